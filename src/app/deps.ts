@@ -1,0 +1,22 @@
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import type { Config } from '../config/config.ts'
+import type { Egress } from '../gateway/egress/egress.ts'
+import type { Vault } from './secrets/vault.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What the process is made of: one frozen record, built once, no module singletons. */
+export interface Deps {
+  readonly config: Config
+  readonly log: Logger
+  readonly clock: Clock
+  readonly orm: MikroORM
+  readonly vault: Vault
+  readonly egress: Egress
+  readonly metrics: Metrics
+}
+
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number
+}

@@ -1,0 +1,29 @@
+import type { EntitySchema } from '@mikro-orm/core'
+import type { FeatureFlag } from '../config/config.ts'
+import type { Deps } from './deps.ts'
+import type { Route } from './route.ts'
+
+/** A module of the control plane: one folder, one exported value. */
+export interface Feature {
+  readonly id: string
+  /** The release that brings it; mounted only at or above that level. */
+  readonly since: string
+  /** Absent: always on. `OFF` removes its routes and jobs. */
+  readonly flag?: FeatureFlag
+  readonly requires?: readonly string[]
+  /** Every scope that its routes ask for. */
+  readonly permissions: readonly string[]
+  readonly entities: readonly EntitySchema[]
+  readonly routes: readonly Route[]
+  readonly jobs?: readonly Job[]
+}
+
+/** Background work; one process of all runs it at a time (advisory lock). */
+export interface Job {
+  readonly name: string
+  /** A node-cron pattern. */
+  readonly every: string
+  run(deps: Deps): Promise<void>
+}
+
+export const feature = (definition: Feature): Feature => definition

@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { z } from 'zod'
+import type { Deps } from './deps.ts'
+
+/** Who calls the control plane. `workspaceId` is null for an organisation (admin) key. */
+export interface Actor {
+  readonly type: 'api_key'
+  readonly id: string
+  readonly keyType: 'organisation-service' | 'workspace-service' | 'workspace-user'
+  readonly organisationId: string
+  readonly workspaceId: string | null
+  readonly userId: string | null
+  readonly permissions: ReadonlySet<string>
+}
+
+/** What a handler is given: parsed input, who asks, and this request's unit of work. Never Koa's ctx. */
+export interface Call<Params, Query, Body> {
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly actor: Actor
+  /** A fork inside one transaction, with the tenant set for row-level security and for the `tenant` filter. */
+  readonly em: EntityManager
+  readonly deps: Deps
+  /** Tells the audit row which resource this write was about; the adapter writes the row in the same transaction. */
+  readonly audit: (resource: { readonly id: string; readonly workspaceId?: string | null }) => void
+}
+
+export interface RouteSpec<Params, Query, Body, Result> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/v1`, Koa style: `/api-keys/:id`. */
+  readonly path: `/${string}`
+  readonly summary: string
+  /** The scope a key must hold, e.g. `virtual_keys.list`; any one of a list is enough. */
+  readonly permission: string | readonly string[]
+  /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
+  readonly resource?: string
+  readonly params?: z.ZodType<Params>
+  readonly query?: z.ZodType<Query>
+  readonly body?: z.ZodType<Body>
+  readonly response: z.ZodType<unknown, Result>
+}
+
+/** A route with its types erased: what the app mounts and what the OpenAPI writer reads. */
+export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
+  handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
+}
+
+/** Two steps, so that the schemas fix the types before the handler is checked against them. */
+export const route =
+  <Result, Params = undefined, Query = undefined, Body = undefined>(spec: RouteSpec<Params, Query, Body, Result>) =>
+  (handle: (call: Call<Params, Query, Body>) => Promise<Result>): Route =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- erased on purpose: the adapter parses with the same schemas first
+    ({ ...spec, handle }) as unknown as Route

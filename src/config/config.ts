@@ -1,0 +1,69 @@
+import type { Secret } from '../lib/secret.ts'
+
+export type DbSslMode = 'DISABLED' | 'PREFERRED' | 'REQUIRED' | 'VERIFY_CA' | 'VERIFY_IDENTITY' | 'MANAGED'
+export type Role = 'gateway' | 'control' | 'jobs'
+export type FeatureFlag =
+  | 'GUARDRAILS_ENABLED'
+  | 'API_ACCESS_ENABLED'
+  | 'DATA_EXPORTS_ENABLED'
+  | 'USAGE_LIMITS_ENABLED'
+  | 'AUDIT_LOGS_ENABLED'
+  | 'SCIM_ENABLED'
+  | 'POLICY_ENABLED'
+
+export interface DatabaseConfig {
+  /** True when no DB_HOST is given: a PostgreSQL of our own, in `dataDir`. */
+  readonly embedded: boolean
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: Secret | null
+  readonly name: string
+  readonly poolSize: number
+  readonly ssl: { readonly mode: DbSslMode; readonly ca: string | null; readonly cert: string | null; readonly key: Secret | null }
+}
+
+/** The effective settings, parsed once from the environment, frozen. Durations are milliseconds, sizes bytes. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Absolute path. Holds the embedded database, the generated encryption key and the journal's segments. */
+  readonly dataDir: string
+  readonly database: DatabaseConfig
+  /** 32 bytes, base64; null: not given (the embedded mode then makes one in `dataDir`). */
+  readonly encryptionKey: Secret | null
+  /** Hosts, `*.suffix`es, addresses and CIDRs that the egress guard lets through although they are private. */
+  readonly trustedCustomHosts: readonly string[]
+  /** Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`. */
+  readonly headerAliases: readonly string[]
+  readonly init: {
+    readonly organisationName: string
+    readonly workspaceName: string
+    readonly adminApiKey: Secret | null
+    readonly workspaceApiKey: Secret | null
+  }
+  readonly roles: ReadonlySet<Role>
+  readonly workers: number
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  /** Until the provider's response headers, and for a whole answer that is not a stream. */
+  readonly requestTimeoutMs: number
+  readonly connectTimeoutMs: number
+  /** Longest silence between two body chunks of an answer. */
+  readonly streamIdleTimeoutMs: number
+  readonly maxJsonBytes: number
+  readonly maxUploadBytes: number
+  /** Most bytes of one body that a log keeps. */
+  readonly maxLogBodyBytes: number
+  /** Most bytes of journal segments that wait on disk for the database; beyond it drops are counted. */
+  readonly maxSpoolBytes: number
+  /** How long a cached view may serve while the database is away. */
+  readonly cacheMaxStaleMs: number
+  readonly drainDelayMs: number
+  readonly terminationGraceMs: number
+  readonly publicUrl: string | null
+  readonly trustedProxies: readonly string[]
+  readonly logRetentionDays: number
+  readonly flags: Readonly<Record<FeatureFlag, boolean>>
+  /** The release this build is, e.g. `1.12.0`. */
+  readonly version: string
+}

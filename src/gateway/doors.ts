@@ -1,0 +1,151 @@
+/**
+ * The three ports between the planes. The data plane knows the control plane only through these types:
+ * Snapshot (in), Ledger (both ways), Journal (out).
+ */
+import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { Credential } from './providers/provider.ts'
+
+export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
+
+/** What the gateway knows of an API key. Times are epoch milliseconds. */
+export interface KeyView {
+  readonly id: string
+  readonly type: KeyType
+  readonly name: string
+  readonly organisationId: string
+  /** Null for an organisation (admin) key. */
+  readonly workspaceId: string | null
+  readonly workspaceSlug: string | null
+  readonly userId: string | null
+  readonly scopes: ReadonlySet<string>
+  readonly expiresAt: number | null
+  readonly status: 'active' | 'exhausted' | 'expired'
+  /** Metadata that every request of this key carries, under what the request itself sends. */
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** What the gateway knows of a stored provider (`@slug`) or virtual key, with its credential in the clear. */
+export interface ProviderView {
+  readonly id: string
+  readonly slug: string
+  readonly organisationId: string
+  readonly workspaceId: string
+  readonly integrationId: string
+  /** A row of `providers/catalog.ts`. */
+  readonly provider: string
+  readonly credential: Credential
+  /** The host stored with the credential; a request cannot send the credential anywhere else. */
+  readonly customHost: string | null
+  readonly customHeaders: Readonly<Record<string, string>>
+  readonly status: 'active' | 'exhausted' | 'expired'
+  readonly expiresAt: number | null
+}
+
+/**
+ * Immutable views of the control plane, in memory. A hit is synchronous; a miss is one database read, shared by all who wait.
+ * Throws (or rejects with) ApiError `dependency_unavailable` when the database is away and nothing fresh enough is held,
+ * `sealed` when the encryption key is missing or wrong.
+ */
+export interface Snapshot {
+  /** The key with this secret; null when there is none, or it is archived. */
+  key(secret: string): MaybePromise<KeyView | null>
+  /** The provider or virtual key with this slug, as the given workspace (or, for an admin key, organisation) sees it. */
+  provider(scope: ProviderScope, slug: string): MaybePromise<ProviderView | null>
+}
+
+export interface ProviderScope {
+  readonly organisationId: string
+  readonly workspaceId: string | null
+}
+
+/** Rate limits and budgets. A reservation is taken before the provider is called and settled, once, with what was used. */
+export interface Ledger {
+  reserve(exchange: { readonly requestId: string; readonly key: KeyView; readonly provider: ProviderView | null }): MaybePromise<Reservation>
+}
+
+export interface Reservation {
+  settle(usage: Usage | null): void
+}
+
+/** Tokens as the provider counted them. Null: the provider did not say. */
+export interface Usage {
+  readonly inputTokens: number | null
+  readonly outputTokens: number | null
+  readonly totalTokens: number | null
+  readonly cacheReadTokens: number | null
+  readonly cacheWriteTokens: number | null
+  readonly reasoningTokens: number | null
+}
+
+export type Outcome =
+  /** The whole answer reached the client. */
+  | 'complete'
+  /** The provider broke off, lied about the length or went silent. */
+  | 'incomplete'
+  /** The client left first. */
+  | 'client_closed'
+  /** The gateway refused or could not reach the provider. */
+  | 'error'
+
+/** One exchange, as it is logged for good. Durations are milliseconds, times epoch milliseconds. */
+export interface ExchangeRecord {
+  /** UUID v7; also the request id. */
+  readonly id: string
+  readonly organisationId: string
+  readonly workspaceId: string | null
+  readonly createdAt: number
+  readonly apiKeyId: string
+  readonly userId: string | null
+  readonly clientAddress: string
+  readonly method: string
+  /** Path and query as the client sent them, after `/v1`. */
+  readonly path: string
+  readonly operation: string
+  readonly provider: string | null
+  readonly providerSlug: string | null
+  readonly model: string | null
+  readonly status: number
+  readonly outcome: Outcome
+  readonly errorCode: string | null
+  readonly stream: boolean
+  readonly durationMs: number
+  /** Until the provider's headers; null when it was not reached. */
+  readonly upstreamMs: number | null
+  /** Until the first body byte went to the client. */
+  readonly firstByteMs: number | null
+  readonly usage: Usage | null
+  /** Where `usage` came from: the provider's own figures, or none (then the exchange is unmetered). */
+  readonly usageSource: 'provider' | 'none'
+  readonly retryCount: number
+  readonly cacheStatus: string
+  readonly lastUsedOption: string | null
+  readonly traceId: string
+  readonly spanId: string | null
+  readonly parentSpanId: string | null
+  readonly spanName: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly requestBytes: number
+  readonly responseBytes: number
+  readonly upstreamUrl: string | null
+  /** Headers with credentials removed. */
+  readonly requestHeaders: Readonly<Record<string, string>>
+  readonly responseHeaders: Readonly<Record<string, string>>
+}
+
+/** The bodies of an exchange, as bytes; null when not kept (`x-service-debug: false`), cut at the journal's limit. */
+export interface ExchangeBodies {
+  readonly request: Uint8Array | null
+  readonly response: Uint8Array | null
+  readonly requestTruncated: boolean
+  readonly responseTruncated: boolean
+}
+
+/**
+ * One record per exchange, appended before the last byte goes to the client. Synchronous: when it returns, the record survives
+ * a kill -9 of this process. Never throws: a full disk is counted and named in `gateway_log_spool_dropped_total`.
+ */
+export interface Journal {
+  append(record: ExchangeRecord, bodies: ExchangeBodies): void
+  /** The most bytes of one body that are kept. */
+  readonly maxBodyBytes: number
+}

@@ -1,0 +1,70 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+
+/**
+ * The only code that opens sockets to hosts named by data. Checks literal and resolved addresses, pins the connection to the
+ * checked address, follows no redirect, never reaches a metadata address.
+ */
+export interface Egress {
+  /**
+   * Checks a URL and gives the origin to send to. Throws (rejects with) ApiError `blocked_host` naming the field `param`.
+   * Synchronous for an origin checked before; the addresses are checked again at every new connection.
+   */
+  origin(url: string, param: string): MaybePromise<EgressOrigin>
+  /** A small JSON or form exchange of our own (token endpoints), at most 256 KB, no redirects. */
+  exchange(request: SmallRequest): Promise<SmallResponse>
+  /** Ends all connections; pending requests get their error. */
+  close(): Promise<void>
+}
+
+/** A checked origin with its connection pool. */
+export interface EgressOrigin {
+  /** `https://api.openai.com` */
+  readonly origin: string
+  /** The base path of the URL that was checked, without a trailing slash: `/v1`, or empty. */
+  readonly basePath: string
+  /** Starts one exchange. Never throws; failures reach `onError`, as ApiError where we know what happened. Returns how to stop it. */
+  send(request: EgressRequest, handler: EgressHandler): EgressCall
+}
+
+export interface EgressCall {
+  /** Destroys the exchange and its socket. Nothing reaches the handler after it. */
+  abort(): void
+  /** Back-pressure on the response body. */
+  pause(): void
+  resume(): void
+}
+
+export interface EgressRequest {
+  readonly method: string
+  /** Path and query, as they go on the wire. */
+  readonly path: string
+  /** Flat name, value, name, value … as they go on the wire. */
+  readonly headers: readonly string[]
+  readonly body: Uint8Array | NodeJS.ReadableStream | null
+  readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number }
+}
+
+export interface EgressHandler {
+  onInformation?(status: number, rawHeaders: readonly string[]): void
+  /** `rawHeaders`: flat name, value … exactly as received (latin1). */
+  onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void
+  onData(chunk: Buffer): void
+  onEnd(rawTrailers: readonly string[]): void
+  /** ApiError: `upstream_timeout`, `upstream_unreachable`, `upstream_bad_response`, `blocked_host`. */
+  onError(error: Error): void
+}
+
+export interface SmallRequest {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly timeoutMs: number
+}
+
+export interface SmallResponse {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}

@@ -1,0 +1,53 @@
+import type { Operation } from './operations.ts'
+
+export type DialectId = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'
+
+/** A provider's credential in the clear: its key, and named fields such as `aws_region` or `azure_resource_name`. */
+export interface Credential {
+  readonly key: string | null
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** How a provider wants to be convinced. A value: `gateway/auth` carries it out. */
+export type Auth =
+  | { readonly kind: 'none' }
+  /** `authorization: <scheme> KEY` */
+  | { readonly kind: 'bearer'; readonly scheme: string }
+  | { readonly kind: 'header'; readonly name: string; readonly prefix: string }
+  | { readonly kind: 'query'; readonly name: string }
+  | { readonly kind: 'sigv4'; readonly service: string }
+  /** OAuth 2 JWT grant from a service account, or a given access token. */
+  | { readonly kind: 'google' }
+  /** `api-key`, Entra client credentials, or a given token, by `azure_auth_mode`. */
+  | { readonly kind: 'azure' }
+  /** HTTP Signatures of Oracle Cloud. */
+  | { readonly kind: 'oracle' }
+
+export const noAuth: Auth = { kind: 'none' }
+export const bearer: Auth = { kind: 'bearer', scheme: 'Bearer' }
+export const scheme = (name: string): Auth => ({ kind: 'bearer', scheme: name })
+export const header = (name: string, prefix = ''): Auth => ({ kind: 'header', name, prefix })
+export const query = (name: string): Auth => ({ kind: 'query', name })
+export const sigv4 = (service: string): Auth => ({ kind: 'sigv4', service })
+
+export interface Quirks {
+  readonly rename?: Readonly<Record<string, string>>
+  readonly drop?: readonly string[]
+  readonly clamp?: Readonly<Record<string, readonly [min: number, max: number]>>
+}
+
+/** One provider: only how it differs. `{field}` in `baseUrl` and `paths` is filled from the credential's fields, `{model}` from the body. */
+export interface Provider {
+  readonly dialect: DialectId
+  /** Null: the provider has no host of its own, a custom host is needed. */
+  readonly baseUrl: string | null
+  readonly auth: Auth
+  /** The dedicated operations that this provider serves in the OpenAI (or, for `messages`, the Anthropic) shape, without translation. */
+  readonly serves: readonly Operation[]
+  /** Only the paths that differ from the operation's own, relative to `baseUrl`. */
+  readonly paths?: Readonly<Partial<Record<Operation, string>>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Credential fields with their defaults; null: required. */
+  readonly fields?: Readonly<Record<string, string | null>>
+  readonly quirks?: Quirks
+}

@@ -1,0 +1,100 @@
+/** Every failure a caller can meet, in one table: code -> HTTP status, type, and whether a client should try again. */
+const problems = {
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  missing_provider: { status: 400, type: 'invalid_request_error' },
+  unknown_provider: { status: 400, type: 'invalid_request_error' },
+  missing_credential: { status: 400, type: 'invalid_request_error' },
+  blocked_host: { status: 400, type: 'invalid_request_error' },
+  unsupported_operation: { status: 400, type: 'invalid_request_error' },
+  AB01: { status: 400, type: 'invalid_request_error' },
+  AB03: { status: 403, type: 'permission_error' },
+  AB05: { status: 401, type: 'authentication_error' },
+  AB07: { status: 409, type: 'conflict_error' },
+  AB08: { status: 404, type: 'not_found_error' },
+  unauthorized: { status: 401, type: 'authentication_error' },
+  expired_key: { status: 401, type: 'authentication_error' },
+  forbidden: { status: 403, type: 'permission_error' },
+  not_found: { status: 404, type: 'not_found_error' },
+  feature_unavailable: { status: 404, type: 'not_found_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  upstream_timeout: { status: 408, type: 'timeout_error' },
+  budget_exhausted: { status: 412, type: 'budget_error' },
+  payload_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  rate_limited: { status: 429, type: 'rate_limit_error' },
+  client_closed: { status: 499, type: 'client_closed' },
+  internal: { status: 500, type: 'server_error' },
+  upstream_unreachable: { status: 502, type: 'upstream_error' },
+  upstream_bad_response: { status: 502, type: 'upstream_error' },
+  credential_failed: { status: 502, type: 'upstream_error' },
+  dependency_unavailable: { status: 503, type: 'server_error' },
+  sealed: { status: 503, type: 'server_error' },
+  draining: { status: 503, type: 'server_error' },
+  overloaded: { status: 503, type: 'server_error' },
+} as const satisfies Record<string, { status: number; type: string }>
+
+export type ErrorCode = keyof typeof problems
+
+export interface ErrorOptions {
+  /** The field, header or parameter that was wrong. */
+  param?: string
+  /** Seconds after which a retry may work; sent as `retry-after` and `retry-after-ms`. */
+  retryAfter?: number
+  cause?: unknown
+}
+
+/** The one error of the product. Throw it where the fault is known; it is caught once, at the edge. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly param: string | null
+  readonly retryAfter: number | null
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.param = options.param ?? null
+    this.retryAfter = options.retryAfter ?? (problems[code].status === 503 ? 5 : null)
+  }
+
+  get status(): number {
+    return problems[this.code].status
+  }
+
+  get type(): string {
+    return problems[this.code].type
+  }
+}
+
+/** The body of the OpenAI dialect and of the control plane. */
+export function errorBody(error: ApiError, requestId: string) {
+  return { error: { message: error.message, type: error.type, param: error.param, code: error.code, request_id: requestId } }
+}
+
+/** The body of the Anthropic dialect, for `/v1/messages` and its children. */
+export function anthropicErrorBody(error: ApiError, requestId: string) {
+  const type = anthropicTypes[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+  return { type: 'error', error: { type, message: error.message, code: error.code, param: error.param }, request_id: requestId }
+}
+
+const anthropicTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+}
+
+/** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */
+export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
+  if (error.retryAfter !== null) return { 'retry-after': String(Math.ceil(error.retryAfter)), 'retry-after-ms': String(Math.round(error.retryAfter * 1000)) }
+  return error.status < 500 && error.status !== 408 ? { 'x-should-retry': 'false' } : {}
+}
+
+/** Whatever was thrown, as an ApiError: what we did not foresee becomes `internal`, and its message stays in the log. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  return new ApiError('internal', 'Something went wrong on our side. Quote the request id when you report it.', { cause: thrown })
+}
