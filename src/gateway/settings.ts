@@ -1,0 +1,9 @@
+/** What the data plane reads of the configuration. Durations are milliseconds, sizes bytes. */
+export interface GatewaySettings {
+  /** Extra header prefixes beside `service`. */
+  readonly headerAliases: readonly string[]
+  readonly requestTimeoutMs: number
+  readonly streamIdleTimeoutMs: number
+  readonly maxJsonBytes: number
+  readonly maxUploadBytes: number
+}
