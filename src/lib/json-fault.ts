@@ -1,0 +1,77 @@
+/** Where and why a text is not JSON; positions count characters, the first is 0, lines and columns begin at 1. */
+export interface JsonFault {
+  readonly what: string
+  readonly position: number
+  readonly line: number
+  readonly column: number
+}
+
+/** The first place where `text`, which JSON.parse refused, stops being JSON. */
+export function findJsonFault(text: string): JsonFault {
+  const position = firstFault(text)
+  const before = text.slice(0, position)
+  const what = position >= text.length ? 'unexpected end' : 'unexpected character'
+  return { what, position, line: before.split('\n').length, column: position - before.lastIndexOf('\n') }
+}
+
+type Expected = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'next'
+type Bracket = '{' | '['
+
+/** Walks the tokens with an explicit stack, so that depth costs nothing. */
+function firstFault(text: string): number {
+  const open: Bracket[] = []
+  let expected: Expected = 'value'
+  let at = skip(space, text, 0)
+  while (at < text.length) {
+    const afterSign = punctuate(text.charAt(at), expected, open)
+    if (afterSign !== null) {
+      expected = afterSign
+      at = skip(space, text, at + 1)
+      continue
+    }
+    const token = scalar(text, at, expected)
+    if (token.fault) return token.end
+    expected = expected === 'key' || expected === 'firstKey' ? 'colon' : 'next'
+    at = skip(space, text, token.end)
+  }
+  return text.length
+}
+
+/** What may follow one of `{}[]:,`; null when the character is none of these, or not allowed here. */
+function punctuate(char: string, expected: Expected, open: Bracket[]): Expected | null {
+  const inside = open.at(-1)
+  if (expected === 'colon') return char === ':' ? 'value' : null
+  if (expected === 'next' && char === ',' && inside !== undefined) return inside === '{' ? 'key' : 'value'
+  if ((char === '{' || char === '[') && (expected === 'value' || expected === 'firstValue')) {
+    open.push(char)
+    return char === '{' ? 'firstKey' : 'firstValue'
+  }
+  const closable = expected === 'next' || expected === (inside === '{' ? 'firstKey' : 'firstValue')
+  if (inside === undefined || !closable || char !== closing[inside]) return null
+  open.pop()
+  return 'next'
+}
+
+const closing: Readonly<Record<Bracket, string>> = { '{': '}', '[': ']' }
+
+const space = /[ \t\r\n]*/y
+const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+/** Bounded, so that the regular expression's own stack cannot overflow on a long string. */
+const characters = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,10000}/y
+
+/** The end of a string, number or word that begins at `start`, or the character that spoils it. */
+function scalar(text: string, start: number, expected: Expected): { readonly end: number; readonly fault: boolean } {
+  if (expected === 'colon' || expected === 'next') return { end: start, fault: true }
+  if (text.charAt(start) !== '"') {
+    const end = expected === 'key' || expected === 'firstKey' ? start : skip(word, text, start)
+    return { end, fault: end === start }
+  }
+  let end = start + 1
+  for (let next = skip(characters, text, end); next !== end; next = skip(characters, text, end)) end = next
+  return text.charAt(end) === '"' ? { end: end + 1, fault: false } : { end, fault: true }
+}
+
+function skip(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.test(text) ? pattern.lastIndex : from
+}
