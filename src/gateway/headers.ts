@@ -1,0 +1,141 @@
+import { ApiError } from '../lib/errors.ts'
+
+/** Headers that end at each hop: RFC 9110 section 7.6.1. `te` and `trailer` describe a hop's framing too. */
+const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade']
+
+/** Request headers that are not for the provider, each for its reason. */
+const notForProvider = new Set([
+  ...hopByHop,
+  'host', // the provider's own, from the target
+  'content-length', // counted again by the sender, from the bytes that really go out
+  'expect', // answered by us
+  'cookie', // belongs to our host
+  'proxy-authorization', // credentials of the hop
+  'proxy-authenticate',
+  'forwarded', // what a client claims of its own network is no business of the provider
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-real-ip',
+  'metadata', // cloud metadata services answer requests with these headers
+  'metadata-flavor',
+  'x-aws-ec2-metadata-token',
+  'x-aws-ec2-metadata-token-ttl-seconds',
+  'x-google-metadata-request',
+])
+
+/** Answer headers that speak of the provider's hop or origin, not of ours. */
+const notForCaller = new Set([
+  ...hopByHop,
+  'proxy-authenticate',
+  'set-cookie', // would be stored for our host
+  'strict-transport-security', // would bind our host
+  'alt-svc', // would lead the client around the gateway
+  'public-key-pins',
+])
+
+/** Headers in which callers may put a key; each is kept from the provider when it held ours. */
+export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key'
+const keyHeaders = new Set<string>(['authorization', 'x-api-key', 'api-key'])
+
+/** A caller's headers, sorted once: ours by short name, credentials, and what may go on to the provider. */
+export interface CallerHeaders {
+  /** `x-service-*` without the prefix, lower case. */
+  readonly service: ReadonlyMap<string, string>
+  /** The prefix in which the caller speaks, `x-service-` or an alias; answers use it too. */
+  readonly prefix: string
+  readonly keys: Readonly<Partial<Record<KeyHeader, string>>>
+  /** Flat name, value … as received, without credentials and without what is not for a provider. */
+  readonly forward: readonly string[]
+  readonly contentType: string
+}
+
+/**
+ * Sorts raw headers in one pass. `prefixes`: `x-service-` first, then the aliases; where both name one header, the first wins.
+ * Throws `invalid_request` when one of ours comes twice with different values: which one was meant cannot be known.
+ */
+export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
+  const service = new Map<string, string>()
+  const keys: Partial<Record<KeyHeader, string>> = {}
+  const forward: string[] = []
+  const dropped = connectionTokens(raw)
+  let prefix = prefixes[0] ?? 'x-service-'
+  let contentType = ''
+  for (let i = 0; i < raw.length; i += 2) {
+    const original = raw[i] ?? ''
+    const value = raw[i + 1] ?? ''
+    const name = original.toLowerCase()
+    const own = prefixes.find((candidate) => name.startsWith(candidate))
+    if (own !== undefined) {
+      if (own !== prefixes[0]) prefix = own
+      setOwn(service, name.slice(own.length), { value, canonical: own === prefixes[0] })
+    } else if (isKeyHeader(name)) keys[name] ??= value
+    else if (!notForProvider.has(name) && !dropped.has(name)) {
+      if (name === 'content-type') contentType = value
+      forward.push(original, value)
+    }
+  }
+  return { service, prefix, keys, forward, contentType }
+}
+
+const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
+
+function setOwn(service: Map<string, string>, name: string, given: { value: string; canonical: boolean }): void {
+  const held = service.get(name)
+  if (held === undefined || given.canonical) {
+    if (held !== undefined && given.canonical && held === given.value) return
+    service.set(name, given.value)
+  } else if (held !== given.value) {
+    throw new ApiError('invalid_request', `The header x-service-${name} was sent twice with different values.`, { param: `x-service-${name}` })
+  }
+}
+
+/** Names that a `Connection` header declares to be for this hop only. */
+function connectionTokens(raw: readonly string[]): ReadonlySet<string> {
+  let tokens: Set<string> | undefined
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]?.length !== 10 || raw[i]?.toLowerCase() !== 'connection') continue
+    const value = raw[i + 1] ?? ''
+    if (value === 'keep-alive' || value === 'close') continue
+    tokens ??= new Set()
+    for (const token of value.split(',')) tokens.add(token.trim().toLowerCase())
+  }
+  return tokens ?? none
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** The provider's headers as they go to the caller: as received, without what speaks of the other hop. */
+export function answerHeaders(raw: readonly string[]): string[] {
+  const headers: string[] = []
+  const dropped = connectionTokens(raw)
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? ''
+    const lower = name.toLowerCase()
+    if (!notForCaller.has(lower) && !dropped.has(lower)) headers.push(name, raw[i + 1] ?? '')
+  }
+  return headers
+}
+
+/** The first value of a header in a flat list; the name in lower case. */
+export function headerValue(raw: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < raw.length; i += 2) {
+    const candidate = raw[i]
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) return raw[i + 1]
+  }
+  return undefined
+}
+
+const credentialHeader = /^(?:authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization|x-goog-api-key|x-amz-security-token|.*(?:token|secret|password|api[-_]?key).*)$/i
+
+/** A flat list as a record for the log, credentials replaced. Repeated names are joined by a comma. */
+export function loggedHeaders(raw: readonly string[]): Readonly<Record<string, string>> {
+  const record: Record<string, string> = Object.create(null)
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] ?? '').toLowerCase()
+    const value = credentialHeader.test(name) ? '[removed]' : (raw[i + 1] ?? '')
+    record[name] = name in record ? `${record[name]}, ${value}` : value
+  }
+  return record
+}

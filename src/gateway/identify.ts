@@ -1,0 +1,84 @@
+import { ApiError } from '../lib/errors.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { KeyView, Snapshot } from './doors.ts'
+import type { CallerHeaders, KeyHeader } from './headers.ts'
+import type { GatewayMetrics } from './metrics.ts'
+
+/** Who calls, and in which header the key came: null when it came in `x-service-api-key`, so that the others are the provider's. */
+export interface Caller {
+  readonly key: KeyView
+  readonly spentHeader: KeyHeader | null
+}
+
+/** What SDKs send when they were given no key of the provider. */
+const placeholder = 'DUMMY-KEY'
+
+export interface IdentifyDeps {
+  readonly snapshot: Snapshot
+  readonly metrics: GatewayMetrics
+}
+
+/**
+ * Finds the caller's key: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else `api-key`.
+ * Synchronous when the snapshot holds the key. Throws `unauthorized`, `expired_key` or `forbidden`.
+ */
+export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
+  const own = present(headers.service.get('api-key'))
+  const candidates: readonly Candidate[] =
+    own === null ? sharedHeaders.flatMap((name) => candidate(headers, name)) : [{ secret: own, header: null }]
+  if (candidates.length === 0) {
+    deps.metrics.authFailure('missing')
+    throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
+      param: 'x-service-api-key',
+    })
+  }
+  return tryNext(candidates, 0, deps)
+}
+
+interface Candidate {
+  readonly secret: string
+  readonly header: KeyHeader | null
+}
+
+const sharedHeaders = ['authorization', 'x-api-key', 'api-key'] as const
+
+function candidate(headers: CallerHeaders, header: KeyHeader): readonly Candidate[] {
+  const value = headers.keys[header]
+  const secret = present(header === 'authorization' ? bearerToken(value) : value)
+  return secret === null ? [] : [{ secret, header }]
+}
+
+/** The token of `Bearer <token>`, whatever the case of the scheme; undefined for other schemes. */
+export function bearerToken(value: string | undefined): string | undefined {
+  if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  return value.slice(7).trim()
+}
+
+function present(value: string | undefined): string | null {
+  return value === undefined || value === '' || value === placeholder ? null : value
+}
+
+function tryNext(candidates: readonly Candidate[], index: number, deps: IdentifyDeps): MaybePromise<Caller> {
+  const current = candidates[index]
+  if (current === undefined) {
+    deps.metrics.authFailure('unknown')
+    throw new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
+  }
+  const settle = (key: KeyView | null): MaybePromise<Caller> =>
+    key === null ? tryNext(candidates, index + 1, deps) : { key: usable(key, deps), spentHeader: current.header }
+  const found = deps.snapshot.key(current.secret)
+  return found instanceof Promise ? found.then(settle) : settle(found)
+}
+
+function usable(key: KeyView, deps: IdentifyDeps): KeyView {
+  if (key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now())) {
+    deps.metrics.authFailure('expired')
+    throw new ApiError('expired_key', 'The API key has expired. Rotate it, or ask for a new one.', { param: 'x-service-api-key' })
+  }
+  if (key.status === 'exhausted') throw new ApiError('budget_exhausted', 'The budget of this API key is used up.')
+  if (!key.scopes.has('completions.write')) {
+    deps.metrics.authFailure('scope')
+    throw new ApiError('forbidden', 'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.')
+  }
+  return key
+}

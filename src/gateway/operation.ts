@@ -1,0 +1,60 @@
+import { operations, type Operation, type OperationSpec } from './providers/operations.ts'
+
+/** What a request asks for: a dedicated operation, or the pass-through, where the path is the provider's own. */
+export interface MatchedOperation {
+  readonly name: Operation | 'proxy'
+  readonly spec: OperationSpec | null
+  /** Path parameters, as they came (still percent-encoded). */
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Entry {
+  readonly name: Operation
+  readonly spec: OperationSpec
+  readonly segments: readonly string[]
+}
+
+const proxy: MatchedOperation = { name: 'proxy', spec: null, params: {} }
+const fixed = new Map<string, MatchedOperation>()
+const templates = new Map<string, Entry[]>()
+
+for (const name of Object.keys(operations) as Operation[]) index(name, operations[name])
+
+function index(name: Operation, spec: OperationSpec): void {
+  if (!spec.path.includes('{')) {
+    fixed.set(`${spec.method} ${spec.path}`, { name, spec, params: {} })
+    return
+  }
+  const segments = spec.path.split('/').slice(1)
+  const bucket = `${spec.method} ${segments.length}`
+  templates.set(bucket, [...(templates.get(bucket) ?? []), { name, spec, segments }])
+}
+
+/** Matches a method and a path below `/v1` (without query). */
+export function matchOperation(method: string, path: string): MatchedOperation {
+  const exact = fixed.get(`${method} ${path}`)
+  if (exact !== undefined) return exact
+  const segments = path.split('/').slice(1)
+  for (const entry of templates.get(`${method} ${segments.length}`) ?? []) {
+    const params = bind(entry.segments, segments)
+    if (params !== null) return { name: entry.name, spec: entry.spec, params }
+  }
+  return proxy
+}
+
+function bind(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {}
+  for (const [i, expected] of pattern.entries()) {
+    const actual = segments[i] ?? ''
+    if (expected.startsWith('{')) {
+      if (actual === '') return null
+      params[expected.slice(1, -1)] = actual
+    } else if (expected !== actual) return null
+  }
+  return params
+}
+
+/** The shape of our own errors on this path: Anthropic's for its messages, OpenAI's for all else. */
+export function callerDialect(path: string): 'anthropic' | 'openai' {
+  return path === '/messages' || path.startsWith('/messages/') ? 'anthropic' : 'openai'
+}

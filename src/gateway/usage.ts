@@ -1,0 +1,126 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import type { Usage } from './doors.ts'
+
+/** Most bytes that a compressed answer may unfold to while we look for its usage. */
+const maxUnfolded = 4 * 1024 * 1024
+const usageKey = Buffer.from('"usage"')
+const geminiKey = Buffer.from('"usageMetadata"')
+const backslash = 0x5c
+
+/**
+ * Reads the token counts from the bytes of an answer: OpenAI (chat, completions, embeddings, responses), Anthropic (message_start
+ * and message_delta together), Google. Works on a whole JSON body and on server-sent events alike, because it looks for the
+ * `usage` object itself. Null when the provider named none. Never throws: metering may fail, the exchange may not.
+ */
+export function readUsage(head: Buffer, tail: Buffer, encoding: string | undefined): Usage | null {
+  try {
+    const first = encoding === undefined ? head : unfold(head, encoding)
+    const last = encoding === undefined ? tail : first
+    const objects = [...(first === last ? [] : usageObjects(first)), ...usageObjects(last)]
+    return objects.length === 0 ? null : merge(objects)
+  } catch {
+    return null
+  }
+}
+
+function unfold(bytes: Buffer, encoding: string): Buffer {
+  const options = { maxOutputLength: maxUnfolded }
+  if (encoding === 'gzip' || encoding === 'x-gzip') return gunzipSync(bytes, options)
+  if (encoding === 'br') return brotliDecompressSync(bytes, options)
+  if (encoding === 'deflate') return inflateSync(bytes, options)
+  return encoding === 'zstd' ? zstdDecompressSync(bytes, options) : Buffer.alloc(0)
+}
+
+type Counts = Readonly<Record<string, unknown>>
+
+/** The first and the last `usage` objects of the bytes: a stream names its input first and its output last. */
+function usageObjects(bytes: Buffer): readonly Counts[] {
+  const key = bytes.includes(usageKey) ? usageKey : geminiKey
+  const first = nextObject(bytes, key, (from) => bytes.indexOf(key, from))
+  if (first === null) return []
+  const last = lastObject(bytes, key)
+  return last === null ? [first] : [first, last]
+}
+
+function nextObject(bytes: Buffer, key: Buffer, find: (from: number) => number): Counts | null {
+  for (let at = find(0); at !== -1; at = find(at + key.length)) {
+    const found = objectAfter(bytes, at, key.length)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function lastObject(bytes: Buffer, key: Buffer): Counts | null {
+  for (let at = bytes.lastIndexOf(key); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1)) {
+    const found = objectAfter(bytes, at, key.length)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** The object that follows a key, unless the key is text inside a string or its value is no object. */
+function objectAfter(bytes: Buffer, at: number, keyLength: number): Counts | null {
+  if (at > 0 && bytes[at - 1] === backslash) return null
+  let start = at + keyLength
+  while (start < bytes.length && bytes[start] !== 0x7b) {
+    const byte = bytes[start]
+    if (byte !== 0x3a && byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return null
+    start += 1
+  }
+  const end = closingBrace(bytes, start)
+  if (end === -1) return null
+  const parsed: unknown = JSON.parse(bytes.toString('utf8', start, end + 1))
+  return isCounts(parsed) ? parsed : null
+}
+
+const isCounts = (value: unknown): value is Counts => typeof value === 'object' && value !== null
+
+/** The end of the object that opens at `start`; usage objects hold no strings with braces, and are small. */
+function closingBrace(bytes: Buffer, start: number): number {
+  let depth = 0
+  for (let i = start; i < bytes.length && i < start + 8192; i += 1) {
+    if (bytes[i] === 0x7b) depth += 1
+    else if (bytes[i] === 0x7d) {
+      depth -= 1
+      if (depth === 0) return i
+    }
+  }
+  return -1
+}
+
+const names = {
+  inputTokens: ['prompt_tokens', 'input_tokens', 'promptTokenCount'],
+  outputTokens: ['completion_tokens', 'output_tokens', 'candidatesTokenCount'],
+  totalTokens: ['total_tokens', 'totalTokenCount'],
+  cacheReadTokens: ['cache_read_input_tokens', 'cachedContentTokenCount', 'prompt_tokens_details.cached_tokens', 'input_tokens_details.cached_tokens'],
+  cacheWriteTokens: ['cache_creation_input_tokens'],
+  reasoningTokens: ['completion_tokens_details.reasoning_tokens', 'output_tokens_details.reasoning_tokens', 'thoughtsTokenCount'],
+} as const
+
+/** Later objects win, field by field: Anthropic repeats its output count as it grows. */
+function merge(objects: readonly Counts[]): Usage {
+  const pick = (candidates: readonly string[]): number | null => {
+    let found: number | null = null
+    for (const counts of objects) for (const name of candidates) found = count(counts, name) ?? found
+    return found
+  }
+  const inputTokens = pick(names.inputTokens)
+  const outputTokens = pick(names.outputTokens)
+  const sum = inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0)
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: pick(names.totalTokens) ?? sum,
+    cacheReadTokens: pick(names.cacheReadTokens),
+    cacheWriteTokens: pick(names.cacheWriteTokens),
+    reasoningTokens: pick(names.reasoningTokens),
+  }
+}
+
+function count(counts: Counts, path: string): number | null {
+  const [outer = '', inner] = path.split('.')
+  const value = inner === undefined ? counts[outer] : nested(counts[outer], inner)
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+const nested = (value: unknown, name: string): unknown => (isCounts(value) ? value[name] : undefined)
