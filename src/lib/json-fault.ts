@@ -57,6 +57,7 @@ const closing: Readonly<Record<Bracket, string>> = { '{': '}', '[': ']' }
 const space = /[ \t\r\n]*/y
 const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 /** Bounded, so that the regular expression's own stack cannot overflow on a long string. */
+// oxlint-disable-next-line no-control-regex -- JSON forbids these characters in a string
 const characters = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,10000}/y
 
 /** The end of a string, number or word that begins at `start`, or the character that spoils it. */

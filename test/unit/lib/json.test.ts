@@ -5,8 +5,8 @@ import { parseJson, refuseKeys } from '../../../src/lib/json.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 
-const refuses = test.macro({
-  exec(t, body: string | Uint8Array, message: RegExp) {
+const refuses = test.macro<[string | Uint8Array, RegExp]>({
+  exec(t, body, message) {
     const error = t.throws(() => parseJson(typeof body === 'string' ? bytes(body) : body), { instanceOf: ApiError })
     t.is(error?.code, 'invalid_request')
     t.regex(error?.message ?? '', message)
@@ -46,8 +46,8 @@ test(refuses, '{"a":[{"b":{"__proto__":1}}]}', /`__proto__`/)
 test(refuses, String.raw`{"\u005f_proto__":1}`, /`__proto__`/)
 test(refuses, String.raw`{"__pr\u006Fto__":1}`, /`__proto__`/)
 
-const reads = test.macro({
-  exec(t, text: string) {
+const reads = test.macro<[string]>({
+  exec(t, text) {
     t.deepEqual(parseJson(bytes(text)), JSON.parse(text))
   },
   title: (_, text) => `reads ${text.slice(0, 40)}`,
