@@ -49,6 +49,4 @@ export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
 /** Two steps, so that the schemas fix the types before the handler is checked against them. */
 export const route =
   <Result, Params = undefined, Query = undefined, Body = undefined>(spec: RouteSpec<Params, Query, Body, Result>) =>
-  (handle: (call: Call<Params, Query, Body>) => Promise<Result>): Route =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- erased on purpose: the adapter parses with the same schemas first
-    ({ ...spec, handle }) as unknown as Route
+  (handle: (call: Call<Params, Query, Body>) => Promise<Result>): Route => ({ ...spec, handle })

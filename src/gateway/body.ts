@@ -54,7 +54,9 @@ function declaredLength(req: IncomingMessage): number | null {
 }
 
 const tooLarge = (limit: number) =>
-  new ApiError('payload_too_large', `The request body is larger than ${limit} bytes, the most that this installation takes.`, { param: 'body' })
+  new ApiError('payload_too_large', `The request body is larger than ${limit} bytes, the most that this installation takes.`, {
+    param: 'body',
+  })
 
 function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {

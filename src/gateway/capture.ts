@@ -27,7 +27,8 @@ export class Capture {
     }
     this.#tail.push(chunk)
     this.#tailSize += chunk.length
-    while (this.#tail.length > 1 && this.#tailSize - (this.#tail[0]?.length ?? 0) >= tailBytes) this.#tailSize -= this.#tail.shift()?.length ?? 0
+    while (this.#tail.length > 1 && this.#tailSize - (this.#tail[0]?.length ?? 0) >= tailBytes)
+      this.#tailSize -= this.#tail.shift()?.length ?? 0
   }
 
   /** The first bytes, up to the limit. */

@@ -60,7 +60,11 @@ export interface ProviderScope {
 
 /** Rate limits and budgets. A reservation is taken before the provider is called and settled, once, with what was used. */
 export interface Ledger {
-  reserve(exchange: { readonly requestId: string; readonly key: KeyView; readonly provider: ProviderView | null }): MaybePromise<Reservation>
+  reserve(exchange: {
+    readonly requestId: string
+    readonly key: KeyView
+    readonly provider: ProviderView | null
+  }): MaybePromise<Reservation>
 }
 
 export interface Reservation {

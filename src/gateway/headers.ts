@@ -87,7 +87,9 @@ function setOwn(service: Map<string, string>, name: string, given: { value: stri
     if (held !== undefined && given.canonical && held === given.value) return
     service.set(name, given.value)
   } else if (held !== given.value) {
-    throw new ApiError('invalid_request', `The header x-service-${name} was sent twice with different values.`, { param: `x-service-${name}` })
+    throw new ApiError('invalid_request', `The header x-service-${name} was sent twice with different values.`, {
+      param: `x-service-${name}`,
+    })
   }
 }
 
@@ -127,7 +129,8 @@ export function headerValue(raw: readonly string[], name: string): string | unde
   return undefined
 }
 
-const credentialHeader = /^(?:authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization|x-goog-api-key|x-amz-security-token|.*(?:token|secret|password|api[-_]?key).*)$/i
+const credentialHeader =
+  /^(?:authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization|x-goog-api-key|x-amz-security-token|.*(?:token|secret|password|api[-_]?key).*)$/i
 
 /** A flat list as a record for the log, credentials replaced. Repeated names are joined by a comma. */
 export function loggedHeaders(raw: readonly string[]): Readonly<Record<string, string>> {

@@ -78,7 +78,10 @@ function usable(key: KeyView, deps: IdentifyDeps): KeyView {
   if (key.status === 'exhausted') throw new ApiError('budget_exhausted', 'The budget of this API key is used up.')
   if (!key.scopes.has('completions.write')) {
     deps.metrics.authFailure('scope')
-    throw new ApiError('forbidden', 'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.')
+    throw new ApiError(
+      'forbidden',
+      'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.',
+    )
   }
   return key
 }

@@ -23,7 +23,8 @@ export function readTrace(headers: CallerHeaders, requestId: string, parent: str
   }
 }
 
-const short = (value: string | undefined): string | undefined => (value === undefined || value === '' ? undefined : value.slice(0, maxIdLength))
+const short = (value: string | undefined): string | undefined =>
+  value === undefined || value === '' ? undefined : value.slice(0, maxIdLength)
 
 const empty: Readonly<Record<string, string>> = {}
 
@@ -60,4 +61,7 @@ function parseFlat(text: string): readonly (readonly [string, string])[] {
 }
 
 const invalid = (fault: string, cause?: unknown) =>
-  new ApiError('invalid_request', `The header x-service-metadata ${fault}. Example: {"team":"search","_user":"u-42"}`, { param: 'x-service-metadata', cause })
+  new ApiError('invalid_request', `The header x-service-metadata ${fault}. Example: {"team":"search","_user":"u-42"}`, {
+    param: 'x-service-metadata',
+    cause,
+  })

@@ -18,7 +18,11 @@ const proxy: MatchedOperation = { name: 'proxy', spec: null, params: {} }
 const fixed = new Map<string, MatchedOperation>()
 const templates = new Map<string, Entry[]>()
 
-for (const name of Object.keys(operations) as Operation[]) index(name, operations[name])
+for (const [name, spec] of Object.entries(operations)) if (isOperation(name)) index(name, spec)
+
+function isOperation(name: string): name is Operation {
+  return Object.hasOwn(operations, name)
+}
 
 function index(name: Operation, spec: OperationSpec): void {
   if (!spec.path.includes('{')) {

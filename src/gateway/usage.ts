@@ -92,7 +92,12 @@ const names = {
   inputTokens: ['prompt_tokens', 'input_tokens', 'promptTokenCount'],
   outputTokens: ['completion_tokens', 'output_tokens', 'candidatesTokenCount'],
   totalTokens: ['total_tokens', 'totalTokenCount'],
-  cacheReadTokens: ['cache_read_input_tokens', 'cachedContentTokenCount', 'prompt_tokens_details.cached_tokens', 'input_tokens_details.cached_tokens'],
+  cacheReadTokens: [
+    'cache_read_input_tokens',
+    'cachedContentTokenCount',
+    'prompt_tokens_details.cached_tokens',
+    'input_tokens_details.cached_tokens',
+  ],
   cacheWriteTokens: ['cache_creation_input_tokens'],
   reasoningTokens: ['completion_tokens_details.reasoning_tokens', 'output_tokens_details.reasoning_tokens', 'thoughtsTokenCount'],
 } as const

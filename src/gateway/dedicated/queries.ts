@@ -1,0 +1,29 @@
+import { z } from 'zod'
+
+const cursor = z.string().min(1)
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+
+/** Pages of threads' messages and of batches: specification 4.3, 4.4 and 8. */
+const pageLimit = whole(1, 100).optional().meta({ description: 'Page size, 1 to 100; the provider takes 20 when absent.' })
+
+export const threadMessagesQuery = z.object({
+  limit: pageLimit,
+  order: z.enum(['asc', 'desc']).optional(),
+  after: cursor.optional(),
+  before: cursor.optional(),
+  run_id: z.string().min(1).optional(),
+})
+
+export const batchesQuery = z.object({ limit: pageLimit, after: cursor.optional() })
+
+/** The range of `limit` is the provider's to say here: specification 4.9 gives only the default, 20. */
+export const fineTuningQuery = z.object({ limit: whole(1, Number.MAX_SAFE_INTEGER).optional(), after: cursor.optional() })
+
+const includable = z.enum(['file_search_call.results', 'message.input_image.image_url', 'computer_call_output.output.image_url'])
+
+export const responseQuery = z.object({ include: z.array(includable).optional() })

@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+import { ApiError } from '../../lib/errors.ts'
+import type { Operation } from '../providers/operations.ts'
+import { completionBody } from './completion.ts'
+import { fineTuningBody } from './fine-tuning.ts'
+import { batchesQuery, fineTuningQuery, responseQuery, threadMessagesQuery } from './queries.ts'
+
+/** The operations whose bodies and queries the specification bounds. What is not here is the provider's to judge. */
+export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = { complete: completionBody, createFinetune: fineTuningBody }
+
+export const querySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
+  listThreadMessages: threadMessagesQuery,
+  listBatches: batchesQuery,
+  listFinetunes: fineTuningQuery,
+  getModelResponse: responseQuery,
+}
+
+/** Checks a body; throws `invalid_request` naming the field, the bound and the value. */
+export function validateBody(operation: Operation, body: unknown): void {
+  const schema = bodySchemas[operation]
+  if (schema !== undefined) check(schema, body)
+}
+
+/** Checks a query string (without `?`); throws like `validateBody`. */
+export function validateQuery(operation: Operation, search: string): void {
+  const schema = querySchemas[operation]
+  if (schema !== undefined) check(schema, queryRecord(new URLSearchParams(search)))
+}
+
+/** `include` comes as `include=a&include=b`, `include[]=a`, `include[0]=a` or `include=a,b`: all mean a list. */
+function queryRecord(search: URLSearchParams): Record<string, unknown> {
+  const record: Record<string, unknown> = {}
+  for (const [name, value] of search) {
+    if (!/^include(?:\[\d*\])?$/.test(name)) record[name] = value
+    else record['include'] = [...(Array.isArray(record['include']) ? record['include'] : []), ...value.split(',')]
+  }
+  return record
+}
+
+function check(schema: z.ZodType, value: unknown): void {
+  const result = schema.safeParse(value)
+  if (result.success) return
+  const faults = result.error.issues.map((issue) => describe(issue, value))
+  const [first] = faults
+  throw new ApiError('invalid_request', faults.map((fault) => fault.text).join(' '), { param: first?.field ?? 'body' })
+}
+
+function describe(issue: z.core.$ZodIssue, input: unknown): { readonly field: string; readonly text: string } {
+  const field = issue.path.map(String).join('.') || 'body'
+  const value = at(input, issue.path)
+  const got =
+    value === undefined ? (issue.code === 'custom' ? '' : ' It is missing.') : issue.code === 'custom' ? '' : ` Got ${short(value)}.`
+  const text = issue.code === 'custom' ? `${field} ${issue.message}.` : `${field}: ${sentence(issue)}${got}`
+  return { field, text }
+}
+
+function sentence(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_big') return `must be at most ${String(issue.maximum)}${unit(issue.origin)}.`
+  if (issue.code === 'too_small') return `must be at least ${String(issue.minimum)}${unit(issue.origin)}.`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}.`
+  return `${issue.message}.`
+}
+
+const units: Readonly<Record<string, string>> = { array: ' items', string: ' characters' }
+const unit = (origin: string): string => units[origin] ?? ''
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  let current = value
+  for (const name of path) {
+    if (typeof current !== 'object' || current === null) return undefined
+    current = Object.getOwnPropertyDescriptor(current, name)?.value
+  }
+  return current
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined'
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}

@@ -1,0 +1,247 @@
+import { ApiError } from '../lib/errors.ts'
+import type { KeyView, ProviderView, Snapshot } from './doors.ts'
+import { bearerToken, type Caller } from './identify.ts'
+import type { CallerHeaders } from './headers.ts'
+import { findProvider } from './providers/catalog.ts'
+import type { Credential, Provider } from './providers/provider.ts'
+
+/** Where a request goes and with what: a row of the catalogue, a credential, and the host that may see it. */
+export interface Target {
+  readonly providerId: string
+  readonly provider: Provider
+  /** The stored provider, null when the caller brought the credential. */
+  readonly view: ProviderView | null
+  readonly credential: Credential
+  /** A base URL that replaces the catalogue's, and the field that named it. */
+  readonly customHost: { readonly url: string; readonly param: string } | null
+  readonly customHeaders: Readonly<Record<string, string>>
+  /** The model as the provider knows it; null when the request names none. */
+  readonly model: string | null
+  /** True when the body named `@slug/model`, so that the slug must be taken out of it. */
+  readonly modelRewritten: boolean
+}
+
+export interface TargetRequest {
+  readonly caller: Caller
+  readonly headers: CallerHeaders
+  /** The `model` of a JSON body, as the caller wrote it. */
+  readonly model: string | null
+  /** Whether the operation asks for a stored credential. */
+  readonly storedOnly: boolean
+  readonly snapshot: Snapshot
+}
+
+const slugPattern = /^[a-zA-Z0-9_-]{1,255}$/
+const noFields: Readonly<Record<string, string>> = {}
+
+/**
+ * Finds the target in one of the four ways: `x-service-virtual-key`, `x-service-provider: @slug`, a provider's name with the caller's
+ * own credential, a provider's name with `x-service-custom-host`; or by `model: "@slug/model"`. Throws `missing_provider`,
+ * `unknown_provider`, `missing_credential`, `blocked_host`, `invalid_request`.
+ */
+export async function resolveTarget(request: TargetRequest): Promise<Target> {
+  const { headers } = request
+  if (headers.service.has('config'))
+    throw new ApiError(
+      'invalid_request',
+      'Gateway configs are not part of this release. Name the provider in x-service-provider instead.',
+      { param: 'x-service-config' },
+    )
+  const named = headers.service.get('provider') ?? null
+  const fromModel = modelReference(request.model)
+  const reference = storedReference(headers, named) ?? (named === null ? fromModel : null)
+  if (reference !== null) return stored(request, reference, fromModel)
+  if (request.storedOnly) throw needsVirtualKey()
+  if (named === null) throw noProvider()
+  return given(request, named)
+}
+
+interface Reference {
+  readonly slug: string
+  readonly param: string
+}
+
+function storedReference(headers: CallerHeaders, named: string | null): Reference | null {
+  const virtualKey = headers.service.get('virtual-key')
+  if (virtualKey !== undefined && virtualKey !== '') return { slug: stripAt(virtualKey), param: 'x-service-virtual-key' }
+  return named?.startsWith('@') ? { slug: named.slice(1), param: 'x-service-provider' } : null
+}
+
+const stripAt = (slug: string) => (slug.startsWith('@') ? slug.slice(1) : slug)
+
+/** `@slug/model` names the stored provider in the body itself. */
+function modelReference(model: string | null): (Reference & { readonly model: string }) | null {
+  if (model === null || !model.startsWith('@')) return null
+  const slash = model.indexOf('/')
+  return slash < 2 || slash === model.length - 1 ? null : { slug: model.slice(1, slash), model: model.slice(slash + 1), param: 'model' }
+}
+
+async function stored(request: TargetRequest, reference: Reference, fromModel: ReturnType<typeof modelReference>): Promise<Target> {
+  if (!slugPattern.test(reference.slug)) throw unknownSlug(reference)
+  const found = request.snapshot.provider(scopeOf(request.caller.key), reference.slug)
+  const view = found instanceof Promise ? await found : found
+  if (view === null) throw unknownSlug(reference)
+  assertUsable(view, reference)
+  const provider = catalogRow(view.provider, reference.param)
+  assertSameHost(request.headers, view, provider)
+  const ours = fromModel !== null && fromModel.slug === view.slug
+  return {
+    providerId: view.provider,
+    provider,
+    view,
+    credential: view.credential,
+    customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
+    customHeaders: view.customHeaders,
+    model: ours ? fromModel.model : request.model,
+    modelRewritten: ours,
+  }
+}
+
+const scopeOf = (key: KeyView) => ({ organisationId: key.organisationId, workspaceId: key.workspaceId })
+
+function assertUsable(view: ProviderView, { slug, param }: Reference): void {
+  if (view.status === 'expired' || (view.expiresAt !== null && view.expiresAt <= Date.now()))
+    throw new ApiError('forbidden', `The provider @${slug} has expired.`, { param })
+  if (view.status === 'exhausted') throw new ApiError('budget_exhausted', `The budget of the provider @${slug} is used up.`, { param })
+}
+
+/** A stored credential goes to the host stored with it and nowhere else, whatever the caller asks for. */
+function assertSameHost(headers: CallerHeaders, view: ProviderView, provider: Provider): void {
+  const asked = headers.service.get('custom-host')
+  if (asked === undefined || asked === '') return
+  const allowed = view.customHost ?? provider.baseUrl
+  if (allowed === null || !sameUrl(asked, allowed))
+    throw new ApiError(
+      'blocked_host',
+      'A stored credential is only sent to the host stored with it. Leave x-service-custom-host out, or store the host with the provider.',
+      {
+        param: 'x-service-custom-host',
+      },
+    )
+}
+
+const normalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, '') : text)
+const sameUrl = (a: string, b: string): boolean => normalUrl(a) === normalUrl(b)
+
+function given(request: TargetRequest, named: string): Target {
+  const { headers, caller } = request
+  const provider = catalogRow(named, 'x-service-provider')
+  const host = headers.service.get('custom-host')
+  const customHost = host === undefined || host === '' ? null : { url: host, param: 'x-service-custom-host' }
+  if (customHost === null && provider.baseUrl === null)
+    throw new ApiError('missing_provider', `The provider ${named} has no host of its own. Send x-service-custom-host with its URL.`, {
+      param: 'x-service-custom-host',
+    })
+  const credential = callerCredential(headers, caller, provider)
+  if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(named)
+  return {
+    providerId: named,
+    provider,
+    view: null,
+    credential,
+    customHost,
+    customHeaders: noFields,
+    model: request.model,
+    modelRewritten: false,
+  }
+}
+
+const needsKey = (provider: Provider): boolean =>
+  provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
+
+/** The caller's own credential: a header that did not hold our key, and the detail headers as fields. */
+function callerCredential(headers: CallerHeaders, caller: Caller, provider: Provider): Credential {
+  const authorization = caller.spentHeader === 'authorization' ? undefined : headers.keys.authorization
+  const key = usableKey(bearerToken(authorization)) ?? otherScheme(authorization) ?? nativeKey(headers, caller, provider)
+  const fields: Record<string, string> = {}
+  for (const [name, value] of headers.service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
+  return { key, fields }
+}
+
+const usableKey = (token: string | undefined): string | null =>
+  token === undefined || token === '' || token === 'DUMMY-KEY' ? null : token
+
+/** `Authorization: Key abc` and the like: the part behind the scheme. */
+function otherScheme(authorization: string | undefined): string | null {
+  if (authorization === undefined || bearerToken(authorization) !== undefined) return null
+  return authorization.split(' ')[1] ?? authorization
+}
+
+function nativeKey(headers: CallerHeaders, caller: Caller, provider: Provider): string | null {
+  const names = provider.auth.kind === 'azure' ? ['api-key'] : ['x-api-key', 'api-key']
+  for (const name of names) {
+    if (name !== 'x-api-key' && name !== 'api-key') continue
+    const value = headers.keys[name]
+    if (value !== undefined && value !== '' && caller.spentHeader !== name) return value
+  }
+  return null
+}
+
+/** Our own headers that say something else than a detail of the provider. */
+const reserved = new Set([
+  'api-key',
+  'provider',
+  'virtual-key',
+  'config',
+  'custom-host',
+  'forward-headers',
+  'sensitive-headers',
+  'metadata',
+  'trace-id',
+  'span-id',
+  'parent-span-id',
+  'span-name',
+  'cache-namespace',
+  'cache-force-refresh',
+  'request-timeout',
+  'strict-open-ai-compliance',
+  'debug',
+  'cache',
+  'cache-ttl',
+  'retry-count',
+  'mode',
+  'package-version',
+  'runtime',
+  'runtime-version',
+  'runtime-arch',
+  'runtime-os',
+])
+
+function catalogRow(id: string, param: string): Provider {
+  const provider = findProvider(id)
+  if (provider === null)
+    throw new ApiError(
+      'unknown_provider',
+      `The provider ${JSON.stringify(id.slice(0, 60))} is not in the catalogue. A stored provider is named with @, as in @my-provider.`,
+      { param },
+    )
+  return provider
+}
+
+const unknownSlug = ({ slug, param }: Reference) =>
+  new ApiError('unknown_provider', `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace.`, {
+    param,
+  })
+
+const noProvider = () =>
+  new ApiError(
+    'missing_provider',
+    'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
+    {
+      param: 'x-service-provider',
+    },
+  )
+
+const noCredential = (name: string) =>
+  new ApiError(
+    'missing_credential',
+    `No credential for ${name} was sent. Put the provider's key in Authorization: Bearer (and yours in x-service-api-key), or use a stored provider (@slug).`,
+    {
+      param: 'authorization',
+    },
+  )
+
+const needsVirtualKey = () =>
+  new ApiError('missing_credential', 'This endpoint needs a stored credential: send x-service-virtual-key.', {
+    param: 'x-service-virtual-key',
+  })
