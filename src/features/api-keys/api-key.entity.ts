@@ -1,0 +1,59 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import type { KeyType } from '../../gateway/doors.ts'
+import type { RateLimit, UsageLimits } from '../limits/limits.schema.ts'
+
+/** What every request of a key starts from. */
+export interface KeyDefaults {
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  readonly config_id?: string | null | undefined
+  readonly allow_config_override?: boolean | undefined
+}
+
+/** How often a key should be rotated. */
+export interface RotationPolicy {
+  readonly rotation_period: 'weekly' | 'monthly' | null
+  readonly next_rotation_at: string | null
+  readonly key_transition_period_ms: number | null
+}
+
+/** An API key. Only a keyed hash of its secret is stored. */
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    id: p.uuid().primary(),
+    organisationId: p.uuid(),
+    /** Null exactly when the key is an organisation key. */
+    workspaceId: p.uuid().nullable(),
+    userId: p.uuid().nullable(),
+    name: p.string().length(255),
+    description: p.text().nullable(),
+    type: p.text().$type<KeyType>(),
+    status: p.text().$type<'active' | 'exhausted' | 'expired' | 'archived'>().default('active'),
+    creationMode: p.text().$type<'ui' | 'api' | 'auto'>().default('api'),
+    scopes: p.array(),
+    defaults: p.json<KeyDefaults>().default('{}'),
+    rateLimits: p.json<readonly RateLimit[]>().nullable(),
+    usageLimits: p.json<UsageLimits>().nullable(),
+    alertEmails: p.array().default([]),
+    rotationPolicy: p.json<RotationPolicy>().nullable(),
+    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    keyHash: p.blob(),
+    keyHint: p.string().length(32),
+    /** The secret before the last rotation; valid until `previousKeyExpiresAt`. */
+    previousKeyHash: p.blob().nullable(),
+    previousKeyExpiresAt: p.datetime().columnType('timestamptz').nullable(),
+    createdBy: p.uuid().nullable(),
+    createdAt: p
+      .datetime()
+      .columnType('timestamptz')
+      .onCreate(() => new Date()),
+    lastUpdatedAt: p
+      .datetime()
+      .columnType('timestamptz')
+      .onCreate(() => new Date())
+      .onUpdate(() => new Date()),
+  },
+})
+
+export type ApiKey = InferEntity<typeof ApiKey>

@@ -1,0 +1,43 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+
+/** A provider account: the credential and how to reach the provider. */
+export const Integration = defineEntity({
+  name: 'Integration',
+  tableName: 'integrations',
+  properties: {
+    id: p.uuid().primary(),
+    organisationId: p.uuid(),
+    /** Null: the whole organisation's. */
+    workspaceId: p.uuid().nullable(),
+    /** A virtual key owns its integration; it is reached through the virtual key only. */
+    kind: p.text().$type<'integration' | 'virtual-key'>().default('integration'),
+    slug: p.string().length(255),
+    name: p.string().length(255),
+    description: p.text().nullable(),
+    /** A row of `gateway/providers/catalog.ts`. */
+    aiProviderId: p.text(),
+    status: p.text().$type<'active' | 'archived'>().default('active'),
+    /** The provider key, sealed; read it with `loadCredential`. */
+    credential: p.blob().nullable(),
+    maskedKey: p.text().nullable(),
+    /** The fields that are no secret. */
+    configurations: p.json<Readonly<Record<string, unknown>>>().default('{}'),
+    /** The secret fields of the configurations, as sealed JSON. */
+    secretConfigurations: p.blob().nullable(),
+    allowAllModels: p.boolean().default(true),
+    globalWorkspaceAccess: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    pricingAdjustments: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    createdBy: p.uuid().nullable(),
+    createdAt: p
+      .datetime()
+      .columnType('timestamptz')
+      .onCreate(() => new Date()),
+    lastUpdatedAt: p
+      .datetime()
+      .columnType('timestamptz')
+      .onCreate(() => new Date())
+      .onUpdate(() => new Date()),
+  },
+})
+
+export type Integration = InferEntity<typeof Integration>

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+const usageLimitsShape = z.strictObject({
+  type: z.enum(['cost', 'tokens']).default('cost').meta({ description: '`cost` counts US dollars, `tokens` counts tokens.' }),
+  credit_limit: z.int().min(1).nullable().default(null),
+  alert_threshold: z.int().min(1).nullable().default(null),
+  periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
+  periodic_reset_days: z.int().min(1).max(365).nullable().default(null),
+  next_usage_reset_at: z.iso.datetime({ offset: true }).nullable().default(null),
+})
+
+/** A budget: how much a key or a provider may use, and when its counter starts again. */
+export const usageLimits = usageLimitsShape
+  .refine((limits) => limits.periodic_reset === null || limits.periodic_reset_days === null, {
+    path: ['periodic_reset_days'],
+    message: 'Give periodic_reset or periodic_reset_days, not both.',
+  })
+  .refine((limits) => limits.next_usage_reset_at === null || limits.periodic_reset !== null || limits.periodic_reset_days !== null, {
+    path: ['next_usage_reset_at'],
+    message: 'next_usage_reset_at needs periodic_reset or periodic_reset_days.',
+  })
+  .meta({ id: 'UsageLimits', description: 'A budget in US dollars or tokens.' })
+
+export type UsageLimits = z.output<typeof usageLimits>
+
+export interface RateLimit {
+  readonly type: 'requests' | 'tokens'
+  readonly unit: 'rps' | 'rpm' | 'rph' | 'rpd' | 'rpw'
+  readonly value: number
+}
+
+const limit = <Unit extends RateLimit['unit']>(units: readonly [Unit, ...Unit[]]) =>
+  z.strictObject({ type: z.enum(['requests', 'tokens']), unit: z.enum(units), value: z.int().min(0) })
+
+const oncePerUnit = (limits: readonly RateLimit[]) => new Set(limits.map(({ type, unit }) => `${type} ${unit}`)).size === limits.length
+const repeated = { message: 'Two rate limits have the same type and unit.' }
+
+/** The rate limits of an API key. */
+export const keyRateLimits = z
+  .array(limit(['rps', 'rpm', 'rph', 'rpd', 'rpw']))
+  .refine(oncePerUnit, repeated)
+  .meta({ id: 'ApiKeyRateLimits', description: 'At most one limit for each type and unit.' })
+
+const providerLimit = limit(['rpm', 'rph', 'rpd'])
+
+/** The rate limits of a provider, a virtual key or a workspace: a list, or a single one. */
+export const rateLimits = z
+  .union([z.array(providerLimit), providerLimit.transform((single) => [single])])
+  .refine(oncePerUnit, repeated)
+  .meta({ id: 'RateLimits', description: 'At most one limit for each type and unit.' })
+
+/** Rate limits as they are answered. */
+export const rateLimitsView = z.array(z.object({ type: z.string(), unit: z.string(), value: z.number() }))
+
+/** A budget as it is answered. */
+export const usageLimitsView = z.object({
+  type: z.string(),
+  credit_limit: z.number().nullable(),
+  alert_threshold: z.number().nullable(),
+  periodic_reset: z.string().nullable(),
+  periodic_reset_days: z.number().nullable(),
+  next_usage_reset_at: z.string().nullable(),
+})

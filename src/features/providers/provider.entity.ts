@@ -1,0 +1,36 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import type { RateLimit, UsageLimits } from '../limits/limits.schema.ts'
+
+/** A workspace's handle on an integration: what a request names as `@slug`, or as a virtual key. */
+export const ProviderEntity = defineEntity({
+  name: 'Provider',
+  tableName: 'providers',
+  properties: {
+    id: p.uuid().primary(),
+    organisationId: p.uuid(),
+    workspaceId: p.uuid(),
+    integrationId: p.uuid(),
+    kind: p.text().$type<'provider' | 'virtual-key'>().default('provider'),
+    /** Made together with its integration, and archived with it. */
+    isDefault: p.boolean().default(false),
+    slug: p.string().length(255),
+    name: p.string().length(255),
+    note: p.text().nullable(),
+    status: p.text().$type<'active' | 'exhausted' | 'expired' | 'archived'>().default('active'),
+    usageLimits: p.json<UsageLimits>().nullable(),
+    rateLimits: p.json<readonly RateLimit[]>().nullable(),
+    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    createdBy: p.uuid().nullable(),
+    createdAt: p
+      .datetime()
+      .columnType('timestamptz')
+      .onCreate(() => new Date()),
+    lastUpdatedAt: p
+      .datetime()
+      .columnType('timestamptz')
+      .onCreate(() => new Date())
+      .onUpdate(() => new Date()),
+  },
+})
+
+export type ProviderEntity = InferEntity<typeof ProviderEntity>
