@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { DatabaseConfig } from '../../config/config.ts'
+import { appRole } from './app-role.ts'
+import { DatabaseConnectionError, explainConnectionError } from './connection-error.ts'
+import { sslOptions } from './ssl.ts'
+
+/** How to reach the database, proven by one connection. */
+export interface Connection {
+  /** As the role that was given, without time limits: for migrations alone. */
+  readonly login: pg.ClientConfig
+  /** For everything else: bound by row-level security, with time limits. Usable after `migrate`, which makes its role. */
+  readonly runtime: pg.ClientConfig
+  /** For example `18.1`. */
+  readonly serverVersion: string
+  readonly encrypted: boolean
+}
+
+const oldestVersion = 140_000
+
+/** A hung database must not hang a request: these hold for every connection of the running process, in milliseconds. */
+const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
+
+/** Connects once and says how to connect from now on. Throws DatabaseConnectionError. */
+export async function connect(database: DatabaseConfig, log: Logger): Promise<Connection> {
+  const login = clientConfig(database)
+  try {
+    return await probe(login)
+  } catch (error) {
+    if (!(database.ssl.mode === 'PREFERRED' && lacksTls(error))) throw explainConnectionError(error, database)
+    log.info({ host: database.host }, 'PostgreSQL offers no TLS; DB_SSL=PREFERRED goes on without it')
+  }
+  try {
+    return await probe({ ...login, ssl: false })
+  } catch (error) {
+    throw explainConnectionError(error, database)
+  }
+}
+
+/** Tries until the database is there. What waiting cannot mend (a wrong password, a wrong certificate) is thrown at once. */
+export async function connectWithRetry(
+  database: DatabaseConfig,
+  log: Logger,
+  options: { readonly signal?: AbortSignal; readonly maxWaitMs?: number } = {},
+): Promise<Connection> {
+  const deadline = Date.now() + (options.maxWaitMs ?? Number.POSITIVE_INFINITY)
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await connect(database, log)
+    } catch (error) {
+      if (!(error instanceof DatabaseConnectionError)) throw error
+      const waitMs = Math.min(250 * 2 ** Math.min(attempt - 1, 10), 5000)
+      if (!error.retryable || Date.now() + waitMs > deadline) {
+        log.error({ attempt }, error.message)
+        throw error
+      }
+      log.warn({ attempt, retryInMs: waitMs }, error.message)
+      await sleep(waitMs, undefined, options.signal === undefined ? {} : { signal: options.signal })
+    }
+  }
+}
+
+function clientConfig(database: DatabaseConfig): pg.ClientConfig {
+  return {
+    host: database.host,
+    port: database.port,
+    user: database.user,
+    password: database.password?.reveal(),
+    database: database.name,
+    ssl: sslOptions(database),
+    application_name: 'gatehouse',
+    connectionTimeoutMillis: 2000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  }
+}
+
+interface Facts {
+  readonly version: string
+  readonly number: number
+  readonly bypasses: boolean
+}
+
+async function probe(login: pg.ClientConfig): Promise<Connection> {
+  const client = new pg.Client(login)
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<Facts>(
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses
+         FROM pg_roles WHERE rolname = current_user`,
+    )
+    const [facts] = rows
+    if (facts === undefined || facts.number < oldestVersion) throw tooOld(facts?.version ?? 'unknown')
+    const role = facts.bypasses ? { role: appRole } : {}
+    return {
+      login,
+      runtime: { ...login, options: sessionOptions({ ...limits, ...role }) },
+      serverVersion: facts.version,
+      encrypted: login.ssl !== false,
+    }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+const tooOld = (version: string) =>
+  new DatabaseConnectionError(`PostgreSQL ${version} is too old: version 14 or newer is needed`, { retryable: false })
+
+const sessionOptions = (settings: Readonly<Record<string, string | number>>) =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+
+const lacksTls = (error: unknown) => error instanceof Error && error.message.includes('does not support SSL')

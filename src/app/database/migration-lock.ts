@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+
+/** The two halves of the advisory lock's name; free to choose, fixed forever. */
+const lockKey = [1_734_440_040, 1] as const
+const pollMs = 200
+const reportEveryMs = 5000
+const maxWaitMs = 10 * 60_000
+
+/**
+ * Runs `work` while no other process migrates this database. The lock is polled, never waited for: a blocked waiter holds a
+ * snapshot, and CREATE INDEX CONCURRENTLY would wait for it forever. It lives on a connection that stays idle outside any
+ * transaction for the same reason. `lost` aborts when that connection, and with it the lock, goes away.
+ */
+export async function withMigrationLock<T>(client: pg.ClientConfig, log: Logger, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+  const keeper = new pg.Client({ ...client, application_name: 'gatehouse-migrate' })
+  const lost = new AbortController()
+  let released = false
+  keeper.on('error', () => {})
+  keeper.on('end', () => released || lost.abort(new Error('the connection that held the migration lock was closed')))
+  await keeper.connect()
+  try {
+    await acquire(keeper, log)
+    return await work(lost.signal)
+  } finally {
+    released = true
+    await keeper.end().catch(() => {})
+  }
+}
+
+async function acquire(keeper: pg.Client, log: Logger): Promise<void> {
+  const startedAt = Date.now()
+  let reportAt = startedAt
+  while (!(await tryLock(keeper))) {
+    if (Date.now() >= reportAt) {
+      const holder = await describeHolder(keeper)
+      log.info({ waitedMs: Date.now() - startedAt }, `another process migrates this database; waiting for ${holder}`)
+      if (Date.now() - startedAt > maxWaitMs) throw new Error(`gave up waiting for the migration lock after 10 minutes: ${holder}`)
+      reportAt = Date.now() + reportEveryMs
+    }
+    await sleep(pollMs)
+  }
+}
+
+async function tryLock(keeper: pg.Client): Promise<boolean> {
+  const { rows } = await keeper.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS held', [...lockKey])
+  return rows[0]?.held ?? false
+}
+
+async function describeHolder(keeper: pg.Client): Promise<string> {
+  const { rows } = await keeper.query<{ pid: number; address: string; seconds: number }>(
+    `SELECT a.pid, coalesce(host(a.client_addr), 'a local socket') AS address, extract(epoch FROM now() - a.backend_start)::int AS seconds
+       FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+      WHERE l.locktype = 'advisory' AND l.granted AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 2
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [...lockKey],
+  )
+  const [holder] = rows
+  return holder === undefined
+    ? 'a process that has just ended'
+    : `server process ${holder.pid} from ${holder.address}, connected for ${holder.seconds} s`
+}

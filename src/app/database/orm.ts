@@ -1,0 +1,67 @@
+import type { EntitySchema } from '@mikro-orm/core'
+import { MikroORM, type EntityManager } from '@mikro-orm/postgresql'
+import type pg from 'pg'
+
+export interface OrmOptions {
+  /** `Connection.runtime`. */
+  readonly client: pg.ClientConfig
+  readonly poolSize: number
+  readonly entities: readonly EntitySchema[]
+}
+
+interface TenantArguments {
+  readonly organisationId?: string
+  readonly system?: boolean
+}
+
+/**
+ * The first of the two tenant walls, for every entity with an `organisationId`: `filters: { tenant: tenantFilter }`.
+ * On unless switched off by `{ filters: false }`; outside `inTenant` and `asSystem` a query fails instead of showing all.
+ */
+export const tenantFilter = {
+  name: 'tenant',
+  cond: (given: TenantArguments) => (given.system === true ? {} : { organisationId: given.organisationId }),
+  default: true,
+  args: true,
+} as const
+
+/** Opens the pool and the entity metadata. Nothing is read from or written to the file system, and no connection is made yet. */
+export function openOrm({ client, poolSize, entities }: OrmOptions): Promise<MikroORM> {
+  return MikroORM.init({
+    dbName: client.database ?? 'postgres',
+    entities: [...entities],
+    discovery: { warnWhenNoEntities: false },
+    autoJoinRefsForFilters: false,
+    ensureDatabase: false,
+    metadataCache: { enabled: false },
+    debug: false,
+    driverOptions: {
+      ...client,
+      ssl: false,
+      max: poolSize,
+      idleTimeoutMillis: 30_000,
+      // Merging options would copy the TLS context, which has to stay the very object.
+      onPoolCreated: (pool: pg.Pool) => {
+        pool.options.ssl = client.ssl
+      },
+    },
+  })
+}
+
+/**
+ * One transaction in which only one organisation's rows exist: for the filter, and for row-level security, whose setting ends
+ * with the transaction, so that a shared connection (also pgbouncer's) never carries it on. Raw SQL inside runs in the same
+ * transaction: `em.execute('SELECT slug FROM workspaces WHERE id = ?', [id])`, or typed queries through `em.getKysely<Tables>()`.
+ */
+export function inTenant<T>(orm: MikroORM, organisationId: string, work: (em: EntityManager) => Promise<T>): Promise<T> {
+  const em = orm.em.fork({ session: { variables: { 'app.organisation_id': organisationId } } })
+  em.setFilterParams('tenant', { organisationId })
+  return em.transactional(work)
+}
+
+/** One transaction of the process itself, which sees every organisation: jobs, the snapshot, the journal, provisioning. */
+export function asSystem<T>(orm: MikroORM, work: (em: EntityManager) => Promise<T>): Promise<T> {
+  const em = orm.em.fork({ session: { variables: { 'app.scope': 'system' } } })
+  em.setFilterParams('tenant', { system: true })
+  return em.transactional(work)
+}
