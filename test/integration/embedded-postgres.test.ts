@@ -21,14 +21,14 @@ test('a fresh start gives a plain login that owns its database', async (t) => {
   )
   t.deepEqual(role, { rolname: 'gatehouse', rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolbypassrls: false })
   await query(database, 'CREATE TABLE own (id int)')
-  const [version] = await query(asSuperuser(database), "SELECT current_setting('server_version_num')::int >= 140000 AS recent")
+  const [version] = await query(database, "SELECT current_setting('server_version_num')::int >= 140000 AS recent")
   t.deepEqual(version, { recent: true })
 })
 
 test('it listens on the loopback address only, and asks for a password', async (t) => {
   const database = await start(t, await emptyFolder(t))
   const settings = await query(
-    database,
+    asSuperuser(database),
     "SELECT current_setting('listen_addresses') AS tcp, current_setting('unix_socket_directories') AS unix",
   )
   t.deepEqual(settings, [{ tcp: '127.0.0.1', unix: '' }])
