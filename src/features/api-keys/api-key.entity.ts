@@ -1,4 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
 import type { KeyType } from '../../gateway/doors.ts'
 import type { RateLimit, UsageLimits } from '../limits/limits.schema.ts'
 
@@ -20,8 +22,9 @@ export interface RotationPolicy {
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
+  filters: { tenant: tenantFilter },
   properties: {
-    id: p.uuid().primary(),
+    id: id(),
     organisationId: p.uuid(),
     /** Null exactly when the key is an organisation key. */
     workspaceId: p.uuid().nullable(),
@@ -37,22 +40,15 @@ export const ApiKey = defineEntity({
     usageLimits: p.json<UsageLimits>().nullable(),
     alertEmails: p.array().default([]),
     rotationPolicy: p.json<RotationPolicy>().nullable(),
-    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    expiresAt: p.datetime().nullable(),
     keyHash: p.blob(),
     keyHint: p.string().length(32),
     /** The secret before the last rotation; valid until `previousKeyExpiresAt`. */
     previousKeyHash: p.blob().nullable(),
-    previousKeyExpiresAt: p.datetime().columnType('timestamptz').nullable(),
+    previousKeyExpiresAt: p.datetime().nullable(),
     createdBy: p.uuid().nullable(),
-    createdAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date()),
-    lastUpdatedAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date())
-      .onUpdate(() => new Date()),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
   },
 })
 

@@ -1,11 +1,14 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
 
 /** A provider account: the credential and how to reach the provider. */
 export const Integration = defineEntity({
   name: 'Integration',
   tableName: 'integrations',
+  filters: { tenant: tenantFilter },
   properties: {
-    id: p.uuid().primary(),
+    id: id(),
     organisationId: p.uuid(),
     /** Null: the whole organisation's. */
     workspaceId: p.uuid().nullable(),
@@ -28,15 +31,8 @@ export const Integration = defineEntity({
     globalWorkspaceAccess: p.json<Readonly<Record<string, unknown>>>().nullable(),
     pricingAdjustments: p.json<Readonly<Record<string, unknown>>>().nullable(),
     createdBy: p.uuid().nullable(),
-    createdAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date()),
-    lastUpdatedAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date())
-      .onUpdate(() => new Date()),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
   },
 })
 

@@ -1,27 +1,23 @@
-import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { defineEntity, p, type InferEntity, type Opt } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
 
 /** A tenant: everything else belongs to one. */
 export const Organisation = defineEntity({
   name: 'Organisation',
   tableName: 'organisations',
+  filters: { tenant: tenantFilter },
   properties: {
-    id: p.uuid().primary(),
+    id: id(),
     /** Its own id under the name by which every business table is scoped. */
-    organisationId: p.uuid().generated('(id) stored').$type<string>(),
+    organisationId: p.uuid().generated('(id) stored').$type<Opt<string>>(),
     slug: p.string().length(255).unique(),
     name: p.string().length(255),
     status: p.text().$type<'active' | 'archived'>().default('active'),
     settings: p.json<Record<string, unknown>>().default('{}'),
     defaults: p.json<Record<string, unknown>>().default('{}'),
-    createdAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date()),
-    lastUpdatedAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date())
-      .onUpdate(() => new Date()),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
   },
 })
 

@@ -1,12 +1,15 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
 import type { RateLimit, UsageLimits } from '../limits/limits.schema.ts'
 
 /** A workspace's handle on an integration: what a request names as `@slug`, or as a virtual key. */
 export const ProviderEntity = defineEntity({
   name: 'Provider',
   tableName: 'providers',
+  filters: { tenant: tenantFilter },
   properties: {
-    id: p.uuid().primary(),
+    id: id(),
     organisationId: p.uuid(),
     workspaceId: p.uuid(),
     integrationId: p.uuid(),
@@ -19,17 +22,10 @@ export const ProviderEntity = defineEntity({
     status: p.text().$type<'active' | 'exhausted' | 'expired' | 'archived'>().default('active'),
     usageLimits: p.json<UsageLimits>().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),
-    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    expiresAt: p.datetime().nullable(),
     createdBy: p.uuid().nullable(),
-    createdAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date()),
-    lastUpdatedAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date())
-      .onUpdate(() => new Date()),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
   },
 })
 

@@ -1,12 +1,15 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
 import type { RateLimit, UsageLimits } from '../limits/limits.schema.ts'
 
 /** A team's or an application's part of an organisation. */
 export const Workspace = defineEntity({
   name: 'Workspace',
   tableName: 'workspaces',
+  filters: { tenant: tenantFilter },
   properties: {
-    id: p.uuid().primary(),
+    id: id(),
     organisationId: p.uuid(),
     slug: p.string().length(255),
     name: p.string().length(255),
@@ -16,15 +19,8 @@ export const Workspace = defineEntity({
     defaults: p.json<Record<string, unknown>>().default('{}'),
     usageLimits: p.json<readonly UsageLimits[]>().default('[]'),
     rateLimits: p.json<readonly RateLimit[]>().default('[]'),
-    createdAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date()),
-    lastUpdatedAt: p
-      .datetime()
-      .columnType('timestamptz')
-      .onCreate(() => new Date())
-      .onUpdate(() => new Date()),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
   },
 })
 

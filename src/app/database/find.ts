@@ -1,0 +1,30 @@
+import { UniqueConstraintViolationException, type EntityManager } from '@mikro-orm/postgresql'
+import { ApiError } from '../../lib/errors.ts'
+import { slugPattern } from '../../lib/slug.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+
+/** What is deleted, foreign or never was: one and the same answer. */
+export const notFound = (noun: string, reference: string, param = 'id'): ApiError =>
+  new ApiError('AB08', `There is no ${noun} "${reference.slice(0, 255)}".`, { param })
+
+/** The row, or AB08. */
+export function orNotFound<Row>(row: Row | null, noun: string, reference: string): Row {
+  if (row === null) throw notFound(noun, reference)
+  return row
+}
+
+/** The condition on a row that a path or a field names by UUID or by slug. */
+export function byIdOrSlug(reference: string): { readonly id: string } | { readonly slug: string } {
+  if (isUuid(reference)) return { id: reference.toLowerCase() }
+  return { slug: slugPattern.test(reference) ? reference : '' }
+}
+
+/** Writes what is pending; a value that must be unique and is taken becomes AB07. */
+export async function flushUnique(em: EntityManager, message: string, param: string): Promise<void> {
+  try {
+    await em.flush()
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException) throw new ApiError('AB07', message, { param, cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { byIdOrSlug } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { Workspace } from './workspace.entity.ts'
+
+/** Refuses with AB03 what the key has no scope for. Only needed where the scope depends on the data. */
+export function demandScope(actor: Actor, scope: string): void {
+  if (!actor.permissions.has(scope)) throw new ApiError('AB03', `This key lacks the scope ${scope}.`)
+}
+
+/**
+ * The workspace that a call is about. A workspace key is bound to its own: naming another is AB03. An organisation key names
+ * one by UUID or slug; without a name it is the default workspace.
+ */
+export async function resolveWorkspace(em: EntityManager, actor: Actor, reference: string | undefined): Promise<Workspace> {
+  const wanted = reference === undefined ? ownOrDefault(actor) : byIdOrSlug(reference)
+  const workspace = await em.findOne(Workspace, { ...wanted, organisationId: actor.organisationId, status: 'active' })
+  if (actor.workspaceId !== null && workspace?.id !== actor.workspaceId) {
+    throw new ApiError('AB03', 'A workspace key acts in its own workspace only.', { param: 'workspace_id' })
+  }
+  if (workspace === null) throw missing(reference)
+  return workspace
+}
+
+const ownOrDefault = (actor: Actor) => (actor.workspaceId === null ? { isDefault: true } : { id: actor.workspaceId })
+
+function missing(reference: string | undefined): ApiError {
+  if (reference !== undefined) return new ApiError('AB08', `There is no workspace "${reference.slice(0, 255)}".`, { param: 'workspace_id' })
+  return new ApiError('AB01', 'There is no default workspace: give workspace_id.', { param: 'workspace_id' })
+}
+
+/** The workspace that limits a list: the key's own, the one asked for, or none (null) for an organisation key that names none. */
+export async function workspaceFilter(em: EntityManager, actor: Actor, reference: string | undefined): Promise<string | null> {
+  if (actor.workspaceId === null && reference === undefined) return null
+  return (await resolveWorkspace(em, actor, reference)).id
+}

@@ -1,0 +1,50 @@
+import { randomInt } from 'node:crypto'
+import { z } from 'zod'
+import { isUuid } from './is-uuid.ts'
+
+const maxLength = 255
+const suffixLength = 6
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+/** What a slug or a UUID in a path can look like; anything else names nothing. */
+export const slugPattern = /^[a-zA-Z0-9_-]+$/
+
+/** A slug as a caller may choose it. */
+export const slugField = z
+  .string()
+  .min(1)
+  .max(maxLength)
+  .regex(slugPattern, 'Only letters, digits, _ and - are allowed.')
+  .refine((slug) => !isUuid(slug), 'A slug must not look like a UUID.')
+
+/** A name as a caller may choose it: some text on one line. */
+export const nameField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(maxLength)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Control characters are not allowed.')
+
+/** A slug from a name: `My Ünïque key!` gives `my-unique-key`; a name without a single letter or digit gives the fallback. */
+export function toSlug(name: string, fallback: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, maxLength)
+  return slug === '' ? fallback : slug
+}
+
+/** The slug itself when it is free, else the slug with a short random suffix. */
+export async function freeSlug(slug: string, isTaken: (candidate: string) => Promise<boolean>): Promise<string> {
+  let candidate = slug
+  while (await isTaken(candidate)) candidate = withSuffix(slug)
+  return candidate
+}
+
+function withSuffix(slug: string): string {
+  const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return `${slug.slice(0, maxLength - suffixLength - 1)}-${suffix}`
+}
