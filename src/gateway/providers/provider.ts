@@ -10,6 +10,7 @@ export interface Credential {
 
 /** How a provider wants to be convinced. A value: `gateway/auth` carries it out. */
 export type Auth =
+  /** Needs no credential; a key that is given all the same goes as a bearer token. */
   | { readonly kind: 'none' }
   /** `authorization: <scheme> KEY` */
   | { readonly kind: 'bearer'; readonly scheme: string }
@@ -18,8 +19,8 @@ export type Auth =
   | { readonly kind: 'sigv4'; readonly service: string }
   /** OAuth 2 JWT grant from a service account, or a given access token. */
   | { readonly kind: 'google' }
-  /** `api-key`, Entra client credentials, or a given token, by `azure_auth_mode`. */
-  | { readonly kind: 'azure' }
+  /** A key in the named headers (default `api-key`), Entra client credentials, or a given token, by `azure_auth_mode`. */
+  | { readonly kind: 'azure'; readonly keyHeaders?: readonly ('api-key' | 'authorization')[] }
   /** HTTP Signatures of Oracle Cloud. */
   | { readonly kind: 'oracle' }
 
@@ -36,6 +37,17 @@ export interface Quirks {
   readonly clamp?: Readonly<Record<string, readonly [min: number, max: number]>>
 }
 
+/** Paths by operation, relative to the base URL; one that starts with `^` is relative to the origin (see `joinPath`). */
+export type Paths = Readonly<Partial<Record<Operation, string>>>
+
+/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `paths`. */
+export interface Variant {
+  readonly field: string
+  readonly value?: string
+  readonly baseUrl: string
+  readonly paths?: Paths
+}
+
 /** One provider: only how it differs. `{field}` in `baseUrl` and `paths` is filled from the credential's fields, `{model}` from the body. */
 export interface Provider {
   readonly dialect: DialectId
@@ -44,10 +56,14 @@ export interface Provider {
   readonly auth: Auth
   /** The dedicated operations that this provider serves in the OpenAI (or, for `messages`, the Anthropic) shape, without translation. */
   readonly serves: readonly Operation[]
-  /** Only the paths that differ from the operation's own, relative to `baseUrl`. */
-  readonly paths?: Readonly<Partial<Record<Operation, string>>>
+  /** Only the paths that differ from the operation's own. */
+  readonly paths?: Paths
+  readonly variants?: readonly Variant[]
+  /** Sent unless the caller sends a header of that name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Credential fields with their defaults; null: required. */
+  /** Credential fields that go to the provider as headers: field -> header name. */
+  readonly fieldHeaders?: Readonly<Record<string, string>>
+  /** Credential fields with their defaults; null: required; empty: optional. */
   readonly fields?: Readonly<Record<string, string | null>>
   readonly quirks?: Quirks
 }

@@ -1,0 +1,17 @@
+import { clouds } from './catalog/clouds.ts'
+import { openaiCompatible } from './catalog/openai-compatible.ts'
+import { ownDialects } from './catalog/own-dialects.ts'
+import { passThrough } from './catalog/pass-through.ts'
+import type { Provider } from './provider.ts'
+
+/** Every named provider. A row says only what differs from its dialect. */
+export const providers = { ...openaiCompatible, ...clouds, ...ownDialects, ...passThrough } as const satisfies Record<string, Provider>
+
+export type ProviderId = keyof typeof providers
+
+const byId: ReadonlyMap<string, Provider> = new Map<string, Provider>(Object.entries(providers))
+
+/** The provider of that id, as the caller wrote it; null when there is none. */
+export function findProvider(id: string): Provider | null {
+  return byId.get(id) ?? null
+}

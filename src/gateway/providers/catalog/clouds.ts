@@ -1,0 +1,139 @@
+import { sigv4, type Auth, type Provider } from '../provider.ts'
+import {
+  batches,
+  chat,
+  completions,
+  embeddings,
+  everything,
+  files,
+  finetunes,
+  foreign,
+  images,
+  openai,
+  paths,
+  responses,
+  speech,
+  transcriptions,
+  translations,
+} from './rows.ts'
+
+const entra = {
+  azure_auth_mode: 'default',
+  azure_ad_token: '',
+  azure_entra_tenant_id: '',
+  azure_entra_client_id: '',
+  azure_entra_client_secret: '',
+  azure_entra_scope: 'https://cognitiveservices.azure.com/.default',
+}
+
+const aws = {
+  aws_auth_type: 'accessKey',
+  aws_region: 'us-east-1',
+  aws_access_key_id: '',
+  aws_secret_access_key: '',
+  aws_session_token: '',
+  aws_role_arn: '',
+  aws_external_id: '',
+}
+
+const azureVersion = '?api-version={azure_api_version}'
+const deployment = '/deployments/{azure_deployment_name|azure_deployment_id|model}'
+const inference = [...chat, ...completions, ...embeddings, ...images, 'imageEdit', ...speech, ...transcriptions, ...translations] as const
+
+/** Serverless endpoints read the bearer key, resource endpoints the `api-key` header; Microsoft's own client sends both. */
+const foundryAuth: Auth = { kind: 'azure', keyHeaders: ['authorization', 'api-key'] }
+const foundryServed = [...inference, ...files, ...batches, ...finetunes] as const
+
+/** What a model does with parameters that the common schema lacks: passed on, unless the caller says otherwise. */
+const extraParameters = { 'extra-parameters': 'pass-through' }
+
+/** Cloud platforms: the address depends on a region, a resource or an account, and most want a signature or a token of their own. */
+export const clouds = {
+  // learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: the dated API names the deployment in the path; the v1 API
+  // names it in the body, needs no api-version, and is where responses live for every resource.
+  'azure-openai': openai('https://{azure_resource_name}.openai.azure.com/openai', everything, {
+    auth: { kind: 'azure' },
+    fields: { azure_resource_name: null, azure_api_version: '2024-10-21', azure_deployment_name: '', azure_deployment_id: '', ...entra },
+    paths: {
+      ...paths(everything, '', azureVersion),
+      ...paths(inference, deployment, azureVersion),
+      ...paths(responses, '/v1'),
+    },
+    variants: ['v1', 'preview', 'latest'].map((value) => ({
+      field: 'azure_api_version',
+      value,
+      baseUrl: 'https://{azure_resource_name}.openai.azure.com/openai/v1',
+    })),
+  }),
+  // learn.microsoft.com/rest/api/aifoundry/modelinference; files, batches and fine-tunes belong to the resource's OpenAI API, and
+  // Claude models to its Anthropic API, wherever the given URL points.
+  'azure-ai': openai('{azure_foundry_url}', [...foundryServed, 'messages'], {
+    auth: foundryAuth,
+    fields: {
+      azure_foundry_url: null,
+      azure_api_version: '2024-05-01-preview',
+      azure_deployment_name: '',
+      azure_extra_params: '',
+      ...entra,
+    },
+    paths: {
+      ...paths(inference, '', azureVersion),
+      ...paths([...files, ...batches, ...finetunes], '^/openai', azureVersion),
+      messages: '^/anthropic/v1/messages',
+    },
+    headers: extraParameters,
+    fieldHeaders: { azure_extra_params: 'extra-parameters', azure_deployment_name: 'azureml-model-deployment' },
+  }),
+  github: openai('https://models.inference.ai.azure.com', [...chat, ...completions, ...embeddings], { headers: extraParameters }),
+  bedrock: foreign('https://bedrock-runtime.{aws_region}.amazonaws.com', {
+    dialect: 'bedrock',
+    auth: sigv4('bedrock'),
+    fields: aws,
+    fieldHeaders: {
+      amz_server_side_encryption: 'x-amz-server-side-encryption',
+      amz_server_side_encryption_aws_kms_key_id: 'x-amz-server-side-encryption-aws-kms-key-id',
+    },
+  }),
+  // docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html: the request headers.
+  sagemaker: foreign('https://runtime.sagemaker.{aws_region}.amazonaws.com', {
+    auth: sigv4('sagemaker'),
+    fields: aws,
+    fieldHeaders: {
+      amzn_sagemaker_custom_attributes: 'x-amzn-sagemaker-custom-attributes',
+      amzn_sagemaker_target_model: 'x-amzn-sagemaker-target-model',
+      amzn_sagemaker_target_variant: 'x-amzn-sagemaker-target-variant',
+      amzn_sagemaker_target_container_hostname: 'x-amzn-sagemaker-target-container-hostname',
+      amzn_sagemaker_inference_id: 'x-amzn-sagemaker-inference-id',
+      amzn_sagemaker_enable_explanations: 'x-amzn-sagemaker-enable-explanations',
+      amzn_sagemaker_inference_component: 'x-amzn-sagemaker-inference-component',
+      amzn_sagemaker_session_id: 'x-amzn-sagemaker-session-id',
+    },
+  }),
+  // cloud.google.com/vertex-ai/docs/reference/rest: `global` has a host without a region.
+  'vertex-ai': foreign('https://{vertex_region}-aiplatform.googleapis.com', {
+    dialect: 'vertex',
+    auth: { kind: 'google' },
+    fields: { vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: '', vertex_service_account_json: '' },
+    variants: [{ field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com' }],
+  }),
+  oracle: foreign('https://inference.generativeai.{oracle_region}.oci.oraclecloud.com', {
+    dialect: 'oracle',
+    auth: { kind: 'oracle' },
+    fields: {
+      oracle_region: null,
+      oracle_tenancy: null,
+      oracle_user: null,
+      oracle_fingerprint: null,
+      oracle_private_key: null,
+      oracle_key_passphrase: '',
+      oracle_compartment_id: '',
+      oracle_serving_mode: 'ON_DEMAND',
+      oracle_api_version: '20231130',
+    },
+  }),
+  // developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility: the OpenAI shape sits beside /ai/run, below /ai/v1.
+  'workers-ai': openai('https://api.cloudflare.com/client/v4/accounts/{workers_ai_account_id}/ai/run', [...chat, ...embeddings], {
+    fields: { workers_ai_account_id: null },
+    paths: paths([...chat, ...embeddings], '^/client/v4/accounts/{workers_ai_account_id}/ai/v1'),
+  }),
+} as const satisfies Record<string, Provider>

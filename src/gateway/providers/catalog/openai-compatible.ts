@@ -1,0 +1,109 @@
+import type { Operation } from '../operations.ts'
+import { noAuth, type Provider, type Quirks } from '../provider.ts'
+import {
+  chat,
+  completions,
+  embeddings,
+  everything,
+  files,
+  images,
+  openai,
+  paths,
+  responses,
+  speech,
+  transcriptions,
+  translations,
+} from './rows.ts'
+
+/** Hosts whose base URL carries no version: the operations sit below `/v1`. */
+const v1 = (baseUrl: string | null, serves: readonly Operation[], rest: Partial<Provider> = {}): Provider =>
+  openai(baseUrl, serves, { paths: paths(serves, '/v1'), ...rest })
+
+/** Their API reference knows `max_tokens` only. */
+const maxTokens: Quirks = { rename: { max_completion_tokens: 'max_tokens' } }
+
+/** Providers that take and answer the OpenAI shape; a row says what each serves and how it differs. */
+export const openaiCompatible = {
+  openai: openai('https://api.openai.com/v1', everything, {
+    fields: { openai_organization: '', openai_project: '', openai_beta: '' },
+    fieldHeaders: { openai_organization: 'openai-organization', openai_project: 'openai-project', openai_beta: 'openai-beta' },
+  }),
+  '302ai': v1('https://api.302.ai', chat),
+  aibadgr: openai('https://aibadgr.com/api/v1', chat),
+  anyscale: openai('https://api.endpoints.anyscale.com/v1', [...chat, ...completions, ...embeddings]),
+  cerebras: openai('https://api.cerebras.ai/v1', chat),
+  cometapi: openai('https://api.cometapi.com/v1', [...chat, ...embeddings]),
+  dashscope: openai('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', [...chat, ...embeddings]),
+  deepbricks: openai('https://api.deepbricks.ai/v1', [...chat, ...images]),
+  deepinfra: openai('https://api.deepinfra.com/v1/openai', chat),
+  deepseek: v1('https://api.deepseek.com', chat, { quirks: maxTokens }),
+  'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions]),
+  // Images have their own shapes and hosts, fine-tunes and files their own dataset API: pass-through.
+  'fireworks-ai': openai('https://api.fireworks.ai/inference/v1', [...chat, ...completions, ...embeddings], {
+    fields: { fireworks_account_id: '' },
+  }),
+  // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
+  groq: openai('https://api.groq.com/openai/v1', [...chat, ...speech, ...transcriptions, ...translations], {
+    quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
+  }),
+  // A dedicated endpoint serves one model, so its paths name none.
+  huggingface: openai('https://api-inference.huggingface.co', [...chat, ...completions], {
+    fields: { huggingface_base_url: '' },
+    paths: paths([...chat, ...completions], '/models/{+model}/v1'),
+    variants: [{ field: 'huggingface_base_url', baseUrl: '{huggingface_base_url}', paths: paths([...chat, ...completions], '/v1') }],
+  }),
+  // Images have their own shape: pass-through.
+  hyperbolic: v1('https://api.hyperbolic.xyz', chat),
+  'inference-net': openai('https://api.inference.net/v1', chat),
+  iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses]),
+  jina: openai('https://api.jina.ai/v1', embeddings),
+  'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files]),
+  krutrim: openai('https://cloud.olakrutrim.com/v1', chat),
+  lambda: openai('https://api.lambdalabs.com/v1', [...chat, ...completions]),
+  'lemonfox-ai': openai('https://api.lemonfox.ai/v1', [...chat, ...images, ...transcriptions]),
+  lepton: openai('https://api.lepton.ai', [...chat, ...completions, ...transcriptions], {
+    paths: paths([...chat, ...completions, ...transcriptions], '/api/v1'),
+  }),
+  lingyi: v1('https://api.lingyiwanwu.com', chat),
+  matterai: openai('https://api.matterai.so/v1', chat),
+  // docs.mistral.ai/api: random_seed and max_tokens; temperature from 0 to 1.5; unknown fields give a 422.
+  'mistral-ai': openai('https://api.mistral.ai/v1', [...chat, ...embeddings], {
+    quirks: { rename: { seed: 'random_seed', max_completion_tokens: 'max_tokens' }, clamp: { temperature: [0, 1.5] } },
+  }),
+  // modal.com/docs/guide/webhook-proxy-auth: a token pair in two headers, for endpoints behind proxy auth.
+  modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
+    fields: { modal_key: '', modal_secret: '' },
+    fieldHeaders: { modal_key: 'modal-key', modal_secret: 'modal-secret' },
+  }),
+  monsterapi: openai('https://llm.monsterapi.ai/v1', chat),
+  // platform.moonshot.cn/docs/api/chat: temperature from 0 to 1.
+  moonshot: v1('https://api.moonshot.cn', chat, { quirks: { clamp: { temperature: [0, 1] } } }),
+  ncompass: openai('https://api.ncompass.tech/v1', chat),
+  nebius: openai('https://api.studio.nebius.ai/v1', [...chat, ...completions, ...embeddings]),
+  nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
+  'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions]),
+  nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
+  // Its OpenAI shape sits below /v1, its own API below /api.
+  ollama: v1(null, [...chat, ...embeddings], { auth: noAuth }),
+  openrouter: v1('https://openrouter.ai/api', chat),
+  ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', chat),
+  'perplexity-ai': openai('https://api.perplexity.ai', chat, { quirks: maxTokens }),
+  predibase: openai('https://serving.app.predibase.com', chat, {
+    fields: { predibase_tenant_id: null },
+    paths: paths(chat, '/{predibase_tenant_id}/deployments/v2/llms/{model}/v1'),
+  }),
+  'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
+  sambanova: v1('https://api.sambanova.ai', chat),
+  // Images answer with their own shape: pass-through.
+  siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens }),
+  'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens }),
+  upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
+  // docs.voyageai.com/reference/embeddings-api: output_dimension.
+  voyage: openai('https://api.voyageai.com/v1', embeddings, { quirks: { rename: { dimensions: 'output_dimension' } } }),
+  'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings]),
+  // docs.z.ai and docs.bigmodel.cn, chat completion: max_tokens; temperature from 0 to 1.
+  'z-ai': openai('https://api.z.ai/api/paas/v4', chat, { quirks: { ...maxTokens, clamp: { temperature: [0, 1] } } }),
+  zhipu: openai('https://open.bigmodel.cn/api/paas/v4', [...chat, ...embeddings], {
+    quirks: { ...maxTokens, clamp: { temperature: [0, 1] } },
+  }),
+} as const satisfies Record<string, Provider>

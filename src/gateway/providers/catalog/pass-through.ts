@@ -1,0 +1,12 @@
+import { header, type Provider } from '../provider.ts'
+import { foreign } from './rows.ts'
+
+/** Providers without dedicated operations by their nature: vector databases, 3-D models, model runners. */
+export const passThrough = {
+  meshy: foreign('https://api.meshy.ai/openapi/v1'),
+  milvus: foreign(null),
+  // qdrant.tech/documentation/guides/security: the key alone, without a scheme.
+  qdrant: foreign(null, { auth: header('api-key') }),
+  replicate: foreign('https://api.replicate.com/v1'),
+  tripo3d: foreign('https://api.tripo3d.ai/v2/openapi'),
+} as const satisfies Record<string, Provider>

@@ -1,0 +1,67 @@
+import { ApiError } from '../../lib/errors.ts'
+import { operations, type Operation } from './operations.ts'
+import type { Paths, Provider } from './provider.ts'
+import { fillTemplate } from './template.ts'
+
+type Fields = Readonly<Record<string, string>>
+
+/** A credential's fields over the provider's defaults: what templates are filled from. */
+export function withDefaults(provider: Provider, fields: Fields): Fields {
+  if (provider.fields === undefined) return fields
+  const merged: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(provider.fields)) if (value !== null) merged[name] = value
+  for (const [name, value] of Object.entries(fields)) if (value !== '') merged[name] = value
+  return merged
+}
+
+/** The provider's base URL for these fields; null when it has no host of its own and a custom host is needed. */
+export function baseUrlOf(provider: Provider, fields: Fields): string | null {
+  const { baseUrl } = addressOf(provider, fields)
+  return baseUrl === null ? null : fillTemplate(baseUrl, fields)
+}
+
+/** The path (with query, when the provider wants one) of a dedicated operation. `fields` holds the path parameters and `model` too. */
+export function operationPath(provider: Provider, operation: Operation, fields: Fields): string {
+  const { paths } = addressOf(provider, fields)
+  return fillTemplate(paths?.[operation] ?? operations[operation].path, fields)
+}
+
+/**
+ * A base path and an operation's path as one. `^/path` leaves the base path out; a version that both carry (a custom host
+ * given as `http://host/v1`) is not said twice.
+ */
+export function joinPath(basePath: string, path: string): string {
+  if (path.startsWith('^')) return path.slice(1)
+  return basePath.endsWith('/v1') && path.startsWith('/v1/') ? basePath + path.slice(3) : basePath + path
+}
+
+/** Headers that the provider wants, flat. `set` replaces what the caller sent under the same name, `unlessSent` gives way to it. */
+export interface ProviderHeaders {
+  readonly set: readonly string[]
+  readonly unlessSent: readonly string[]
+}
+
+/** The provider's own headers, and the credential fields that travel as headers. */
+export function providerHeaders(provider: Provider, fields: Fields): ProviderHeaders {
+  if (provider.headers === undefined && provider.fieldHeaders === undefined) return none
+  const set = Object.entries(provider.fieldHeaders ?? {}).flatMap(([field, name]) => {
+    const value = Object.hasOwn(fields, field) ? fields[field] : undefined
+    return value === undefined || value === '' ? [] : [name, headerText(field, value)]
+  })
+  return { set, unlessSent: Object.entries(provider.headers ?? {}).flat() }
+}
+
+const none: ProviderHeaders = { set: [], unlessSent: [] }
+
+function headerText(field: string, value: string): string {
+  if (/^[\t\x20-\x7e]+$/.test(value)) return value
+  throw new ApiError('invalid_request', `The value of ${field} cannot be sent as a header.`, { param: field })
+}
+
+function addressOf(provider: Provider, fields: Fields): { baseUrl: string | null; paths?: Paths } {
+  const variant = provider.variants?.find(({ field, value }) => {
+    const given = Object.hasOwn(fields, field) ? (fields[field] ?? '') : ''
+    return value === undefined ? given !== '' : given === value
+  })
+  return variant ?? provider
+}
