@@ -14,7 +14,8 @@ interface Entry {
   readonly segments: readonly string[]
 }
 
-const proxy: MatchedOperation = { name: 'proxy', spec: null, params: {} }
+/** What is no dedicated operation. */
+export const passThrough: MatchedOperation = { name: 'proxy', spec: null, params: {} }
 const fixed = new Map<string, MatchedOperation>()
 const templates = new Map<string, Entry[]>()
 
@@ -43,7 +44,7 @@ export function matchOperation(method: string, path: string): MatchedOperation {
     const params = bind(entry.segments, segments)
     if (params !== null) return { name: entry.name, spec: entry.spec, params }
   }
-  return proxy
+  return passThrough
 }
 
 function bind(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
@@ -58,7 +59,9 @@ function bind(pattern: readonly string[], segments: readonly string[]): Record<s
   return params
 }
 
-/** The shape of our own errors on this path: Anthropic's for its messages, OpenAI's for all else. */
-export function callerDialect(path: string): 'anthropic' | 'openai' {
-  return path === '/messages' || path.startsWith('/messages/') ? 'anthropic' : 'openai'
+export type CallerDialect = 'openai' | 'anthropic'
+
+/** The shape of our own errors for a request URL: Anthropic's for its messages, OpenAI's for all else. */
+export function callerDialect(url: string): CallerDialect {
+  return url.startsWith('/v1/messages') && /^\/v1\/messages(?:[/?]|$)/.test(url) ? 'anthropic' : 'openai'
 }

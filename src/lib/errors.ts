@@ -89,7 +89,8 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 
 /** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
-  if (error.retryAfter !== null) return { 'retry-after': String(Math.ceil(error.retryAfter)), 'retry-after-ms': String(Math.round(error.retryAfter * 1000)) }
+  if (error.retryAfter !== null)
+    return { 'retry-after': String(Math.ceil(error.retryAfter)), 'retry-after-ms': String(Math.round(error.retryAfter * 1000)) }
   return error.status < 500 && error.status !== 408 ? { 'x-should-retry': 'false' } : {}
 }
 

@@ -1,0 +1,45 @@
+import type { Journal, Usage } from './doors.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import type { Ending, Progress } from './progress.ts'
+import { toBodies, toRecord } from './record.ts'
+import type { RelayResult } from './relay.ts'
+import { firstByteMs, upstreamMs, waitedMs } from './timing.ts'
+import { readUsage } from './usage.ts'
+
+export interface FinishDeps {
+  readonly journal: Journal
+  readonly metrics: GatewayMetrics
+}
+
+/** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
+export function finish({ journal, metrics }: FinishDeps, progress: Progress, ending: Ending): void {
+  const usage = ending.relayed === null ? null : usageOf(ending.relayed)
+  progress.reservation?.settle(usage)
+  const key = progress.caller?.key
+  if (key !== undefined) journal.append(toRecord(progress, ending, { key, usage }), toBodies(progress, ending, journal.maxBodyBytes))
+  observe(metrics, progress, { ...ending, usage })
+}
+
+function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
+  return capture.size === 0 || status >= 400 ? null : readUsage(capture.head(), capture.tail(), encoding)
+}
+
+function observe(metrics: GatewayMetrics, progress: Progress, ending: Ending & { readonly usage: Usage | null }): void {
+  const { startedAt, req } = progress.exchange
+  const { relayed } = ending
+  const durationMs = performance.now() - startedAt
+  metrics.record({
+    operation: progress.operation.name,
+    method: req.method ?? 'GET',
+    status: ending.status,
+    outcome: ending.outcome,
+    provider: progress.target?.providerId ?? null,
+    stream: relayed?.stream ?? false,
+    cacheStatus: 'DISABLED',
+    durationMs,
+    upstreamMs: upstreamMs(progress, relayed),
+    firstByteMs: firstByteMs(progress, relayed),
+    overheadMs: durationMs - waitedMs(progress, relayed),
+    usage: ending.usage,
+  })
+}

@@ -1,0 +1,115 @@
+import { type ApiError, toApiError } from '../lib/errors.ts'
+import type { Journal, Ledger, Snapshot } from './doors.ts'
+import type { Egress } from './egress/egress.ts'
+import type { Exchange } from './exchange.ts'
+import { finish } from './finish.ts'
+import { headerValue, sortHeaders } from './headers.ts'
+import { identify } from './identify.ts'
+import { readMetadata, readTrace } from './metadata.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import { callerDialect } from './operation.ts'
+import { begin, keepsBodies, known, type Progress } from './progress.ts'
+import { Relay } from './relay.ts'
+import { checkRequestLine, readAndResolve, requestTimeout } from './request.ts'
+import { ownHeaders, refuse } from './respond.ts'
+import { prepare } from './send.ts'
+import type { GatewaySettings } from './settings.ts'
+
+/** What every exchange of a process shares. */
+export interface PipelineDeps {
+  readonly snapshot: Snapshot
+  readonly ledger: Ledger
+  readonly journal: Journal
+  readonly egress: Egress
+  readonly metrics: GatewayMetrics
+  readonly settings: GatewaySettings
+  /** `x-service-`, then the aliases. */
+  readonly prefixes: readonly string[]
+  /** Told of failures that are ours or the provider's, with their cause. */
+  readonly report: (error: ApiError, requestId: string) => void
+}
+
+/**
+ * One exchange from first to last: identify -> read and resolve the target -> reserve -> send -> relay -> settle and record.
+ * Every path of the data plane goes through here. Never rejects.
+ */
+export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promise<void> {
+  const progress = begin(exchange)
+  try {
+    await identifyCaller(deps, progress)
+    checkRequestLine(progress)
+    await readAndResolve(deps, progress)
+    await reserve(deps, progress)
+    await send(deps, progress)
+  } catch (thrown) {
+    answerFailure(deps, progress, toApiError(thrown))
+  }
+}
+
+async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<void> {
+  const { exchange } = progress
+  const headers = (progress.headers = sortHeaders(exchange.req.rawHeaders, deps.prefixes))
+  progress.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent'))
+  const caller = identify(headers, deps)
+  progress.caller = caller instanceof Promise ? await caller : caller
+  progress.metadata = readMetadata(headers, progress.caller.key.metadata)
+}
+
+async function reserve({ ledger }: PipelineDeps, progress: Progress): Promise<void> {
+  const { key } = known(progress.caller)
+  const reservation = ledger.reserve({ requestId: progress.exchange.requestId, key, provider: known(progress.target).view })
+  progress.reservation = reservation instanceof Promise ? await reservation : reservation
+}
+
+/** Resolves when the answer is settled; rejects when the provider failed before it sent headers. */
+async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
+  const { exchange, path, operation } = progress
+  const headers = known(progress.headers)
+  const timeouts = { firstByteMs: requestTimeout(headers, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
+  const method = exchange.req.method ?? 'GET'
+  const { origin, request } = (progress.prepared = await prepare({
+    method,
+    path,
+    operation,
+    timeouts,
+    forward: headers.forward,
+    egress: deps.egress,
+    target: known(progress.target),
+    body: known(progress.body),
+  }))
+  await new Promise<void>((resolve, reject) => {
+    const relay = new Relay({
+      res: exchange.res,
+      dialect: callerDialect(exchange.req.url ?? ''),
+      requestId: exchange.requestId,
+      ownHeaders: answerHeaders(progress),
+      keepBytes: keepsBodies(progress) ? deps.journal.maxBodyBytes : 0,
+      totalMs: timeouts.firstByteMs,
+      fail: reject,
+      settle: (relayed) => {
+        finish(deps, progress, { status: relayed.status, outcome: relayed.outcome, error: relayed.error, relayed })
+        resolve()
+      },
+    })
+    progress.sentAt = performance.now()
+    relay.attach(origin.send(request, relay))
+  })
+}
+
+const answerHeaders = ({ exchange, headers, trace, target, prepared }: Progress): string[] =>
+  ownHeaders(headers?.prefix ?? 'x-service-', {
+    requestId: exchange.requestId,
+    traceId: trace.traceId,
+    provider: target?.providerId ?? null,
+    lastUsedOption: prepared === null ? null : 'config',
+  })
+
+/** An exchange that we answer ourselves, or whose client left. The record comes first: it must be there before the last byte. */
+function answerFailure(deps: PipelineDeps, progress: Progress, error: ApiError): void {
+  const { exchange } = progress
+  const left = error.code === 'client_closed' || exchange.res.destroyed
+  if (error.status >= 500) deps.report(error, exchange.requestId)
+  progress.body?.stream?.destroy()
+  finish(deps, progress, { status: left ? 499 : error.status, outcome: left ? 'client_closed' : 'error', error, relayed: null })
+  refuse(exchange, error, answerHeaders(progress))
+}

@@ -1,0 +1,70 @@
+import { ApiError } from '../lib/errors.ts'
+import type { RequestBody } from './body.ts'
+import type { Outcome, Reservation } from './doors.ts'
+import type { Exchange } from './exchange.ts'
+import type { CallerHeaders } from './headers.ts'
+import type { Caller } from './identify.ts'
+import type { Trace } from './metadata.ts'
+import { type MatchedOperation, passThrough } from './operation.ts'
+import type { RelayResult } from './relay.ts'
+import type { Prepared } from './send.ts'
+import type { Target } from './target.ts'
+
+/** What is known of an exchange so far; each step of the pipeline adds its part. One object per exchange, never reused. */
+export interface Progress {
+  readonly exchange: Exchange
+  /** Path and query below `/v1`. */
+  readonly path: string
+  /** Epoch milliseconds. */
+  readonly receivedAt: number
+  headers: CallerHeaders | null
+  operation: MatchedOperation
+  caller: Caller | null
+  trace: Trace
+  metadata: Readonly<Record<string, string>>
+  body: RequestBody | null
+  target: Target | null
+  prepared: Prepared | null
+  reservation: Reservation | null
+  /** `performance.now()` when the request went out to the provider. */
+  sentAt: number | null
+}
+
+/** How an exchange ended, relayed or refused. */
+export interface Ending {
+  readonly status: number
+  readonly outcome: Outcome
+  readonly error: ApiError | null
+  readonly relayed: RelayResult | null
+}
+
+/** An exchange of which nothing is known yet but its request line. */
+export function begin(exchange: Exchange): Progress {
+  const url = exchange.req.url ?? '/'
+  return {
+    exchange,
+    path: url.startsWith('/v1/') ? url.slice(3) : url,
+    receivedAt: Math.round(Date.now() - (performance.now() - exchange.startedAt)),
+    headers: null,
+    operation: passThrough,
+    caller: null,
+    trace: { traceId: exchange.requestId, spanId: null, parentSpanId: null, spanName: null },
+    metadata: noMetadata,
+    body: null,
+    target: null,
+    prepared: null,
+    reservation: null,
+    sentAt: null,
+  }
+}
+
+const noMetadata: Readonly<Record<string, string>> = {}
+
+/** The part of an exchange that an earlier step has added. */
+export function known<T>(part: T | null): T {
+  if (part === null) throw new ApiError('internal', 'A step of the pipeline ran before the one it stands on.')
+  return part
+}
+
+/** Whether the caller lets the log keep bodies. */
+export const keepsBodies = (progress: Progress): boolean => progress.headers?.service.get('debug') !== 'false'

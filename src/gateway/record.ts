@@ -1,0 +1,89 @@
+import type { ExchangeBodies, ExchangeRecord, KeyView, Usage } from './doors.ts'
+import { loggedHeaders } from './headers.ts'
+import { type Ending, keepsBodies, type Progress } from './progress.ts'
+import type { RelayResult } from './relay.ts'
+import { firstByteMs, upstreamMs } from './timing.ts'
+
+/** The log row of an exchange. */
+export function toRecord(progress: Progress, ending: Ending, { key, usage }: { key: KeyView; usage: Usage | null }): ExchangeRecord {
+  const { exchange } = progress
+  return {
+    id: exchange.requestId,
+    organisationId: key.organisationId,
+    workspaceId: key.workspaceId,
+    createdAt: progress.receivedAt,
+    apiKeyId: key.id,
+    userId: key.userId,
+    clientAddress: exchange.clientAddress,
+    status: ending.status,
+    outcome: ending.outcome,
+    errorCode: ending.error?.code ?? null,
+    usage,
+    usageSource: usage === null ? 'none' : 'provider',
+    retryCount: 0,
+    cacheStatus: 'DISABLED',
+    lastUsedOption: progress.sentAt === null ? null : 'config',
+    ...progress.trace,
+    metadata: progress.metadata,
+    ...asked(progress),
+    ...target(progress),
+    ...answered(progress, ending.relayed),
+  }
+}
+
+function asked({ exchange, path, operation, body, headers }: Progress) {
+  return {
+    method: exchange.req.method ?? 'GET',
+    path: withoutKeys(path),
+    operation: operation.name,
+    requestBytes: body?.length ?? 0,
+    requestHeaders: loggedHeaders(headers?.forward ?? []),
+  }
+}
+
+function target({ target: resolved, prepared }: Progress) {
+  return {
+    provider: resolved?.providerId ?? null,
+    providerSlug: resolved?.view?.slug ?? null,
+    model: resolved?.model ?? null,
+    upstreamUrl: prepared?.url ?? null,
+  }
+}
+
+function answered(progress: Progress, relayed: RelayResult | null) {
+  return {
+    stream: relayed?.stream ?? false,
+    durationMs: rounded(performance.now() - progress.exchange.startedAt),
+    upstreamMs: maybeRounded(upstreamMs(progress, relayed)),
+    firstByteMs: maybeRounded(firstByteMs(progress, relayed)),
+    responseBytes: relayed?.capture.size ?? 0,
+    responseHeaders: loggedHeaders(relayed?.rawHeaders ?? []),
+  }
+}
+
+/** Microseconds are enough for the log. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
+const maybeRounded = (ms: number | null): number | null => (ms === null ? null : rounded(ms))
+
+const keyParameter = /([?&](?:key|api[-_]?key|token|access_token|sig|signature)=)[^&]*/gi
+
+/** A path as it may be logged: some providers take their key in the query. */
+const withoutKeys = (path: string): string => (path.includes('?') ? path.replace(keyParameter, '$1[removed]') : path)
+
+/** The bodies that the log keeps, each cut at `maxBytes`. */
+export function toBodies(progress: Progress, { relayed }: Ending, maxBytes: number): ExchangeBodies {
+  if (!keepsBodies(progress)) return noBodies
+  const request = progress.body?.bytes ?? null
+  const response = relayed === null || relayed.capture.size === 0 ? null : relayed.capture.head()
+  return {
+    request: cut(request, maxBytes),
+    response: cut(response, maxBytes),
+    requestTruncated: request !== null && request.length > maxBytes,
+    responseTruncated: relayed !== null && relayed.capture.size > maxBytes,
+  }
+}
+
+const noBodies: ExchangeBodies = { request: null, response: null, requestTruncated: false, responseTruncated: false }
+
+const cut = (bytes: Uint8Array | null, limit: number): Uint8Array | null =>
+  bytes !== null && bytes.length > limit ? bytes.subarray(0, limit) : bytes

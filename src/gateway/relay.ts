@@ -1,0 +1,202 @@
+import type { ServerResponse } from 'node:http'
+import { ApiError, toApiError } from '../lib/errors.ts'
+import { Capture } from './capture.ts'
+import type { Outcome } from './doors.ts'
+import type { EgressCall, EgressHandler } from './egress/egress.ts'
+import { FrameCutter } from './frames.ts'
+import { answerHeaders, headerValue } from './headers.ts'
+import { inBandError } from './respond.ts'
+
+export interface RelayOptions {
+  readonly res: ServerResponse
+  readonly dialect: 'openai' | 'anthropic'
+  readonly requestId: string
+  /** Our own headers for the answer, flat. */
+  readonly ownHeaders: readonly string[]
+  /** How many body bytes to keep for the log. */
+  readonly keepBytes: number
+  /** The longest that an answer which is no stream may take once its headers are there. */
+  readonly totalMs: number
+  /** Called once, when the outcome is known and before the last byte goes to the client. */
+  readonly settle: (result: RelayResult) => void
+  /** Called when the provider failed before it had sent headers: the caller then answers itself. */
+  readonly fail: (error: ApiError) => void
+}
+
+/** How an exchange went, from the provider's first header on. Times are `performance.now()`. */
+export interface RelayResult {
+  readonly status: number
+  readonly outcome: Outcome
+  readonly error: ApiError | null
+  readonly stream: boolean
+  readonly rawHeaders: readonly string[]
+  readonly encoding: string | undefined
+  readonly capture: Capture
+  readonly headersAt: number
+  readonly firstByteAt: number | null
+  readonly lastByteAt: number
+}
+
+/**
+ * Passes one answer on: status, headers and bytes as they come, frame by frame for server-sent events, with back-pressure both ways.
+ * A class, because it is one handler object per exchange on the hot path.
+ */
+export class Relay implements EgressHandler {
+  readonly #options: RelayOptions
+  readonly #capture: Capture
+  #call: EgressCall | null = null
+  #frames: FrameCutter | null = null
+  #timer: NodeJS.Timeout | null = null
+  #status = 0
+  #rawHeaders: readonly string[] = []
+  #stream = false
+  #expected = -1
+  #last: Buffer | null = null
+  #headersAt = 0
+  #firstByteAt: number | null = null
+  #settled = false
+  #waiting = false
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+    this.#capture = new Capture(options.keepBytes)
+    options.res.once('close', this.#onClose)
+  }
+
+  /** Tells the relay which call to stop when the client leaves. */
+  attach(call: EgressCall): void {
+    this.#call = call
+    if (!this.#settled && this.#options.res.destroyed) this.#onClose()
+  }
+
+  onInformation(status: number, rawHeaders: readonly string[]): void {
+    const { res } = this.#options
+    const link = headerValue(rawHeaders, 'link')
+    if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
+    else if (status === 102) res.writeProcessing()
+  }
+
+  onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    const { res, ownHeaders } = this.#options
+    this.#status = status
+    this.#rawHeaders = rawHeaders
+    this.#headersAt = performance.now()
+    this.#stream = headerValue(rawHeaders, 'content-type')?.toLowerCase().startsWith('text/event-stream') ?? false
+    const length = headerValue(rawHeaders, 'content-length')
+    this.#expected = length === undefined ? -1 : Number(length)
+    const headers = answerHeaders(rawHeaders)
+    for (const part of ownHeaders) headers.push(part)
+    if (headerValue(rawHeaders, 'x-request-id') === undefined) headers.push('x-request-id', this.#options.requestId)
+    res.sendDate = false
+    if (!this.#begin(() => res.writeHead(status, statusMessage, headers))) return
+    if (!this.#stream) {
+      this.#timer = setTimeout(this.#onTotal, this.#options.totalMs)
+      return
+    }
+    res.flushHeaders()
+    if (headerValue(rawHeaders, 'content-encoding') === undefined) this.#frames = new FrameCutter()
+  }
+
+  /** Node refuses header values that no client may see; then the provider's answer is not passed on at all. */
+  #begin(write: () => void): boolean {
+    try {
+      write()
+      return true
+    } catch (cause) {
+      this.#call?.abort()
+      this.#forget()
+      this.#options.fail(new ApiError('upstream_bad_response', 'The provider answered with headers that are not valid HTTP.', { cause }))
+      return false
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    this.#firstByteAt ??= performance.now()
+    this.#capture.add(chunk)
+    if (this.#frames !== null) {
+      const whole = this.#frames.push(chunk)
+      if (whole !== null) this.#write(whole)
+    } else if (this.#capture.size === this.#expected) this.#last = chunk
+    else this.#write(chunk)
+  }
+
+  onEnd(rawTrailers: readonly string[]): void {
+    const { res } = this.#options
+    const rest = this.#frames?.rest() ?? this.#last
+    if (rawTrailers.length > 0) res.addTrailers(pairs(rawTrailers))
+    this.#settle('complete', null)
+    if (rest === null) res.end()
+    else res.end(rest)
+  }
+
+  onError(thrown: Error): void {
+    const error = toApiError(thrown)
+    if (this.#status === 0) {
+      this.#forget()
+      this.#options.fail(error)
+      return
+    }
+    this.#breakOff(error)
+  }
+
+  readonly #onTotal = (): void => {
+    this.#call?.abort()
+    this.#breakOff(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#settled) return
+    this.#call?.abort()
+    this.#settle('client_closed', new ApiError('client_closed', 'The client left before the answer was complete.'))
+  }
+
+  readonly #onDrain = (): void => {
+    this.#waiting = false
+    this.#call?.resume()
+  }
+
+  #write(bytes: Buffer): void {
+    const { res } = this.#options
+    if (res.write(bytes) || this.#waiting) return
+    this.#waiting = true
+    this.#call?.pause()
+    res.once('drain', this.#onDrain)
+  }
+
+  /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
+  #breakOff(error: ApiError): void {
+    const { res, dialect, requestId } = this.#options
+    this.#settle('incomplete', error)
+    if (this.#frames === null) res.destroy()
+    else res.end(inBandError(dialect, error, requestId))
+  }
+
+  #settle(outcome: Outcome, error: ApiError | null): void {
+    if (this.#settled) return
+    this.#forget()
+    this.#options.settle({
+      status: this.#status === 0 ? (error?.status ?? 0) : this.#status,
+      outcome,
+      error,
+      stream: this.#stream,
+      rawHeaders: this.#rawHeaders,
+      encoding: headerValue(this.#rawHeaders, 'content-encoding')?.toLowerCase(),
+      capture: this.#capture,
+      headersAt: this.#headersAt,
+      firstByteAt: this.#firstByteAt,
+      lastByteAt: performance.now(),
+    })
+  }
+
+  #forget(): void {
+    this.#settled = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#options.res.off('close', this.#onClose)
+  }
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  const list: [string, string][] = []
+  for (let i = 0; i < flat.length; i += 2) list.push([flat[i] ?? '', flat[i + 1] ?? ''])
+  return list
+}

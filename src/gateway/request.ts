@@ -1,0 +1,130 @@
+import { ApiError } from '../lib/errors.ts'
+import { isJsonType, readBody, replaceModel, type RequestBody } from './body.ts'
+import { validateBody, validateQuery } from './dedicated/validate.ts'
+import type { Snapshot } from './doors.ts'
+import { type CallerHeaders, headerValue } from './headers.ts'
+import { type MatchedOperation, matchOperation } from './operation.ts'
+import { known, type Progress } from './progress.ts'
+import { signsBody } from './send.ts'
+import type { GatewaySettings } from './settings.ts'
+import { resolveTarget, type Target } from './target.ts'
+
+export interface ReadDeps {
+  readonly snapshot: Snapshot
+  readonly settings: GatewaySettings
+}
+
+const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+
+/** What can be said of a request before its body is read: its path, its operation, its query. */
+export function checkRequestLine(progress: Progress): void {
+  const at = progress.path.indexOf('?')
+  const path = at === -1 ? progress.path : progress.path.slice(0, at)
+  if (path === '/' || path === '')
+    throw new ApiError('not_found', 'There is nothing at this path. Append the path of a provider endpoint to the base URL.')
+  if ((path.includes('.') || path.includes('%2')) && dotSegment.test(path))
+    throw new ApiError('invalid_request', 'The path must not hold the segments "." or "..".', { param: 'path' })
+  progress.operation = matchOperation(progress.exchange.req.method ?? 'GET', path)
+  if (progress.operation.name !== 'proxy') validateQuery(progress.operation.name, at === -1 ? '' : progress.path.slice(at + 1))
+}
+
+/**
+ * Reads the body and finds where it goes. A JSON body is read first, because it may name the target; any other is opened after
+ * the target is known, and held only when the credential signs it.
+ */
+export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
+  const headers = known(progress.headers)
+  if (isJsonType(headers.contentType)) {
+    progress.body = await read(deps, progress, false)
+    checkBody(progress.operation, headers, progress.body)
+    progress.target = await resolve(deps, progress, modelOf(progress.body.json))
+  } else {
+    progress.target = await resolve(deps, progress, null)
+    progress.body = await read(deps, progress, signsBody(progress.target.provider))
+    checkBody(progress.operation, headers, progress.body)
+  }
+  assertServed(progress.target, progress.operation)
+  progress.body = withPlainModel(progress.body, progress.target)
+}
+
+function read({ settings }: ReadDeps, progress: Progress, hold: boolean): Promise<RequestBody> {
+  const { contentType, forward } = known(progress.headers)
+  const { maxJsonBytes, maxUploadBytes } = settings
+  return readBody(progress.exchange.req, {
+    contentType,
+    contentEncoding: headerValue(forward, 'content-encoding'),
+    maxJsonBytes,
+    maxUploadBytes,
+    hold,
+  })
+}
+
+function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | null): Promise<Target> {
+  const storedOnly = progress.operation.spec?.virtualKey === true
+  return resolveTarget({ caller: known(progress.caller), headers: known(progress.headers), model, storedOnly, snapshot })
+}
+
+/** The operations that take a JSON object; the others take multipart, or nothing. */
+const jsonOperations = new Set<string>([
+  'chatComplete',
+  'complete',
+  'embed',
+  'messages',
+  'countTokens',
+  'createModelResponse',
+  'imageGenerate',
+  'createSpeech',
+  'createBatch',
+  'createFinetune',
+])
+
+function checkBody(operation: MatchedOperation, { contentType }: CallerHeaders, body: RequestBody): void {
+  const { name, spec } = operation
+  if (name === 'proxy' || spec === null || !jsonOperations.has(name)) return
+  if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
+  if (!isJsonType(contentType)) {
+    const got = contentType === '' ? 'a body without content-type' : contentType
+    throw new ApiError('unsupported_media_type', `${spec.path} takes application/json, not ${got}.`, { param: 'content-type' })
+  }
+  if (body.kind !== 'json') return
+  if (!isRecord(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
+  validateBody(name, body.json)
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const modelOf = (json: unknown): string | null => (isRecord(json) && typeof json['model'] === 'string' ? json['model'] : null)
+
+/** Takes the slug out of a model `@slug/model`, which only we understand. */
+function withPlainModel(body: RequestBody, target: Target): RequestBody {
+  if (!target.modelRewritten || target.model === null || body.bytes === null || !isRecord(body.json)) return body
+  const bytes = replaceModel(body.bytes, body.json, target.model)
+  return { ...body, bytes, length: bytes.length }
+}
+
+/** Dialects whose providers have paths like ours only when they serve them; a path of any other may well be its own. */
+const foreignDialects = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
+
+/** Translation between dialects will hook in here; until then a provider serves what it speaks. */
+function assertServed({ provider, providerId }: Target, { name }: MatchedOperation): void {
+  if (name === 'proxy' || provider.serves.includes(name) || !foreignDialects.has(provider.dialect)) return
+  throw new ApiError(
+    'unsupported_operation',
+    `${providerId} does not speak this endpoint's format, and Gatehouse does not translate to it yet. Call the provider's own endpoint by its path instead.`,
+    { param: 'x-service-provider' },
+  )
+}
+
+/** `x-service-request-timeout`, in milliseconds, may shorten the installation's own. */
+export function requestTimeout({ service }: CallerHeaders, settings: GatewaySettings): number {
+  const asked = service.get('request-timeout')
+  if (asked === undefined || asked === '') return settings.requestTimeoutMs
+  if (/^[1-9]\d{0,8}$/.test(asked)) return Math.min(Number(asked), settings.requestTimeoutMs)
+  throw new ApiError(
+    'invalid_request',
+    `x-service-request-timeout must be a whole number of milliseconds from 1, not ${JSON.stringify(asked.slice(0, 20))}.`,
+    {
+      param: 'x-service-request-timeout',
+    },
+  )
+}

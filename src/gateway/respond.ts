@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import { anthropicErrorBody, type ApiError, errorBody, retryHeaders } from '../lib/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { callerDialect, type CallerDialect } from './operation.ts'
+
+/** How long a client may go on sending a body that was refused, so that it reads our answer before the connection ends. */
+const lingerMs = 2000
+
+/** What our own answer headers say of an exchange; flat name, value list in the caller's prefix. */
+export interface AnswerFacts {
+  readonly requestId: string
+  readonly traceId: string
+  readonly provider: string | null
+  readonly lastUsedOption: string | null
+}
+
+/** `x-service-*` headers of an answer, under the prefix that the caller used. */
+export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
+  const headers = [
+    `${prefix}trace-id`,
+    facts.traceId,
+    `${prefix}request-id`,
+    facts.requestId,
+    `${prefix}retry-attempt-count`,
+    '0',
+    `${prefix}cache-status`,
+    'DISABLED',
+  ]
+  if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
+  if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)
+  return headers
+}
+
+/** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
+export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
+  const { req, res, requestId } = exchange
+  if (res.destroyed || res.headersSent) {
+    res.destroy()
+    return
+  }
+  const body = JSON.stringify(
+    callerDialect(req.url ?? '') === 'anthropic' ? anthropicErrorBody(error, requestId) : errorBody(error, requestId),
+  )
+  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
+  headers.push('x-request-id', requestId, 'request-id', requestId)
+  for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
+  if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
+  res.writeHead(error.status, headers)
+  res.end(body)
+  if (!req.complete) linger(req)
+}
+
+/** Reads on for a moment and throws it away: closing at once would reset the connection before the answer is read. */
+function linger(req: IncomingMessage): void {
+  req.resume()
+  const timer = setTimeout(() => req.destroy(), lingerMs)
+  timer.unref()
+  req.once('close', () => clearTimeout(timer))
+}
+
+/** The error event that ends a stream which broke off; no `[DONE]` follows it. */
+export function inBandError(dialect: CallerDialect, error: ApiError, requestId: string): string {
+  if (dialect === 'anthropic') return `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`
+  return `data: ${JSON.stringify(errorBody(error, requestId))}\n\n`
+}
