@@ -124,7 +124,7 @@ export const clouds = {
       oracle_tenancy: null,
       oracle_user: null,
       oracle_fingerprint: null,
-      oracle_private_key: null,
+      oracle_private_key: '',
       oracle_key_passphrase: '',
       oracle_compartment_id: '',
       oracle_serving_mode: 'ON_DEMAND',

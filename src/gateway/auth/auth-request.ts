@@ -1,0 +1,34 @@
+import type { Egress } from '../egress/egress.ts'
+import type { Auth, Credential } from '../providers/provider.ts'
+
+/** A request on its way to a provider, as it will go on the wire, before it carries a credential. */
+export interface AuthRequest {
+  readonly auth: Auth
+  readonly credential: Credential
+  readonly method: string
+  readonly url: {
+    /** `https://api.openai.com` */
+    readonly origin: string
+    /** Path and query, as they go on the wire. */
+    readonly path: string
+  }
+  /** Flat name, value ... of all other headers that go out; signatures cover those that matter to the provider. */
+  readonly headers: readonly string[]
+  /** The whole body, for the kinds that sign it. */
+  readonly body: Uint8Array | null
+}
+
+/** What convinces the provider. */
+export interface Authorized {
+  /** Flat name, value ... Each replaces every header of the same name in the request. */
+  readonly headers: readonly string[]
+  /** Path and query for the wire. It may hold the key, so logs show the request's own path instead. */
+  readonly path: string
+}
+
+/** What authorization needs from the outside: token endpoints are reached through the egress guard, and time is given. */
+export interface AuthDeps {
+  readonly egress: Egress
+  /** Epoch milliseconds. */
+  now(): number
+}

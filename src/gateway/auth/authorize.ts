@@ -1,0 +1,47 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import { authorizeAws } from './aws.ts'
+import { authorizeAzure } from './azure.ts'
+import { requireKey } from './credential.ts'
+import { authorizeGoogle } from './google.ts'
+import { authorizeOracle } from './oracle.ts'
+
+export type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+
+/**
+ * Gives a request what its provider wants to see. Synchronous unless a token must be fetched.
+ * Throws or rejects with ApiError `missing_credential`, `invalid_request` (a credential that cannot be right), `blocked_host`
+ * (a token endpoint behind the guard) or `credential_failed` (the token endpoint refused or failed). No message holds a secret.
+ */
+export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
+  const { auth, credential, url } = request
+  switch (auth.kind) {
+    case 'none':
+      return { headers: credential.key === null ? [] : ['authorization', `Bearer ${requireKey(credential)}`], path: url.path }
+    case 'bearer':
+      return { headers: ['authorization', `${auth.scheme} ${requireKey(credential)}`], path: url.path }
+    case 'header':
+      return { headers: [auth.name, auth.prefix + requireKey(credential)], path: url.path }
+    case 'query':
+      return { headers: [], path: withParameter(url.path, auth.name, requireKey(credential)) }
+    case 'sigv4':
+      return authorizeAws(request, auth.service, deps)
+    case 'google':
+      return authorizeGoogle(request, deps)
+    case 'azure':
+      return authorizeAzure(request, auth.keyHeaders ?? ['api-key'], deps)
+    case 'oracle':
+      return authorizeOracle(request, deps)
+    default:
+      return unknownKind(auth)
+  }
+}
+
+function withParameter(path: string, name: string, value: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`
+}
+
+function unknownKind(auth: never): never {
+  throw new ApiError('internal', `No way to authorize by ${JSON.stringify(auth)}.`)
+}
