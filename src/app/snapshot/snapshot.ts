@@ -1,0 +1,169 @@
+import { Pool, type ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import type { KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Vault } from '../secrets/vault.ts'
+import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
+import { createViewCache, type ViewCache } from './view-cache.ts'
+import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
+
+export interface SnapshotOptions {
+  /** `Connection.runtime`. The snapshot has connections of its own, so that nothing else can starve the key check. */
+  readonly client: ClientConfig
+  readonly vault: Vault
+  readonly log: Logger
+  /** `config.cacheMaxStaleMs` */
+  readonly maxStaleMs: number
+  readonly openIntegration: (vault: Vault, integration: SealedIntegration) => Promise<OpenedIntegration>
+  readonly pollMs?: number
+}
+
+/** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
+export interface LiveSnapshot extends Snapshot {
+  /** Whether cached views may serve: the database was seen, not too long ago. */
+  readonly ready: boolean
+  /** Milliseconds since everything cached was last known to be true; Infinity before the first contact. */
+  ageMs(): number
+  /** Catches up with all changes committed before the call. */
+  refresh(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface State extends SnapshotOptions {
+  readonly keys: ViewCache<KeyView>
+  readonly providers: ViewCache<ProviderView>
+  readonly pool: Pool
+  readonly started: PromiseWithResolvers<void>
+  contactAt: number
+  /** Looked up by every request, so that it is kept by a timer. */
+  stale: boolean
+}
+
+const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
+const maxLoading = 1000
+const firstContactMs = 2000
+const longestSlug = 255
+
+/** Starts to follow the control plane; views are loaded on their first use. */
+export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
+  const pool = new Pool({ ...systemSession(options.client), max: 2, idleTimeoutMillis: 30_000 })
+  pool.on('error', (error) => options.log.debug({ err: error }, 'an idle snapshot connection was lost'))
+  const state: State = {
+    ...options,
+    keys: createViewCache(limits),
+    providers: createViewCache(limits),
+    pool,
+    started: Promise.withResolvers(),
+    contactAt: -Infinity,
+    stale: true,
+  }
+  const feed = followChanges(feedOptions(state))
+  const clock = setInterval(() => (state.stale = ageMs(state) > state.maxStaleMs), 250).unref()
+  return {
+    key: (secret) => key(state, feed, secret),
+    provider: (scope, slug) => provider(state, feed, { scope, slug }),
+    get ready() {
+      return !state.stale
+    },
+    ageMs: () => ageMs(state),
+    refresh: () => feed.refresh(),
+    async stop() {
+      clearInterval(clock)
+      await Promise.all([feed.stop(), pool.end().catch(() => {})])
+    },
+  }
+}
+
+const ageMs = (state: State): number => performance.now() - state.contactAt
+
+const feedOptions = (state: State) => ({
+  client: state.client,
+  log: state.log,
+  pollMs: state.pollMs ?? 500,
+  onChange: (change: Change) => changed(state, change),
+  onGap() {
+    state.keys.clear()
+    state.providers.clear()
+  },
+  onContact(at: number) {
+    state.contactAt = at
+    state.stale = false
+    state.started.resolve()
+  },
+})
+
+/** What was absent may be there now, by a change of these tables. */
+const keyTables = new Set(['api_keys', 'workspaces', 'organisations'])
+const providerTables = new Set(['providers', 'integrations', 'workspaces', 'organisations'])
+
+function changed({ keys, providers }: State, { kind, entityId }: Change): void {
+  keys.forget(entityId)
+  providers.forget(entityId)
+  if (keyTables.has(kind)) keys.forgetMisses()
+  if (providerTables.has(kind)) providers.forgetMisses()
+}
+
+function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
+  const hash = state.vault.hashKey(secret)
+  const id = hash.toString('latin1')
+  const found = state.keys.hit(id)
+  if (found !== undefined) return fresh(state, found)
+  return load(state, feed, () => state.keys.load(id, () => read(state, () => readKey(state.pool, hash, limits.now))))
+}
+
+function provider(
+  state: State,
+  feed: ChangeFeed,
+  { scope, slug }: { scope: ProviderScope; slug: string },
+): MaybePromise<ProviderView | null> {
+  const id = `${scope.workspaceId ?? scope.organisationId}/${slug}`
+  const found = state.providers.hit(id)
+  if (found !== undefined) return fresh(state, found)
+  if (slug.length > longestSlug) return null
+  return load(state, feed, () => state.providers.load(id, () => openProvider(state, scope, slug)))
+}
+
+async function openProvider(state: State, scope: ProviderScope, slug: string) {
+  const sealed = await read(state, () => readProvider(state.pool, scope, slug))
+  if (sealed === null) return null
+  const opened = await state.openIntegration(state.vault, sealed.integration)
+  return { view: sealed.open(opened), dependsOn: sealed.dependsOn, until: Infinity }
+}
+
+function fresh<View>(state: State, view: View): View {
+  if (state.stale) throw unavailable()
+  return view
+}
+
+/** Refuses at once while the database is known to be away, so that no request hangs on it. */
+async function load<View>(state: State, feed: ChangeFeed, start: () => Promise<View>): Promise<View> {
+  if (state.contactAt === -Infinity) await firstContact(state)
+  if (!feed.connected()) throw unavailable()
+  if (state.keys.loading() + state.providers.loading() >= maxLoading)
+    throw new ApiError('overloaded', 'Too many unknown keys are being looked up. Try again shortly.', { retryAfter: 1 })
+  return start()
+}
+
+/** A view read before the feed has begun could miss its own change. */
+async function firstContact(state: State): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(unavailable()), firstContactMs)
+  await Promise.race([state.started.promise, promise]).finally(() => clearTimeout(timer))
+}
+
+async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
+  try {
+    return await query()
+  } catch (error) {
+    state.log.debug({ err: error }, 'a view could not be read')
+    throw unavailable(error)
+  }
+}
+
+const unavailable = (cause?: unknown) =>
+  new ApiError(
+    'dependency_unavailable',
+    'The database is not reachable, and what this request needs is not in memory. Try again shortly.',
+    { cause },
+  )

@@ -1,0 +1,114 @@
+import type { Pool } from 'pg'
+import type { KeyView, ProviderScope, ProviderView } from '../../gateway/doors.ts'
+import type { Credential } from '../../gateway/providers/provider.ts'
+import type { Loaded } from './view-cache.ts'
+
+/** The columns of an integration that its credential is read from. */
+export interface SealedIntegration {
+  readonly id: string
+  readonly organisationId: string
+  readonly aiProviderId: string
+  readonly credential: Uint8Array | null
+  readonly configurations: Readonly<Record<string, unknown>>
+  readonly secretConfigurations: Uint8Array | null
+}
+
+/** A credential in the clear, and where it may go. */
+export interface OpenedIntegration {
+  readonly credential: Credential
+  readonly customHost: string | null
+  readonly customHeaders: Readonly<Record<string, string>>
+}
+
+interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata'> {
+  readonly scopes: readonly string[]
+  readonly metadata: unknown
+  /** Milliseconds that the secret still serves; null: until the key is changed. */
+  readonly remainingMs: number | null
+}
+
+/** Both secrets of a key that is being rotated find it; the old one for as long as the transition lasts. */
+const keyByHash = `
+  SELECT k.id, k.type, k.name, k.organisation_id AS "organisationId", k.workspace_id AS "workspaceId", w.slug AS "workspaceSlug",
+         k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
+         (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt",
+         CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"
+    FROM api_keys k
+    JOIN organisations o ON o.id = k.organisation_id
+    LEFT JOIN workspaces w ON w.id = k.workspace_id
+   WHERE (k.key_hash = $1 OR (k.previous_key_hash = $1 AND k.previous_key_expires_at > now()))
+     AND k.status <> 'archived' AND o.status = 'active' AND w.status IS DISTINCT FROM 'archived'`
+
+/** Reads the key with this hash; null when there is none that serves. `now` is the cache's clock. */
+export async function readKey(pool: Pool, hash: Buffer, now: () => number): Promise<Loaded<KeyView> | null> {
+  const askedAt = now()
+  const { rows } = await pool.query<KeyRow>({ name: 'key-by-hash', text: keyByHash, values: [hash] })
+  const [row] = rows
+  if (row === undefined) return null
+  const { remainingMs, scopes, metadata, ...rest } = row
+  return {
+    view: { ...rest, scopes: new Set(scopes), metadata: stringsOf(metadata) },
+    dependsOn: [row.id, row.organisationId, ...(row.workspaceId === null ? [] : [row.workspaceId])],
+    until: remainingMs === null ? Infinity : askedAt + remainingMs,
+  }
+}
+
+interface ProviderRow {
+  readonly id: string
+  readonly slug: string
+  readonly organisationId: string
+  readonly workspaceId: string
+  readonly status: ProviderView['status']
+  readonly expiresAt: number | null
+  readonly integrationId: string
+  readonly aiProviderId: string
+  readonly credential: Buffer | null
+  readonly configurations: Readonly<Record<string, unknown>>
+  readonly secretConfigurations: Buffer | null
+}
+
+/** An admin key sees all workspaces: of several providers with one slug it gets the default workspace's, else the oldest. */
+const providerBySlug = `
+  SELECT p.id, p.slug, p.organisation_id AS "organisationId", p.workspace_id AS "workspaceId", p.status,
+         (extract(epoch FROM p.expires_at) * 1000)::float8 AS "expiresAt",
+         i.id AS "integrationId", i.ai_provider_id AS "aiProviderId", i.credential, i.configurations,
+         i.secret_configurations AS "secretConfigurations"
+    FROM providers p
+    JOIN integrations i ON i.id = p.integration_id
+    JOIN workspaces w ON w.id = p.workspace_id
+    JOIN organisations o ON o.id = p.organisation_id
+   WHERE p.organisation_id = $1 AND ($2::uuid IS NULL OR p.workspace_id = $2) AND p.slug = $3
+     AND p.status <> 'archived' AND i.status = 'active' AND w.status = 'active' AND o.status = 'active'
+   ORDER BY w.is_default DESC, p.created_at, p.id
+   LIMIT 1`
+
+/** A provider as it is stored, its credential still sealed. */
+export interface SealedProvider {
+  readonly integration: SealedIntegration
+  readonly dependsOn: readonly string[]
+  open(opened: OpenedIntegration): ProviderView
+}
+
+/** Reads the provider that this scope sees under this slug; null when there is none that serves. */
+export async function readProvider(
+  pool: Pool,
+  { organisationId, workspaceId }: ProviderScope,
+  slug: string,
+): Promise<SealedProvider | null> {
+  const { rows } = await pool.query<ProviderRow>({
+    name: 'provider-by-slug',
+    text: providerBySlug,
+    values: [organisationId, workspaceId, slug],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  const { integrationId, aiProviderId, credential, configurations, secretConfigurations, ...own } = row
+  return {
+    integration: { id: integrationId, organisationId: row.organisationId, aiProviderId, credential, configurations, secretConfigurations },
+    dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId],
+    open: (opened) => ({ ...own, integrationId, provider: aiProviderId, ...opened }),
+  }
+}
+
+const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}
