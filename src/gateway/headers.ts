@@ -57,6 +57,7 @@ export interface CallerHeaders {
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
   const service = new Map<string, string>()
+  const aliased = new Map<string, string>()
   const keys: Partial<Record<KeyHeader, string>> = {}
   const forward: string[] = []
   const dropped = connectionTokens(raw)
@@ -69,28 +70,26 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
     const own = prefixes.find((candidate) => name.startsWith(candidate))
     if (own !== undefined) {
       if (own !== prefixes[0]) prefix = own
-      setOwn(service, name.slice(own.length), { value, canonical: own === prefixes[0] })
+      setOwn(own === prefixes[0] ? service : aliased, name.slice(own.length), value)
     } else if (isKeyHeader(name)) keys[name] ??= value
     else if (!notForProvider.has(name) && !dropped.has(name)) {
       if (name === 'content-type') contentType = value
       forward.push(original, value)
     }
   }
+  for (const [name, value] of aliased) if (!service.has(name)) service.set(name, value)
   return { service, prefix, keys, forward, contentType }
 }
 
 const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 
-function setOwn(service: Map<string, string>, name: string, given: { value: string; canonical: boolean }): void {
-  const held = service.get(name)
-  if (held === undefined || given.canonical) {
-    if (held !== undefined && given.canonical && held === given.value) return
-    service.set(name, given.value)
-  } else if (held !== given.value) {
+function setOwn(named: Map<string, string>, name: string, value: string): void {
+  const held = named.get(name)
+  if (held !== undefined && held !== value)
     throw new ApiError('invalid_request', `The header x-service-${name} was sent twice with different values.`, {
       param: `x-service-${name}`,
     })
-  }
+  named.set(name, value)
 }
 
 /** Names that a `Connection` header declares to be for this hop only. */
