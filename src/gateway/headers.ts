@@ -56,32 +56,44 @@ export interface CallerHeaders {
  * Throws `invalid_request` when one of ours comes twice with different values: which one was meant cannot be known.
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
-  const service = new Map<string, string>()
-  const aliased = new Map<string, string>()
-  const keys: Partial<Record<KeyHeader, string>> = {}
-  const forward: string[] = []
+  const [canonical = 'x-service-'] = prefixes
+  const sorted: Sorted = { service: new Map(), aliased: new Map(), keys: {}, forward: [], prefix: canonical, contentType: '' }
   const dropped = connectionTokens(raw)
-  let prefix = prefixes[0] ?? 'x-service-'
-  let contentType = ''
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
     const value = raw[i + 1] ?? ''
     const name = original.toLowerCase()
-    const own = prefixes.find((candidate) => name.startsWith(candidate))
+    const own = ownPrefix(name, prefixes)
     if (own !== undefined) {
-      if (own !== prefixes[0]) prefix = own
-      setOwn(own === prefixes[0] ? service : aliased, name.slice(own.length), value)
-    } else if (isKeyHeader(name)) keys[name] ??= value
+      if (own !== canonical) sorted.prefix = own
+      setOwn(own === canonical ? sorted.service : sorted.aliased, name.slice(own.length), value)
+    } else if (isKeyHeader(name)) sorted.keys[name] ??= value
     else if (!notForProvider.has(name) && !dropped.has(name)) {
-      if (name === 'content-type') contentType = value
-      forward.push(original, value)
+      if (name === 'content-type') sorted.contentType = value
+      sorted.forward.push(original, value)
     }
   }
-  for (const [name, value] of aliased) if (!service.has(name)) service.set(name, value)
-  return { service, prefix, keys, forward, contentType }
+  addMissing(sorted.service, sorted.aliased)
+  return sorted
+}
+
+const ownPrefix = (name: string, prefixes: readonly string[]): string | undefined =>
+  name.startsWith('x-') ? prefixes.find((prefix) => name.startsWith(prefix)) : undefined
+
+interface Sorted extends CallerHeaders {
+  readonly service: Map<string, string>
+  readonly aliased: Map<string, string>
+  readonly keys: Partial<Record<KeyHeader, string>>
+  readonly forward: string[]
+  prefix: string
+  contentType: string
 }
 
 const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
+
+function addMissing(named: Map<string, string>, others: ReadonlyMap<string, string>): void {
+  for (const [name, value] of others) if (!named.has(name)) named.set(name, value)
+}
 
 function setOwn(named: Map<string, string>, name: string, value: string): void {
   const held = named.get(name)

@@ -103,8 +103,8 @@ test(
   'include=file_search_call.results&include[]=message.input_image.image_url&include[0]=computer_call_output.output.image_url',
 )
 
-const matches = test.macro({
-  exec(t, method: string, path: string, name: string, params: Readonly<Record<string, string>> = {}) {
+const matches = test.macro<[string, string, string, Readonly<Record<string, string>>?]>({
+  exec(t, method, path, name, params = {}) {
     const operation = matchOperation(method, path)
     t.is(operation.name, name)
     t.deepEqual({ ...operation.params }, { ...params })
