@@ -65,14 +65,11 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
     const name = original.toLowerCase()
     const own = ownPrefix(name, prefixes)
     if (own !== undefined) {
-      if (own !== canonical) sorted.prefix = own
-      setOwn(own === canonical ? sorted.service : sorted.aliased, name.slice(own.length), value)
+      takeOwn(sorted, own, { name: name.slice(own.length), value, canonical: own === canonical })
     } else if (isKeyHeader(name)) sorted.keys[name] ??= value
-    else if (!notForProvider.has(name) && !dropped.has(name)) {
-      if (name === 'content-type') sorted.contentType = value
-      sorted.forward.push(original, value)
-    }
+    else if (!notForProvider.has(name) && !dropped.has(name)) sorted.forward.push(original, value)
   }
+  sorted.contentType = headerValue(sorted.forward, 'content-type') ?? ''
   addMissing(sorted.service, sorted.aliased)
   return sorted
 }
@@ -93,6 +90,11 @@ const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 
 function addMissing(named: Map<string, string>, others: ReadonlyMap<string, string>): void {
   for (const [name, value] of others) if (!named.has(name)) named.set(name, value)
+}
+
+function takeOwn(sorted: Sorted, prefix: string, own: { name: string; value: string; canonical: boolean }): void {
+  if (!own.canonical) sorted.prefix = prefix
+  setOwn(own.canonical ? sorted.service : sorted.aliased, own.name, own.value)
 }
 
 function setOwn(named: Map<string, string>, name: string, value: string): void {
