@@ -106,7 +106,7 @@ test(
 const matches = test.macro<[string, string, string, Readonly<Record<string, string>>?]>({
   exec(t, method, path, name, params = {}) {
     const operation = matchOperation(method, path)
-    t.is<string>(operation.name, name)
+    t.is(String(operation.name), name)
     t.deepEqual({ ...operation.params }, { ...params })
   },
   title: (_, method, path) => `operation: ${method} ${path}`,
