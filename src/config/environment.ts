@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import type { Problem } from './problems.ts'
+import { settingNames, settings, type SettingName } from './settings.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The value of each setting that was given, as text, with secrets read from their files. */
+export interface Given {
+  readonly values: Readonly<Partial<Record<SettingName, string>>>
+  readonly problems: readonly Problem[]
+}
+
+const largestSecretBytes = 64 * 1024
+
+/** Gathers what was given. An empty value counts as absent, because compose files and charts pass unset variables so. */
+export function gather(env: Environment): Given {
+  const problems: Problem[] = []
+  const values: Partial<Record<SettingName, string>> = {}
+  for (const name of settingNames) {
+    const given = settings[name].secret ? readSecret(name, env, problems) : env[name]?.trim()
+    if (given) values[name] = given
+  }
+  return { values, problems }
+}
+
+function readSecret(name: SettingName, env: Environment, problems: Problem[]): string | undefined {
+  const fileSetting = `${name}_FILE`
+  const file = env[fileSetting]
+  if (!file) return env[name]
+  const refuse = (fault: string) => void problems.push({ name: fileSetting, fault, example: `/run/secrets/${name.toLowerCase()}` })
+  if (env[name]) return refuse(`is given although ${name} is: give one of them`)
+  try {
+    const content = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    if (content === '') return refuse('names an empty file')
+    return content.length > largestSecretBytes ? refuse('names a file that is too large for a secret') : content
+  } catch (error) {
+    // Without the path: somebody may have put the secret itself here.
+    return refuse(`names a file that cannot be read (${errorCode(error)})`)
+  }
+}
+
+const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown error')

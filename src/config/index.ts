@@ -1,0 +1,6 @@
+export type { Config, DatabaseConfig, DbSslMode, FeatureFlag, Role } from './config.ts'
+export { effectiveSettings } from './effective.ts'
+export { loadConfig } from './load.ts'
+export { ConfigError, formatProblems, type Problem } from './problems.ts'
+export { settingNames, settings, type SettingName } from './settings.ts'
+export { suspiciousNames, type SuspiciousName } from './suspicious.ts'

@@ -1,0 +1,103 @@
+import { EnvError } from 'envalid'
+import { Secret } from '../lib/secret.ts'
+
+/** A type of setting: its name in the documents and how a value is read. `parse` throws the fault of the value, in words. */
+export interface Kind<T extends {}> {
+  readonly name: string
+  readonly parse: (input: string) => T
+}
+
+/** Throws what is wrong with a value. */
+export function fault(message: string): never {
+  throw new EnvError(message)
+}
+
+/** The value as faults quote it: short, on one line. Never used for secrets. */
+export const quoted = (input: string): string => JSON.stringify(input.length > 60 ? `${input.slice(0, 60)}...` : input)
+
+/** A value of at most `most` characters, without control characters. */
+export const text = (most: number): Kind<string> => ({
+  name: 'text',
+  parse: (input) => {
+    if (input.length > most) fault(`has ${input.length} characters, at most ${most} are allowed`)
+    return /\p{Cc}/u.test(input) ? fault('holds a control character') : input
+  },
+})
+
+/** Any value that is never shown. */
+export const secret: Kind<Secret> = { name: 'secret', parse: (input) => new Secret(input) }
+
+/** An API key given from outside: long enough not to be guessed, and such that a header can carry it. */
+export const apiKey: Kind<Secret> = {
+  name: 'secret',
+  parse: (input) => {
+    if (input.length < 32) fault(`has ${input.length} characters, at least 32 are needed`)
+    if (!/^[\x20-\x7e]+$/.test(input)) fault('holds a character that no HTTP header can carry: use printable ASCII')
+    return input === input.trim() ? new Secret(input) : fault('begins or ends with a space')
+  },
+}
+
+/** A whole number between two bounds. */
+export const integer = (least: number, most: number): Kind<number> => ({
+  name: 'whole number',
+  parse: (input) => {
+    const value = /^[+-]?\d+$/.test(input) ? Number(input) : Number.NaN
+    return value >= least && value <= most ? value : fault(`${quoted(input)} is not a whole number from ${least} to ${most}`)
+  },
+})
+
+/** A size in the unit that the setting's name says, given back in bytes. */
+export const size = (bytes: number, { least, most }: { least: number; most: number }): Kind<number> => ({
+  name: bytes === 1024 ? 'KiB' : 'MiB',
+  parse: (input) => {
+    const value = /^\d+(\.\d+)?$/.test(input) ? Number(input) : Number.NaN
+    return value >= least && value <= most ? Math.round(value * bytes) : fault(`${quoted(input)} is not a number from ${least} to ${most}`)
+  },
+})
+
+const unitsMs: Readonly<Record<string, number>> = { '': 1, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const mostMs = 2 ** 31 - 1
+
+/** A duration such as `30s`; a bare number means milliseconds. Timers take no more than 24 days. */
+export const duration = (leastMs: number): Kind<number> => ({
+  name: 'duration',
+  parse: (input) => {
+    const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)$/i.exec(input) ?? fault(`${quoted(input)} is not a duration`)
+    const ms = Math.round(Number(digits) * (unitsMs[unit.toLowerCase()] ?? Number.NaN))
+    return ms >= leastMs && ms <= mostMs ? ms : fault(`${quoted(input)} is not between ${leastMs} ms and 24 days`)
+  },
+})
+
+/** One of a few words, written in any case. */
+export const choice = <T extends string>(words: readonly T[], aliases: Readonly<Record<string, NoInfer<T>>> = {}): Kind<T> => ({
+  name: words.map((word) => `\`${word}\``).join(', '),
+  parse: (input) => {
+    const lower = input.toLowerCase()
+    const found = words.find((word) => word.toLowerCase() === lower) ?? aliases[lower]
+    return found ?? fault(`${quoted(input)} is none of ${words.join(', ')}`)
+  },
+})
+
+/** On unless `OFF`. */
+export const onOff: Kind<boolean> = {
+  name: '`ON`, `OFF`',
+  parse: (input) => choice(['ON', 'OFF'], { true: 'ON', false: 'OFF' }).parse(input) === 'ON',
+}
+
+/** A comma list: each item is read by itself, all wrong items are named at once, doubles are dropped. */
+export const list = <T extends {}>(item: Kind<T>): Kind<readonly T[]> => ({
+  name: `list of ${item.name}`,
+  parse: (input) => {
+    const parts = input.split(',').flatMap((part) => part.trim() || [])
+    const faults: string[] = []
+    const values = parts.flatMap((part) => {
+      try {
+        return [item.parse(part)]
+      } catch (error) {
+        faults.push(error instanceof Error ? error.message : String(error))
+        return []
+      }
+    })
+    return faults.length > 0 ? fault(faults.join('; ')) : [...new Set(values)]
+  },
+})

@@ -1,0 +1,128 @@
+import path from 'node:path'
+import { customCleanEnv, type CleanedEnv } from 'envalid'
+import type { Config, DatabaseConfig } from './config.ts'
+import { gather, type Environment } from './environment.ts'
+import { deepFreeze, frozenSet } from './freeze.ts'
+import { belongTogether } from './pem.ts'
+import { ConfigError, type Problem } from './problems.ts'
+import { settings, type SettingName } from './settings.ts'
+import { version } from './version.ts'
+
+type Values = CleanedEnv<typeof settings>
+
+/** Reads the environment into one frozen record; throws a ConfigError that names everything wrong at once. */
+export function loadConfig(env: Environment): Config {
+  const given = gather(env)
+  const problems = [...given.problems]
+  // Without envalid's usual middleware, which throws when a value is read that failed.
+  const values = customCleanEnv(given.values, settings, (cleaned) => cleaned, {
+    reporter: ({ errors }) => {
+      for (const [name, error] of Object.entries(errors)) if (error && isSettingName(name)) problems.push(problem(name, error.message))
+    },
+  })
+  problems.push(...conflicts(values, new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return deepFreeze(assemble(values))
+}
+
+const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
+const problem = (name: SettingName, fault: string): Problem => ({ name, fault, example: settings[name].example })
+
+/** What is wrong between settings that are each right. */
+function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem[] {
+  const { DB_SSL_CERT: cert, DB_SSL_KEY: key, INIT_ADMIN_API_KEY: admin, INIT_WORKSPACE_API_KEY: workspace } = values
+  const checks: readonly Conflict[] = [
+    { of: ['DB_SSL_KEY', 'DB_SSL_CERT'], is: cert !== undefined && !key, fault: 'is missing although DB_SSL_CERT is given' },
+    { of: ['DB_SSL_CERT', 'DB_SSL_KEY'], is: key !== undefined && !cert, fault: 'is missing although DB_SSL_KEY is given' },
+    { of: ['DB_SSL_KEY', 'DB_SSL_CERT'], is: !!cert && !!key && !belongTogether(cert, key), fault: 'is not the key of DB_SSL_CERT' },
+    {
+      of: ['INIT_WORKSPACE_API_KEY', 'INIT_ADMIN_API_KEY'],
+      is: admin !== undefined && admin.reveal() === workspace?.reveal(),
+      fault: 'is the same as INIT_ADMIN_API_KEY',
+    },
+    {
+      of: ['TERMINATION_GRACE', 'DRAIN_DELAY'],
+      is: values.TERMINATION_GRACE <= (values.DRAIN_DELAY ?? 0),
+      fault: 'is not longer than DRAIN_DELAY, so no request could finish',
+    },
+    { of: ['ROLES'], is: values.ROLES?.length === 0, fault: 'names no role' },
+  ]
+  return checks
+    .filter((check) => check.is && !check.of.some((name) => wrong.has(name)))
+    .map(({ of: [name], fault }) => problem(name, fault))
+}
+
+interface Conflict {
+  /** The settings that take part; the first is the one to blame. */
+  readonly of: readonly [SettingName, ...SettingName[]]
+  readonly is: boolean
+  readonly fault: string
+}
+
+function assemble(values: Values): Config {
+  const embedded = values.DB_HOST === undefined
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    dataDir: path.resolve(values.DATA_DIR),
+    database: embedded ? embeddedDatabase(values) : givenDatabase(values, values.DB_HOST),
+    encryptionKey: values.ENCRYPTION_KEY ?? null,
+    trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
+    headerAliases: values.HEADER_ALIASES,
+    init: {
+      organisationName: values.INIT_ORG_NAME,
+      workspaceName: values.INIT_WORKSPACE_NAME,
+      adminApiKey: values.INIT_ADMIN_API_KEY ?? null,
+      workspaceApiKey: values.INIT_WORKSPACE_API_KEY ?? null,
+    },
+    roles: frozenSet(values.ROLES),
+    workers: values.WORKERS,
+    logLevel: values.LOG_LEVEL,
+    requestTimeoutMs: values.REQUEST_TIMEOUT,
+    connectTimeoutMs: values.CONNECT_TIMEOUT,
+    streamIdleTimeoutMs: values.STREAM_IDLE_TIMEOUT,
+    maxJsonBytes: values.MAX_JSON_PAYLOAD_SIZE_IN_MB,
+    maxUploadBytes: values.MAX_UPLOAD_SIZE_IN_MB,
+    maxLogBodyBytes: values.MAX_LOG_BODY_SIZE_IN_KB,
+    maxSpoolBytes: values.LOG_SPOOL_MAX_MB,
+    cacheMaxStaleMs: values.CACHE_MAX_STALE,
+    drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
+    terminationGraceMs: values.TERMINATION_GRACE,
+    publicUrl: values.PUBLIC_URL ?? null,
+    trustedProxies: values.TRUSTED_PROXIES,
+    logRetentionDays: values.LOG_RETENTION_DAYS,
+    flags: {
+      GUARDRAILS_ENABLED: values.GUARDRAILS_ENABLED,
+      API_ACCESS_ENABLED: values.API_ACCESS_ENABLED,
+      DATA_EXPORTS_ENABLED: values.DATA_EXPORTS_ENABLED,
+      USAGE_LIMITS_ENABLED: values.USAGE_LIMITS_ENABLED,
+      AUDIT_LOGS_ENABLED: values.AUDIT_LOGS_ENABLED,
+      SCIM_ENABLED: values.SCIM_ENABLED,
+      POLICY_ENABLED: values.POLICY_ENABLED,
+    },
+    version: version(),
+  }
+}
+
+const givenDatabase = (values: Values, host: string): DatabaseConfig => ({
+  embedded: false,
+  host,
+  port: values.DB_PORT,
+  user: values.DB_USER,
+  password: values.DB_PASS ?? null,
+  name: values.DB_NAME,
+  poolSize: values.DB_POOL_SIZE,
+  ssl: { mode: values.DB_SSL, ca: values.DB_SSL_CA ?? null, cert: values.DB_SSL_CERT ?? null, key: values.DB_SSL_KEY ?? null },
+})
+
+/** A placeholder until the embedded PostgreSQL has started and told its port and password. */
+const embeddedDatabase = (values: Values): DatabaseConfig => ({
+  embedded: true,
+  host: '127.0.0.1',
+  port: 0,
+  user: 'gatehouse',
+  password: null,
+  name: 'gatehouse',
+  poolSize: values.DB_POOL_SIZE,
+  ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
+})

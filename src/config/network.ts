@@ -1,0 +1,67 @@
+import ipaddr from 'ipaddr.js'
+import { fault, quoted, type Kind } from './kinds.ts'
+
+const hostname = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i
+
+// A name whose last label is a number is a misspelt address, such as 10.0.0.256.
+const isHostname = (input: string) => hostname.test(input) && !/(^|\.)\d+\.?$/.test(input)
+const isAddress = (input: string) => ipaddr.IPv6.isValid(input) || ipaddr.IPv4.isValidFourPartDecimal(input)
+const isNetwork = (input: string) => ipaddr.isValidCIDR(input) && isAddress(input.slice(0, input.indexOf('/')))
+const withoutBrackets = (input: string) => input.replace(/^\[(.*)\]$/, '$1')
+
+/** A host name or an address, without port. */
+export const host: Kind<string> = {
+  name: 'host',
+  parse: (input) => {
+    const bare = withoutBrackets(input)
+    return isAddress(bare) || isHostname(bare) ? bare : fault(`${quoted(input)} is not a host name or an address (without scheme and port)`)
+  },
+}
+
+/** Where PostgreSQL listens: a host, or the folder of its unix socket. */
+export const databaseHost: Kind<string> = { name: 'host', parse: (input) => (input.startsWith('/') ? input : host.parse(input)) }
+
+/** What the egress guard may be told to trust: a host, `*.suffix`, an address or a CIDR. */
+export const trustedHost: Kind<string> = {
+  name: 'hosts, `*.suffix`, addresses, CIDRs',
+  parse: (input) => {
+    const bare = withoutBrackets(input.toLowerCase())
+    if (isAddress(bare) || isNetwork(bare) || isHostname(bare)) return bare
+    const wildcard = bare.startsWith('*.') && isHostname(bare.slice(2))
+    return wildcard ? bare : fault(`${quoted(input)} is not a host name, a *.suffix, an address or a CIDR`)
+  },
+}
+
+/** A proxy, by address or CIDR. */
+export const proxyAddress: Kind<string> = {
+  name: 'addresses, CIDRs',
+  parse: (input) => {
+    const bare = withoutBrackets(input)
+    return isAddress(bare) || isNetwork(bare) ? bare : fault(`${quoted(input)} is not an address or a CIDR`)
+  },
+}
+
+/** The address that callers use, without a slash at its end. */
+export const publicUrl: Kind<string> = {
+  name: 'URL',
+  parse: (input) => {
+    const url = URL.parse(input)
+    if (!url || !/^https?:$/.test(url.protocol)) return fault('is not an absolute http or https URL')
+    if (url.username || url.password) fault('holds a user name or a password')
+    if (url.search || url.hash) fault('holds a query or a fragment')
+    return url.href.replace(/\/+$/, '')
+  },
+}
+
+const taken = new Set(['service', 'forwarded', 'request', 'real', 'api', 'amz', 'goog', 'ms', 'stainless'])
+
+/** The middle of an extra header prefix: `portkey` stands for `x-portkey-`. */
+export const headerAlias: Kind<string> = {
+  name: 'words',
+  parse: (input) => {
+    const word = input.toLowerCase()
+    if (!/^[a-z][a-z0-9]{0,31}$/.test(word))
+      fault(`${quoted(input)} is not a word of letters and digits (give "portkey", not "x-portkey-")`)
+    return taken.has(word) ? fault(`${quoted(input)} is taken: headers x-${word}-* have a meaning of their own`) : word
+  },
+}

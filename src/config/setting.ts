@@ -1,0 +1,39 @@
+import { makeExactValidator, type OptionalValidatorSpec, type RequiredValidatorSpec } from 'envalid'
+import type { Kind } from './kinds.ts'
+
+/** What the documents say of a setting. */
+export interface Explanation {
+  /** One or two sentences, in Markdown. */
+  readonly desc: string
+  readonly example: string
+  /** The release that brought it. */
+  readonly since?: string
+  /** Never shown, and also read from the file that `NAME_FILE` names. */
+  readonly secret?: boolean
+}
+
+/** What every setting tells, whatever its type. */
+export interface Described extends Required<Explanation> {
+  readonly kind: string
+  /** The default as it would be written; null: none. */
+  readonly otherwise: string | null
+}
+
+const describe = <T extends {}>(kind: Kind<T>, explanation: Explanation) => ({
+  kind: kind.name,
+  since: '1.3.0',
+  secret: false,
+  ...explanation,
+})
+
+/** A setting with a default. */
+export function setting<T extends {}>(kind: Kind<T>, otherwise: string, explanation: Explanation): RequiredValidatorSpec<T> & Described {
+  const described = { ...describe(kind, explanation), otherwise }
+  return { ...described, ...makeExactValidator<T>(kind.parse)({ ...described, default: kind.parse(otherwise) }) }
+}
+
+/** A setting that may stay unset. */
+export function optional<T extends {}>(kind: Kind<T>, explanation: Explanation): OptionalValidatorSpec<T> & Described {
+  const described = { ...describe(kind, explanation), otherwise: null }
+  return { ...described, ...makeExactValidator<T>(kind.parse)({ ...described, default: undefined }) }
+}

@@ -1,0 +1,146 @@
+import type { DbSslMode, Role } from './config.ts'
+import { apiKey, choice, duration, integer, list, onOff, secret, size, text } from './kinds.ts'
+import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost } from './network.ts'
+import { certificates, privateKey } from './pem.ts'
+import { optional, setting } from './setting.ts'
+
+const KiB = 1024
+const MiB = 1024 * KiB
+const dbSslModes: readonly DbSslMode[] = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'MANAGED']
+const roles: readonly Role[] = ['gateway', 'control', 'jobs']
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+const flag = (what: string) => setting(onOff, 'ON', { desc: `${what} On unless \`OFF\`.`, example: 'OFF', since: '1.9.0' })
+
+/** Every setting, in the order of the documents. Durations are `500ms`, `30s`, `15m`, `1h`, `1d`, or bare milliseconds. */
+export const settings = {
+  HOST: setting(host, '127.0.0.1', { desc: 'The address to listen on; `0.0.0.0` or `::` for all.', example: '0.0.0.0' }),
+  PORT: setting(integer(0, 65_535), '8787', { desc: 'The port to listen on; `0` takes any free one.', example: '8080' }),
+  PUBLIC_URL: optional(publicUrl, {
+    desc: 'The address under which callers reach Gatehouse, for links in answers and documents. Unset: the address it listens on.',
+    example: 'https://gateway.example.com',
+  }),
+  TRUSTED_PROXIES: setting(list(proxyAddress), '', {
+    desc: 'The proxies in front, by address or CIDR, whose `X-Forwarded-*` headers are believed.',
+    example: '10.0.0.0/8, 127.0.0.1',
+  }),
+  DATA_DIR: setting(text(4096), '.data', {
+    desc: 'The folder of the embedded database, of the generated encryption key and of log records that wait for the database.',
+    example: '/var/lib/gatehouse',
+  }),
+  DB_HOST: optional(databaseHost, {
+    desc: 'The PostgreSQL server (14 or later), or the folder of its unix socket. Unset: an embedded PostgreSQL in `DATA_DIR`, which ignores the other `DB_*` settings but the pool size.',
+    example: 'db.example.com',
+  }),
+  DB_PORT: setting(integer(1, 65_535), '5432', { desc: 'The port of PostgreSQL.', example: '5433' }),
+  DB_USER: setting(text(63), 'gatehouse', { desc: 'The login; it needs no superuser rights.', example: 'gatehouse' }),
+  DB_PASS: optional(secret, { desc: 'The password of the login.', example: 'a long random password', secret: true }),
+  DB_NAME: setting(text(63), 'gatehouse', { desc: 'The database.', example: 'gatehouse' }),
+  DB_POOL_SIZE: setting(integer(1, 1000), '12', { desc: 'The most connections of one process.', example: '24' }),
+  DB_SSL: setting(choice(dbSslModes, { 'amazon rds': 'MANAGED', amazon_rds: 'MANAGED' }), 'PREFERRED', {
+    desc: 'TLS to PostgreSQL: never; when the server has it; always; with a known authority; with a known authority and the right host name; the last with the authorities of managed databases (also `Amazon RDS`).',
+    example: 'VERIFY_IDENTITY',
+    since: '1.6.2',
+  }),
+  DB_SSL_CA: optional(certificates, {
+    desc: 'The authorities to believe, as PEM or path. Unset: those that Node knows.',
+    example: '/etc/gatehouse/ca.pem',
+    since: '1.6.2',
+  }),
+  DB_SSL_CERT: optional(certificates, {
+    desc: 'The client certificate, as PEM or path.',
+    example: '/etc/gatehouse/client.pem',
+    since: '1.6.2',
+  }),
+  DB_SSL_KEY: optional(privateKey, {
+    desc: 'The private key of the client certificate, as PEM or path.',
+    example: '/etc/gatehouse/client.key',
+    since: '1.6.2',
+    secret: true,
+  }),
+  ENCRYPTION_KEY: optional(secret, {
+    desc: 'The key that encrypts stored credentials: 32 bytes, base64 (`openssl rand -base64 32`). Wrong or malformed: the process starts sealed. Unset: the embedded database makes one in `DATA_DIR`.',
+    example: 'the output of: openssl rand -base64 32',
+    secret: true,
+  }),
+  TRUSTED_CUSTOM_HOSTS: setting(list(trustedHost), '', {
+    desc: 'The hosts that a request may be sent to although they are private: names, `*.suffix`, addresses, CIDRs.',
+    example: 'ollama.internal, *.svc.cluster.local, 10.1.0.0/16',
+  }),
+  HEADER_ALIASES: setting(list(headerAlias), '', {
+    desc: 'Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`, and answers use the prefix of the caller.',
+    example: 'portkey',
+  }),
+  INIT_ORG_NAME: setting(text(120), 'Default organisation', {
+    desc: 'The name of the organisation that the first start makes.',
+    example: 'Example Ltd',
+  }),
+  INIT_WORKSPACE_NAME: setting(text(120), 'Default workspace', {
+    desc: 'The name of the workspace that the first start makes.',
+    example: 'Research',
+  }),
+  INIT_ADMIN_API_KEY: optional(apiKey, {
+    desc: 'The first organisation-admin key, of at least 32 characters. Unset: made and printed once at the first start.',
+    example: 'the output of: openssl rand -hex 32',
+    secret: true,
+  }),
+  INIT_WORKSPACE_API_KEY: optional(apiKey, {
+    desc: 'The first key of the first workspace, of at least 32 characters. Unset: made and printed once at the first start.',
+    example: 'the output of: openssl rand -hex 32',
+    secret: true,
+  }),
+  ROLES: setting(list(choice(roles)), roles.join(','), {
+    desc: 'What this process does: forward requests, serve the control plane, run background jobs.',
+    example: 'gateway',
+  }),
+  WORKERS: setting(integer(1, 256), '1', { desc: 'How many processes serve requests.', example: '2' }),
+  LOG_LEVEL: setting(choice(logLevels), 'info', { desc: 'The least level that is logged.', example: 'debug' }),
+  LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'After how many days request logs are deleted.', example: '30' }),
+  REQUEST_TIMEOUT: setting(duration(1), '600s', {
+    desc: 'How long a provider may take until its answer begins, and for a whole answer that is not a stream.',
+    example: '120s',
+  }),
+  CONNECT_TIMEOUT: setting(duration(1), '10s', { desc: 'How long connecting to a provider may take.', example: '3s' }),
+  STREAM_IDLE_TIMEOUT: setting(duration(1), '120s', { desc: 'The longest silence within an answer.', example: '30s' }),
+  MAX_JSON_PAYLOAD_SIZE_IN_MB: setting(size(MiB, { least: 0.001, most: 1024 }), '10', {
+    desc: 'The largest JSON body of a request.',
+    example: '25',
+  }),
+  MAX_UPLOAD_SIZE_IN_MB: setting(size(MiB, { least: 0.001, most: 1_048_576 }), '512', {
+    desc: 'The largest body of any other kind.',
+    example: '100',
+  }),
+  MAX_LOG_BODY_SIZE_IN_KB: setting(size(KiB, { least: 0, most: 1_048_576 }), '1024', {
+    desc: 'How much of one body a request log keeps; `0` keeps none.',
+    example: '64',
+  }),
+  LOG_SPOOL_MAX_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '1024', {
+    desc: 'How much disk request logs may take while the database is away; beyond it they are dropped, counted and named.',
+    example: '4096',
+  }),
+  CACHE_MAX_STALE: setting(duration(0), '15m', {
+    desc: 'How long known keys and providers serve on while the database is away.',
+    example: '1h',
+  }),
+  DRAIN_DELAY: optional(duration(0), {
+    desc: 'How long readiness fails before connections close, so that load balancers notice. Unset: `5s`, and `0s` with the embedded database.',
+    example: '10s',
+  }),
+  TERMINATION_GRACE: setting(duration(1), '620s', {
+    desc: 'How long requests may finish after a stop signal, the drain delay included.',
+    example: '60s',
+  }),
+  GUARDRAILS_ENABLED: flag('Guardrails.'),
+  API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
+  DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),
+  USAGE_LIMITS_ENABLED: flag('Usage limits.'),
+  AUDIT_LOGS_ENABLED: flag('The audit log.'),
+  SCIM_ENABLED: flag('Provisioning of users by SCIM.'),
+  POLICY_ENABLED: flag('Policies.'),
+}
+
+export type SettingName = keyof typeof settings
+
+/** The names of all settings, in the order of the documents. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are exactly its type's keys
+export const settingNames = Object.keys(settings) as readonly SettingName[]

@@ -1,0 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { z } from 'zod'
+
+const Manifest = z.object({ name: z.literal('gatehouse'), version: z.string() })
+
+/** The release that this build is: the version in our package.json, which lies above the sources and above the build. */
+export function version(folder: string = import.meta.dirname): string {
+  const file = path.join(folder, 'package.json')
+  const manifest = existsSync(file) ? Manifest.safeParse(JSON.parse(readFileSync(file, 'utf8'))) : null
+  if (manifest?.success) return manifest.data.version
+  if (path.dirname(folder) === folder) throw new Error('the package.json of Gatehouse is missing')
+  return version(path.dirname(folder))
+}
