@@ -11,7 +11,7 @@ export function toExpiry(given: string | null | undefined, nowMs: number): Date 
 }
 
 /** The status as of now: what has run out is expired, also before a background process says so. */
-export function statusAt(row: { readonly status: Status; readonly expiresAt?: Date | null }, nowMs: number): Status {
+export function statusAt(row: { readonly status: Status; readonly expiresAt?: Date | null | undefined }, nowMs: number): Status {
   return row.status === 'active' && row.expiresAt && row.expiresAt.getTime() <= nowMs ? 'expired' : row.status
 }
 

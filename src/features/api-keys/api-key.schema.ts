@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField } from '../../lib/slug.ts'
+import { textField } from '../../lib/text.ts'
+import { keyRateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/limits.schema.ts'
+
+/** Half an hour: clients need that long to take up a new key. */
+export const minTransitionMs = 1_800_000
+const maxTransitionMs = 365 * 24 * 60 * 60 * 1000
+
+const transition = z.int().min(minTransitionMs).max(maxTransitionMs)
+const moment = z.iso.datetime({ offset: true })
+
+const defaults = z.strictObject({
+  metadata: z.record(textField(255).min(1), textField(1024)).optional(),
+  config_id: textField(255).nullable().optional(),
+  allow_config_override: z.boolean().optional(),
+})
+
+const rotationPolicy = z.strictObject({
+  rotation_period: z.enum(['weekly', 'monthly']).nullable().default(null),
+  next_rotation_at: moment.nullable().default(null),
+  key_transition_period_ms: transition.nullable().default(null),
+})
+
+const optionalFields = {
+  description: textField(10_000).nullable().optional(),
+  rate_limits: keyRateLimits.nullable().optional(),
+  usage_limits: usageLimits.nullable().optional(),
+  defaults: defaults.nullable().optional(),
+  alert_emails: z.array(z.email()).max(50).nullable().optional(),
+  expires_at: moment.nullable().optional(),
+  rotation_policy: rotationPolicy.nullable().optional(),
+}
+
+const scopes = z
+  .array(z.string().max(100))
+  .min(1)
+  .max(500)
+  .transform((list) => [...new Set(list)])
+
+export const createApiKeyBody = z
+  .strictObject({
+    name: nameField,
+    scopes,
+    organisation_id: z.uuid().optional(),
+    workspace_id: z.string().min(1).max(255).optional(),
+    user_id: z.uuid().optional(),
+    ...optionalFields,
+  })
+  .meta({ id: 'CreateApiKey', description: 'A new API key.' })
+
+export type CreateApiKey = z.output<typeof createApiKeyBody>
+
+export const updateApiKeyBody = z
+  .strictObject({ name: nameField.optional(), scopes: scopes.optional(), reset_usage: z.boolean().optional(), ...optionalFields })
+  .meta({ id: 'UpdateApiKey', description: 'What to change; what is absent stays, null clears.' })
+
+export type UpdateApiKey = z.output<typeof updateApiKeyBody>
+
+export const rotateApiKeyBody = z
+  .strictObject({ key_transition_period_ms: transition.optional() })
+  .default({})
+  .meta({ id: 'RotateApiKey', description: 'How long the old secret stays valid; half an hour unless the rotation policy says otherwise.' })
+
+export const apiKeyKindParams = z.object({ type: z.enum(['organisation', 'workspace']), subType: z.enum(['user', 'service']) })
+export const apiKeyParams = z.object({ id: z.string() })
+export const apiKeyFilter = z.object({ ...pageFields({ defaultSize: 50, maxSize: 100 }), workspace_id: z.string().optional() })
+
+export const createdApiKey = z
+  .object({ id: z.uuid(), key: z.string(), object: z.literal('api-key') })
+  .meta({ id: 'CreatedApiKey', description: 'The only answer that ever holds the secret.' })
+
+export const rotatedApiKey = z
+  .object({ id: z.uuid(), key: z.string(), key_transition_expires_at: z.iso.datetime() })
+  .meta({ id: 'RotatedApiKey', description: 'The new secret, and until when the old one stays valid.' })
+
+export const apiKeyView = z
+  .object({
+    id: z.uuid(),
+    key: z.string().meta({ description: 'A hint; the secret is shown once, when it is made.' }),
+    name: z.string(),
+    description: z.string().nullable(),
+    type: z.enum(['organisation-service', 'workspace-service', 'workspace-user']),
+    organisation_id: z.uuid(),
+    workspace_id: z.uuid().nullable(),
+    user_id: z.uuid().nullable(),
+    status: z.enum(['active', 'exhausted', 'expired', 'archived']),
+    creation_mode: z.enum(['ui', 'api', 'auto']),
+    scopes: z.array(z.string()),
+    defaults: z.record(z.string(), z.unknown()),
+    rate_limits: rateLimitsView.nullable(),
+    usage_limits: usageLimitsView.nullable(),
+    reset_usage: z.number().nullable(),
+    alert_emails: z.array(z.string()),
+    rotation_policy: z
+      .object({
+        rotation_period: z.string().nullable(),
+        next_rotation_at: z.string().nullable(),
+        key_transition_period_ms: z.number().nullable(),
+      })
+      .nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    created_at: z.iso.datetime(),
+    last_updated_at: z.iso.datetime(),
+    object: z.literal('api-key'),
+  })
+  .meta({ id: 'ApiKey', description: 'An API key, without its secret.' })
+
+export const apiKeyList = listOf(apiKeyView).meta({ id: 'ApiKeyList', description: 'API keys, newest first.' })

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
+import { pageWindow, toList } from '../../lib/paging.ts'
+import { toExpiry } from '../limits/expiry.ts'
+import { workspaceFilter } from '../workspaces/access.ts'
+import { ApiKey } from './api-key.entity.ts'
+import {
+  apiKeyFilter,
+  apiKeyKindParams,
+  apiKeyList,
+  apiKeyParams,
+  apiKeyView,
+  createApiKeyBody,
+  createdApiKey,
+  rotateApiKeyBody,
+  rotatedApiKey,
+  updateApiKeyBody,
+} from './api-key.schema.ts'
+import { changeKey, findKey, homeOfNewKey, presentApiKey, toKeyType, transitionEnd, visibleKeys } from './api-keys.ts'
+import { checkMayGrant, keyScope, keyScopes, keyTypes } from './key-scopes.ts'
+
+const resource = 'api-key'
+const empty = z.object({})
+
+export const createApiKey = route({
+  method: 'POST',
+  path: '/api-keys/:type/:subType',
+  summary: 'Create an API key',
+  permission: keyScopes('create'),
+  resource,
+  params: apiKeyKindParams,
+  body: createApiKeyBody,
+  response: createdApiKey,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const type = toKeyType(params.type, params.subType)
+  const workspaceId = await homeOfNewKey(em, actor, { type, body })
+  const secret = createSecret()
+  const key = em.create(ApiKey, {
+    organisationId: actor.organisationId,
+    workspaceId,
+    type,
+    userId: type === 'workspace-user' ? (body.user_id ?? actor.userId) : null,
+    name: body.name,
+    description: body.description ?? null,
+    scopes: body.scopes,
+    defaults: body.defaults ?? {},
+    rateLimits: body.rate_limits ?? null,
+    usageLimits: body.usage_limits ?? null,
+    alertEmails: body.alert_emails ?? [],
+    rotationPolicy: body.rotation_policy ?? null,
+    expiresAt: toExpiry(body.expires_at, deps.clock.now()) ?? null,
+    keyHash: deps.vault.hashKey(secret),
+    keyHint: keyHint(secret),
+    createdBy: actor.id,
+  })
+  await em.flush()
+  audit({ id: key.id, workspaceId })
+  return { id: key.id, key: secret, object: 'api-key' as const }
+})
+
+export const listApiKeys = route({
+  method: 'GET',
+  path: '/api-keys',
+  summary: 'List API keys',
+  permission: keyScopes('list'),
+  query: apiKeyFilter,
+  response: apiKeyList,
+})(async ({ em, actor, deps, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const listable = keyTypes.filter((type) => actor.permissions.has(keyScope(type, 'list')))
+  const where = {
+    ...visibleKeys(actor),
+    ...(workspaceId !== null && { workspaceId }),
+    type: { $in: listable },
+    status: { $ne: 'archived' as const },
+  }
+  const [rows, total] = await em.findAndCount(ApiKey, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  const nowMs = deps.clock.now()
+  return toList(
+    rows.map((row) => presentApiKey(row, nowMs)),
+    total,
+    query,
+  )
+})
+
+export const readApiKey = route({
+  method: 'GET',
+  path: '/api-keys/:id',
+  summary: 'Read an API key',
+  permission: keyScopes('read'),
+  params: apiKeyParams,
+  response: apiKeyView,
+})(async ({ em, actor, deps, params }) => presentApiKey(await findKey(em, actor, { id: params.id, verb: 'read' }), deps.clock.now()))
+
+export const updateApiKey = route({
+  method: 'PUT',
+  path: '/api-keys/:id',
+  summary: 'Change an API key',
+  permission: keyScopes('update'),
+  resource,
+  params: apiKeyParams,
+  body: updateApiKeyBody,
+  response: empty,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const key = await findKey(em, actor, { id: params.id, verb: 'update' })
+  changeKey(key, body, { actor, nowMs: deps.clock.now() })
+  audit({ id: key.id, workspaceId: key.workspaceId ?? null })
+  return {}
+})
+
+export const deleteApiKey = route({
+  method: 'DELETE',
+  path: '/api-keys/:id',
+  summary: 'Delete an API key; it stops working at once',
+  permission: keyScopes('delete'),
+  resource,
+  params: apiKeyParams,
+  response: empty,
+})(async ({ em, actor, params, audit }) => {
+  const key = await findKey(em, actor, { id: params.id, verb: 'delete' })
+  key.status = 'archived'
+  key.previousKeyHash = null
+  key.previousKeyExpiresAt = null
+  audit({ id: key.id, workspaceId: key.workspaceId ?? null })
+  return {}
+})
+
+export const rotateApiKey = route({
+  method: 'POST',
+  path: '/api-keys/:id/rotate',
+  summary: 'Give an API key a new secret; the old one stays valid for a transition period',
+  permission: keyScopes('rotate'),
+  resource,
+  params: apiKeyParams,
+  body: rotateApiKeyBody,
+  response: rotatedApiKey,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const key = await findKey(em, actor, { id: params.id, verb: 'rotate' })
+  checkMayGrant(actor, key.scopes)
+  const secret = createSecret()
+  const ends = transitionEnd(key, body.key_transition_period_ms, deps.clock.now())
+  key.previousKeyHash = key.keyHash
+  key.previousKeyExpiresAt = ends
+  key.keyHash = deps.vault.hashKey(secret)
+  key.keyHint = keyHint(secret)
+  audit({ id: key.id, workspaceId: key.workspaceId ?? null })
+  return { id: key.id, key: secret, key_transition_expires_at: ends.toISOString() }
+})

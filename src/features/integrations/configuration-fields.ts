@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { textField } from '../../lib/text.ts'
+
+/** A setting or a credential field: it ends up in a URL, a header or a signature, so that it is plain ASCII on one line. */
+const line = z
+  .string()
+  .max(4096)
+  .regex(/^[\x20-\x7e]*$/, 'Only ASCII characters on one line are allowed.')
+
+const url = line.refine((text) => URL.canParse(text), 'This is not a URL.')
+
+/** An Azure deployment; the alias is the model name that requests may use for it. */
+const deployment = z.strictObject({
+  azure_deployment_name: line.min(1),
+  azure_api_version: line.min(1).max(30),
+  azure_model_slug: line.min(1),
+  alias: line.optional(),
+  is_default: z.boolean().default(false),
+})
+
+export type AzureDeployment = z.output<typeof deployment>
+
+const serviceAccount = z.looseObject({
+  client_email: line.min(1),
+  private_key: textField(20_000).min(1),
+  token_uri: url.optional(),
+})
+
+/** A service account's JSON as an object or as text; kept as an object. */
+const serviceAccountJson = z.preprocess(parsedWhenText, serviceAccount)
+
+function parsedWhenText(given: unknown): unknown {
+  if (typeof given !== 'string') return given
+  try {
+    return JSON.parse(given)
+  } catch {
+    return given
+  }
+}
+
+/** Headers that the gateway itself makes, or that would change where one message ends and the next begins. */
+const ownHeaders =
+  /^(?:host|connection|keep-alive|transfer-encoding|content-length|te|trailer|upgrade|expect|proxy-.*|x-service-.*|forwarded|x-forwarded-.*)$/i
+
+const headerName = z
+  .string()
+  .max(256)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'This is not a header name.')
+  .refine((name) => !ownHeaders.test(name), 'This header is set by the gateway.')
+
+const customHeaders = z.record(
+  headerName,
+  z
+    .string()
+    .max(8192)
+    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.'),
+)
+
+const types: Readonly<Record<string, z.ZodType>> = {
+  aws_auth_type: z.enum(['accessKey', 'assumedRole']),
+  azure_auth_mode: z.enum(['default', 'entra', 'managed']),
+  azure_api_version: line.max(30),
+  azure_foundry_url: url,
+  azure_deployment_config: z.array(deployment).min(1).max(100),
+  huggingface_base_url: url,
+  vertex_auth_type: z.enum(['basic', 'serviceAccount']),
+  vertex_service_account_json: serviceAccountJson,
+  oracle_private_key: textField(20_000),
+  custom_host: url,
+  custom_headers: customHeaders,
+}
+
+/** The type of a configuration field: a line of text unless it is known to be something else. */
+export const fieldType = (name: string): z.ZodType => types[name] ?? line
+
+/** Fields that a kind of provider has besides those of its row in the catalogue. */
+export const extraFields: Readonly<Record<string, readonly string[]>> = {
+  'azure-openai': ['azure_deployment_config', 'azure_managed_client_id'],
+  'azure-ai': ['azure_managed_client_id'],
+  sagemaker: ['amzn_sagemaker_model_name'],
+}
+
+/** Fields that a kind of provider cannot do without, unless a custom host stands in for its address. */
+export const requiredFields: Readonly<Record<string, readonly string[]>> = {
+  'azure-openai': ['azure_auth_mode', 'azure_resource_name', 'azure_deployment_config'],
+  'azure-ai': ['azure_auth_mode', 'azure_foundry_url'],
+  bedrock: ['aws_auth_type', 'aws_region'],
+  sagemaker: ['aws_auth_type', 'aws_region'],
+  'vertex-ai': ['vertex_auth_type', 'vertex_region'],
+}
+
+/** What one choice asks for. `orKey`: the provider key does as well. */
+export const choices: readonly {
+  readonly field: string
+  readonly value: string
+  readonly needs: readonly string[]
+  readonly orKey: boolean
+}[] = [
+  { field: 'aws_auth_type', value: 'accessKey', needs: ['aws_access_key_id', 'aws_secret_access_key'], orKey: true },
+  { field: 'aws_auth_type', value: 'assumedRole', needs: ['aws_role_arn'], orKey: false },
+  {
+    field: 'azure_auth_mode',
+    value: 'entra',
+    needs: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret'],
+    orKey: false,
+  },
+  { field: 'vertex_auth_type', value: 'serviceAccount', needs: ['vertex_service_account_json'], orKey: false },
+]

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { Egress } from '../../gateway/egress/egress.ts'
+import { findProvider } from '../../gateway/providers/catalog.ts'
+import { baseUrlOf, withDefaults } from '../../gateway/providers/endpoint.ts'
+import { secretFields } from '../../gateway/providers/fields.ts'
+import type { Provider } from '../../gateway/providers/provider.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
+import { toFields } from './credential-fields.ts'
+
+export type Configurations = Readonly<Record<string, unknown>>
+
+/** Which row of the catalogue, and whether a provider key comes with the configurations. */
+export interface ConfigurationContext {
+  readonly aiProviderId: string
+  readonly hasKey: boolean
+}
+
+/** The row of the catalogue, or AB01 naming the field. */
+export function catalogueRow(aiProviderId: string, param: string): Provider {
+  const provider = findProvider(aiProviderId)
+  if (provider === null) throw new ApiError('AB01', `There is no provider "${aiProviderId}" in the catalogue.`, { param })
+  return provider
+}
+
+/** Checks configurations against their kind of provider. AB01 names the field as `configurations.<name>`. */
+export function parseConfigurations(given: Configurations, { aiProviderId, hasKey }: ConfigurationContext): Configurations {
+  const provider = catalogueRow(aiProviderId, 'ai_provider_id')
+  const parsed = schemaFor(aiProviderId, provider).safeParse(given)
+  if (!parsed.success) throw toFault(parsed.error)
+  const configurations = parsed.data
+  if (configurations['custom_host'] === undefined) {
+    demandAll(configurations, missingHere(aiProviderId, provider))
+    addressOf(aiProviderId, configurations)
+  }
+  for (const choice of choices) {
+    const chosen = configurations[choice.field] === choice.value && !(choice.orKey && hasKey)
+    if (chosen) demandAll(configurations, choice.needs)
+  }
+  return configurations
+}
+
+function schemaFor(aiProviderId: string, provider: Provider) {
+  const names = [...Object.keys(provider.fields ?? {}), ...(extraFields[aiProviderId] ?? []), 'custom_host', 'custom_headers']
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, fieldType(name).optional()])))
+}
+
+const missingHere = (aiProviderId: string, provider: Provider): readonly string[] => [
+  ...(requiredFields[aiProviderId] ?? []),
+  ...Object.entries(provider.fields ?? {}).flatMap(([name, preset]) => (preset === null ? [name] : [])),
+  ...(provider.baseUrl === null ? ['custom_host'] : []),
+]
+
+function demandAll(configurations: Configurations, names: readonly string[]): void {
+  const missing = names.find((name) => configurations[name] === undefined || configurations[name] === '')
+  if (missing !== undefined) throw fault(missing, 'is needed')
+}
+
+function toFault(error: z.ZodError): ApiError {
+  const issue = error.issues[0]
+  if (issue?.code === 'unrecognized_keys') return fault(issue.keys[0] ?? '', 'is no configuration of this provider')
+  return fault(issue?.path.join('.') ?? '', `is wrong: ${issue?.message ?? 'unknown fault'}`)
+}
+
+const fault = (name: string, text: string): ApiError =>
+  new ApiError('AB01', `configurations.${name} ${text}.`, { param: `configurations.${name}` })
+
+/** Where the credential goes: the custom host, or the provider's own address for these configurations; null when that is not known. */
+export function addressOf(aiProviderId: string, configurations: Configurations): string | null {
+  const custom = configurations['custom_host']
+  if (typeof custom === 'string') return custom
+  const provider = catalogueRow(aiProviderId, 'ai_provider_id')
+  try {
+    return baseUrlOf(provider, withDefaults(provider, toFields(configurations)))
+  } catch (error) {
+    if (error instanceof ApiError) throw fault(error.param ?? '', `cannot be used: ${error.message.replace(/\.$/, '')}`)
+    throw error
+  }
+}
+
+/** Lets the egress guard look at every URL among the configurations. Throws `blocked_host` naming the field. */
+export async function checkUrls(configurations: Configurations, egress: Egress): Promise<void> {
+  const account = configurations['vertex_service_account_json']
+  const tokenUri = typeof account === 'object' && account !== null && 'token_uri' in account ? account.token_uri : undefined
+  const urls = {
+    custom_host: configurations['custom_host'],
+    azure_foundry_url: configurations['azure_foundry_url'],
+    huggingface_base_url: configurations['huggingface_base_url'],
+    'vertex_service_account_json.token_uri': tokenUri,
+  }
+  for (const [name, url] of Object.entries(urls)) {
+    if (typeof url === 'string' && url !== '') await egress.origin(url, `configurations.${name}`)
+  }
+}
+
+const isSecret = (name: string): boolean => name === 'custom_headers' || secretFields.has(name)
+
+/** The fields that may be shown and those that are sealed. */
+export function splitSecrets(configurations: Configurations): { readonly open: Configurations; readonly secret: Configurations } {
+  const entries = Object.entries(configurations).filter(([, value]) => value !== undefined)
+  return {
+    open: Object.fromEntries(entries.filter(([name]) => !isSecret(name))),
+    secret: Object.fromEntries(entries.filter(([name]) => isSecret(name))),
+  }
+}

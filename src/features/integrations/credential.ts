@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import type { Vault } from '../../app/secrets/vault.ts'
+import type { Credential } from '../../gateway/providers/provider.ts'
+import { splitSecrets, type Configurations } from './configurations.ts'
+import { toFields } from './credential-fields.ts'
+
+/** The columns of an integration that hold its credential. */
+export interface SealedCredential {
+  readonly id: string
+  readonly organisationId: string
+  readonly credential?: Uint8Array | null | undefined
+  readonly configurations: Configurations
+  readonly secretConfigurations?: Uint8Array | null | undefined
+}
+
+/** A stored credential in the clear, with the host and the headers that are stored with it. */
+export interface StoredCredential {
+  readonly credential: Credential
+  readonly customHost: string | null
+  readonly customHeaders: Readonly<Record<string, string>>
+}
+
+const place = ({ id, organisationId }: { readonly id: string; readonly organisationId: string }, column: string) => ({
+  organisationId,
+  table: 'integrations',
+  column,
+  rowId: id,
+})
+
+/** Opens an integration's credential, as the gateway uses it. Throws ApiError `sealed` without the encryption key. */
+export async function loadCredential(row: SealedCredential, vault: Vault): Promise<StoredCredential> {
+  const configurations = await openConfigurations(row, vault)
+  const key = row.credential ? await vault.decrypt(place(row, 'credential'), row.credential) : null
+  const { custom_host: customHost, custom_headers: customHeaders } = hostAndHeaders.parse(configurations)
+  return { credential: { key, fields: toFields(configurations) }, customHost, customHeaders }
+}
+
+const hostAndHeaders = z.object({
+  custom_host: z.string().nullable().default(null),
+  custom_headers: z.record(z.string(), z.string()).default({}),
+})
+
+/** All configurations of an integration, the secret ones too. */
+export async function openConfigurations(row: SealedCredential, vault: Vault): Promise<Configurations> {
+  return { ...row.configurations, ...(await openSecrets(row, vault)) }
+}
+
+async function openSecrets(row: SealedCredential, vault: Vault): Promise<Configurations> {
+  if (!row.secretConfigurations) return {}
+  const text = await vault.decrypt(place(row, 'secret_configurations'), row.secretConfigurations)
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
+}
+
+type Owner = Pick<SealedCredential, 'id' | 'organisationId'>
+
+/** The key columns for a new key; null takes the key away. */
+export async function sealKey(owner: Owner, key: string | null, vault: Vault) {
+  if (key === null) return { credential: null, maskedKey: null }
+  return { credential: Buffer.from(await vault.encrypt(place(owner, 'credential'), key)), maskedKey: maskKey(key) }
+}
+
+/** The configuration columns, the secret fields sealed. */
+export async function sealConfigurations(owner: Owner, configurations: Configurations, vault: Vault) {
+  const { open, secret } = splitSecrets(configurations)
+  if (Object.keys(secret).length === 0) return { configurations: open, secretConfigurations: null }
+  const sealed = await vault.encrypt(place(owner, 'secret_configurations'), JSON.stringify(secret))
+  return { configurations: open, secretConfigurations: Buffer.from(sealed) }
+}
+
+/** Enough of a long key to recognise it, nothing of a short one. */
+const maskKey = (key: string): string => (key.length < 20 ? '********' : `${key.slice(0, 3)}********${key.slice(-4)}`)
