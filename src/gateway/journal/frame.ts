@@ -1,0 +1,161 @@
+import zlib from 'node:zlib'
+
+/**
+ * One exchange on disk: a 32-byte header, the record as JSON text, the request body, the response body. Little-endian.
+ *
+ * | at | bytes | |
+ * | 0 | 8 | mark: random for each segment, so that no body can pose as a frame and old bytes of a reused file are not frames |
+ * | 8 | 4 | CRC-32 of everything from 12 on |
+ * | 12 | 4 | length of the frame |
+ * | 16 | 4 | length of the record; 0 in the last frame of a segment, which has nothing but a header |
+ * | 20 | 4 | length of the request body, `absent` when there is none |
+ * | 24 | 4 | the same for the response body |
+ * | 28 | 4 | flags: 1 the request body was cut, 2 the response body was cut |
+ */
+export const headerBytes = 32
+/** Bytes of a segment's mark. */
+export const markBytes = 8
+
+const at = { crc: 8, total: 12, record: 16, request: 20, response: 24, flags: 28 } as const
+const absent = 0xff_ff_ff_ff
+const flags = { requestTruncated: 1, responseTruncated: 2 } as const
+const scratchBytes = 64 * 1024
+
+/** What a frame holds. Bodies that were read are views of the reader's buffer, valid until it reads again. */
+export interface Frame {
+  /** JSON text, see `record.ts`. */
+  readonly record: string
+  readonly request: Uint8Array | null
+  readonly response: Uint8Array | null
+  readonly requestTruncated: boolean
+  readonly responseTruncated: boolean
+}
+
+/** Bytes ready to be written, in order; they may be views of the encoder's scratch, valid until it encodes again. */
+export interface EncodedFrame {
+  readonly buffers: readonly Uint8Array[]
+  readonly length: number
+}
+
+/** An encoder with its own scratch, so that a small exchange costs one copy and one write. */
+export function createFrameEncoder(): (mark: Uint8Array, frame: Frame) => EncodedFrame {
+  const scratch = Buffer.allocUnsafeSlow(scratchBytes)
+  return (mark, frame) => {
+    const { request, response } = frame
+    const bodyBytes = (request?.length ?? 0) + (response?.length ?? 0)
+    // UTF-8 needs at most three bytes for one UTF-16 unit.
+    const mostHeadBytes = headerBytes + frame.record.length * 3
+    const head = mostHeadBytes <= scratchBytes ? scratch : Buffer.allocUnsafe(mostHeadBytes)
+    const recordBytes = head.write(frame.record, headerBytes, 'utf8')
+    const headBytes = headerBytes + recordBytes
+    writeHeader(head, { mark, frame, recordBytes, total: headBytes + bodyBytes })
+    const buffers = headBytes + bodyBytes <= head.length ? [joined(head, headBytes, frame)] : separate(head, headBytes, frame)
+    head.writeUInt32LE(checksum(buffers), at.crc)
+    return { buffers, length: headBytes + bodyBytes }
+  }
+}
+
+/** The last frame of a segment that was closed in order: nothing follows it. */
+export function endFrame(mark: Uint8Array): EncodedFrame {
+  const head = Buffer.alloc(headerBytes)
+  const nothing: Frame = { record: '', request: null, response: null, requestTruncated: false, responseTruncated: false }
+  writeHeader(head, { mark, frame: nothing, recordBytes: 0, total: headerBytes })
+  head.writeUInt32LE(checksum([head]), at.crc)
+  return { buffers: [head], length: headerBytes }
+}
+
+export type Parsed =
+  | { readonly kind: 'frame'; readonly frame: Frame; readonly next: number }
+  | { readonly kind: 'end' }
+  /** The header is plausible, and the frame needs `bytes` in all. */
+  | { readonly kind: 'short'; readonly bytes: number }
+  /** No whole frame begins here: nothing was written, or it was torn or damaged. */
+  | { readonly kind: 'none' }
+
+/** The frame that begins at `offset`. */
+export function parseFrame(buffer: Buffer, offset: number, mark: Uint8Array): Parsed {
+  const left = buffer.length - offset
+  if (left < headerBytes) return { kind: 'short', bytes: headerBytes }
+  if (buffer.compare(mark, 0, markBytes, offset, offset + markBytes) !== 0) return { kind: 'none' }
+  const lengths = readLengths(buffer, offset)
+  if (lengths === null) return { kind: 'none' }
+  if (left < lengths.total) return { kind: 'short', bytes: lengths.total }
+  const next = offset + lengths.total
+  if (zlib.crc32(buffer.subarray(offset + at.total, next)) !== buffer.readUInt32LE(offset + at.crc)) return { kind: 'none' }
+  if (lengths.record === 0) return { kind: 'end' }
+  return { kind: 'frame', frame: readParts(buffer.subarray(offset, next), lengths), next }
+}
+
+interface Header {
+  readonly mark: Uint8Array
+  readonly frame: Frame
+  readonly recordBytes: number
+  readonly total: number
+}
+
+function writeHeader(head: Buffer, { mark, frame, recordBytes, total }: Header): void {
+  head.set(mark, 0)
+  head.writeUInt32LE(total, at.total)
+  head.writeUInt32LE(recordBytes, at.record)
+  head.writeUInt32LE(frame.request?.length ?? absent, at.request)
+  head.writeUInt32LE(frame.response?.length ?? absent, at.response)
+  head.writeUInt32LE(
+    (frame.requestTruncated ? flags.requestTruncated : 0) + (frame.responseTruncated ? flags.responseTruncated : 0),
+    at.flags,
+  )
+}
+
+function joined(head: Buffer, headBytes: number, { request, response }: Frame): Buffer {
+  let end = headBytes
+  if (request !== null) {
+    head.set(request, end)
+    end += request.length
+  }
+  if (response !== null) {
+    head.set(response, end)
+    end += response.length
+  }
+  return head.subarray(0, end)
+}
+
+function separate(head: Buffer, headBytes: number, { request, response }: Frame): Uint8Array[] {
+  return [head.subarray(0, headBytes), request, response].filter((part) => part !== null)
+}
+
+function checksum([head, ...bodies]: readonly Uint8Array[]): number {
+  let crc = head === undefined ? 0 : zlib.crc32(head.subarray(at.total))
+  for (const body of bodies) crc = zlib.crc32(body, crc)
+  return crc
+}
+
+interface Lengths {
+  readonly total: number
+  readonly record: number
+  readonly request: number | null
+  readonly response: number | null
+}
+
+/** Null when the lengths contradict each other. */
+function readLengths(buffer: Buffer, offset: number): Lengths | null {
+  const body = (position: number) => {
+    const length = buffer.readUInt32LE(offset + position)
+    return length === absent ? null : length
+  }
+  const total = buffer.readUInt32LE(offset + at.total)
+  const record = buffer.readUInt32LE(offset + at.record)
+  const [request, response] = [body(at.request), body(at.response)]
+  return total === headerBytes + record + (request ?? 0) + (response ?? 0) ? { total, record, request, response } : null
+}
+
+function readParts(frame: Buffer, { record, request, response }: Lengths): Frame {
+  const requestAt = headerBytes + record
+  const responseAt = requestAt + (request ?? 0)
+  const bits = frame.readUInt32LE(at.flags)
+  return {
+    record: frame.toString('utf8', headerBytes, requestAt),
+    request: request === null ? null : frame.subarray(requestAt, responseAt),
+    response: response === null ? null : frame.subarray(responseAt, responseAt + response),
+    requestTruncated: bits % 2 === 1,
+    responseTruncated: bits >= flags.responseTruncated,
+  }
+}

@@ -1,0 +1,93 @@
+import fs from 'node:fs'
+import type { ExchangeBodies, ExchangeRecord, Journal } from '../doors.ts'
+import { createFrameEncoder, type Frame } from './frame.ts'
+import { encodeRecord } from './record.ts'
+import { openSpool, type Write } from './spool.ts'
+
+export interface JournalOptions {
+  /** Shared by all processes of one data directory; each writes a directory of its own below it. */
+  readonly directory: string
+  readonly maxBodyBytes: number
+  /** Most bytes of this process that wait on disk. The last eighth is kept for records without their bodies. */
+  readonly maxSpoolBytes: number
+  /** Size at which the next segment begins. Small, so that segments stay in the cache while they are written over. */
+  readonly segmentBytes?: number
+  /** Epoch milliseconds. */
+  readonly now?: () => number
+  readonly write?: Write
+}
+
+export interface JournalStats {
+  /** Bytes that wait on disk for the database; the open segment counts until it is full and shipped. */
+  readonly bytes: number
+  /** Records appended since the start. */
+  readonly records: number
+  /** Exchanges that were kept without their bodies, and exchanges that were not kept at all. */
+  readonly dropped: { readonly body: number; readonly record: number }
+  /** Why the last drop happened; null when the last append kept everything. */
+  readonly fault: string | null
+}
+
+export interface OpenJournal extends Journal {
+  /** Ends writing; what is there waits for a shipper. Appending afterwards drops. */
+  close(): Promise<void>
+  stats(): JournalStats
+}
+
+const defaultSegmentBytes = 4 * 1024 * 1024
+
+/**
+ * Opens this process's journal. An append is one positioned write into the page cache, which outlives a kill -9; a torn frame
+ * is written over by the next one, and is known by its CRC. Never throws: what cannot be kept is counted.
+ */
+export function openJournal(options: JournalOptions): OpenJournal {
+  const { maxBodyBytes, maxSpoolBytes, directory, segmentBytes = defaultSegmentBytes, now = Date.now, write = fs.writevSync } = options
+  const spool = openSpool({ directory, maxSpoolBytes, segmentBytes: Math.min(segmentBytes, Math.ceil(maxSpoolBytes / 8)), now, write })
+  const encode = createFrameEncoder()
+  const dropped = { body: 0, record: 0 }
+  let records = 0
+  let fault: string | null = null
+
+  const keep = (frame: Frame): boolean => {
+    try {
+      spool.write((mark) => encode(mark, frame), !hasBody(frame))
+      records += 1
+      return true
+    } catch (error) {
+      fault = String(error)
+      return false
+    }
+  }
+
+  return {
+    maxBodyBytes,
+    append(record, bodies) {
+      const frame = toFrame(record, bodies)
+      if (frame === null) dropped.record += 1
+      else if (keep(frame)) fault = null
+      else if (hasBody(frame) && keep(withoutBodies(frame))) dropped.body += 1
+      else dropped.record += 1
+    },
+    close: async () => spool.close(),
+    stats: () => ({ bytes: spool.bytes(), records, dropped: { ...dropped }, fault }),
+  }
+}
+
+const hasBody = (frame: Frame) => frame.request !== null || frame.response !== null
+
+/** Null when the record cannot be written as JSON, which its type rules out. */
+function toFrame(record: ExchangeRecord, bodies: ExchangeBodies): Frame | null {
+  try {
+    return { record: encodeRecord(record), ...bodies }
+  } catch {
+    return null
+  }
+}
+
+const withoutBodies = (frame: Frame): Frame => ({
+  record: frame.record,
+  request: null,
+  response: null,
+  requestTruncated: frame.requestTruncated || frame.request !== null,
+  responseTruncated: frame.responseTruncated || frame.response !== null,
+})
