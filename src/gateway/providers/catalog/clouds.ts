@@ -36,6 +36,26 @@ const aws = {
   aws_external_id: '',
 }
 
+const encryptionHeaders = {
+  amz_server_side_encryption: 'x-amz-server-side-encryption',
+  amz_server_side_encryption_aws_kms_key_id: 'x-amz-server-side-encryption-aws-kms-key-id',
+}
+
+/** docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html: the request headers. */
+const endpointHeaders = {
+  amzn_sagemaker_custom_attributes: 'x-amzn-sagemaker-custom-attributes',
+  amzn_sagemaker_target_model: 'x-amzn-sagemaker-target-model',
+  amzn_sagemaker_target_variant: 'x-amzn-sagemaker-target-variant',
+  amzn_sagemaker_target_container_hostname: 'x-amzn-sagemaker-target-container-hostname',
+  amzn_sagemaker_inference_id: 'x-amzn-sagemaker-inference-id',
+  amzn_sagemaker_enable_explanations: 'x-amzn-sagemaker-enable-explanations',
+  amzn_sagemaker_inference_component: 'x-amzn-sagemaker-inference-component',
+  amzn_sagemaker_session_id: 'x-amzn-sagemaker-session-id',
+}
+
+const optional = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, '']))
+
 const azureVersion = '?api-version={azure_api_version}'
 const deployment = '/deployments/{azure_deployment_name|azure_deployment_id|model}'
 const inference = [...chat, ...completions, ...embeddings, ...images, 'imageEdit', ...speech, ...transcriptions, ...translations] as const
@@ -88,26 +108,13 @@ export const clouds = {
   bedrock: foreign('https://bedrock-runtime.{aws_region}.amazonaws.com', {
     dialect: 'bedrock',
     auth: sigv4('bedrock'),
-    fields: aws,
-    fieldHeaders: {
-      amz_server_side_encryption: 'x-amz-server-side-encryption',
-      amz_server_side_encryption_aws_kms_key_id: 'x-amz-server-side-encryption-aws-kms-key-id',
-    },
+    fields: { ...aws, ...optional(encryptionHeaders) },
+    fieldHeaders: encryptionHeaders,
   }),
-  // docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html: the request headers.
   sagemaker: foreign('https://runtime.sagemaker.{aws_region}.amazonaws.com', {
     auth: sigv4('sagemaker'),
-    fields: aws,
-    fieldHeaders: {
-      amzn_sagemaker_custom_attributes: 'x-amzn-sagemaker-custom-attributes',
-      amzn_sagemaker_target_model: 'x-amzn-sagemaker-target-model',
-      amzn_sagemaker_target_variant: 'x-amzn-sagemaker-target-variant',
-      amzn_sagemaker_target_container_hostname: 'x-amzn-sagemaker-target-container-hostname',
-      amzn_sagemaker_inference_id: 'x-amzn-sagemaker-inference-id',
-      amzn_sagemaker_enable_explanations: 'x-amzn-sagemaker-enable-explanations',
-      amzn_sagemaker_inference_component: 'x-amzn-sagemaker-inference-component',
-      amzn_sagemaker_session_id: 'x-amzn-sagemaker-session-id',
-    },
+    fields: { ...aws, ...optional(endpointHeaders), amzn_sagemaker_model_name: '' },
+    fieldHeaders: endpointHeaders,
   }),
   // cloud.google.com/vertex-ai/docs/reference/rest: `global` has a host without a region.
   'vertex-ai': foreign('https://{vertex_region}-aiplatform.googleapis.com', {

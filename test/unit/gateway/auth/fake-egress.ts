@@ -1,0 +1,41 @@
+import type { Egress, SmallRequest, SmallResponse } from '../../../../src/gateway/egress/egress.ts'
+
+/** An egress that answers from a script and remembers what it was asked. */
+export interface FakeEgress extends Egress {
+  readonly asked: readonly SmallRequest[]
+}
+
+/** Every exchange is answered by `answer`; nothing else may be called. */
+export function fakeEgress(answer: (request: SmallRequest, count: number) => SmallResponse | Promise<SmallResponse>): FakeEgress {
+  const asked: SmallRequest[] = []
+  return {
+    asked,
+    async exchange(request) {
+      asked.push(request)
+      return answer(request, asked.length)
+    },
+    origin: () => {
+      throw new Error('authorization opens no origin')
+    },
+    close: async () => undefined,
+  }
+}
+
+export const ok = (body: unknown): SmallResponse => ({
+  status: 200,
+  headers: {},
+  text: typeof body === 'string' ? body : JSON.stringify(body),
+})
+
+/** For kinds that must not call out. */
+export const noEgress = (): FakeEgress =>
+  fakeEgress(() => {
+    throw new Error('no exchange was expected')
+  })
+
+/** A flat header list as a record. */
+export function record(flat: readonly string[]): Record<string, string> {
+  const result: Record<string, string> = {}
+  for (let i = 0; i < flat.length; i += 2) result[flat[i] ?? ''] = flat[i + 1] ?? ''
+  return result
+}
