@@ -23,7 +23,7 @@ export interface ChangeFeedOptions {
 
 /** Tells every committed change of the control plane, soon, and for certain. */
 export interface ChangeFeed {
-  /** True from the first poll on, unless the latest try failed. */
+  /** False when the database failed twice in a row: one lost connection says little. */
   connected(): boolean
   /** Polls now; resolves when all changes committed before the call were told. */
   refresh(): Promise<void>
@@ -34,7 +34,6 @@ interface State extends ChangeFeedOptions {
   readonly stopped: AbortController
   wake: AbortController
   waiting: (() => void)[]
-  connected: boolean
   failures: number
   /** Every transaction below it had ended, and was told, at the latest poll. */
   horizon: string | null
@@ -45,7 +44,7 @@ interface State extends ChangeFeedOptions {
 
 /** Changes are pruned after an hour: who was away longer than this cannot know what it missed. */
 const longestAbsenceMs = 15 * 60_000
-const longestBackoffMs = 2000
+const longestBackoffMs = 800
 
 /**
  * Follows the change feed over one connection of its own. Notifications bring a change within milliseconds; the poll is what is
@@ -58,7 +57,6 @@ export function followChanges(options: ChangeFeedOptions): ChangeFeed {
     stopped: new AbortController(),
     wake: new AbortController(),
     waiting: [],
-    connected: false,
     failures: 0,
     horizon: null,
     told: new Set(),
@@ -66,7 +64,7 @@ export function followChanges(options: ChangeFeedOptions): ChangeFeed {
   }
   const ended = follow(state)
   return {
-    connected: () => state.connected,
+    connected: () => state.failures < 2,
     refresh: () =>
       new Promise((resolve) => {
         state.waiting.push(resolve)
@@ -91,7 +89,6 @@ async function follow(state: State): Promise<void> {
 }
 
 function lost(state: State, error: unknown): void {
-  state.connected = false
   state.failures += 1
   if (state.failures === 1 && !state.stopped.signal.aborted)
     state.log.warn({ err: error }, 'lost sight of the database; cached keys and providers serve on')
@@ -171,7 +168,6 @@ function catchUp(state: State, at: number, horizon: string | null): void {
   if (rewound || (state.horizon !== null && at - state.polledAt > longestAbsenceMs)) state.onGap()
   if (state.failures > 0) state.log.info('the database is back')
   state.polledAt = at
-  state.connected = true
   state.failures = 0
 }
 

@@ -15,7 +15,8 @@ export interface SnapshotOptions {
   readonly log: Logger
   /** `config.cacheMaxStaleMs` */
   readonly maxStaleMs: number
-  readonly openIntegration: (vault: Vault, integration: SealedIntegration) => Promise<OpenedIntegration>
+  /** `loadCredential` of the integrations feature, which knows how credentials are sealed. */
+  readonly loadCredential: (integration: SealedIntegration, vault: Vault) => Promise<OpenedIntegration>
   readonly pollMs?: number
 }
 
@@ -127,7 +128,9 @@ function provider(
 async function openProvider(state: State, scope: ProviderScope, slug: string) {
   const sealed = await read(state, () => readProvider(state.pool, scope, slug))
   if (sealed === null) return null
-  const opened = await state.openIntegration(state.vault, sealed.integration)
+  const opened = await state.loadCredential(sealed.integration, state.vault).catch((error: unknown) => {
+    throw error instanceof ApiError ? error : unreadable(state, slug, error)
+  })
   return { view: sealed.open(opened), dependsOn: sealed.dependsOn, until: Infinity }
 }
 
@@ -138,8 +141,8 @@ function fresh<View>(state: State, view: View): View {
 
 /** Refuses at once while the database is known to be away, so that no request hangs on it. */
 async function load<View>(state: State, feed: ChangeFeed, start: () => Promise<View>): Promise<View> {
-  if (state.contactAt === -Infinity) await firstContact(state)
   if (!feed.connected()) throw unavailable()
+  if (state.contactAt === -Infinity) await firstContact(state)
   if (state.keys.loading() + state.providers.loading() >= maxLoading)
     throw new ApiError('overloaded', 'Too many unknown keys are being looked up. Try again shortly.', { retryAfter: 1 })
   return start()
@@ -159,6 +162,11 @@ async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
     state.log.debug({ err: error }, 'a view could not be read')
     throw unavailable(error)
   }
+}
+
+function unreadable({ log }: State, slug: string, error: unknown): ApiError {
+  log.error({ err: error, slug }, 'a stored credential cannot be opened')
+  return new ApiError('credential_failed', `The credential stored with @${slug} cannot be opened. Store it again.`, { cause: error })
 }
 
 const unavailable = (cause?: unknown) =>

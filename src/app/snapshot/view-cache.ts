@@ -38,6 +38,8 @@ interface State<View> extends ViewCacheOptions {
   readonly flights: Map<string, Promise<View | null>>
   /** When a row changed last, counted in changes; kept only while something is being read. */
   readonly changedAt: Map<string, number>
+  /** How many reads are under way. */
+  reading: number
   changes: number
   missesForgottenAt: number
   clearedAt: number
@@ -55,6 +57,7 @@ export function createViewCache<View>(options: ViewCacheOptions): ViewCache<View
     keysOf: new Map(),
     flights: new Map(),
     changedAt: new Map(),
+    reading: 0,
     changes: 0,
     missesForgottenAt: 0,
     clearedAt: 0,
@@ -101,9 +104,11 @@ function missed<View>(state: State<View>, key: string): null | undefined {
 }
 
 function fly<View>(state: State<View>, key: string, read: () => Promise<Loaded<View> | null>): Promise<View | null> {
+  state.reading += 1
   const flight = readFresh(state, key, read).finally(() => {
     state.flights.delete(key)
-    if (state.flights.size === 0) state.changedAt.clear()
+    state.reading -= 1
+    if (state.reading === 0) state.changedAt.clear()
   })
   state.flights.set(key, flight)
   return flight
@@ -162,7 +167,7 @@ function drop<View>(state: State<View>, key: string, { dependsOn }: Loaded<View>
 
 function forget<View>(state: State<View>, entityId: string): void {
   state.changes += 1
-  if (state.flights.size > 0) state.changedAt.set(entityId, state.changes)
+  if (state.reading > 0) state.changedAt.set(entityId, state.changes)
   for (const key of state.keysOf.get(entityId) ?? []) {
     const found = state.views.get(key)
     if (found !== undefined) drop(state, key, found)

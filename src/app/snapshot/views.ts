@@ -7,7 +7,6 @@ import type { Loaded } from './view-cache.ts'
 export interface SealedIntegration {
   readonly id: string
   readonly organisationId: string
-  readonly aiProviderId: string
   readonly credential: Uint8Array | null
   readonly configurations: Readonly<Record<string, unknown>>
   readonly secretConfigurations: Uint8Array | null
@@ -104,7 +103,7 @@ export async function readProvider(
   if (row === undefined) return null
   const { integrationId, aiProviderId, credential, configurations, secretConfigurations, ...own } = row
   return {
-    integration: { id: integrationId, organisationId: row.organisationId, aiProviderId, credential, configurations, secretConfigurations },
+    integration: { id: integrationId, organisationId: row.organisationId, credential, configurations, secretConfigurations },
     dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId],
     open: (opened) => ({ ...own, integrationId, provider: aiProviderId, ...opened }),
   }
