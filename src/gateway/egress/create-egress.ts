@@ -1,0 +1,103 @@
+import { createConnect } from './connect.ts'
+import type { Egress, EgressOrigin } from './egress.ts'
+import { Exchange } from './exchange.ts'
+import type { Route } from './exchange.ts'
+import type { BlockedEvent } from './guard.ts'
+import { createGuard } from './guard.ts'
+import type { ResolveName } from './names.ts'
+import { systemNames } from './names.ts'
+import { createPools } from './pools.ts'
+import { createRecent } from './recent.ts'
+import { createResolver } from './resolver.ts'
+import type { Target } from './rules.ts'
+import { sendSmall } from './small-exchange.ts'
+import { parseTrustedHosts } from './trust.ts'
+
+export type { BlockedEvent } from './guard.ts'
+
+/**
+ * One policy. A surface with other trusted hosts (webhooks, say) is another egress, with connections of its own, so that a socket
+ * opened under a lax policy never serves a strict one.
+ */
+export interface EgressOptions {
+  /** Hosts, `*.suffix`es, addresses and CIDR blocks that are let through although they are private; each with or without `:port`. */
+  readonly trustedHosts: readonly string[]
+  /** For a new connection: resolving, TCP and TLS together. */
+  readonly connectTimeoutMs: number
+  /** Told of each refusal. */
+  readonly onBlocked?: (event: BlockedEvent) => void
+  /** Stands in for the hosts file and the DNS in tests. */
+  readonly resolve?: ResolveName
+  /** Longest that a DNS answer is believed. */
+  readonly dnsCacheMs?: number
+  readonly maxConnectionsPerOrigin?: number
+  /** Requests that may wait for a connection of one origin. */
+  readonly maxQueuedPerOrigin?: number
+  /** Origins with open connections; an idle one makes room for a new one, and when none is idle the request fails. */
+  readonly maxOrigins?: number
+}
+
+const defaults = {
+  onBlocked: (): void => {},
+  dnsCacheMs: 30_000,
+  maxConnectionsPerOrigin: 16_384,
+  maxQueuedPerOrigin: 1024,
+  maxOrigins: 512,
+}
+const maxCheckedOrigins = 1000
+
+/**
+ * Builds the egress guard and its connections. Throws an Error naming the entry when `trustedHosts` holds what is no host.
+ * HTTP proxies (HTTPS_PROXY) are not supported: behind one the guard could not see which address is connected to.
+ */
+export function createEgress(options: EgressOptions): Egress {
+  const { connectTimeoutMs: timeoutMs, resolve = systemNames(), ...settings } = { ...defaults, ...options }
+  const trust = parseTrustedHosts(options.trustedHosts)
+  const resolver = createResolver({ resolve, maxAgeMs: settings.dnsCacheMs, timeoutMs })
+  const guard = createGuard({ trust, resolver, onBlocked: settings.onBlocked })
+  const pools = createPools(settings)
+  const checked = createRecent<EgressOrigin>(maxCheckedOrigins)
+
+  function originOf(target: Target, param: string): EgressOrigin {
+    const connect = createConnect(target, { trust, resolver, timeoutMs })
+    const authority = authorityOf(target)
+    const origin = `${target.url.protocol}//${authority}`
+    const route: Route = { authority, explain: (error) => guard.explain(error, target, param) }
+    return {
+      origin,
+      basePath: target.url.pathname.replace(/\/+$/, ''),
+      send(request, handler) {
+        const exchange = new Exchange(route, request, handler)
+        exchange.begin(pools.of(origin, connect))
+        return exchange
+      },
+    }
+  }
+
+  return {
+    origin(url, param) {
+      const key = `${param} ${url}`
+      const known = checked.get(key)
+      if (known !== undefined) return known
+      const target = guard.inspectBase(url, param)
+      const origin = originOf(target, param)
+      const keep = () => {
+        checked.set(key, origin)
+        return origin
+      }
+      return target.address === null ? guard.checkNames(target, param).then(keep) : keep()
+    },
+    async exchange(request) {
+      const target = guard.inspect(request.url, 'url')
+      return sendSmall(originOf(target, 'url'), target.url.pathname + target.url.search, request)
+    },
+    async close() {
+      pools.close()
+    },
+  }
+}
+
+function authorityOf({ url, hostname, address }: Target): string {
+  const host = address?.kind() === 'ipv6' ? `[${hostname}]` : hostname
+  return url.port === '' ? host : `${host}:${url.port}`
+}

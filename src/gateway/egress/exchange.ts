@@ -1,0 +1,218 @@
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { ApiError } from '../../lib/errors.ts'
+import type { EgressCall, EgressHandler, EgressRequest } from './egress.ts'
+import { duration, toFailure } from './failures.ts'
+import type { Pool, Waiter } from './pool.ts'
+import { rawHeaderText } from './raw-headers.ts'
+import { detachBody } from './request-body.ts'
+import type { Slot } from './slot.ts'
+
+/** What an exchange needs to know of where it goes. */
+export interface Route {
+  /** `host` or `host:port`, as the Host header has it. */
+  readonly authority: string
+  /** Turns the guard's refusals into the caller's error; leaves other errors alone. */
+  explain(error: Error): Error
+}
+
+type Phase = 'queued' | 'sending' | 'answering' | 'done'
+
+/**
+ * One request and its answer on the wire. A class, because one is made per request: its methods cost nothing then.
+ * The one timer is moved by timestamps: it fires at the earliest moment a limit can be over, looks, and sleeps again.
+ */
+export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler {
+  readonly #route: Route
+  readonly #request: EgressRequest
+  readonly #handler: EgressHandler
+  #phase: Phase = 'queued'
+  #pool: Pool | null = null
+  #slot: Slot | null = null
+  #controller: Dispatcher.DispatchController | null = null
+  #body: Readable | null = null
+  #paused = false
+  /** True while `begin` runs: what fails then is told a microtask later, when the caller holds the call. */
+  #beginning = false
+  #timer: NodeJS.Timeout | undefined
+  #firesAt = 0
+  /** The failure of `begin`, until the handler hears of it. */
+  #untold: Error | null = null
+  #quietSince = 0
+
+  constructor(route: Route, request: EgressRequest, handler: EgressHandler) {
+    this.#route = route
+    this.#request = request
+    this.#handler = handler
+  }
+
+  /** Sends the request, now or when a connection is free. Never throws. */
+  begin(pool: Pool): void {
+    this.#pool = pool
+    this.#beginning = true
+    const fault = faultOf(this.#request, this.#route.authority)
+    if (fault !== null) {
+      this.#end(new ApiError('invalid_request', `The request cannot be sent: ${fault}.`))
+    } else {
+      this.#quietSince = performance.now()
+      this.#arm(this.#request.timeouts.firstByteMs)
+      pool.submit(this)
+    }
+    this.#beginning = false
+  }
+
+  start(slot: Slot): void {
+    this.#slot = slot
+    this.#phase = 'sending'
+    const { method, path, headers, body } = this.#request
+    if (body !== null && !(body instanceof Uint8Array)) this.#body = detachBody(body)
+    slot.client.dispatch(
+      { method, path, headers: withoutHost(headers), body: this.#body ?? (body instanceof Uint8Array ? body : null) },
+      this,
+    )
+  }
+
+  fail(error: Error): void {
+    this.#end(error)
+  }
+
+  abort(): void {
+    this.#untold = null
+    if (this.#phase === 'done') return
+    this.#finish()
+    this.#drop(new Error('aborted by the caller'))
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#quietSince = performance.now()
+    // Later, because undici's parser must not be entered while it hands out another exchange's bytes.
+    queueMicrotask(() => {
+      if (!this.#paused && this.#phase !== 'done') this.#controller?.resume()
+    })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#paused) controller.pause()
+  }
+
+  onBodySent(): void {
+    if (this.#body !== null) this.#quietSince = performance.now()
+  }
+
+  // oxlint-disable-next-line max-params -- undici's signature
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, _: unknown, statusMessage = ''): void {
+    if (this.#phase === 'done') return
+    if (status < 100) return this.#end(new ApiError('upstream_bad_response', 'The provider sent an answer that is not valid HTTP.'))
+    const rawHeaders = rawHeaderText(controller.rawHeaders)
+    if (status < 200) return this.#handler.onInformation?.(status, rawHeaders)
+    this.#phase = 'answering'
+    this.#quietSince = performance.now()
+    if (this.#quietSince + this.#request.timeouts.idleMs < this.#firesAt) this.#arm(this.#request.timeouts.idleMs)
+    this.#handler.onHeaders(status, rawHeaders, statusMessage)
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#phase === 'done') return
+    this.#quietSince = performance.now()
+    this.#handler.onData(chunk)
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.#phase === 'done') return
+    const slot = this.#slot
+    this.#finish()
+    if (slot !== null) this.#pool?.release(slot)
+    this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#phase !== 'done') this.#end(error)
+  }
+
+  /** Ends it with an error: the socket goes first, then the handler hears of it. */
+  #end(cause: Error): void {
+    const error = toFailure(this.#route.explain(cause), this.#phase === 'answering')
+    this.#finish()
+    this.#drop(cause)
+    if (!this.#beginning) return this.#handler.onError(error)
+    this.#untold = error
+    queueMicrotask(() => {
+      if (this.#untold !== null) this.#handler.onError(error)
+    })
+  }
+
+  #finish(): void {
+    this.#phase = 'done'
+    clearTimeout(this.#timer)
+  }
+
+  /** Gives up the place in the queue, the connection that is being made, or the one in use. */
+  #drop(error: Error): void {
+    if (this.#slot === null) this.#pool?.withdraw(this)
+    else this.#pool?.discard(this.#slot, error)
+    this.#body?.destroy()
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#firesAt = performance.now() + ms
+    this.#timer = setTimeout(onTimer, Math.ceil(ms), this)
+  }
+
+  /** Called by the timer only. */
+  checkTime(): void {
+    if (this.#phase === 'done') return
+    const { firstByteMs, idleMs } = this.#request.timeouts
+    const answering = this.#phase === 'answering'
+    const limitMs = answering ? idleMs : firstByteMs
+    const leftMs = answering && this.#paused ? limitMs : this.#quietSince + limitMs - performance.now()
+    if (leftMs >= 1) return this.#arm(leftMs)
+    if (this.#phase === 'queued') {
+      return this.#end(
+        new ApiError('overloaded', `The gateway is busy: no connection to the provider was free for ${duration(limitMs)}.`, {
+          retryAfter: 1,
+        }),
+      )
+    }
+    const message = answering
+      ? `The provider sent nothing for ${duration(limitMs)} in the middle of its answer.`
+      : `The provider did not answer within ${duration(limitMs)}.`
+    this.#end(new ApiError('upstream_timeout', message))
+  }
+}
+
+function onTimer(exchange: Exchange): void {
+  exchange.checkTime()
+}
+
+/** What undici would let through and we do not: absolute paths and CONNECT reach other hosts, another Host header another tenant. */
+function faultOf({ method, path, headers }: EgressRequest, authority: string): string | null {
+  if (method === 'CONNECT') return 'the method CONNECT is not allowed'
+  if (!path.startsWith('/')) return 'the path must start with a slash'
+  const host = hostHeaderAt(headers)
+  return host === -1 || headers[host + 1] === authority ? null : 'the Host header names another host'
+}
+
+/** A copy for undici, without the Host header: undici writes the same one, and takes a given one for another TLS name. */
+function withoutHost(headers: readonly string[]): string[] {
+  const copy = headers.slice()
+  const host = hostHeaderAt(headers)
+  if (host !== -1) copy.splice(host, 2)
+  return copy
+}
+
+function hostHeaderAt(headers: readonly string[]): number {
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') return index
+  }
+  return -1
+}

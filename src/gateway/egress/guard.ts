@@ -1,0 +1,67 @@
+import { ApiError } from '../../lib/errors.ts'
+import { BlockedAddressError, findRefusal } from './connect.ts'
+import type { Resolver } from './resolver.ts'
+import type { BlockReason, Target } from './rules.ts'
+import { checkUrl } from './rules.ts'
+import type { Trust } from './trust.ts'
+
+/** A refusal, for the security log and its metric: which field named which host, and why it was refused. */
+export interface BlockedEvent {
+  readonly param: string
+  readonly host: string
+  readonly reason: BlockReason
+}
+
+export interface GuardOptions {
+  readonly trust: Trust
+  readonly resolver: Resolver
+  readonly onBlocked: (event: BlockedEvent) => void
+}
+
+/** The rules with their consequences: refusals are told to `onBlocked` and become ApiError `blocked_host` naming the field. */
+export interface Guard {
+  /** Throws when the URL itself is refused. */
+  inspect(url: string, param: string): Target
+  /** Throws when the URL of an origin has a query: it would be lost. */
+  inspectBase(url: string, param: string): Target
+  /** Rejects when the name resolves to an address that is refused. A name that cannot be resolved now may be known later. */
+  checkNames(target: Target, param: string): Promise<void>
+  /** A refusal at connect time as the caller's error; other errors as they are. */
+  explain(error: Error, target: Target, param: string): Error
+}
+
+/** Builds the guard of one policy. */
+export function createGuard({ trust, resolver, onBlocked }: GuardOptions): Guard {
+  function blocked(param: string, refusal: { reason: BlockReason; host: string; message: string }): ApiError {
+    onBlocked({ param, host: refusal.host, reason: refusal.reason })
+    return new ApiError('blocked_host', `${param} ${refusal.message}`, { param })
+  }
+
+  function explain(error: Error, target: Target, param: string): Error {
+    if (!(error instanceof BlockedAddressError)) return error
+    const hint = error.reason === 'resolved_metadata_address' ? 'never allowed' : 'not allowed; an operator can allow it in TRUSTED_CUSTOM_HOSTS'
+    const message = `names ${target.hostname}, which resolves to an address that is ${hint}`
+    return blocked(param, { reason: error.reason, host: target.hostname, message })
+  }
+
+  function inspect(url: string, param: string): Target {
+    const target = checkUrl(url, trust)
+    if ('reason' in target) throw blocked(param, target)
+    return target
+  }
+
+  return {
+    inspect,
+    explain,
+    inspectBase(url, param) {
+      const target = inspect(url, param)
+      if (target.url.search === '') return target
+      throw blocked(param, { reason: 'query', host: target.hostname, message: 'must not have a query (?...)' })
+    },
+    async checkNames(target, param) {
+      const addresses = await resolver.resolve(target.hostname).catch(() => [])
+      const refusal = findRefusal(addresses, target, trust)
+      if (refusal !== null) throw explain(refusal, target, param)
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** A bounded map that keeps what was used lately; a hit costs one look-up. */
+export interface Recent<T> {
+  get(key: string): T | undefined
+  set(key: string, value: T): void
+}
+
+/** Two generations of at most `size / 2`: the older one is dropped when the newer is full, and what is used moves to the newer. */
+export function createRecent<T>(size: number): Recent<T> {
+  let newer = new Map<string, T>()
+  let older = new Map<string, T>()
+  function set(key: string, value: T): void {
+    if (newer.size >= size / 2) {
+      older = newer
+      newer = new Map()
+    }
+    newer.set(key, value)
+  }
+  return {
+    set,
+    get(key) {
+      const fresh = newer.get(key)
+      if (fresh !== undefined) return fresh
+      const old = older.get(key)
+      if (old !== undefined) set(key, old)
+      return old
+    },
+  }
+}
