@@ -49,7 +49,7 @@ function matchesLock() {
   const current = ['dependencies', 'devDependencies', 'optionalDependencies'].every((kind) => same(manifest[kind], locked[''][kind]))
   return (
     current &&
-    Object.entries(locked).every(([name, entry]) => name === '' || mayBeAbsent(name, entry) || same(installed[name]?.version, entry.version))
+    Object.entries(locked).every(([name, entry]) => name === '' || mayBeAbsent(name, entry) || installed[name]?.version === entry.version)
   )
 }
 
@@ -194,9 +194,10 @@ function lockIsStale() {
   }
 }
 
-function same(left, right) {
-  const sorted = (value) => (value && typeof value === 'object' ? Object.entries(value).sort() : value)
-  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
+/** Equality of two lists of dependencies, whatever their order. */
+function same(left = {}, right = {}) {
+  const names = Object.keys(left)
+  return names.length === Object.keys(right).length && names.every((name) => left[name] === right[name])
 }
 
 function readText(file) {
