@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
-import { keyRateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/limits.schema.ts'
+import { keyRateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
 
 /** Half an hour: clients need that long to take up a new key. */
 export const minTransitionMs = 1_800_000

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { toExpiry } from '../limits/expiry.ts'
-import { workspaceFilter } from '../workspaces/access.ts'
+import { toExpiry } from '../limits/index.ts'
+import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import {
   apiKeyFilter,

@@ -7,7 +7,12 @@ const line = z
   .max(4096)
   .regex(/^[\x20-\x7e]*$/, 'Only ASCII characters on one line are allowed.')
 
-const url = line.refine((text) => URL.canParse(text), 'This is not a URL.')
+const url = line
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'This is not an http or https URL.')
+  .refine(
+    (text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
+    'A URL holds no user and no password here.',
+  )
 
 /** An Azure deployment; the alias is the model name that requests may use for it. */
 const deployment = z.strictObject({

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
-import type { RateLimit, UsageLimits } from '../limits/limits.schema.ts'
+import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
 /** A workspace's handle on an integration: what a request names as `@slug`, or as a virtual key. */
 export const ProviderEntity = defineEntity({

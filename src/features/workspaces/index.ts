@@ -2,6 +2,8 @@ import { feature } from '../../app/feature.ts'
 import { Workspace } from './workspace.entity.ts'
 import { workspaceRoutes } from './workspaces.routes.ts'
 
+export { demandScope, resolveWorkspace, workspaceFilter } from './access.ts'
+
 /** The parts of an organisation. */
 export const workspaces = feature({
   id: 'workspaces',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { textField } from '../../lib/text.ts'
-import { rateLimitsView, usageLimitsView } from '../limits/limits.schema.ts'
+import { rateLimitsView, usageLimitsView } from '../limits/index.ts'
 
 const statuses = ['active', 'archived'] as const
 

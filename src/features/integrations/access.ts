@@ -1,0 +1,59 @@
+import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
+import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { ProviderEntity } from '../providers/provider.entity.ts'
+import { demandScope } from '../workspaces/index.ts'
+import { Integration } from './integration.entity.ts'
+
+type Verb = 'create' | 'read' | 'update' | 'delete' | 'list'
+
+/** The scopes of a verb: one for the organisation's integrations, one for a workspace's. */
+export const integrationScopes = (verb: Verb): string[] => [`organisation_integrations.${verb}`, `workspace_integrations.${verb}`]
+
+/** The scope that a verb needs on an integration of that home. */
+const scopeAt = (workspaceId: string | null | undefined, verb: Verb): string =>
+  `${workspaceId ? 'workspace' : 'organisation'}_integrations.${verb}`
+
+/** Refuses who may not write integrations there. */
+export function demandWrite(actor: Actor, workspaceId: string | null | undefined, verb: Verb): void {
+  if (actor.workspaceId !== null && !workspaceId) {
+    throw new ApiError('AB03', "The organisation's integrations are changed with an organisation key.")
+  }
+  demandScope(actor, scopeAt(workspaceId, verb))
+}
+
+/**
+ * What the caller may see. An organisation key: everything. A workspace key: its workspace's own, and those of the organisation
+ * that are shared with every workspace or that an organisation key has put into this one (there is a provider of them).
+ */
+export async function visibleIntegrations(em: EntityManager, actor: Actor): Promise<FilterQuery<Integration>> {
+  const live = { organisationId: actor.organisationId, kind: 'integration', status: 'active' } as const
+  if (actor.workspaceId === null) return live
+  return { ...live, $or: [{ workspaceId: actor.workspaceId }, ...(await sharedWith(em, actor.workspaceId))] }
+}
+
+async function sharedWith(em: EntityManager, workspaceId: string): Promise<FilterQuery<Integration>[]> {
+  const inUse = await em.find(ProviderEntity, { workspaceId, kind: 'provider', status: { $ne: 'archived' } }, { fields: ['integrationId'] })
+  const ids = [...new Set(inUse.map(({ integrationId }) => integrationId))]
+  return [
+    { workspaceId: null, id: { $in: ids } },
+    { workspaceId: null, globalWorkspaceAccess: { enabled: true } },
+  ]
+}
+
+interface Wanted {
+  readonly reference: string
+  readonly verb: Verb
+  /** Keeps the row from being archived until the transaction ends. */
+  readonly hold?: boolean
+}
+
+/** An integration that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
+export async function findIntegration(em: EntityManager, actor: Actor, { reference, verb, hold = false }: Wanted): Promise<Integration> {
+  const where = { $and: [byIdOrSlug(reference), await visibleIntegrations(em, actor)] }
+  const lockMode = verb === 'read' ? LockMode.PESSIMISTIC_READ : LockMode.PESSIMISTIC_WRITE
+  const row = orNotFound(await em.findOne(Integration, where, verb === 'read' && !hold ? {} : { lockMode }), 'integration', reference)
+  if (verb !== 'read') demandWrite(actor, row.workspaceId, verb)
+  return row
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField, slugField } from '../../lib/slug.ts'
+import { isStorable, textField } from '../../lib/text.ts'
+
+/** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
+export const providerKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(65_536)
+  .refine((key) => isStorable(key) && !/[^\t\n\r\x20-\x7e\x80-\xff]/.test(key), 'Control characters are not allowed.')
+  .meta({ description: 'The provider key. It is stored encrypted and never shown again.' })
+
+/** The fields that a kind of provider knows; `configurations.ts` checks them against that kind. */
+export const configurationsField = z.record(z.string().max(255), z.unknown()).meta({
+  description:
+    'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `oracle_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',
+})
+
+/** References to external secret managers, which this release does not have. */
+export const secretMappings = z.array(z.unknown()).max(0, 'Secret references are not part of this release.').optional()
+
+const multiplier = z.number().min(0).nullable().optional()
+const priced = [
+  'default',
+  'request_token',
+  'response_token',
+  'cache_read_input_token',
+  'cache_write_input_token',
+  'cache_read_audio_input_token',
+  'request_audio_token',
+  'response_audio_token',
+  'reasoning_token',
+  'prediction_accepted_token',
+  'prediction_rejected_token',
+  'request_image_token',
+  'response_image_token',
+  'request_text_token',
+  'response_text_token',
+  'cache_read_image_input_token',
+  'cache_read_text_input_token',
+  'cache_write_text_input_token',
+  'cache_write_image_input_token',
+]
+
+const pricingAdjustments = z.strictObject({
+  multiplier: z
+    .strictObject({
+      ...Object.fromEntries(priced.map((name) => [name, multiplier])),
+      image: z.strictObject({ default: multiplier }).nullable().optional(),
+      additional_units: z.record(textField(255), multiplier).nullable().optional(),
+    })
+    .optional(),
+})
+
+const common = {
+  description: textField(10_000).nullable().optional(),
+  configurations: configurationsField.nullable().optional(),
+  secret_mappings: secretMappings,
+  pricing_adjustments: pricingAdjustments.nullable().optional(),
+}
+
+export const createIntegrationBody = z
+  .strictObject({
+    name: nameField,
+    slug: slugField.optional(),
+    ai_provider_id: z.string().min(1).max(255),
+    key: providerKey.optional(),
+    workspace_id: z.string().min(1).max(255).optional(),
+    create_default_provider: z.boolean().default(true),
+    default_provider_slug: slugField.optional(),
+    ...common,
+  })
+  .meta({ id: 'CreateIntegration', description: 'A new integration: a provider account and how to reach it.' })
+
+export type CreateIntegration = z.output<typeof createIntegrationBody>
+
+export const updateIntegrationBody = z
+  .strictObject({ name: nameField.optional(), key: providerKey.nullable().optional(), ...common })
+  .meta({
+    id: 'UpdateIntegration',
+    description: 'What to change; what is absent stays, null clears. Configurations change field by field in the same way.',
+  })
+
+export type UpdateIntegration = z.output<typeof updateIntegrationBody>
+
+export const integrationParams = z.object({ slug: z.string() })
+
+export const integrationFilter = z.object({
+  ...pageFields({ defaultSize: 100, maxSize: 1000 }),
+  workspace_id: z.string().optional(),
+  type: z.enum(['workspace', 'organisation', 'all']).default('all'),
+})
+
+export type IntegrationFilter = z.output<typeof integrationFilter>
+
+export const createdIntegration = z
+  .object({ id: z.uuid(), slug: z.string() })
+  .meta({ id: 'CreatedIntegration', description: 'The new row.' })
+
+const listed = {
+  id: z.uuid(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid().nullable(),
+  ai_provider_id: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'archived']),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+  slug: z.string(),
+  description: z.string().nullable(),
+  object: z.literal('integration'),
+}
+
+/** An integration as lists answer it. */
+export const integrationItem = z.object(listed).meta({ id: 'IntegrationItem', description: 'A provider account.' })
+
+export const integrationList = listOf(integrationItem).meta({ id: 'IntegrationList', description: 'Integrations, newest first.' })
+
+/** An integration in full, but for its secrets. */
+export const integrationDetail = z
+  .object({
+    ...listed,
+    masked_key: z.string().nullable(),
+    configurations: z.record(z.string(), z.unknown()),
+    secret_fields: z.array(z.string()).meta({ description: 'The configurations that are set and never shown.' }),
+    global_workspace_access_settings: z.record(z.string(), z.unknown()).nullable(),
+    allow_all_models: z.boolean(),
+    workspace_count: z.int(),
+    secret_mappings: z.array(z.unknown()),
+    pricing_adjustments: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'Integration', description: 'A provider account in full, but for its secrets.' })

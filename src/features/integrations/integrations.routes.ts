@@ -1,0 +1,132 @@
+import type { FilterQuery } from '@mikro-orm/postgresql'
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { pageWindow, toList } from '../../lib/paging.ts'
+import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
+import { demandWrite, findIntegration, integrationScopes, visibleIntegrations } from './access.ts'
+import { archiveDefaultProvider, countWorkspaces } from './dependants.ts'
+import { addProvider } from './handles.ts'
+import { Integration } from './integration.entity.ts'
+import {
+  createdIntegration,
+  createIntegrationBody,
+  integrationDetail,
+  integrationFilter,
+  integrationList,
+  integrationParams,
+  updateIntegrationBody,
+  type CreateIntegration,
+  type IntegrationFilter,
+} from './integration.schema.ts'
+import { addIntegration, archiveIntegration, changeCredential, presentDetail, presentIntegration } from './integrations.ts'
+
+const resource = 'integration'
+const empty = z.object({})
+
+export const createIntegration = route({
+  method: 'POST',
+  path: '/integrations',
+  summary: 'Store a provider account',
+  permission: integrationScopes('create'),
+  resource,
+  body: createIntegrationBody,
+  response: createdIntegration,
+})(async ({ em, actor, deps, body, audit }) => {
+  const workspaceId = await workspaceFilter(em, actor, body.workspace_id)
+  demandWrite(actor, workspaceId, 'create')
+  const wanted = toNewIntegration(body, workspaceId)
+  const row = await addIntegration(em, wanted, { actor, vault: deps.vault, egress: deps.egress })
+  if (body.create_default_provider) {
+    const home = workspaceId ?? (await resolveWorkspace(em, actor, undefined)).id
+    const handle = {
+      name: row.name,
+      slug: body.default_provider_slug,
+      kind: 'provider',
+      isDefault: true,
+      workspaceId: home,
+      integrationId: row.id,
+    } as const
+    await addProvider(em, handle, { actor, nowMs: deps.clock.now() })
+  }
+  audit({ id: row.id, workspaceId })
+  return { id: row.id, slug: row.slug }
+})
+
+const toNewIntegration = (body: CreateIntegration, workspaceId: string | null) => ({
+  name: body.name,
+  slug: body.slug,
+  kind: 'integration' as const,
+  workspaceId,
+  aiProviderId: body.ai_provider_id,
+  key: body.key ?? null,
+  configurations: body.configurations ?? {},
+  description: body.description ?? null,
+  pricingAdjustments: body.pricing_adjustments ?? null,
+})
+
+export const listIntegrations = route({
+  method: 'GET',
+  path: '/integrations',
+  summary: 'List provider accounts',
+  permission: integrationScopes('list'),
+  query: integrationFilter,
+  response: integrationList,
+})(async ({ em, actor, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const where = { $and: [await visibleIntegrations(em, actor), atLevel(query.type, workspaceId)] }
+  const [rows, total] = await em.findAndCount(Integration, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  return toList(rows.map(presentIntegration), total, query)
+})
+
+/** The organisation's own, one workspace's (or, without a workspace, every workspace's), or both. */
+function atLevel(type: IntegrationFilter['type'], workspaceId: string | null): FilterQuery<Integration> {
+  const ofWorkspace: FilterQuery<Integration> = workspaceId === null ? { workspaceId: { $ne: null } } : { workspaceId }
+  const ofOrganisation: FilterQuery<Integration> = { workspaceId: null }
+  return { $or: [...(type === 'organisation' ? [] : [ofWorkspace]), ...(type === 'workspace' ? [] : [ofOrganisation])] }
+}
+
+export const readIntegration = route({
+  method: 'GET',
+  path: '/integrations/:slug',
+  summary: 'Read a provider account, but for its secrets',
+  permission: integrationScopes('read'),
+  params: integrationParams,
+  response: integrationDetail,
+})(async ({ em, actor, deps, params }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
+  return presentDetail(row, { workspaceCount: await countWorkspaces(em, row), vault: deps.vault })
+})
+
+export const updateIntegration = route({
+  method: 'PUT',
+  path: '/integrations/:slug',
+  summary: 'Change a provider account',
+  permission: integrationScopes('update'),
+  resource,
+  params: integrationParams,
+  body: updateIntegrationBody,
+  response: empty,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
+  assignDefined(row, { name: body.name, description: body.description, pricingAdjustments: body.pricing_adjustments })
+  await changeCredential(row, { key: body.key, configurations: body.configurations }, deps)
+  audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  return {}
+})
+
+export const deleteIntegration = route({
+  method: 'DELETE',
+  path: '/integrations/:slug',
+  summary: 'Delete a provider account; refused while providers use it, but for the one made with it',
+  permission: integrationScopes('delete'),
+  resource,
+  params: integrationParams,
+  response: empty,
+})(async ({ em, actor, params, audit }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'delete' })
+  await archiveDefaultProvider(em, row)
+  archiveIntegration(row)
+  audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  return {}
+})

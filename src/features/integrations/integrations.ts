@@ -1,0 +1,135 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { flushUnique } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import type { Egress } from '../../gateway/egress/egress.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { freeSlug, toSlug } from '../../lib/slug.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { addressOf, checkUrls, parseConfigurations, splitSecrets, type Configurations } from './configurations.ts'
+import { openConfigurations, sealConfigurations, sealKey } from './credential.ts'
+import { Integration } from './integration.entity.ts'
+
+interface Guards {
+  readonly vault: Vault
+  readonly egress: Egress
+}
+
+export interface NewIntegration {
+  readonly name: string
+  readonly slug?: string | undefined
+  readonly kind: Integration['kind']
+  readonly workspaceId: string | null
+  readonly aiProviderId: string
+  readonly key: string | null
+  readonly configurations: Configurations
+  readonly description: string | null
+  readonly pricingAdjustments: Configurations | null
+}
+
+/** Stores an integration with its credential sealed. The row is written when it returns. */
+export async function addIntegration(
+  em: EntityManager,
+  wanted: NewIntegration,
+  { actor, vault, egress }: Guards & { actor: Actor },
+): Promise<Integration> {
+  const configurations = parseConfigurations(wanted.configurations, { aiProviderId: wanted.aiProviderId, hasKey: wanted.key !== null })
+  await checkUrls(configurations, egress)
+  const owner = { id: uuidv7(), organisationId: actor.organisationId }
+  const slug = wanted.slug ?? (await freeSlug(toSlug(wanted.name, 'integration'), (candidate) => isTaken(em, actor, candidate)))
+  const row = em.create(Integration, {
+    ...owner,
+    workspaceId: wanted.workspaceId,
+    kind: wanted.kind,
+    slug,
+    name: wanted.name,
+    description: wanted.description,
+    aiProviderId: wanted.aiProviderId,
+    pricingAdjustments: wanted.pricingAdjustments,
+    createdBy: actor.id,
+    ...(await sealKey(owner, wanted.key, vault)),
+    ...(await sealConfigurations(owner, configurations, vault)),
+  })
+  await flushUnique(em, `There is already an integration with the slug "${slug}".`, 'slug')
+  return row
+}
+
+const isTaken = async (em: EntityManager, actor: Actor, slug: string): Promise<boolean> =>
+  (await em.count(Integration, { organisationId: actor.organisationId, slug, status: 'active' })) > 0
+
+export interface CredentialChange {
+  /** Undefined: stays; null: taken away. */
+  readonly key: string | null | undefined
+  /** Field by field; null clears a field, or all of them. */
+  readonly configurations: Configurations | null | undefined
+}
+
+/** Changes the key and the configurations. A credential that stays is never carried over to another host. */
+export async function changeCredential(row: Integration, change: CredentialChange, { vault, egress }: Guards): Promise<void> {
+  if (change.configurations !== undefined) {
+    const before = await openConfigurations(row, vault)
+    const hasKey = change.key === undefined ? Boolean(row.credential) : change.key !== null
+    const after = parseConfigurations(merge(before, change.configurations), { aiProviderId: row.aiProviderId, hasKey })
+    if (hostOf(row, before) !== hostOf(row, after)) demandSecretsAgain(row, change, after)
+    await checkUrls(after, egress)
+    assignDefined(row, await sealConfigurations(row, after, vault))
+  }
+  if (change.key !== undefined) assignDefined(row, await sealKey(row, change.key, vault))
+}
+
+function merge(before: Configurations, change: Configurations | null): Configurations {
+  if (change === null) return {}
+  return Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value !== null))
+}
+
+/** Scheme, host and port that the credential goes to; the text itself when it is no URL. */
+function hostOf(row: Integration, configurations: Configurations): string | null {
+  const address = addressOf(row.aiProviderId, configurations)
+  return address !== null && URL.canParse(address) ? new URL(address).origin : address
+}
+
+function demandSecretsAgain(row: Integration, change: CredentialChange, after: Configurations): void {
+  const kept = Object.keys(splitSecrets(after).secret).filter((name) => !Object.hasOwn(change.configurations ?? {}, name))
+  const keptField = row.credential && change.key === undefined ? 'key' : kept.map((name) => `configurations.${name}`)[0]
+  if (keptField === undefined) return
+  throw new ApiError('AB01', `A stored credential only goes to the host it was stored with. To change the host, give ${keptField} again.`, {
+    param: keptField,
+  })
+}
+
+/** Deletes an integration, and with it the only copy of its credential. */
+export function archiveIntegration(row: Integration): void {
+  assignDefined(row, { status: 'archived', credential: null, secretConfigurations: null })
+}
+
+/** An integration as lists show it. */
+export const presentIntegration = (row: Integration) => ({
+  id: row.id,
+  organisation_id: row.organisationId,
+  workspace_id: row.workspaceId ?? null,
+  ai_provider_id: row.aiProviderId,
+  name: row.name,
+  status: row.status,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+  slug: row.slug,
+  description: row.description ?? null,
+  object: 'integration' as const,
+})
+
+/** An integration in full, but for its secrets. */
+export async function presentDetail(row: Integration, { workspaceCount, vault }: { workspaceCount: number; vault: Vault }) {
+  const { secret } = splitSecrets(await openConfigurations(row, vault))
+  return {
+    ...presentIntegration(row),
+    masked_key: row.maskedKey ?? null,
+    configurations: { ...row.configurations },
+    secret_fields: Object.keys(secret),
+    global_workspace_access_settings: row.globalWorkspaceAccess ? { ...row.globalWorkspaceAccess } : null,
+    allow_all_models: row.allowAllModels,
+    workspace_count: workspaceCount,
+    secret_mappings: [],
+    pricing_adjustments: row.pricingAdjustments ? { ...row.pricingAdjustments } : null,
+  }
+}

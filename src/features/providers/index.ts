@@ -1,0 +1,16 @@
+import { feature } from '../../app/feature.ts'
+import { ProviderEntity } from './provider.entity.ts'
+import { createProvider, deleteProvider, listProviders, readProvider, updateProvider } from './providers.routes.ts'
+
+export { inWorkspace, providerFields, providerFilter, providerParams, providerViewFields } from './provider.schema.ts'
+export { changeProvider, findStoredProvider, presentShared } from './providers.ts'
+
+/** What requests name as `@slug`: a workspace's handles on integrations. */
+export const providers = feature({
+  id: 'providers',
+  since: '1.3.0',
+  requires: ['integrations'],
+  permissions: ['create', 'read', 'update', 'delete', 'list'].map((verb) => `providers.${verb}`),
+  entities: [ProviderEntity],
+  routes: [createProvider, listProviders, readProvider, updateProvider, deleteProvider],
+})

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField, slugField } from '../../lib/slug.ts'
+import { textField } from '../../lib/text.ts'
+import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
+
+const moment = z.iso.datetime({ offset: true })
+
+/** The fields that providers and virtual keys share. */
+export const providerFields = {
+  note: textField(10_000).nullable().optional(),
+  usage_limits: usageLimits.nullable().optional(),
+  rate_limits: rateLimits.nullable().optional(),
+  expires_at: moment.nullable().optional(),
+}
+
+export const createProviderBody = z
+  .strictObject({
+    name: nameField,
+    integration_id: z.string().min(1).max(255),
+    workspace_id: z.string().min(1).max(255).optional(),
+    slug: slugField.optional(),
+    ...providerFields,
+  })
+  .meta({ id: 'CreateProvider', description: "A workspace's new handle on an integration." })
+
+export const updateProviderBody = z
+  .strictObject({ name: nameField.optional(), reset_usage: z.boolean().optional(), ...providerFields })
+  .meta({ id: 'UpdateProvider', description: 'What to change; what is absent stays, null clears.' })
+
+export const providerParams = z.object({ slug: z.string() })
+export const inWorkspace = z.object({ workspace_id: z.string().optional() })
+export const providerFilter = z.object({ ...pageFields({ defaultSize: 50, maxSize: 100 }), workspace_id: z.string().optional() })
+
+export const providerReference = z
+  .object({ id: z.uuid(), slug: z.string() })
+  .meta({ id: 'ProviderReference', description: 'Which provider it was.' })
+
+/** What providers and virtual keys are answered with alike. */
+export const providerViewFields = {
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  workspace_id: z.uuid(),
+  note: z.string().nullable(),
+  status: z.enum(['active', 'exhausted', 'expired', 'archived']),
+  usage_limits: usageLimitsView.nullable(),
+  rate_limits: rateLimitsView.nullable(),
+  reset_usage: z.number().nullable(),
+  expires_at: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+}
+
+export const providerView = z
+  .object({ ...providerViewFields, integration_id: z.uuid(), object: z.literal('provider') })
+  .meta({ id: 'Provider', description: "A workspace's handle on an integration; requests name it as `@slug`." })
+
+export const providerList = listOf(providerView).meta({ id: 'ProviderList', description: 'Providers of a workspace, newest first.' })

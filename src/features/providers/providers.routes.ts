@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { pageWindow, toList } from '../../lib/paging.ts'
+import { addProvider, findIntegration } from '../integrations/index.ts'
+import { resolveWorkspace } from '../workspaces/index.ts'
+import { ProviderEntity } from './provider.entity.ts'
+import {
+  createProviderBody,
+  inWorkspace,
+  providerFilter,
+  providerList,
+  providerParams,
+  providerReference,
+  providerView,
+  updateProviderBody,
+} from './provider.schema.ts'
+import { changeProvider, findStoredProvider, presentProvider } from './providers.ts'
+
+const resource = 'provider'
+const kind = 'provider'
+
+export const createProvider = route({
+  method: 'POST',
+  path: '/providers',
+  summary: 'Give a workspace a handle on an integration',
+  permission: 'providers.create',
+  resource,
+  body: createProviderBody,
+  response: providerReference,
+})(async ({ em, actor, deps, body, audit }) => {
+  const integration = await findIntegration(em, actor, { reference: body.integration_id, verb: 'read', hold: true })
+  const workspace = await resolveWorkspace(em, actor, body.workspace_id ?? integration.workspaceId ?? undefined)
+  if (integration.workspaceId && integration.workspaceId !== workspace.id) {
+    throw new ApiError('AB01', 'The integration belongs to another workspace.', { param: 'integration_id' })
+  }
+  const wanted = { ...body, kind, workspaceId: workspace.id, integrationId: integration.id } as const
+  const row = await addProvider(em, wanted, { actor, nowMs: deps.clock.now() })
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return { id: row.id, slug: row.slug }
+})
+
+export const listProviders = route({
+  method: 'GET',
+  path: '/providers',
+  summary: 'List the providers of a workspace',
+  permission: 'providers.list',
+  query: providerFilter,
+  response: providerList,
+})(async ({ em, actor, deps, query }) => {
+  const { id: workspaceId } = await resolveWorkspace(em, actor, query.workspace_id)
+  const where = { organisationId: actor.organisationId, workspaceId, kind, status: { $ne: 'archived' } } as const
+  const [rows, total] = await em.findAndCount(ProviderEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  const nowMs = deps.clock.now()
+  return toList(
+    rows.map((row) => presentProvider(row, nowMs)),
+    total,
+    query,
+  )
+})
+
+export const readProvider = route({
+  method: 'GET',
+  path: '/providers/:slug',
+  summary: 'Read a provider',
+  permission: 'providers.read',
+  params: providerParams,
+  query: inWorkspace,
+  response: providerView,
+})(async ({ em, actor, deps, params, query }) =>
+  presentProvider(await findStoredProvider(em, actor, named(params, query)), deps.clock.now()),
+)
+
+export const updateProvider = route({
+  method: 'PUT',
+  path: '/providers/:slug',
+  summary: 'Change a provider',
+  permission: 'providers.update',
+  resource,
+  params: providerParams,
+  query: inWorkspace,
+  body: updateProviderBody,
+  response: providerReference,
+})(async ({ em, actor, deps, params, query, body, audit }) => {
+  const row = await findStoredProvider(em, actor, { ...named(params, query), forWrite: true })
+  changeProvider(row, body, deps.clock.now())
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return { id: row.id, slug: row.slug }
+})
+
+export const deleteProvider = route({
+  method: 'DELETE',
+  path: '/providers/:slug',
+  summary: 'Delete a provider; requests that name it fail at once',
+  permission: 'providers.delete',
+  resource,
+  params: providerParams,
+  query: inWorkspace,
+  response: z.object({}),
+})(async ({ em, actor, params, query, audit }) => {
+  const row = await findStoredProvider(em, actor, { ...named(params, query), forWrite: true })
+  row.status = 'archived'
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
+
+const named = ({ slug }: { slug: string }, { workspace_id }: { workspace_id?: string | undefined }) =>
+  ({
+    reference: slug,
+    workspace: workspace_id,
+    kind,
+  }) as const

@@ -1,0 +1,75 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import type { ProviderFields } from '../integrations/index.ts'
+import { revived, statusAt, toExpiry } from '../limits/index.ts'
+import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
+import { ProviderEntity } from './provider.entity.ts'
+
+type Kind = ProviderEntity['kind']
+
+export interface ProviderReference {
+  /** UUID or slug; the `@` of a slug may stand before it. */
+  readonly reference: string
+  readonly workspace: string | undefined
+  readonly kind: Kind
+  readonly forWrite?: boolean
+}
+
+/** A live provider of that kind that the caller may see; a slug without a workspace is looked up in the default workspace. */
+export async function findStoredProvider(em: EntityManager, actor: Actor, wanted: ProviderReference): Promise<ProviderEntity> {
+  const reference = wanted.reference.replace(/^@/, '')
+  const workspaceId = isUuid(reference)
+    ? await workspaceFilter(em, actor, wanted.workspace)
+    : (await resolveWorkspace(em, actor, wanted.workspace)).id
+  const row = await em.findOne(
+    ProviderEntity,
+    {
+      ...byIdOrSlug(reference),
+      ...(workspaceId !== null && { workspaceId }),
+      organisationId: actor.organisationId,
+      kind: wanted.kind,
+      status: { $ne: 'archived' },
+    },
+    wanted.forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {},
+  )
+  return orNotFound(row, wanted.kind === 'provider' ? 'provider' : 'virtual key', wanted.reference)
+}
+
+/** Changes what is said of a provider. */
+export function changeProvider(row: ProviderEntity, fields: ProviderFields, nowMs: number): void {
+  const expiresAt = toExpiry(fields.expires_at, nowMs)
+  assignDefined(row, {
+    name: fields.name,
+    note: fields.note,
+    usageLimits: fields.usage_limits,
+    rateLimits: fields.rate_limits,
+    expiresAt,
+    status: revived(row.status, { expiresAt, resetUsage: fields.reset_usage }),
+  })
+}
+
+/** What providers and virtual keys are answered with alike. */
+export const presentShared = (row: ProviderEntity, nowMs: number) => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  workspace_id: row.workspaceId,
+  note: row.note ?? null,
+  status: statusAt(row, nowMs),
+  usage_limits: row.usageLimits ?? null,
+  rate_limits: row.rateLimits ? [...row.rateLimits] : null,
+  reset_usage: null,
+  expires_at: row.expiresAt?.toISOString() ?? null,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+})
+
+/** A provider as it is answered. */
+export const presentProvider = (row: ProviderEntity, nowMs: number) => ({
+  ...presentShared(row, nowMs),
+  integration_id: row.integrationId,
+  object: 'provider' as const,
+})

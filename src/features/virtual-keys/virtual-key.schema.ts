@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { listOf } from '../../lib/paging.ts'
+import { nameField } from '../../lib/slug.ts'
+import { configurationsField, providerKey, secretMappings } from '../integrations/index.ts'
+import { providerFields, providerViewFields } from '../providers/index.ts'
+
+const short = z.string().max(255)
+
+const deploymentConfig = z
+  .array(
+    z.strictObject({
+      apiVersion: short.min(1).max(30),
+      alias: short.optional(),
+      is_default: z.boolean().default(false),
+      deploymentName: short.min(1),
+    }),
+  )
+  .min(1)
+  .max(100)
+
+/** Azure fields of old clients; they become configurations. */
+const azure = {
+  apiVersion: short.max(30).nullable().optional(),
+  resourceName: short.nullable().optional(),
+  deploymentName: short.nullable().optional(),
+  deploymentConfig: deploymentConfig.nullable().optional(),
+}
+
+export type AzureFields = z.output<z.ZodObject<typeof azure>>
+
+const extra = {
+  configurations: configurationsField.nullable().optional(),
+  secret_mappings: secretMappings,
+}
+
+export const createVirtualKeyBody = z
+  .strictObject({
+    name: nameField,
+    provider: z.string().min(1).max(255),
+    key: providerKey.optional(),
+    workspace_id: z.string().min(1).max(255).optional(),
+    ...azure,
+    ...extra,
+    ...providerFields,
+  })
+  .meta({ id: 'CreateVirtualKey', description: 'A provider key under a name of its own.' })
+
+export const updateVirtualKeyBody = z
+  .strictObject({
+    name: nameField.optional(),
+    key: providerKey.nullable().optional(),
+    reset_usage: z.boolean().optional(),
+    ...azure,
+    ...extra,
+    ...providerFields,
+  })
+  .meta({ id: 'UpdateVirtualKey', description: 'What to change; what is absent stays, null clears.' })
+
+export const createdVirtualKey = z
+  .object({ success: z.literal(true), data: z.object({ slug: z.string() }) })
+  .meta({ id: 'CreatedVirtualKey', description: 'The slug of the new virtual key.' })
+
+export const virtualKeyView = z
+  .object({
+    ...providerViewFields,
+    provider: z.string(),
+    masked_key: z.string().nullable(),
+    model_config: z.record(z.string(), z.unknown()),
+    secret_mappings: z.array(z.unknown()),
+    object: z.literal('virtual-key'),
+  })
+  .meta({ id: 'VirtualKey', description: 'A virtual key, without the key behind it.' })
+
+export const virtualKeyList = listOf(virtualKeyView).meta({
+  id: 'VirtualKeyList',
+  description: 'Virtual keys of a workspace, newest first.',
+})

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { pageWindow, toList } from '../../lib/paging.ts'
+import { addIntegration, addProvider, archiveIntegration, changeCredential } from '../integrations/index.ts'
+import { Integration } from '../integrations/integration.entity.ts'
+import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams } from '../providers/index.ts'
+import { ProviderEntity } from '../providers/provider.entity.ts'
+import { resolveWorkspace } from '../workspaces/index.ts'
+import { createdVirtualKey, createVirtualKeyBody, updateVirtualKeyBody, virtualKeyList, virtualKeyView } from './virtual-key.schema.ts'
+import { azureConfigurations, ownIntegration, presentVirtualKey, toProviderId } from './virtual-keys.ts'
+
+const resource = 'virtual-key'
+const kind = 'virtual-key'
+const empty = z.object({})
+
+export const createVirtualKey = route({
+  method: 'POST',
+  path: '/virtual-keys',
+  summary: 'Store a provider key as a virtual key',
+  permission: 'virtual_keys.create',
+  resource,
+  body: createVirtualKeyBody,
+  response: createdVirtualKey,
+})(async ({ em, actor, deps, body, audit }) => {
+  const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id)
+  const aiProviderId = toProviderId(body.provider)
+  const azureMode = aiProviderId === 'azure-openai' ? { azure_auth_mode: 'default' } : {}
+  const owned = {
+    ...({ name: body.name, kind, workspaceId, aiProviderId, key: body.key ?? null, description: null, pricingAdjustments: null } as const),
+    configurations: { ...azureMode, ...withoutNulls(azureConfigurations(body)), ...body.configurations },
+  }
+  const integration = await addIntegration(em, owned, { actor, vault: deps.vault, egress: deps.egress })
+  const handle = { ...body, kind, workspaceId, integrationId: integration.id } as const
+  const row = await addProvider(em, handle, { actor, nowMs: deps.clock.now() })
+  audit({ id: row.id, workspaceId })
+  return { success: true as const, data: { slug: row.slug } }
+})
+
+const withoutNulls = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+
+export const listVirtualKeys = route({
+  method: 'GET',
+  path: '/virtual-keys',
+  summary: 'List the virtual keys of a workspace',
+  permission: 'virtual_keys.list',
+  query: providerFilter,
+  response: virtualKeyList,
+})(async ({ em, actor, deps, query }) => {
+  const { id: workspaceId } = await resolveWorkspace(em, actor, query.workspace_id)
+  const where = { organisationId: actor.organisationId, workspaceId, kind, status: { $ne: 'archived' } } as const
+  const [rows, total] = await em.findAndCount(ProviderEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  const owned = await em.find(Integration, { organisationId: actor.organisationId, id: { $in: rows.map((row) => row.integrationId) } })
+  const byId = new Map(owned.map((integration) => [integration.id, integration]))
+  const nowMs = deps.clock.now()
+  const data = rows.flatMap((row) => {
+    const integration = byId.get(row.integrationId)
+    return integration === undefined ? [] : [presentVirtualKey(row, integration, nowMs)]
+  })
+  return toList(data, total, query)
+})
+
+export const readVirtualKey = route({
+  method: 'GET',
+  path: '/virtual-keys/:slug',
+  summary: 'Read a virtual key, without the key behind it',
+  permission: 'virtual_keys.read',
+  params: providerParams,
+  query: inWorkspace,
+  response: virtualKeyView,
+})(async ({ em, actor, deps, params, query }) => {
+  const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind })
+  return presentVirtualKey(row, await ownIntegration(em, row), deps.clock.now())
+})
+
+export const updateVirtualKey = route({
+  method: 'PUT',
+  path: '/virtual-keys/:slug',
+  summary: 'Change a virtual key or the key behind it',
+  permission: 'virtual_keys.update',
+  resource,
+  params: providerParams,
+  query: inWorkspace,
+  body: updateVirtualKeyBody,
+  response: empty,
+})(async ({ em, actor, deps, params, query, body, audit }) => {
+  const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind, forWrite: true })
+  changeProvider(row, body, deps.clock.now())
+  const azure = azureConfigurations(body)
+  const named = body.configurations !== undefined || Object.keys(azure).length > 0
+  const configurations = named ? (body.configurations === null ? null : { ...azure, ...body.configurations }) : undefined
+  await changeCredential(await ownIntegration(em, row, true), { key: body.key, configurations }, deps)
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
+
+export const deleteVirtualKey = route({
+  method: 'DELETE',
+  path: '/virtual-keys/:slug',
+  summary: 'Delete a virtual key and the key behind it; requests that name it fail at once',
+  permission: 'virtual_keys.delete',
+  resource,
+  params: providerParams,
+  query: inWorkspace,
+  response: empty,
+})(async ({ em, actor, params, query, audit }) => {
+  const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind, forWrite: true })
+  row.status = 'archived'
+  archiveIntegration(await ownIntegration(em, row, true))
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
