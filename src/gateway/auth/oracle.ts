@@ -18,14 +18,15 @@ export function authorizeOracle({ credential, method, url, headers, body }: Auth
     keyId(credential),
   )
   const signed = ['date', date, 'authorization', authorization]
-  if (content !== null) signed.push('content-type', content.type, 'x-content-sha256', content.sha256)
+  if (content !== null) signed.push('x-content-sha256', content.sha256)
+  if (content?.assumed === true) signed.push('content-type', content.type)
   return { headers: signed, path: url.path }
 }
 
 function describe(body: Uint8Array, headers: readonly string[]) {
   const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type')
   const type = at === -1 ? 'application/json' : (headers[at + 1] ?? '')
-  return { length: body.byteLength, type, sha256: hash('sha256', body, 'base64') }
+  return { length: body.byteLength, type, assumed: at === -1, sha256: hash('sha256', body, 'base64') }
 }
 
 function keyId(credential: Credential): string {
