@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/doors.ts'
+import { createEgress } from '../../src/gateway/egress/create-egress.ts'
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
+import type { Observation } from '../../src/gateway/metrics.ts'
+import type { GatewaySettings } from '../../src/gateway/settings.ts'
+import type { ApiError } from '../../src/lib/errors.ts'
+
+export interface Logged {
+  readonly record: ExchangeRecord
+  readonly bodies: ExchangeBodies
+}
+
+/** The data plane alone: real sockets and the real egress, with keys, providers and journal in memory. */
+export interface GatewayBed {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string
+  readonly gateway: Gateway
+  readonly logged: readonly Logged[]
+  readonly observed: readonly Observation[]
+  readonly reported: readonly ApiError[]
+  /** The log of the next exchange to end. */
+  nextLog(): Promise<Logged>
+  stop(): Promise<void>
+}
+
+export interface GatewayBedOptions {
+  readonly providers?: Readonly<Record<string, Partial<ProviderView>>>
+  readonly keys?: Readonly<Record<string, Partial<KeyView>>>
+  readonly settings?: Partial<GatewaySettings>
+  readonly trustedHosts?: readonly string[]
+}
+
+export const workspaceKey = 'gh-test-key-of-a-workspace-000000'
+
+const settings: GatewaySettings = {
+  headerAliases: ['portkey'],
+  requestTimeoutMs: 30_000,
+  streamIdleTimeoutMs: 30_000,
+  maxJsonBytes: 10 * 1024 * 1024,
+  maxUploadBytes: 64 * 1024 * 1024,
+}
+
+const key: KeyView = {
+  id: randomUUID(),
+  type: 'workspace-service',
+  name: 'test',
+  organisationId: randomUUID(),
+  workspaceId: randomUUID(),
+  workspaceSlug: 'ws-test',
+  userId: null,
+  scopes: new Set(['completions.write']),
+  expiresAt: null,
+  status: 'active',
+  metadata: {},
+}
+
+function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
+  return {
+    id: randomUUID(),
+    slug,
+    organisationId: key.organisationId,
+    workspaceId: key.workspaceId ?? '',
+    integrationId: randomUUID(),
+    provider: 'openai',
+    credential: { key: `sk-stored-${slug}`, fields: {} },
+    customHost: null,
+    customHeaders: {},
+    status: 'active',
+    expiresAt: null,
+    ...given,
+  }
+}
+
+/** Starts a data plane on a free port. */
+export async function startGateway(options: GatewayBedOptions = {}): Promise<GatewayBed> {
+  const logged: Logged[] = []
+  const observed: Observation[] = []
+  const reported: ApiError[] = []
+  const waiting: ((entry: Logged) => void)[] = []
+  const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...key, ...given }]))
+  const providers = new Map(Object.entries(options.providers ?? {}).map(([slug, given]) => [slug, toProvider(slug, given)]))
+  const egress = createEgress({ trustedHosts: options.trustedHosts ?? ['127.0.0.1'], connectTimeoutMs: 2000 })
+  const gateway = createGateway({
+    snapshot: { key: (secret) => keys.get(secret) ?? null, provider: (_, slug) => providers.get(slug) ?? null },
+    ledger: { reserve: () => ({ settle() {} }) },
+    journal: {
+      maxBodyBytes: 64 * 1024,
+      append(record, bodies) {
+        const entry = { record, bodies }
+        logged.push(entry)
+        waiting.shift()?.(entry)
+      },
+    },
+    egress,
+    metrics: { record: (observation) => void observed.push(observation), authFailure() {} },
+    settings: { ...settings, ...options.settings },
+    report: (error) => void reported.push(error),
+  })
+  const server = createServer({ noDelay: true }, (req, res) =>
+    gateway.handle({ req, res, requestId: randomUUID(), startedAt: performance.now(), clientAddress: '127.0.0.1' }),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    gateway,
+    logged,
+    observed,
+    reported,
+    nextLog: () => new Promise((resolve) => waiting.push(resolve)),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await egress.close()
+    },
+  }
+}
