@@ -4,8 +4,8 @@ import type { RequestBody } from './body.ts'
 import type { Egress, EgressOrigin, EgressRequest } from './egress/egress.ts'
 import { headerValue } from './headers.ts'
 import type { MatchedOperation } from './operation.ts'
-import { type Auth, bearer, type Provider } from './providers/provider.ts'
-import { fillTemplate } from './providers/template.ts'
+import { baseUrlOf, joinPath, operationPath, providerHeaders, withDefaults } from './providers/endpoint.ts'
+import { type Auth, noAuth, type Provider } from './providers/provider.ts'
 import type { Target } from './target.ts'
 
 export interface SendRequest {
@@ -29,24 +29,19 @@ export interface Prepared {
   readonly url: string
 }
 
+type Fields = Readonly<Record<string, string>>
+
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
 export async function prepare(request: SendRequest): Promise<Prepared> {
-  const { target, egress } = request
-  const fields = templateFields(request)
-  const base = target.customHost ?? { url: fillTemplate(target.provider.baseUrl ?? '', fields), param: 'x-service-provider' }
+  const { target, egress, method, body } = request
+  const fields = withDefaults(target.provider, target.credential.fields)
+  const base = target.customHost ?? { url: ownBaseUrl(target, fields), param: 'x-service-provider' }
   const checked = egress.origin(base.url, base.param)
   const origin = checked instanceof Promise ? await checked : checked
-  const path = origin.basePath + providerPath(request, fields)
-  const headers = providerHeaders(request)
+  const path = joinPath(origin.basePath, providerPath(request, fields))
+  const headers = withProviderHeaders(request, fields)
   const signing = authorize(
-    {
-      auth: effectiveAuth(target),
-      credential: target.credential,
-      method: request.method,
-      url: { origin: origin.origin, path },
-      headers,
-      body: request.body.bytes,
-    },
+    { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
     { egress, now: Date.now },
   )
   const signed = signing instanceof Promise ? await signing : signing
@@ -54,18 +49,27 @@ export async function prepare(request: SendRequest): Promise<Prepared> {
     origin,
     url: origin.origin + (path.split('?', 1)[0] ?? path),
     request: {
-      method: request.method,
+      method,
       path: signed.path,
-      headers: signed.headers.length === 0 ? headers : [...headers, ...signed.headers],
-      body: request.body.bytes ?? request.body.stream,
+      headers: replaced(headers, signed.headers),
+      body: body.bytes ?? body.stream,
       timeouts: request.timeouts,
     },
   }
 }
 
-/** A host of one's own without a fixed scheme takes a bearer token when the caller has one. */
-function effectiveAuth({ provider, credential }: Target): Auth {
-  return provider.auth.kind === 'none' && credential.key !== null ? bearer : provider.auth
+function ownBaseUrl({ provider, providerId }: Target, fields: Fields): string {
+  const url = baseUrlOf(provider, fields)
+  if (url !== null) return url
+  throw new ApiError('missing_provider', `The provider ${providerId} has no host of its own: store one with it (custom_host).`, {
+    param: 'custom_host',
+  })
+}
+
+/** A host of one's own may need no credential at all. */
+function effectiveAuth({ provider, credential, customHost }: Target): Auth {
+  const keyed = provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
+  return keyed && credential.key === null && customHost !== null ? noAuth : provider.auth
 }
 
 /** Whether the credential signs the body, so that it must be held. */
@@ -73,46 +77,36 @@ export function signsBody(provider: Provider): boolean {
   return provider.auth.kind === 'sigv4' || provider.auth.kind === 'oracle'
 }
 
-function templateFields({ target, operation }: SendRequest): Record<string, string> {
-  const fields: Record<string, string> = {}
-  for (const [name, fallback] of Object.entries(target.provider.fields ?? {})) if (fallback !== null) fields[name] = fallback
-  Object.assign(fields, target.credential.fields)
-  if (target.model !== null) fields['model'] = target.model
-  for (const [name, value] of Object.entries(operation.params)) fields[name] = decodeSegment(name, value)
-  return fields
-}
-
-function decodeSegment(name: string, value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch (cause) {
-    throw new ApiError('invalid_request', `The path parameter ${name} is not valid percent-encoding.`, { param: name, cause })
-  }
-}
-
-/** The operation's path in the provider's layout; the caller's own path for the pass-through. */
-function providerPath({ path, operation, target }: SendRequest, fields: Readonly<Record<string, string>>): string {
-  const template = operation.name === 'proxy' ? undefined : target.provider.paths?.[operation.name]
-  if (template === undefined || operation.name === 'proxy' || !target.provider.serves.includes(operation.name)) return path
-  const filled = fillTemplate(template, fields)
+/** The operation's path in the provider's layout; the caller's own path, byte for byte, for all else. */
+function providerPath({ path, operation, target }: SendRequest, fields: Fields): string {
+  const { provider, model } = target
+  if (operation.name === 'proxy' || !provider.serves.includes(operation.name)) return path
+  if (provider.paths?.[operation.name] === undefined && provider.variants === undefined) return path
+  const filled = operationPath(provider, operation.name, { ...fields, ...operation.params, ...(model === null ? {} : { model }) })
   const at = path.indexOf('?')
-  if (at === -1) return filled
-  return filled + (filled.includes('?') ? '&' : '?') + path.slice(at + 1)
+  return at === -1 ? filled : filled + (filled.includes('?') ? '&' : '?') + path.slice(at + 1)
 }
 
-function providerHeaders({ forward, target, body }: SendRequest): readonly string[] {
-  const defaults = target.provider.headers
-  if (defaults === undefined && target.view === null && body.stream === null) return forward
-  const headers = [...forward]
-  for (const [name, value] of Object.entries(defaults ?? {})) if (headerValue(forward, name) === undefined) headers.push(name, value)
-  for (const [name, value] of Object.entries(target.customHeaders)) setHeader(headers, name, value)
-  if (body.stream !== null && body.length !== null) headers.push('content-length', String(body.length))
-  return headers
+/** The caller's headers with what the provider and the stored credential add to them. */
+function withProviderHeaders({ forward, target, body }: SendRequest, fields: Fields): readonly string[] {
+  const { set, unlessSent } = providerHeaders(target.provider, fields)
+  const stored = Object.entries(target.customHeaders).flat()
+  const headers = replaced(forward, [...set, ...stored])
+  const missing: string[] = []
+  for (let i = 0; i < unlessSent.length; i += 2) {
+    const [name = '', value = ''] = unlessSent.slice(i, i + 2)
+    if (headerValue(headers, name.toLowerCase()) === undefined) missing.push(name, value)
+  }
+  if (body.stream !== null && body.length !== null) missing.push('content-length', String(body.length))
+  return missing.length === 0 ? headers : [...headers, ...missing]
 }
 
-/** A stored header replaces the caller's of that name. */
-function setHeader(headers: string[], name: string, value: string): void {
-  const lower = name.toLowerCase()
-  for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === lower) headers.splice(i, 2)
-  headers.push(name, value)
+/** A flat header list in which each of `newer` stands in place of those with its name. */
+function replaced(headers: readonly string[], newer: readonly string[]): readonly string[] {
+  if (newer.length === 0) return headers
+  const names = new Set(newer.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()))
+  const kept: string[] = []
+  for (let i = 0; i < headers.length; i += 2)
+    if (!names.has(headers[i]?.toLowerCase() ?? '')) kept.push(headers[i] ?? '', headers[i + 1] ?? '')
+  return [...kept, ...newer]
 }
