@@ -1,5 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { integrationScopes } from './access.ts'
+import { loadCredential } from './credential.ts'
 import { Integration } from './integration.entity.ts'
 import { createIntegration, deleteIntegration, listIntegrations, readIntegration, updateIntegration } from './integrations.routes.ts'
 
@@ -18,4 +19,5 @@ export const integrations = feature({
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(integrationScopes),
   entities: [Integration],
   routes: [createIntegration, listIntegrations, readIntegration, updateIntegration, deleteIntegration],
+  loadCredential,
 })

@@ -25,12 +25,12 @@ const envelope = test.macro({
     const data = Array.from({ length: rows }, (_, at) => at)
     t.deepEqual(toList(data, 5, page), { object: 'list', data, total: 5, has_more: more })
   },
-  title: (_, page, rows) => `has_more of page ${page.current_page} of ${page.page_size} with ${rows} rows`,
+  title: (name = '') => `has_more: ${name}`,
 })
 
-test(envelope, { page_size: 2, current_page: 0 }, 2, true)
-test(envelope, { page_size: 2, current_page: 2 }, 1, false)
-test(envelope, { page_size: 2, current_page: 9 }, 0, false)
-test(envelope, { page_size: 0, current_page: 0 }, 0, true)
+test('a full first page', envelope, { page_size: 2, current_page: 0 }, 2, true)
+test('the last page', envelope, { page_size: 2, current_page: 2 }, 1, false)
+test('beyond the last page', envelope, { page_size: 2, current_page: 9 }, 0, false)
+test('the total only', envelope, { page_size: 0, current_page: 0 }, 0, true)
 
 test('a page is a window on the rows', (t) => t.deepEqual(pageWindow({ page_size: 20, current_page: 3 }), { limit: 20, offset: 60 }))
