@@ -47,10 +47,12 @@ function matchesLock() {
   const installed = JSON.parse(hiddenText).packages
   const manifest = readJson(path.join(root, 'package.json'))
   const current = ['dependencies', 'devDependencies', 'optionalDependencies'].every((kind) => same(manifest[kind], locked[''][kind]))
-  return (
-    current &&
-    Object.entries(locked).every(([name, entry]) => name === '' || mayBeAbsent(name, entry) || installed[name]?.version === entry.version)
-  )
+  const complete = ([name, entry]) => name === '' || mayBeAbsent(name, entry) || isInstalled(name, entry, installed)
+  return current && Object.entries(locked).every(complete)
+}
+
+function isInstalled(name, entry, installed) {
+  return installed[name]?.version === entry.version && fs.existsSync(path.join(root, name, 'package.json'))
 }
 
 /** Optional packages are absent on other platforms; those that we run ourselves are not optional on this one. */
