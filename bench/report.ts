@@ -1,0 +1,134 @@
+import { cpus, release, totalmem } from 'node:os'
+import { hasTaskset } from './processes.ts'
+import { median, type Round } from './measure.ts'
+
+/** All that was measured of one subject. */
+export interface Outcome {
+  readonly id: string
+  readonly label: string
+  /** Why there are no figures. */
+  readonly missing: string | null
+  readonly rounds: readonly Round[]
+  readonly idleMegabytes: number
+  readonly heldMegabytes: number
+  readonly coldStartsMs: readonly number[]
+}
+
+export interface Report {
+  readonly outcomes: readonly Outcome[]
+  readonly directPerSecond: number
+  readonly sent: number
+  readonly logRows: number
+  readonly usageRows: number
+  readonly seconds: number
+}
+
+type Column = readonly [title: string, cell: (outcome: Outcome) => number, digits: number]
+
+const of =
+  (field: keyof Round) =>
+  ({ rounds }: Outcome): number =>
+    median(rounds.map((round) => round[field]))
+
+const columns: readonly Column[] = [
+  ['requests/s, 32 conn.', of('perSecond'), 0],
+  ['core used', of('busy'), 2],
+  ['CPU µs/request', of('cpuPerRequest'), 0],
+  ['PostgreSQL CPU µs/request', of('databaseCpuPerRequest'), 0],
+  ['added p50 ms', of('addedP50'), 3],
+  ['added p99 ms', of('addedP99'), 3],
+  ['SSE added first token ms', of('addedFirstByte'), 3],
+  ['CPU µs/stream of 64', of('cpuPerStream'), 0],
+  ['MB idle', ({ idleMegabytes }) => idleMegabytes, 0],
+  ['MB, 1,000 streams', ({ heldMegabytes }) => heldMegabytes, 0],
+  ['cold start s', ({ coldStartsMs }) => median(coldStartsMs) / 1000, 2],
+]
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const number = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : '–')
+
+/** The table, as Markdown. */
+export function table(outcomes: readonly Outcome[]): string {
+  const lines = outcomes.map((outcome) => {
+    const database = (title: string) => title.startsWith('PostgreSQL') && outcome.id !== 'c'
+    const cells = columns.map(([title, cell, digits]) =>
+      outcome.missing !== null || database(title) ? '–' : number(cell(outcome), digits),
+    )
+    return row([`(${outcome.id}) ${outcome.label}${outcome.missing === null ? '' : `: ${outcome.missing}`}`, ...cells])
+  })
+  return [row(['', ...columns.map(([title]) => title)]), row(['---', ...columns.map(() => '---:')]), ...lines].join('\n')
+}
+
+interface Target {
+  readonly what: string
+  readonly value: number
+  readonly limit: number
+  readonly direction: 'at least' | 'at most'
+}
+
+/** What the product promises of this table. */
+export function targets(outcomes: readonly Outcome[]): readonly Target[] {
+  const find = (id: string) => outcomes.find((outcome) => outcome.id === id && outcome.missing === null)
+  const [bare, own, peer] = [find('b'), find('c'), find('d')]
+  if (own === undefined) return []
+  const rate = of('perSecond')
+  return [
+    { what: 'requests/s against (b)', value: bare ? rate(own) / rate(bare) : Number.NaN, limit: 0.65, direction: 'at least' },
+    { what: 'requests/s against (d)', value: peer ? rate(own) / rate(peer) : Number.NaN, limit: 12, direction: 'at least' },
+    { what: 'added p50, ms', value: of('addedP50')(own), limit: 0.4, direction: 'at most' },
+    { what: 'memory idle, MB', value: own.idleMegabytes, limit: 150, direction: 'at most' },
+    { what: 'memory with 1,000 open streams, MB', value: own.heldMegabytes, limit: 250, direction: 'at most' },
+    { what: 'cold start with the database up, s', value: median(own.coldStartsMs) / 1000, limit: 1.5, direction: 'at most' },
+  ]
+}
+
+const reached = ({ value, limit, direction }: Target): boolean => (direction === 'at least' ? value >= limit : value <= limit)
+
+/** The targets as a table, and in words what falls short. */
+export function verdict(outcomes: readonly Outcome[]): string {
+  const all = targets(outcomes)
+  const lines = all.map((target) =>
+    row([target.what, `${target.direction} ${target.limit}`, number(target.value, 2), reached(target) ? 'yes' : 'no']),
+  )
+  const short = all
+    .filter((target) => !reached(target))
+    .map(({ what, value, limit }) => `${what} is ${number(value, 2)} instead of ${limit}`)
+  return [
+    row(['(c)', 'target', 'measured', 'reached']),
+    row(['---', '---:', '---:', '---']),
+    ...lines,
+    '',
+    short.length === 0 ? 'Nothing falls short.' : `Falls short: ${short.join('; ')}.`,
+  ].join('\n')
+}
+
+/** The whole page. */
+export function page(report: Report): string {
+  const [core] = cpus()
+  return `# Benchmark
+
+Made by \`npm run bench -- --write\`; do not edit.
+
+${table(report.outcomes)}
+
+${verdict(report.outcomes)}
+
+## How it was made
+
+- All rows in one run of ${Math.round(report.seconds)} s, on the same machine, with the same emulator process (\`test/support/emulator\`, nothing recorded) and the same
+  driver process (\`bench/driver.ts\`: fixed request bytes over keep-alive connections, closed loop). Without a proxy the two reach ${Math.round(report.directPerSecond)} requests/s.
+- Every proxy is one process${hasTaskset ? ' pinned to core 1; the emulator, the driver and PostgreSQL share core 0' : '; nothing is pinned, because taskset is missing'}. Where "core used" is well below 1,
+  the load and not the proxy was the limit, and "CPU µs/request" is the better figure.
+- Each figure is the median of ${report.outcomes.find(({ missing }) => missing === null)?.rounds.length ?? 0} rounds; in each round the proxies take turns. Before it each is warmed up.
+- A request is a chat completion with a body of 1.1 KB, answered with 0.6 KB. Added latency: one connection, direct and through the proxy in
+  turn, 1,500 of each a round. Added first token: the same with a short stream, until the first byte of the body, median. Streams of 64 frames: 16 connections,
+  each frame its own write. Open streams: 1,000, each with a frame a second, after all load.
+- CPU is user and system time of the process with all its threads, from \`/proc\`; PostgreSQL's stands apart. Memory is resident memory. Idle is before
+  the first request. Cold start is from the start of the process to its first 200 (Gatehouse: on \`/readyz\`, with PostgreSQL running and the schema in place), median of ${report.outcomes.find(({ missing }) => missing === null)?.coldStartsMs.length ?? 0}.
+- (c) runs with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
+  for every request. Proof: ${report.sent} requests were answered through it, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
+- (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.
+
+Machine: ${cpus().length} × ${core?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}, Node ${process.versions.node}.
+`
+}

@@ -1,0 +1,179 @@
+// One table: Gatehouse beside a bare proxy and its peers, in one run. `--write` stores it in bench/RESULTS.md, `--quick` makes one short round.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Client } from 'pg'
+import pino from 'pino'
+import { startEmbedded, type EmbeddedDatabase } from '../src/app/database/embedded.ts'
+import type { LoadResult } from './driver.ts'
+import { aimsAt, ask, connections, measure, measureHeld, warmUp, type Bench, type Round, type Tools } from './measure.ts'
+import { hasTaskset, launch, portOf, residentMegabytes, type Running } from './processes.ts'
+import { page, table, verdict, type Outcome } from './report.ts'
+import { subjects, type Stand, type Subject } from './subjects.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    write: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: 'abcd' },
+  },
+})
+const rounds = options.quick ? 1 : 3
+const coldStarts = options.quick ? 1 : 3
+const proxyCore = '1'
+const loadCore = '0'
+const here = import.meta.dirname
+const say = (text: string) => console.log(text)
+
+/** The peers are installed by the benchmark alone, so that the product never depends on them. */
+function installPeers(): void {
+  if (existsSync(join(here, 'peers/node_modules/@portkey-ai/gateway'))) return
+  say('installing the peers ...')
+  try {
+    execFileSync('npm', ['install'], { cwd: join(here, 'peers'), stdio: 'ignore' })
+  } catch {
+    say('the peers could not be installed; their rows stay empty')
+  }
+}
+
+async function withDatabase<T>(
+  { host, port, user, password, name: database, superuser }: EmbeddedDatabase,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ host, port, database, ...(superuser ?? { user, password }) })
+  await client.connect()
+  return work(client).finally(() => client.end())
+}
+
+/** The parent of any backend. */
+const findPostmaster = (database: EmbeddedDatabase): Promise<number> =>
+  withDatabase(database, async (client) => {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    return Number(readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1])
+  })
+
+async function prepare(stand: Stand, subject: Subject): Promise<Bench> {
+  say(`starting (${subject.id}) ${subject.label}`)
+  const started = await subject.start(stand)
+  await subject.prepare?.(stand, started.port)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  return { subject, started, idleMegabytes: residentMegabytes(started.running.pid), aims: aimsAt(started.port, subject.headers(stand)) }
+}
+
+async function startColdly(stand: Stand, subject: Subject): Promise<readonly number[]> {
+  const times: number[] = []
+  while (times.length < coldStarts) {
+    const { running, coldStartMs } = await subject.start(stand)
+    times.push(coldStartMs)
+    await running.stop()
+  }
+  return times
+}
+
+interface Counted {
+  readonly rows: number
+  readonly metered: number
+}
+
+/** What the journal brought to PostgreSQL, once it has stopped growing. */
+async function countLogs(database: EmbeddedDatabase): Promise<Counted> {
+  let last: Counted = { rows: -1, metered: 0 }
+  for (let tries = 0; tries < 20; tries += 1) {
+    const now = await withDatabase(database, async (client) => {
+      const { rows } = await client.query<Counted>(
+        `SELECT count(*)::int AS rows, count(*) FILTER (WHERE total_tokens > 0)::int AS metered FROM logs WHERE outcome = 'complete'`,
+      )
+      return rows[0] ?? last
+    })
+    if (now.rows === last.rows) return now
+    last = now
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+  }
+  return last
+}
+
+async function run(folder: string, stopLater: (stop: () => Promise<void>) => void): Promise<void> {
+  const startedAt = performance.now()
+  if (hasTaskset) execFileSync('taskset', ['-cp', loadCore, String(process.pid)], { stdio: 'ignore' })
+  installPeers()
+  const database = await startEmbedded({ dataDir: join(folder, 'database'), log: pino({ level: 'silent' }) })
+  stopLater(() => database.stop())
+  const child = (name: string): Running => {
+    const running = launch({ name, command: ['node', join(here, `${name}.ts`)], cores: loadCore, folder, channel: true })
+    stopLater(() => running.stop())
+    return running
+  }
+  const stand: Stand = { emulatorPort: await portOf(child('emulator')), database, folder, cores: proxyCore }
+  const tools: Tools = {
+    driver: child('driver'),
+    postmaster: await findPostmaster(database),
+    direct: aimsAt(stand.emulatorPort, { authorization: 'Bearer sk-bench' }),
+    answers: new Map(),
+  }
+  const benches: Bench[] = []
+  for (const subject of subjects.filter(({ id, missing }) => missing === null && options.only.includes(id))) {
+    const bench = await prepare(stand, subject)
+    stopLater(() => bench.started.running.stop())
+    benches.push(bench)
+  }
+  say('warming up')
+  const direct = await ask<LoadResult>(tools, { kind: 'load', aim: tools.direct.json, connections, durationMs: 3000 })
+  for (const bench of benches) await warmUp(tools, bench)
+  const measured = new Map<string, Round[]>(benches.map(({ subject }) => [subject.id, []]))
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`round ${round} of ${rounds}`)
+    for (const bench of benches) measured.get(bench.subject.id)?.push(await measure(tools, bench))
+  }
+  const own = benches.find(({ subject }) => subject.id === 'c')
+  const sent = own === undefined ? 0 : (tools.answers.get(own.started.port) ?? 0)
+  const logs = own === undefined ? { rows: 0, metered: 0 } : await countLogs(database)
+  say('memory with open streams, cold starts')
+  const outcomes: Outcome[] = []
+  for (const subject of subjects) {
+    const bench = benches.find((one) => one.subject === subject)
+    const { id, label } = subject
+    if (bench === undefined) {
+      outcomes.push({ id, label, missing: subject.missing ?? 'left out', rounds: [], idleMegabytes: 0, heldMegabytes: 0, coldStartsMs: [] })
+      continue
+    }
+    const heldMegabytes = await measureHeld(tools, bench)
+    outcomes.push({
+      id,
+      label,
+      missing: null,
+      rounds: measured.get(id) ?? [],
+      idleMegabytes: bench.idleMegabytes,
+      heldMegabytes,
+      coldStartsMs: await startColdly(stand, subject),
+    })
+  }
+  say(`\n${table(outcomes)}\n\n${verdict(outcomes)}\n`)
+  say(
+    `direct: ${Math.round(direct.answers / direct.seconds)} requests/s; answers through (c): ${sent}, rows in logs: ${logs.rows}, with usage: ${logs.metered}`,
+  )
+  if (!options.write) return
+  const report = {
+    outcomes,
+    directPerSecond: direct.answers / direct.seconds,
+    sent,
+    logRows: logs.rows,
+    usageRows: logs.metered,
+    seconds: (performance.now() - startedAt) / 1000,
+  }
+  writeFileSync(join(here, 'RESULTS.md'), page(report))
+  say('written to bench/RESULTS.md')
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+const stops: (() => Promise<void>)[] = []
+try {
+  await run(folder, (stop) => stops.push(stop))
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+} catch (error) {
+  say(`failed: ${error instanceof Error ? error.stack : String(error)}\nthe output of all processes is in ${folder}`)
+  process.exitCode = 1
+} finally {
+  for (const stop of stops.toReversed()) await stop().catch(() => {})
+}

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EmbeddedDatabase } from '../src/app/database/embedded.ts'
+import { freePort, hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
+
+/** What all subjects are given. */
+export interface Stand {
+  readonly emulatorPort: number
+  readonly database: EmbeddedDatabase
+  /** For data and output. */
+  readonly folder: string
+  readonly cores: string
+}
+
+/** A proxy that runs. */
+export interface Started {
+  readonly running: Running
+  readonly port: number
+  /** Milliseconds from the start of the process to its first 200. */
+  readonly coldStartMs: number
+}
+
+/** A proxy that can be measured. */
+export interface Subject {
+  readonly id: string
+  readonly label: string
+  /** Why it cannot be measured here; null: it can. */
+  readonly missing: string | null
+  /** Headers that its requests need, name and value. */
+  readonly headers: (stand: Stand) => Readonly<Record<string, string>>
+  /** What it needs once, with the first process. */
+  readonly prepare?: (stand: Stand, port: number) => Promise<void>
+  readonly start: (stand: Stand) => Promise<Started>
+}
+
+const root = join(import.meta.dirname, '..')
+const peer = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway/build/start-server.js')
+const upstream = ({ emulatorPort }: Stand): string => `http://127.0.0.1:${emulatorPort}/v1`
+const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer sk-bench' })
+
+const keys = {
+  INIT_ADMIN_API_KEY: `bench-admin-${randomBytes(20).toString('hex')}`,
+  INIT_WORKSPACE_API_KEY: `bench-workspace-${randomBytes(20).toString('hex')}`,
+  ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+}
+
+async function startNginx(stand: Stand): Promise<Started> {
+  const port = await freePort()
+  const prefix = join(stand.folder, `nginx-${port}`)
+  mkdirSync(prefix, { recursive: true })
+  writeFileSync(join(prefix, 'nginx.conf'), nginxConfiguration(port, stand.emulatorPort))
+  const running = launch({
+    name: 'nginx',
+    command: ['nginx', '-p', prefix, '-c', 'nginx.conf', '-e', 'stderr'],
+    cores: stand.cores,
+    folder: stand.folder,
+  })
+  return { running, port, coldStartMs: await waitUntilServing(`http://127.0.0.1:${port}/v1/models`, running) }
+}
+
+const nginxConfiguration = (port: number, emulatorPort: number): string => `
+daemon off; worker_processes 1; pid nginx.pid; error_log stderr warn;
+events { worker_connections 8192; }
+http {
+  access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  upstream provider { server 127.0.0.1:${emulatorPort}; keepalive 1024; }
+  server {
+    listen 127.0.0.1:${port}; keepalive_requests 100000000;
+    location / { proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
+  }
+}
+`
+
+async function startBare(stand: Stand): Promise<Started> {
+  const startedAt = performance.now()
+  const running = launch({
+    name: 'bare',
+    command: ['node', join(import.meta.dirname, 'bare-proxy.ts'), upstream(stand)],
+    cores: stand.cores,
+    folder: stand.folder,
+    channel: true,
+  })
+  const port = await portOf(running)
+  await waitUntilServing(`http://127.0.0.1:${port}/v1/models`, running)
+  return { running, port, coldStartMs: performance.now() - startedAt }
+}
+
+async function startGatehouse(stand: Stand): Promise<Started> {
+  const port = await freePort()
+  const { database } = stand
+  const startedAt = performance.now()
+  const running = launch({
+    name: 'gatehouse',
+    command: ['node', 'src/main.ts'],
+    cwd: root,
+    cores: stand.cores,
+    folder: stand.folder,
+    env: {
+      ...keys,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: join(stand.folder, `gatehouse-${port}`),
+      DB_HOST: database.host,
+      DB_PORT: String(database.port),
+      DB_USER: database.user,
+      DB_PASS: database.password,
+      DB_NAME: database.name,
+      DB_SSL: 'DISABLED',
+      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+    },
+  })
+  await waitUntilServing(`http://127.0.0.1:${port}/readyz`, running)
+  return { running, port, coldStartMs: performance.now() - startedAt }
+}
+
+/** A stored credential with the emulator as its host, and a provider `@bench` that uses it. */
+async function storeProvider(stand: Stand, port: number): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/integrations`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': keys.INIT_ADMIN_API_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'bench',
+      ai_provider_id: 'openai',
+      key: 'sk-bench',
+      configurations: { custom_host: upstream(stand) },
+      create_default_provider: true,
+      default_provider_slug: 'bench',
+    }),
+  })
+  if (!response.ok) throw new Error(`the provider could not be stored: ${response.status} ${await response.text()}`)
+}
+
+async function startPortkey(stand: Stand): Promise<Started> {
+  const port = await freePort()
+  const startedAt = performance.now()
+  const running = launch({
+    name: 'portkey',
+    command: ['node', peer, '--headless', `--port=${port}`],
+    cores: stand.cores,
+    folder: stand.folder,
+    env: { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost', NODE_ENV: 'production' },
+  })
+  await waitUntilServing(`http://127.0.0.1:${port}/`, running)
+  return { running, port, coldStartMs: performance.now() - startedAt }
+}
+
+/** The rows of the table, in order. */
+export const subjects: readonly Subject[] = [
+  {
+    id: 'a',
+    label: 'nginx, one worker, no log',
+    missing: hasNginx ? null : 'nginx is not installed here',
+    headers: direct,
+    start: startNginx,
+  },
+  { id: 'b', label: 'bare node:http + undici', missing: null, headers: direct, start: startBare },
+  {
+    id: 'c',
+    label: 'Gatehouse, everything on',
+    missing: existsSync(join(root, 'src/main.ts')) ? null : 'src/main.ts is not there',
+    headers: () => ({ authorization: `Bearer ${keys.INIT_WORKSPACE_API_KEY}`, 'x-service-provider': '@bench' }),
+    prepare: storeProvider,
+    start: startGatehouse,
+  },
+  {
+    id: 'd',
+    label: '@portkey-ai/gateway 1.15.2',
+    missing: existsSync(peer) ? null : 'it could not be installed (bench/peers)',
+    headers: (stand) => ({ ...direct(), 'x-portkey-provider': 'openai', 'x-portkey-custom-host': upstream(stand) }),
+    start: startPortkey,
+  },
+]
