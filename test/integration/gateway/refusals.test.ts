@@ -361,7 +361,7 @@ test.serial('a refused body that never ends is answered, and then cut off', asyn
   const feed = setInterval(() => socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`), 5)
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  await once(socket, 'close')
+  await new Promise((resolve) => socket.once('close', resolve))
   clearInterval(feed)
   t.regex(text, /^HTTP\/1\.1 413 /)
   t.is(bed.gateway.inflight(), 0)
