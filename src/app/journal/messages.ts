@@ -1,0 +1,49 @@
+import type { ClientConfig } from 'pg'
+import type { DatabaseConfig } from '../../config/config.ts'
+import { Secret } from '../../lib/secret.ts'
+import { sslOptions } from '../database/ssl.ts'
+
+/** What the worker is started with; plain data, since it is copied to another thread. */
+export interface WorkerInput {
+  readonly root: string
+  readonly segmentBytes: number
+  readonly connection: WorkerConnection
+}
+
+/** A `ClientConfig` without its TLS context, which cannot be copied, and what it takes to build it again. */
+export interface WorkerConnection {
+  readonly client: Omit<ClientConfig, 'ssl' | 'password' | 'types' | 'stream'> & { readonly password: string | undefined }
+  /** Null: no TLS. */
+  readonly tls: (Omit<DatabaseConfig, 'ssl'> & { readonly password: null; readonly ssl: PlainSsl }) | null
+}
+
+type PlainSsl = Omit<DatabaseConfig['ssl'], 'key'> & { readonly key: string | null }
+
+export type ToWorker = { readonly type: 'flush'; readonly id: number } | { readonly type: 'stop' }
+
+export type FromWorker =
+  | { readonly type: 'progress'; readonly own: number; readonly adopted: number; readonly rejected: number; readonly fault: string | null }
+  | { readonly type: 'flushed'; readonly id: number }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+
+/** Takes a connection apart for the worker. */
+export function packConnection(database: DatabaseConfig, client: ClientConfig): WorkerConnection {
+  const { host, port, user, database: name, options } = client
+  const password = typeof client.password === 'string' ? client.password : undefined
+  return {
+    client: { host, port, user, database: name, options, password },
+    tls: client.ssl === false || client.ssl === undefined ? null : withoutSecrets(database),
+  }
+}
+
+/** Puts it together again. */
+export function unpackConnection({ client, tls }: WorkerConnection): ClientConfig {
+  if (tls === null) return { ...client, ssl: false }
+  const key = tls.ssl.key === null ? null : new Secret(tls.ssl.key)
+  return { ...client, ssl: sslOptions({ ...tls, ssl: { ...tls.ssl, key } }) }
+}
+
+function withoutSecrets({ ssl, ...rest }: DatabaseConfig) {
+  return { ...rest, password: null, ssl: { ...ssl, key: ssl.key?.reveal() ?? null } }
+}

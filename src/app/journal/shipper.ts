@@ -1,0 +1,106 @@
+import { Worker } from 'node:worker_threads'
+import type { ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import type { DatabaseConfig } from '../../config/config.ts'
+import { packConnection, type FromWorker, type ToWorker, type WorkerInput } from './messages.ts'
+
+export interface ShipperOptions {
+  /** The journal's directory, which holds one directory per writer. */
+  readonly directory: string
+  /** `client.ssl` is built again from `database` in the worker: a TLS context cannot be copied to another thread. */
+  readonly database: DatabaseConfig
+  readonly client: ClientConfig
+  readonly log: Logger
+}
+
+/** Counts since the start. */
+export interface ShipperStats {
+  /** Records of this process's own journal that reached the database. */
+  readonly shipped: number
+  /** Records that dead processes had left. */
+  readonly adopted: number
+  /** Records that the database will never take; they are kept in `rejected.bad`. */
+  readonly rejected: number
+  /** Why records wait; null when they do not. */
+  readonly fault: string | null
+}
+
+/** Ships the journal to the database, in a thread of its own. */
+export interface Shipper {
+  /** Resolves when all that was appended before the call is in the database. */
+  flushed(): Promise<void>
+  /** Ships what it can within the deadline, in milliseconds, and ends. What is left stays on disk for the next start. */
+  stop(deadlineMs?: number): Promise<void>
+  stats(): ShipperStats
+}
+
+const segmentBytes = 4 * 1024 * 1024
+const respawnAfterMs = 1_000
+const stopDeadlineMs = 5_000
+/** Batches are bounded, so that little is enough; a leak ends the thread, which is then started again. */
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
+const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+
+/** Starts shipping: what dead processes left first, then what is appended, within a second. */
+export function startShipper({ directory, database, client, log }: ShipperOptions): Shipper {
+  const workerData: WorkerInput = { root: directory, segmentBytes, connection: packConnection(database, client) }
+  const stats = { shipped: 0, adopted: 0, rejected: 0, fault: null as string | null }
+  const flushes = new Map<number, () => void>()
+  const ended = Promise.withResolvers<void>()
+  let asked = 0
+  let stopping = false
+  let worker = spawn()
+
+  function spawn(): Worker {
+    const thread = new Worker(entry, { workerData, env: {}, resourceLimits, name: 'journal' })
+    thread.unref()
+    thread.on('message', receive)
+    thread.on('error', (error) => log.error({ err: error }, 'the journal thread failed'))
+    thread.on('exit', () => (stopping ? ended.resolve() : setTimeout(respawn, respawnAfterMs).unref()))
+    return thread
+  }
+
+  function respawn(): void {
+    if (stopping) return ended.resolve()
+    worker = spawn()
+    for (const id of flushes.keys()) send({ type: 'flush', id })
+  }
+
+  function send(message: ToWorker): void {
+    worker.ref()
+    worker.postMessage(message)
+  }
+
+  function receive(message: FromWorker): void {
+    if (message.type === 'log') log[message.level](message.fields, message.message)
+    if (message.type === 'progress') {
+      stats.shipped += message.own
+      stats.adopted += message.adopted
+      stats.rejected += message.rejected
+      stats.fault = message.fault
+    }
+    if (message.type === 'flushed') {
+      flushes.get(message.id)?.()
+      flushes.delete(message.id)
+      if (flushes.size === 0 && !stopping) worker.unref()
+    }
+  }
+
+  return {
+    stats: () => ({ ...stats }),
+    flushed() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      asked += 1
+      flushes.set(asked, resolve)
+      send({ type: 'flush', id: asked })
+      return promise
+    },
+    async stop(deadlineMs = stopDeadlineMs) {
+      stopping = true
+      send({ type: 'stop' })
+      const deadline = setTimeout(() => void worker.terminate(), deadlineMs)
+      await ended.promise
+      clearTimeout(deadline)
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { DatabaseError } from 'pg'
+import type { Frame } from '../../gateway/journal/frame.ts'
+import type { ReadFrame } from '../../gateway/journal/reader.ts'
+import { decodeRecord } from '../../gateway/journal/record.ts'
+import type { LoggedExchange } from './columns.ts'
+import { createInserter, deleteCursor, readCursor, UnreadableRowError } from './insert.ts'
+import type { Session } from './session.ts'
+
+/** A segment, by the key of its cursor. */
+export interface SegmentKey {
+  readonly node: string
+  readonly segment: string
+}
+
+export interface StoreOptions {
+  readonly session: Session
+  readonly shipped: (count: { readonly records: number; readonly own: boolean }) => void
+  readonly rejected: (frame: Frame, reason: string) => void
+}
+
+/** The database side of shipping: batches, cursors, and the search for the record that spoils a batch. */
+export interface Store {
+  position(key: SegmentKey): Promise<number>
+  ship(key: SegmentKey & { readonly own: boolean }, frames: readonly ReadFrame[]): Promise<void>
+  /** How many records the next batch should have; fewer after a failure, which may have been a time limit. */
+  batchSize(): number
+  /** The segment no longer exists. */
+  forget(key: SegmentKey): Promise<void>
+  reset(): void
+}
+
+const largestBatch = 500
+/** Classes of SQLSTATE that are the data's fault: wrong values, broken constraints, too much for a page or an index. */
+const dataFault = /^(?:22|23|54)/
+
+/** Builds the store on a session. */
+export function createStore({ session, shipped, rejected }: StoreOptions): Store {
+  const insert = createInserter()
+  const cursors = createCursors(session)
+  const partitions = createPartitions(session)
+  let batchSize = largestBatch
+
+  const commit = async (key: SegmentKey, rows: readonly LoggedExchange[], to: number) => {
+    await partitions.ensure(rows)
+    await insert(await session.client(), { node: key.node, segment: key.segment, from: await cursors.position(key), to, rows })
+    cursors.moved(key, to)
+    batchSize = Math.min(batchSize * 2, largestBatch)
+  }
+
+  const reject = async (key: SegmentKey, { frame, end }: ReadFrame, error: Error) => {
+    await commit(key, [], end)
+    rejected(frame, error.message)
+  }
+
+  /** Halves a batch that the database refuses until the record at fault is alone; `retried`: its partitions are surely there. */
+  const ship = async (key: SegmentKey & { own: boolean }, frames: readonly ReadFrame[], retried: boolean): Promise<void> => {
+    const last = frames.at(-1)
+    if (last === undefined) return
+    try {
+      await commit(key, frames.map(toExchange), last.end)
+      shipped({ records: frames.length, own: key.own })
+    } catch (error) {
+      if (!isDataFault(error)) throw error
+      partitions.reset()
+      const half = Math.floor(frames.length / 2)
+      if (!retried) await ship(key, frames, true)
+      else if (half === 0) await reject(key, last, error)
+      else {
+        await ship(key, frames.slice(0, half), true)
+        await ship(key, frames.slice(half), true)
+      }
+    }
+  }
+
+  return {
+    position: cursors.position,
+    forget: cursors.forget,
+    batchSize: () => batchSize,
+    ship: (key, frames) => ship(key, frames, false),
+    reset() {
+      cursors.reset()
+      partitions.reset()
+      batchSize = Math.max(1, Math.floor(batchSize / 2))
+    },
+  }
+}
+
+/** How far each segment is shipped, as the database says, kept until `reset`. */
+function createCursors(session: Session) {
+  const known = new Map<string, number>()
+  return {
+    position: async (key: SegmentKey): Promise<number> => {
+      const position = known.get(key.segment) ?? (await readCursor(await session.client(), key))
+      known.set(key.segment, position)
+      return position
+    },
+    forget: async (key: SegmentKey): Promise<void> => {
+      known.delete(key.segment)
+      await deleteCursor(await session.client(), key)
+    },
+    moved: (key: SegmentKey, to: number) => known.set(key.segment, to),
+    reset: () => known.clear(),
+  }
+}
+
+/** The days whose partitions are known to exist. */
+function createPartitions(session: Session) {
+  const days = new Set<string>()
+  return {
+    async ensure(rows: readonly LoggedExchange[]) {
+      for (const day of new Set(rows.map(dayOf))) {
+        if (days.has(day)) continue
+        await (await session.client()).query('SELECT ensure_log_partitions($1)', [day])
+        days.add(day)
+      }
+    },
+    reset: () => days.clear(),
+  }
+}
+
+function toExchange({ frame }: ReadFrame): LoggedExchange {
+  try {
+    return { record: decodeRecord(frame.record), bodies: frame }
+  } catch (error) {
+    throw new UnreadableRowError('a record cannot be read', { cause: error })
+  }
+}
+
+function dayOf({ record }: LoggedExchange): string {
+  if (Math.abs(record.createdAt) < 8.64e15) return new Date(record.createdAt).toISOString().slice(0, 10)
+  throw new UnreadableRowError('a record has no valid time')
+}
+
+const isDataFault = (error: unknown): error is Error =>
+  error instanceof UnreadableRowError || (error instanceof DatabaseError && dataFault.test(error.code ?? ''))

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { createDrain, type Drain } from './drain.ts'
+import { unpackConnection, type FromWorker, type ToWorker, type WorkerInput } from './messages.ts'
+import { keepReject } from './rejects.ts'
+import { createSession } from './session.ts'
+import { createStore } from './store.ts'
+
+/** How soon after an append the record is shipped. */
+const pollEveryMs = 200
+const longestBackoffMs = 5_000
+const syncEveryMs = 1_000
+
+const input: WorkerInput = workerData
+const post = (message: FromWorker) => parentPort?.postMessage(message)
+const counts = { own: 0, adopted: 0, rejected: 0 }
+let fault: string | null = null
+let failures = 0
+let stopping = false
+let pending: number[] = []
+let wake = new AbortController()
+let reported: string | null = null
+
+const session = createSession(unpackConnection(input.connection))
+const store = createStore({
+  session,
+  shipped({ records, own }) {
+    counts[own ? 'own' : 'adopted'] += records
+  },
+  rejected(frame, reason) {
+    counts.rejected += 1
+    keepReject(input.root, frame, reason)
+    post({ type: 'log', level: 'warn', message: 'the database refuses a log record; it is kept in rejected.bad', fields: { reason } })
+  },
+})
+
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.type === 'stop') stopping = true
+  else pending.push(message.id)
+  wake.abort()
+})
+
+const told = new Set<string>()
+
+await run(createDrain({ ...input, store, now: Date.now, unusable }))
+
+async function run(drain: Drain): Promise<void> {
+  const syncing = setInterval(() => fault !== null && attempt(() => drain.sync()), syncEveryMs)
+  while (!(await tick(drain))) await pause()
+  clearInterval(syncing)
+  await session.drop()
+  post({ type: 'stopped' })
+  parentPort?.close()
+}
+
+/** Passes until nothing is left. Returns true when that was the last time: asked to stop before it began. */
+async function tick(drain: Drain): Promise<boolean> {
+  const last = stopping
+  const asked = pending
+  pending = []
+  try {
+    while (await drain.pass()) report()
+    recovered()
+  } catch (error) {
+    pending = [...asked, ...pending]
+    await failed(drain, error)
+    return false
+  }
+  report()
+  for (const id of asked) post({ type: 'flushed', id })
+  return last
+}
+
+function recovered(): void {
+  if (fault !== null) post({ type: 'log', level: 'info', message: 'log records reach the database again', fields: { failures } })
+  failures = 0
+  fault = null
+}
+
+async function failed(drain: Drain, error: unknown): Promise<void> {
+  const reason = error instanceof Error ? error.message : String(error)
+  if (fault === null) post({ type: 'log', level: 'warn', message: 'log records wait on disk for the database', fields: { reason } })
+  fault = reason
+  failures += 1
+  report()
+  drain.reset()
+  await session.drop()
+}
+
+function report(): void {
+  if (fault === reported && counts.own + counts.adopted + counts.rejected === 0) return
+  post({ type: 'progress', ...counts, fault })
+  Object.assign(counts, { own: 0, adopted: 0, rejected: 0 })
+  reported = fault
+}
+
+function unusable(directory: string, reason: string): void {
+  if (told.has(directory)) return
+  told.add(directory)
+  post({ type: 'log', level: 'warn', message: 'a journal directory cannot be used', fields: { reason } })
+}
+
+/** Until the next poll or, after failures, twice as long each time with jitter. A message ends it. */
+async function pause(): Promise<void> {
+  const backoffMs = Math.min(longestBackoffMs, 100 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2)
+  await sleep(failures === 0 ? pollEveryMs : backoffMs, undefined, { signal: wake.signal }).catch(() => {})
+  wake = new AbortController()
+}
+
+function attempt(act: () => void): void {
+  try {
+    act()
+  } catch {
+    // The file was shipped and removed meanwhile, or the disk refuses; the next second tries again.
+  }
+}

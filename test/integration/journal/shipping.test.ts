@@ -1,0 +1,113 @@
+import test from 'ava'
+import { readdirSync } from 'node:fs'
+import type { Client, ClientConfig } from 'pg'
+import { connect } from '../../../src/app/database/connect.ts'
+import { startShipper } from '../../../src/app/journal/shipper.ts'
+import { openJournal } from '../../../src/gateway/journal/journal.ts'
+import { inDatabase, silent, testDatabase, type TestDatabase } from '../../support/database.ts'
+import { exchangeBodies, exchangeRecord, organisationId, temporaryDirectory, workspaceId } from '../../support/journal.ts'
+
+let database: TestDatabase
+let client: ClientConfig
+
+test.before(async () => {
+  database = await testDatabase()
+  client = (await connect(database.config, silent)).runtime
+})
+test.after.always(() => database.drop())
+
+const asSuperuser = <T>(work: (client: Client) => Promise<T>) => inDatabase(database.superuser, work)
+const rowsOf = (sql: string, values: unknown[] = []) => asSuperuser(async (pg) => (await pg.query(sql, values)).rows)
+
+function start() {
+  const directory = temporaryDirectory()
+  const journal = openJournal({ directory: directory.path, maxBodyBytes: 1 << 20, maxSpoolBytes: 1 << 26 })
+  const shipper = startShipper({ directory: directory.path, database: database.config, client, log: silent })
+  return { directory, journal, shipper }
+}
+
+test('a record and its bodies arrive as they were appended', async (t) => {
+  const { directory, journal, shipper } = start()
+  const record = exchangeRecord({ createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678), metadata: { note: 'ä "quoted"' } })
+  journal.append(record, {
+    request: Buffer.from('{"a":1}'),
+    response: Buffer.from([0, 255, 128]),
+    requestTruncated: false,
+    responseTruncated: true,
+  })
+  await shipper.flushed()
+  t.deepEqual(await rowsOf('SELECT * FROM logs WHERE id = $1', [record.id]), [
+    {
+      id: record.id,
+      organisation_id: organisationId,
+      workspace_id: workspaceId,
+      created_at: new Date(record.createdAt),
+      api_key_id: record.apiKeyId,
+      user_id: null,
+      client_ip: '192.0.2.7',
+      method: 'POST',
+      path: '/chat/completions',
+      operation: 'chat_completions',
+      provider: 'openai',
+      provider_slug: 'openai-main',
+      model: 'gpt-4o-mini',
+      status: 200,
+      outcome: 'complete',
+      error_code: null,
+      stream: false,
+      duration_ms: 12.5,
+      upstream_ms: 11,
+      first_byte_ms: 12,
+      input_tokens: '12',
+      output_tokens: '30',
+      total_tokens: '42',
+      usage: { cache_read_tokens: 4 },
+      usage_source: 'provider',
+      cost_nano_usd: null,
+      retry_count: 0,
+      cache_status: 'DISABLED',
+      last_used_option: 'config',
+      trace_id: record.traceId,
+      span_id: null,
+      parent_span_id: null,
+      span_name: null,
+      metadata: { note: 'ä "quoted"' },
+      request_bytes: '20',
+      response_bytes: '40',
+    },
+  ])
+  t.deepEqual(await rowsOf('SELECT * FROM log_bodies WHERE id = $1', [record.id]), [
+    {
+      id: record.id,
+      organisation_id: organisationId,
+      created_at: new Date(record.createdAt),
+      upstream_url: record.upstreamUrl,
+      request_headers: record.requestHeaders,
+      response_headers: record.responseHeaders,
+      request_body: Buffer.from('{"a":1}'),
+      response_body: Buffer.from([0, 255, 128]),
+      request_truncated: false,
+      response_truncated: true,
+    },
+  ])
+  t.deepEqual(shipper.stats(), { shipped: 1, adopted: 0, rejected: 0, fault: null })
+  await journal.close()
+  await shipper.stop()
+  t.deepEqual(readdirSync(directory.path), [])
+  directory.remove()
+})
+
+test('stop ships what was appended, over many segments, and leaves nothing behind', async (t) => {
+  const { directory, journal, shipper } = start()
+  const traceId = 'many-segments'
+  const body = 'x'.repeat(20_000)
+  for (let count = 0; count < 1000; count += 1) journal.append(exchangeRecord({ traceId }), exchangeBodies(body, null))
+  await journal.close()
+  await shipper.stop(30_000)
+  t.deepEqual(await rowsOf('SELECT count(*)::int AS count, count(DISTINCT id)::int AS ids FROM logs WHERE trace_id = $1', [traceId]), [
+    { count: 1000, ids: 1000 },
+  ])
+  t.deepEqual(readdirSync(directory.path), [])
+  t.deepEqual(await rowsOf('SELECT FROM journal_cursors WHERE node = ANY($1)', [readdirSync(directory.path)]), [])
+  directory.remove()
+})
