@@ -1,5 +1,5 @@
 import type { Environment } from './environment.ts'
-import { settingNames, settings } from './settings.ts'
+import { settingNames, settings, type SettingName } from './settings.ts'
 
 /** A name in the environment that we do not know, and the setting it is probably meant to be. */
 export interface SuspiciousName {
@@ -65,3 +65,9 @@ function editDistance(left: string, right: string): number {
 }
 
 const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY
+
+/** What was given although the embedded database ignores it: somebody probably forgot DB_HOST. */
+export function ignoredSettings(env: Environment): readonly SettingName[] {
+  if (env['DB_HOST']) return []
+  return settingNames.filter((name) => name.startsWith('DB_') && name !== 'DB_POOL_SIZE' && (env[name] || env[`${name}_FILE`]))
+}

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { effectiveSettings, loadConfig, settingNames, settings, suspiciousNames } from '../../../src/config/index.ts'
+import { effectiveSettings, ignoredSettings, loadConfig, settingNames, settings, suspiciousNames } from '../../../src/config/index.ts'
 
 const suspects = test.macro({
   exec: (t, name: string, meant: string | null) => {
@@ -32,6 +32,12 @@ test(suspects, 'KUBERNETES_SERVICE_PORT', null)
 
 test('no setting looks like a misspelling of another', (t) => {
   t.deepEqual(suspiciousNames(Object.fromEntries(settingNames.map((name) => [name, 'x']))), [])
+})
+
+test('settings of a database server are ignored without DB_HOST, and named', (t) => {
+  const given = { DB_USER: 'me', DB_PASS_FILE: '/run/secrets/db_pass', DB_POOL_SIZE: '3', DB_SSL: '' }
+  t.deepEqual(ignoredSettings(given), ['DB_USER', 'DB_PASS'])
+  t.deepEqual(ignoredSettings({ ...given, DB_HOST: 'db' }), [])
 })
 
 test('the start log shows defaults, what was given, and masks for secrets', (t) => {
