@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import { Client, DatabaseError, type ClientConfig } from 'pg'
 import pino from 'pino'
 import type { DatabaseConfig } from '../../src/config/config.ts'
 import { startEmbedded, type EmbeddedDatabase } from '../../src/app/database/embedded.ts'
@@ -15,8 +15,8 @@ export const silent = pino({ level: 'silent' })
 export interface TestDatabase {
   readonly config: DatabaseConfig
   /** A superuser's connection settings to the same database, for looking past row-level security. */
-  readonly superuser: pg.ClientConfig
-  drop(): Promise<void>
+  readonly superuser: ClientConfig
+  readonly drop: () => Promise<void>
 }
 
 export interface TestDatabaseOptions {
@@ -52,7 +52,7 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
       ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
     },
     superuser,
-    async drop() {
+    drop: async () => {
       await inDatabase(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
       await leaveServer()
     },
@@ -126,28 +126,28 @@ async function schemaHash(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-async function exists(client: pg.Client, name: string): Promise<boolean> {
+async function exists(client: Client, name: string): Promise<boolean> {
   const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
   return rowCount === 1
 }
 
 /** 55006: another clone of the same source is being made at this moment. */
-async function createDatabase(client: pg.Client, name: string, template: string): Promise<void> {
+async function createDatabase(client: Client, name: string, template: string): Promise<void> {
   await client.query(createOwner)
   for (let attempt = 1; ; attempt += 1) {
     try {
       await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner.user}`)
       return
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError && error.code === '55006') || attempt === 100) throw error
+      if (!(error instanceof DatabaseError && error.code === '55006') || attempt === 100) throw error
       await sleep(50)
     }
   }
 }
 
 /** Runs `work` on a connection of its own. */
-export async function inDatabase<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(config)
+export async function inDatabase<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(config)
   client.on('error', () => {})
   await client.connect()
   try {

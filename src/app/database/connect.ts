@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import { Client, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { DatabaseConfig } from '../../config/config.ts'
 import { appRole } from './app-role.ts'
@@ -9,9 +9,9 @@ import { sslOptions } from './ssl.ts'
 /** How to reach the database, proven by one connection. */
 export interface Connection {
   /** As the role that was given, without time limits: for migrations alone. */
-  readonly login: pg.ClientConfig
+  readonly login: ClientConfig
   /** For everything else: bound by row-level security, with time limits. Usable after `migrate`, which makes its role. */
-  readonly runtime: pg.ClientConfig
+  readonly runtime: ClientConfig
   /** For example `18.1`. */
   readonly serverVersion: string
   readonly encrypted: boolean
@@ -61,7 +61,7 @@ export async function connectWithRetry(
   }
 }
 
-function clientConfig(database: DatabaseConfig): pg.ClientConfig {
+function clientConfig(database: DatabaseConfig): ClientConfig {
   return {
     host: database.host,
     port: database.port,
@@ -82,8 +82,8 @@ interface Facts {
   readonly bypasses: boolean
 }
 
-async function probe(login: pg.ClientConfig): Promise<Connection> {
-  const client = new pg.Client(login)
+async function probe(login: ClientConfig): Promise<Connection> {
+  const client = new Client(login)
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import { Client, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { ensureAppRole, lacksAppRole } from './app-role.ts'
 import { codeOf } from './connection-error.ts'
 import { readMigrations, type MigrationFile } from './migration-files.ts'
-import { withMigrationLock } from './migration-lock.ts'
+import { assertLockHeldElsewhere, withMigrationLock } from './migration-lock.ts'
 
 export interface MigrateOptions {
   /** Another folder than the installation's `migrations`. */
@@ -21,7 +21,7 @@ export interface MigrateOptions {
  * Brings the schema up to this build and returns what this call applied. Any number of processes may call it at once, and any of
  * them may die at any statement: the next call goes on where the database stands. Give it `Connection.login`.
  */
-export async function migrate(client: pg.ClientConfig, log: Logger, options: MigrateOptions = {}): Promise<readonly string[]> {
+export async function migrate(client: ClientConfig, log: Logger, options: MigrateOptions = {}): Promise<readonly string[]> {
   const files = await readMigrations(options.directory)
   if (await isCurrent(client, files)) return []
   return withMigrationLock(client, log, (lost) =>
@@ -39,10 +39,7 @@ export async function migrate(client: pg.ClientConfig, log: Logger, options: Mig
 }
 
 /** The migrations of this build that this database lacks; an error when an applied one was changed since. */
-export async function pendingMigrations(
-  client: pg.ClientConfig,
-  options: Pick<MigrateOptions, 'directory'> = {},
-): Promise<readonly string[]> {
+export async function pendingMigrations(client: ClientConfig, options: Pick<MigrateOptions, 'directory'> = {}): Promise<readonly string[]> {
   const files = await readMigrations(options.directory)
   return withClient(client, async (connected) => (await findPending(connected, files)).map(({ id }) => id))
 }
@@ -51,10 +48,10 @@ const createTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   id text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), duration_ms integer NOT NULL)`
 
 /** Most starts find nothing to do, and then neither take the lock nor wait for it. */
-const isCurrent = (client: pg.ClientConfig, files: readonly MigrationFile[]) =>
+const isCurrent = (client: ClientConfig, files: readonly MigrationFile[]) =>
   withClient(client, async (connected) => (await findPending(connected, files)).length === 0 && !(await lacksAppRole(connected)))
 
-async function findPending(client: pg.Client, files: readonly MigrationFile[]): Promise<readonly MigrationFile[]> {
+async function findPending(client: Client, files: readonly MigrationFile[]): Promise<readonly MigrationFile[]> {
   const applied = await readApplied(client)
   const changed = files.find(({ id, checksum }) => (applied.get(id) ?? checksum) !== checksum)
   if (changed !== undefined) {
@@ -65,7 +62,7 @@ async function findPending(client: pg.Client, files: readonly MigrationFile[]): 
   return files.filter(({ id, phase }) => phase === 'expand' && !applied.has(id))
 }
 
-async function readApplied(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+async function readApplied(client: Client): Promise<ReadonlyMap<string, string>> {
   const { rows: tables } = await client.query<{ present: boolean }>(`SELECT to_regclass('schema_migrations') IS NOT NULL AS present`)
   if (tables[0]?.present !== true) return new Map()
   const { rows } = await client.query<{ id: string; checksum: string }>('SELECT id, checksum FROM schema_migrations')
@@ -73,7 +70,7 @@ async function readApplied(client: pg.Client): Promise<ReadonlyMap<string, strin
 }
 
 interface Run {
-  readonly worker: pg.Client
+  readonly worker: Client
   readonly log: Logger
   readonly options: MigrateOptions
 }
@@ -124,7 +121,7 @@ async function applyStepwise(file: MigrationFile, run: Run): Promise<void> {
   await run.worker.query(`SET lock_timeout = '5s'`)
 }
 
-const record = (file: MigrationFile, worker: pg.Client, durationMs = 0) =>
+const record = (file: MigrationFile, worker: Client, durationMs = 0) =>
   worker.query('INSERT INTO schema_migrations (id, checksum, duration_ms) VALUES ($1, $2, $3)', [
     file.id,
     file.checksum,
@@ -145,7 +142,7 @@ async function runStatements(file: MigrationFile, { worker, options }: Run): Pro
 }
 
 /** An index whose concurrent build was cut off stays behind, invalid, and would satisfy IF NOT EXISTS. Only those that this file builds are ours to drop. */
-async function dropInvalidIndexes(file: MigrationFile, worker: pg.Client): Promise<void> {
+async function dropInvalidIndexes(file: MigrationFile, worker: Client): Promise<void> {
   const names = file.statements.flatMap(({ text }) => /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS "?(\w+)/i.exec(text)?.[1] ?? [])
   const { rows } = await worker.query<{ name: string }>(
     'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid AND indexrelid = ANY (SELECT to_regclass(quote_ident(n)) FROM unnest($1::text[]) n)',
@@ -154,7 +151,7 @@ async function dropInvalidIndexes(file: MigrationFile, worker: pg.Client): Promi
   for (const { name } of rows) await worker.query(`DROP INDEX CONCURRENTLY ${name}`)
 }
 
-async function ownPid(worker: pg.Client): Promise<number> {
+async function ownPid(worker: Client): Promise<number> {
   const { rows } = await worker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   return rows[0]?.pid ?? 0
 }
@@ -162,17 +159,18 @@ async function ownPid(worker: pg.Client): Promise<number> {
 /** 55P03 lock_not_available, 40P01 deadlock_detected. */
 const isLockTrouble = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))
 
-const withWorker = <T>(client: pg.ClientConfig, lost: AbortSignal, work: (worker: pg.Client) => Promise<T>): Promise<T> =>
+const withWorker = <T>(client: ClientConfig, lost: AbortSignal, work: (worker: Client) => Promise<T>): Promise<T> =>
   withClient(client, async (worker) => {
     const stop = () => void worker.end().catch(() => {})
     lost.addEventListener('abort', stop, { once: true })
+    await assertLockHeldElsewhere(worker)
     await worker.query(`SET statement_timeout = 0; SET lock_timeout = '5s'; SET client_min_messages = warning`)
     lost.throwIfAborted()
     return work(worker).finally(() => lost.removeEventListener('abort', stop))
   })
 
-async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(config)
+async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(config)
   client.on('error', () => {})
   await client.connect()
   try {

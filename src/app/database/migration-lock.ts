@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import { Client, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 
 /** The two halves of the advisory lock's name; free to choose, fixed forever. */
 const lockKey = [1_734_440_040, 1] as const
+const isOurLock = `locktype = 'advisory' AND granted AND classid = $1 AND objid = $2 AND objsubid = 2
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 const pollMs = 200
 const reportEveryMs = 5000
 const maxWaitMs = 10 * 60_000
@@ -13,8 +15,8 @@ const maxWaitMs = 10 * 60_000
  * snapshot, and CREATE INDEX CONCURRENTLY would wait for it forever. It lives on a connection that stays idle outside any
  * transaction for the same reason. `lost` aborts when that connection, and with it the lock, goes away.
  */
-export async function withMigrationLock<T>(client: pg.ClientConfig, log: Logger, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
-  const keeper = new pg.Client({ ...client, application_name: 'gatehouse-migrate' })
+export async function withMigrationLock<T>(client: ClientConfig, log: Logger, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+  const keeper = new Client({ ...client, application_name: 'gatehouse-migrate' })
   const lost = new AbortController()
   let released = false
   keeper.on('error', () => {})
@@ -29,7 +31,7 @@ export async function withMigrationLock<T>(client: pg.ClientConfig, log: Logger,
   }
 }
 
-async function acquire(keeper: pg.Client, log: Logger): Promise<void> {
+async function acquire(keeper: Client, log: Logger): Promise<void> {
   const startedAt = Date.now()
   let reportAt = startedAt
   while (!(await tryLock(keeper))) {
@@ -43,17 +45,28 @@ async function acquire(keeper: pg.Client, log: Logger): Promise<void> {
   }
 }
 
-async function tryLock(keeper: pg.Client): Promise<boolean> {
+/** In transaction mode a pooler gives the lock's server connection to whoever asks next: to us, or to another migrator. */
+export async function assertLockHeldElsewhere(worker: Client): Promise<void> {
+  const { rows } = await worker.query<{ elsewhere: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_locks WHERE ${isOurLock} AND pid <> pg_backend_pid()) AS elsewhere`,
+    [...lockKey],
+  )
+  if (rows[0]?.elsewhere === true) return
+  throw new Error(
+    'the database is reached through a connection pooler in transaction mode, where migrations cannot be locked: set DB_HOST and DB_PORT to PostgreSQL itself to migrate',
+  )
+}
+
+async function tryLock(keeper: Client): Promise<boolean> {
   const { rows } = await keeper.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS held', [...lockKey])
   return rows[0]?.held ?? false
 }
 
-async function describeHolder(keeper: pg.Client): Promise<string> {
+async function describeHolder(keeper: Client): Promise<string> {
   const { rows } = await keeper.query<{ pid: number; address: string; seconds: number }>(
     `SELECT a.pid, coalesce(host(a.client_addr), 'a local socket') AS address, extract(epoch FROM now() - a.backend_start)::int AS seconds
        FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-      WHERE l.locktype = 'advisory' AND l.granted AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 2
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      WHERE ${isOurLock}`,
     [...lockKey],
   )
   const [holder] = rows

@@ -1,12 +1,15 @@
 import type { EntitySchema } from '@mikro-orm/core'
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql'
-import type pg from 'pg'
+import type { ClientConfig, Pool } from 'pg'
+import type { Logger } from 'pino'
 
 export interface OrmOptions {
   /** `Connection.runtime`. */
-  readonly client: pg.ClientConfig
+  readonly client: ClientConfig
   readonly poolSize: number
   readonly entities: readonly EntitySchema[]
+  /** Told of connections that the server closed; without it they are replaced in silence. */
+  readonly log?: Logger
 }
 
 interface TenantArguments {
@@ -26,7 +29,7 @@ export const tenantFilter = {
 } as const
 
 /** Opens the pool and the entity metadata. Nothing is read from or written to the file system, and no connection is made yet. */
-export function openOrm({ client, poolSize, entities }: OrmOptions): Promise<MikroORM> {
+export function openOrm({ client, poolSize, entities, log }: OrmOptions): Promise<MikroORM> {
   return MikroORM.init({
     dbName: client.database ?? 'postgres',
     entities: [...entities],
@@ -35,13 +38,15 @@ export function openOrm({ client, poolSize, entities }: OrmOptions): Promise<Mik
     ensureDatabase: false,
     metadataCache: { enabled: false },
     debug: false,
+    colors: false,
+    logger: (message) => log?.warn(message),
     driverOptions: {
       ...client,
       ssl: false,
       max: poolSize,
       idleTimeoutMillis: 30_000,
       // Merging options would copy the TLS context, which has to stay the very object.
-      onPoolCreated: (pool: pg.Pool) => {
+      onPoolCreated: (pool: Pool) => {
         pool.options.ssl = client.ssl
       },
     },

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { createSecureContext, getCACertificates, type ConnectionOptions } from 'node:tls'
@@ -24,18 +25,13 @@ export function sslOptions(database: DatabaseConfig): false | ConnectionOptions 
 /** One context for all connections, so that certificates are parsed once and the private key is held in one place. */
 function secureContext(database: DatabaseConfig) {
   const { mode, ca, cert, key } = database.ssl
-  const authorities = ca === null ? bundled(mode) : [readPem('DB_SSL_CA', ca)]
-  try {
-    return createSecureContext({
-      ...(authorities !== null && { ca: authorities }),
-      ...(cert !== null && { cert: readPem('DB_SSL_CERT', cert) }),
-      ...(key !== null && { key: readPem('DB_SSL_KEY', key.reveal()) }),
-    })
-  } catch (error) {
-    if (error instanceof DatabaseConnectionError) throw error
-    const detail = error instanceof Error ? error.message : String(error)
-    throw new DatabaseConnectionError(`DB_SSL_CA, DB_SSL_CERT or DB_SSL_KEY cannot be used: ${detail}`, { retryable: false, cause: error })
+  const authorities = ca === null ? bundled(mode) : [readCertificate('DB_SSL_CA', ca)]
+  const options = {
+    ...(authorities !== null && { ca: authorities }),
+    ...(cert !== null && { cert: readCertificate('DB_SSL_CERT', cert) }),
+    ...(key !== null && { key: readKey('DB_SSL_KEY', key.reveal()) }),
   }
+  return attempt(() => createSecureContext(options), 'DB_SSL_CERT and DB_SSL_KEY do not belong together')
 }
 
 /** MANAGED trusts Node's own roots and the bundle of the managed databases' authorities, when the installation has one. */
@@ -45,21 +41,29 @@ function bundled(mode: DatabaseConfig['ssl']['mode']): string[] | null {
   return [...getCACertificates('default'), ...(bundle === null ? [] : [readFileSync(bundle, 'utf8')])]
 }
 
-function readPem(setting: string, given: string): string {
-  const pem = given.trimStart().startsWith('-----BEGIN') ? given : readFile(setting, given)
-  if (pem.includes('-----BEGIN')) return pem
-  throw new DatabaseConnectionError(`${setting} holds no PEM: it must begin with -----BEGIN, or be the path of such a file`, {
-    retryable: false,
-  })
+/** Parsed here, because TLS silently skips a certificate that it cannot read. */
+function readCertificate(setting: string, given: string): string {
+  const pem = readPem(setting, given)
+  attempt(() => new X509Certificate(pem), `${setting} holds no certificate that can be read`)
+  return pem
 }
 
-function readFile(setting: string, path: string): string {
+function readKey(setting: string, given: string): string {
+  const pem = readPem(setting, given)
+  attempt(() => createPrivateKey(pem), `${setting} holds no private key that can be read (one without a passphrase)`)
+  return pem
+}
+
+function readPem(setting: string, given: string): string {
+  const isPem = given.trimStart().startsWith('-----BEGIN')
+  return isPem ? given : attempt(() => readFileSync(given, 'utf8'), `${setting} is neither a PEM nor the path of a file that can be read`)
+}
+
+/** The cause is kept apart: OpenSSL's words help nobody, and a path or a PEM must not be shown. */
+function attempt<T>(work: () => T, message: string): T {
   try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new DatabaseConnectionError(`${setting} is neither a PEM nor the path of a file that can be read`, {
-      retryable: false,
-      cause: error,
-    })
+    return work()
+  } catch (cause) {
+    throw new DatabaseConnectionError(message, { retryable: false, cause })
   }
 }

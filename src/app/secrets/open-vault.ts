@@ -1,0 +1,100 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { asSystem } from '../database/orm.ts'
+import { openDataKeys } from './data-keys.ts'
+import { chooseKey, fingerprint } from './encryption-key.ts'
+import { keyVersionOf, open, seal } from './envelope.ts'
+import type { Place, SealedReason, Vault } from './vault.ts'
+
+export interface VaultOptions {
+  readonly orm: MikroORM
+  readonly config: Config
+  readonly log: Logger
+}
+
+/** Opens the vault with the key-encryption key and this database's pepper. Without the right key it is sealed, which is no error: the process says so and waits. */
+export async function openVault(options: VaultOptions): Promise<Vault> {
+  const stored = await readPepper(options.orm)
+  const choice = await chooseKey(options.config, { mayCreate: stored === null })
+  if ('sealed' in choice) return refuse(choice.sealed, options)
+  const pepper = openPepper(stored ?? (await createPepper(options.orm, choice.key)), choice.key)
+  return pepper === null ? refuse('wrong_key', options) : openedVault(options.orm, choice.key, pepper)
+}
+
+const advice: Readonly<Record<SealedReason, string>> = {
+  missing_key: 'there is no encryption key: set ENCRYPTION_KEY to the key of this database',
+  wrong_key: 'the encryption key is not the one that this database was sealed with: set ENCRYPTION_KEY to that key',
+  invalid_key: 'the encryption key is malformed: ENCRYPTION_KEY must be 32 bytes in base64',
+}
+
+function refuse(reason: SealedReason, { log, config }: VaultOptions): Vault {
+  const generated = config.encryptionKey === null && config.database.embedded ? ` (or restore ${config.dataDir}/encryption.key)` : ''
+  log.error({ sealed: reason }, `sealed: ${advice[reason]}${generated}`)
+  const fail = () => {
+    throw new ApiError('sealed', `This server is sealed: ${advice[reason]}.`)
+  }
+  return { sealed: reason, encrypt: async () => fail(), decrypt: async () => fail(), hashKey: fail }
+}
+
+function openedVault(orm: MikroORM, kek: Buffer, pepper: Buffer): Vault {
+  const keys = openDataKeys(orm, kek)
+  return {
+    sealed: null,
+    async encrypt(place, plaintext) {
+      return seal(await keys.current(place.organisationId), place, Buffer.from(plaintext))
+    },
+    async decrypt(place, ciphertext) {
+      try {
+        const key = await keys.version(place.organisationId, keyVersionOf(ciphertext))
+        return open(key, place, ciphertext).toString()
+      } catch (error) {
+        throw unreadable(place, error)
+      }
+    },
+    hashKey: (secret) => createHmac('sha256', pepper).update(secret).digest(),
+  }
+}
+
+const unreadable = ({ table, column, rowId }: Place, cause: unknown) =>
+  new Error(`${table}.${column} of row ${rowId} cannot be decrypted: it was changed, moved, or sealed with another key`, { cause })
+
+interface PepperRow {
+  readonly wrapped: Uint8Array
+  readonly kek_fingerprint: string
+}
+
+const pepperName = 'api_key_pepper'
+const pepperPlace: Place = { organisationId: '', table: 'instance_secrets', column: 'wrapped', rowId: pepperName }
+
+const readPepper = (orm: MikroORM): Promise<PepperRow | null> =>
+  asSystem(orm, async (em) => {
+    const rows = await em.execute<PepperRow[]>('SELECT wrapped, kek_fingerprint FROM instance_secrets WHERE name = ?', [pepperName])
+    return rows[0] ?? null
+  })
+
+/** Of processes that start at once one wins, and all use its pepper. */
+async function createPepper(orm: MikroORM, kek: Buffer): Promise<PepperRow> {
+  const wrapped = seal({ version: 0, bytes: kek }, pepperPlace, randomBytes(32))
+  await asSystem(orm, (em) =>
+    em.execute('INSERT INTO instance_secrets (name, wrapped, kek_fingerprint) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING', [
+      pepperName,
+      wrapped,
+      fingerprint(kek),
+    ]),
+  )
+  const stored = await readPepper(orm)
+  if (stored === null) throw new Error('the pepper of API keys could not be stored')
+  return stored
+}
+
+function openPepper(stored: PepperRow, kek: Buffer): Buffer | null {
+  if (stored.kek_fingerprint !== fingerprint(kek)) return null
+  try {
+    return open({ version: 0, bytes: kek }, pepperPlace, stored.wrapped)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,64 @@
+const crudl = ['create', 'read', 'update', 'delete', 'list'] as const
+
+const expand = (table: Readonly<Record<string, readonly string[]>>): readonly string[] =>
+  Object.entries(table).flatMap(([resource, verbs]) => verbs.map((verb) => `${resource}.${verb}`))
+
+/** What concerns a whole organisation: only organisation keys hold it. */
+const organisation = {
+  organisation_users: crudl,
+  organisation_service_api_keys: [...crudl, 'rotate'],
+  organisation_settings: ['read', 'update'],
+  organisation_guardrails: crudl,
+  organisation_exclusions: ['list', 'update'],
+  organisation_integrations: crudl,
+  organisation_mcp_integrations: crudl,
+  organisation_agent_integrations: crudl,
+  audit_logs: ['list'],
+  plugins: ['create', 'update', 'list'],
+  deployments: crudl,
+}
+
+const apiKeys = {
+  workspace_service_api_keys: [...crudl, 'rotate'],
+  workspace_user_api_keys: [...crudl, 'rotate'],
+}
+
+/** What organisation keys may do in every workspace, and workspace keys in their own. */
+const shared = {
+  secret_references: crudl,
+  workspaces: crudl,
+  workspace_users: crudl,
+  workspace_integrations: crudl,
+  workspace_mcp_integrations: crudl,
+  workspace_agent_integrations: crudl,
+  prompts: [...crudl, 'publish'],
+  configs: crudl,
+  guardrails: crudl,
+  virtual_keys: [...crudl, 'duplicate', 'copy'],
+  providers: crudl,
+  policies: crudl,
+  agent_servers: crudl,
+  mcp_servers: crudl,
+  analytics: ['view'],
+  logs: ['export', 'list', 'view'],
+}
+
+/** What calls models; only workspace keys hold it. */
+const dataPlane = {
+  completions: ['read', 'write'],
+  prompts: ['render'],
+  mcp: ['invoke'],
+  agents: ['invoke'],
+  guardrails: ['invoke'],
+  logs: ['read', 'write'],
+  feedbacks: ['read', 'write'],
+}
+
+/** Every scope that an organisation (admin) key can hold. */
+export const organisationScopes = [...expand(organisation), ...expand(apiKeys), ...expand(shared)]
+
+/** Every scope that a workspace service key can hold. */
+export const workspaceScopes = [...expand(apiKeys), ...expand(shared), ...expand(dataPlane)]
+
+/** Every scope that a user's key can hold: a workspace key's without those that manage keys. */
+export const userScopes = [...expand(shared), ...expand(dataPlane)]
