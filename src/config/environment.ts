@@ -4,9 +4,6 @@ import { settingNames, settings, type SettingName } from './settings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The environment of this process. */
-export const environment = (): Environment => process.env
-
 /** The value of each setting that was given, as text, with secrets read from their files. */
 export interface Given {
   readonly values: Readonly<Partial<Record<SettingName, string>>>

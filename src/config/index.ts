@@ -1,6 +1,6 @@
 export type { Config, DatabaseConfig, DbSslMode, FeatureFlag, Role } from './config.ts'
 export { effectiveSettings } from './effective.ts'
-export { environment, type Environment } from './environment.ts'
+export type { Environment } from './environment.ts'
 export { loadConfig } from './load.ts'
 export { environment } from './process-environment.ts'
 export { ConfigError, formatProblems, type Problem } from './problems.ts'
