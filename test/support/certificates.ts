@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -37,8 +37,16 @@ export function makeCertificate(authority: Certificate, dnsName: string, days = 
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
+let root: string | undefined
+
+/** All in one folder, which goes when the process does. */
 function newFiles() {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-certificate-'))
+  if (root === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'gatehouse-certificates-'))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    root = made
+  }
+  const folder = mkdtempSync(join(root, 'pair-'))
   return { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
 }
 

@@ -80,6 +80,7 @@ interface Facts {
   readonly version: string
   readonly number: number
   readonly bypasses: boolean
+  readonly standby: boolean
 }
 
 async function probe(login: ClientConfig): Promise<Connection> {
@@ -88,11 +89,13 @@ async function probe(login: ClientConfig): Promise<Connection> {
   try {
     await client.connect()
     const { rows } = await client.query<Facts>(
-      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses,
+              pg_is_in_recovery() AS standby
          FROM pg_roles WHERE rolname = current_user`,
     )
     const [facts] = rows
     if (facts === undefined || facts.number < oldestVersion) throw tooOld(facts?.version ?? 'unknown')
+    if (facts.standby) throw isStandby(login)
     const role = facts.bypasses ? { role: appRole } : {}
     return {
       login,
@@ -107,6 +110,10 @@ async function probe(login: ClientConfig): Promise<Connection> {
 
 const tooOld = (version: string) =>
   new DatabaseConnectionError(`PostgreSQL ${version} is too old: version 14 or newer is needed`, { retryable: false })
+
+/** After a failover the same address may lead to the new primary, so this is worth waiting for. */
+const isStandby = ({ host, port }: ClientConfig) =>
+  new DatabaseConnectionError(`PostgreSQL at ${host}:${port} is a read-only standby: set DB_HOST to the primary`, { retryable: true })
 
 const sessionOptions = (settings: Readonly<Record<string, string | number>>) =>
   Object.entries(settings)

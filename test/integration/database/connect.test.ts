@@ -53,18 +53,29 @@ test('a server that accepts and says nothing is given up after two seconds', asy
 
 const portOf = (address: string | AddressInfo | null) => (typeof address === 'object' ? (address?.port ?? 0) : 0)
 
-test('an old PostgreSQL is refused', async (t) => {
-  const old = await testDatabase({ empty: true })
-  t.teardown(old.drop)
-  // A function that hides the real one, found first: the server then says that it is version 13.
-  await inDatabase(old.superuser, async (client) => {
-    await client.query(
-      `CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT CASE $1 WHEN 'server_version' THEN '13.2' ELSE '130002' END $$`,
-    )
-    await client.query(`ALTER DATABASE ${old.config.name} SET search_path = public, pg_catalog`)
+/** A function of the catalog hidden by one of ours, found first: the server then says of itself what we want to hear. */
+const pretends = test.macro(async (t, definition: string, message: RegExp) => {
+  const pretender = await testDatabase({ empty: true })
+  t.teardown(pretender.drop)
+  await inDatabase(pretender.superuser, async (client) => {
+    await client.query(`CREATE FUNCTION public.${definition}`)
+    await client.query(`ALTER DATABASE ${pretender.config.name} SET search_path = public, pg_catalog`)
   })
-  await t.throwsAsync(connect(old.config, silent), { message: 'PostgreSQL 13.2 is too old: version 14 or newer is needed' })
+  await t.throwsAsync(connect(pretender.config, silent), { message })
 })
+
+test(
+  'an old PostgreSQL is refused',
+  pretends,
+  `current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT CASE $1 WHEN 'server_version' THEN '13.2' ELSE '130002' END $$`,
+  /^PostgreSQL 13\.2 is too old: version 14 or newer is needed$/,
+)
+test(
+  'a standby is no database to start on',
+  pretends,
+  'pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS $$ SELECT true $$',
+  /is a read-only standby: set DB_HOST to the primary/,
+)
 
 test('waits for a database that is down, and says so at each attempt', async (t) => {
   const lines: string[] = []

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,8 +21,9 @@ async function emptyDatabase(t: ExecutionContext): Promise<ClientConfig> {
 }
 
 /** A folder of migrations, each given as name and SQL. */
-async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+async function folderOf(t: ExecutionContext, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-migrations-'))
+  t.teardown(() => rm(folder, { recursive: true }))
   await mkdir(join(folder, 'v01.00.00'))
   await Promise.all(Object.entries(files).map(([name, sql]) => writeFile(join(folder, 'v01.00.00', `${name}.sql`), sql)))
   return folder
@@ -65,8 +66,8 @@ test(starters, 5, 5)
 
 test('a migration that was changed after it was applied is refused by name', async (t) => {
   const client = await emptyDatabase(t)
-  const before = await folderOf({ '001-a': '-- phase: expand\nCREATE TABLE a ();' })
-  const after = await folderOf({ '001-a': '-- phase: expand\nCREATE TABLE a (id int);' })
+  const before = await folderOf(t, { '001-a': '-- phase: expand\nCREATE TABLE a ();' })
+  const after = await folderOf(t, { '001-a': '-- phase: expand\nCREATE TABLE a (id int);' })
   await migrate(client, silent, { directory: before })
   await t.throwsAsync(migrate(client, silent, { directory: after }), {
     message: /v01\.00\.00\/001-a was changed after it had been applied/,
@@ -75,7 +76,7 @@ test('a migration that was changed after it was applied is refused by name', asy
 
 test('a failing statement is named by file and line, and nothing of its file stays', async (t) => {
   const client = await emptyDatabase(t)
-  const directory = await folderOf({ '001-a': '-- phase: expand\n-- Why.\nCREATE TABLE a ();\n\nCREATE TABLE b (\n  id nonsense);' })
+  const directory = await folderOf(t, { '001-a': '-- phase: expand\n-- Why.\nCREATE TABLE a ();\n\nCREATE TABLE b (\n  id nonsense);' })
   await t.throwsAsync(migrate(client, silent, { directory }), { message: /001-a failed at line 5: type "nonsense" does not exist/ })
   t.deepEqual(await query(client, `SELECT to_regclass('a') AS a, count(*)::int AS applied FROM schema_migrations`), [
     { a: null, applied: 0 },
@@ -84,16 +85,16 @@ test('a failing statement is named by file and line, and nothing of its file sta
 
 test('contract files wait for finalize, and a file without a phase is refused', async (t) => {
   const client = await emptyDatabase(t)
-  const directory = await folderOf({ '001-a': '-- phase: expand\nCREATE TABLE a ();', '002-b': '-- phase: contract\nDROP TABLE a;' })
+  const directory = await folderOf(t, { '001-a': '-- phase: expand\nCREATE TABLE a ();', '002-b': '-- phase: contract\nDROP TABLE a;' })
   t.deepEqual(await migrate(client, silent, { directory }), ['v01.00.00/001-a'])
-  await t.throwsAsync(migrate(client, silent, { directory: await folderOf({ '001-a': 'SELECT 1;' }) }), {
+  await t.throwsAsync(migrate(client, silent, { directory: await folderOf(t, { '001-a': 'SELECT 1;' }) }), {
     message: /must begin with "-- phase/,
   })
 })
 
 test('a waiter does not block CREATE INDEX CONCURRENTLY, and says who holds the lock', async (t) => {
   const client = await emptyDatabase(t)
-  const directory = await folderOf({
+  const directory = await folderOf(t, {
     '001-a': '-- phase: expand\nCREATE TABLE a (id int);',
     '002-b': '-- phase: expand\n-- transactional: false\nCREATE INDEX CONCURRENTLY IF NOT EXISTS a_id ON a (id);',
   })
@@ -121,7 +122,7 @@ test('a waiter does not block CREATE INDEX CONCURRENTLY, and says who holds the 
 test('a locked table is tried again, and the traffic behind it is let through meanwhile', async (t) => {
   const client = await emptyDatabase(t)
   await query(client, 'CREATE TABLE a (id int)')
-  const directory = await folderOf({ '001-a': '-- phase: expand\nALTER TABLE a ADD COLUMN b int;' })
+  const directory = await folderOf(t, { '001-a': '-- phase: expand\nALTER TABLE a ADD COLUMN b int;' })
   await inDatabase(client, async (holder) => {
     await holder.query('BEGIN; SELECT FROM a')
     const retried = Promise.withResolvers<void>()
@@ -201,7 +202,7 @@ test('killed with SIGKILL, the next run repairs', async (t) => {
 const cutBuild = test.macro({
   async exec(t, cutAt: number, index: string) {
     const client = await emptyDatabase(t)
-    const directory = await folderOf({
+    const directory = await folderOf(t, {
       '001-a': '-- phase: expand\nCREATE TABLE a (id int);',
       '002-b':
         '-- phase: expand\n-- transactional: false\nCREATE INDEX CONCURRENTLY IF NOT EXISTS a_id ON a (id);\nCREATE INDEX CONCURRENTLY IF NOT EXISTS a_twice ON a ((id * 2));',
