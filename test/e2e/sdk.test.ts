@@ -1,0 +1,222 @@
+import Anthropic from '@anthropic-ai/sdk'
+import test from 'ava'
+import OpenAI, { APIError, toFile } from 'openai'
+import { Portkey } from 'portkey-ai'
+import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
+import { adminKey, type Gatehouse, startGatehouse, workspaceKey } from '../support/process.ts'
+
+let emulator: Emulator
+let gatehouse: Gatehouse
+let openai: OpenAI
+let anthropic: Anthropic
+let portkey: Portkey
+
+async function createIntegration(provider: string, slug: string): Promise<void> {
+  const answer = await fetch(`${gatehouse.origin}/v1/integrations`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': adminKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: slug,
+      ai_provider_id: provider,
+      key: `sk-${slug}-0123456789`,
+      default_provider_slug: slug,
+      configurations: { custom_host: emulator.url },
+    }),
+  })
+  if (answer.status !== 200) throw new Error(await answer.text())
+}
+
+test.before(async () => {
+  emulator = await startEmulator()
+  gatehouse = await startGatehouse()
+  await createIntegration('openai', 'my-openai')
+  await createIntegration('anthropic', 'my-anthropic')
+  openai = new OpenAI({
+    baseURL: `${gatehouse.origin}/v1`,
+    apiKey: workspaceKey,
+    maxRetries: 0,
+    defaultHeaders: { 'x-service-provider': '@my-openai' },
+  })
+  anthropic = new Anthropic({
+    baseURL: gatehouse.origin,
+    apiKey: workspaceKey,
+    maxRetries: 0,
+    defaultHeaders: { 'x-service-provider': '@my-anthropic' },
+  })
+  portkey = new Portkey({ baseURL: `${gatehouse.origin}/v1`, apiKey: workspaceKey, provider: '@my-openai' })
+})
+test.after.always(async () => {
+  await gatehouse?.stop()
+  await emulator?.stop()
+})
+
+const messages = [{ role: 'user', content: 'hi' }] as const
+
+test('openai: chat', async (t) => {
+  const answer = await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages] })
+  t.is(answer.object, 'chat.completion')
+  t.true((answer.usage?.total_tokens ?? 0) > 0)
+})
+
+test('openai: a provider named in the model', async (t) => {
+  const plain = new OpenAI({ baseURL: `${gatehouse.origin}/v1`, apiKey: workspaceKey, maxRetries: 0 })
+  const answer = await plain.chat.completions.create({ model: '@my-openai/gpt-4o', messages: [...messages] })
+  t.is(answer.model, 'gpt-4o')
+})
+
+test('openai: stream', async (t) => {
+  const stream = await openai.chat.completions.create({
+    model: 'gpt-4o',
+    messages: [...messages],
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  let text = ''
+  let tokens = 0
+  for await (const chunk of stream) {
+    text += chunk.choices[0]?.delta.content ?? ''
+    tokens = chunk.usage?.total_tokens ?? tokens
+  }
+  t.true(text.length > 0)
+  t.true(tokens > 0)
+})
+
+test('openai: tools', async (t) => {
+  const tools = [
+    {
+      type: 'function' as const,
+      function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+    },
+  ]
+  const answer = await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages], tools, tool_choice: 'required' })
+  const call = answer.choices[0]?.message.tool_calls?.[0]
+  t.is(call?.type === 'function' ? call.function.name : null, 'get_weather')
+})
+
+test('openai: embeddings', async (t) => {
+  const answer = await openai.embeddings.create({ model: 'text-embedding-3-small', input: ['a', 'b'] })
+  t.is(answer.data.length, 2)
+  t.true((answer.data[0]?.embedding.length ?? 0) > 0)
+})
+
+test('openai: files', async (t) => {
+  const content = '{"custom_id":"1"}\n'.repeat(1000)
+  const file = await openai.files.create({ file: await toFile(Buffer.from(content), 'batch.jsonl'), purpose: 'batch' })
+  t.is(file.bytes, content.length)
+  t.is(await (await openai.files.content(file.id)).text(), content)
+  t.true((await openai.files.list()).data.some(({ id }) => id === file.id))
+  t.true((await openai.files.delete(file.id)).deleted)
+})
+
+test('openai: responses, made and read again', async (t) => {
+  const made = await openai.responses.create({ model: 'o1-pro', input: 'hi' })
+  t.is((await openai.responses.retrieve(made.id)).id, made.id)
+  let completed = false
+  for await (const event of await openai.responses.create({ model: 'o1-pro', input: 'hi', stream: true }))
+    completed ||= event.type === 'response.completed'
+  t.true(completed)
+})
+
+test('openai: completions, batches, fine-tuning and threads, with a virtual key', async (t) => {
+  const keyed = openai.withOptions({ defaultHeaders: { 'x-service-virtual-key': 'my-openai' } })
+  t.is((await keyed.completions.create({ model: 'gpt-3.5-turbo-instruct', prompt: 'hi' })).object, 'text_completion')
+  const batch = await keyed.batches.create({ input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' })
+  t.is((await keyed.batches.cancel(batch.id)).status, 'cancelling')
+  t.true((await keyed.batches.list({ limit: 100 })).data.length > 0)
+  const job = await keyed.fineTuning.jobs.create({
+    model: 'gpt-4o-mini',
+    training_file: 'file-1',
+    suffix: 's',
+    method: { type: 'supervised' },
+  })
+  t.is((await keyed.fineTuning.jobs.retrieve(job.id)).id, job.id)
+  t.true((await keyed.fineTuning.jobs.list()).data.length > 0)
+})
+
+test('openai: a request out of bounds is refused once, naming the field', async (t) => {
+  const keyed = new OpenAI({
+    baseURL: `${gatehouse.origin}/v1`,
+    apiKey: workspaceKey,
+    defaultHeaders: { 'x-service-virtual-key': 'my-openai' },
+  })
+  const error = await t.throwsAsync(keyed.completions.create({ model: 'm', prompt: 'p', temperature: 3 }), {
+    instanceOf: OpenAI.BadRequestError,
+  })
+  t.is(error.param, 'temperature')
+  t.truthy(error.requestID)
+})
+
+test('openai: a stream that breaks off raises', async (t) => {
+  const stream = await openai.chat.completions.create(
+    { model: 'gpt-4o', messages: [...messages], stream: true },
+    { headers: { 'x-emulate': JSON.stringify({ frames: 20, frameEveryMs: 2, cutAt: 700 }) } },
+  )
+  await t.throwsAsync(
+    async () => {
+      for await (const _ of stream);
+    },
+    { instanceOf: APIError },
+  )
+})
+
+test('openai: abort reaches the provider', async (t) => {
+  const closing = emulator.onClose('/chat/completions')
+  const stream = await openai.chat.completions.create(
+    { model: 'gpt-4o', messages: [...messages], stream: true },
+    { headers: { 'x-emulate': JSON.stringify({ frames: 1000, frameEveryMs: 5 }) } },
+  )
+  for await (const _ of stream) break
+  stream.controller.abort()
+  const left = performance.now()
+  const { at, complete } = await (await closing).closed
+  t.false(complete)
+  t.true(at - left < 100, `${at - left} ms`)
+})
+
+test('anthropic: messages, counted and streamed', async (t) => {
+  const ask = { model: 'claude-opus-4-5', max_tokens: 64, messages: [...messages] }
+  const answer = await anthropic.messages.create(ask)
+  t.is(answer.type, 'message')
+  t.true(answer.usage.output_tokens > 0)
+  const stream = anthropic.messages.stream(ask)
+  t.is((await stream.finalMessage()).role, 'assistant')
+  t.true((await anthropic.messages.countTokens({ model: ask.model, messages: ask.messages })).input_tokens > 0)
+})
+
+test('anthropic: errors have its shape', async (t) => {
+  const stranger = new Anthropic({ baseURL: gatehouse.origin, apiKey: 'nobody', maxRetries: 0 })
+  await t.throwsAsync(stranger.messages.create({ model: 'm', max_tokens: 1, messages: [...messages] }), {
+    instanceOf: Anthropic.AuthenticationError,
+  })
+})
+
+test('portkey-ai works through the alias', async (t) => {
+  const answer = await portkey.chat.completions.create({ model: 'gpt-4o', messages: [...messages] })
+  t.true((answer.choices?.length ?? 0) > 0)
+  const embedded = await portkey.embeddings.create({ model: 'text-embedding-3-small', input: 'a' })
+  t.true((embedded.data?.length ?? 0) > 0)
+  let chunks = 0
+  for await (const _ of await portkey.chat.completions.create({ model: 'gpt-4o', messages: [...messages], stream: true })) chunks += 1
+  t.true(chunks > 1)
+})
+
+test('every exchange is in the log, with its tokens', async (t) => {
+  const marker = `trace-${Date.now()}`
+  await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages] }, { headers: { 'x-service-trace-id': marker } })
+  const logs = async () => {
+    const answer = await fetch(`${gatehouse.origin}/v1/logs?trace_id=${marker}`, { headers: { 'x-service-api-key': workspaceKey } })
+    return (await answer.json()) as { data: readonly { id: string }[] }
+  }
+  let found = await logs()
+  const deadline = Date.now() + 5000
+  while (found.data.length === 0 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    found = await logs()
+  }
+  t.is(found.data.length, 1)
+  const one = await fetch(`${gatehouse.origin}/v1/logs/${found.data[0]?.id}`, { headers: { 'x-service-api-key': workspaceKey } })
+  const log = (await one.json()) as { request: { body: { model: string } }; response: { status: number }; metrics: { total_units: number } }
+  t.is(log.request.body.model, 'gpt-4o')
+  t.is(log.response.status, 200)
+  t.true(log.metrics.total_units > 0)
+})
