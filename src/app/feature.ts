@@ -2,6 +2,7 @@ import type { EntitySchema } from '@mikro-orm/core'
 import type { FeatureFlag } from '../config/config.ts'
 import type { Deps } from './deps.ts'
 import type { Route } from './route.ts'
+import type { SnapshotOptions } from './snapshot/snapshot.ts'
 
 /** A module of the control plane: one folder, one exported value. */
 export interface Feature {
@@ -16,6 +17,8 @@ export interface Feature {
   readonly entities: readonly EntitySchema[]
   readonly routes: readonly Route[]
   readonly jobs?: readonly Job[]
+  /** How the gateway's snapshot opens a stored credential; one feature gives it. */
+  readonly loadCredential?: SnapshotOptions['loadCredential']
 }
 
 /** Background work; one process of all runs it at a time (advisory lock). */

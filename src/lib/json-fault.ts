@@ -39,15 +39,24 @@ function firstFault(text: string): number {
 
 /** What may follow one of `{}[]:,`; null when the character is none of these, or not allowed here. */
 function punctuate(char: string, expected: Expected, open: Bracket[]): Expected | null {
+  if (char === ':') return expected === 'colon' ? 'value' : null
+  if (char === ',') return expected === 'next' ? afterComma(open.at(-1)) : null
+  if (char === '{' || char === '[') return openBracket(char, expected, open)
+  return closeBracket(char, expected, open)
+}
+
+const afterComma = (inside: Bracket | undefined) => (inside === undefined ? null : inside === '{' ? 'key' : 'value')
+
+function openBracket(char: Bracket, expected: Expected, open: Bracket[]): Expected | null {
+  if (expected !== 'value' && expected !== 'firstValue') return null
+  open.push(char)
+  return char === '{' ? 'firstKey' : 'firstValue'
+}
+
+function closeBracket(char: string, expected: Expected, open: Bracket[]): Expected | null {
   const inside = open.at(-1)
-  if (expected === 'colon') return char === ':' ? 'value' : null
-  if (expected === 'next' && char === ',' && inside !== undefined) return inside === '{' ? 'key' : 'value'
-  if ((char === '{' || char === '[') && (expected === 'value' || expected === 'firstValue')) {
-    open.push(char)
-    return char === '{' ? 'firstKey' : 'firstValue'
-  }
-  const closable = expected === 'next' || expected === (inside === '{' ? 'firstKey' : 'firstValue')
-  if (inside === undefined || !closable || char !== closing[inside]) return null
+  if (inside === undefined || char !== closing[inside]) return null
+  if (expected !== 'next' && expected !== (inside === '{' ? 'firstKey' : 'firstValue')) return null
   open.pop()
   return 'next'
 }

@@ -1,0 +1,32 @@
+import type { Config } from '../config/config.ts'
+import type { Provisioned } from './provision.ts'
+
+/** What the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
+export function announcement(config: Pick<Config, 'host' | 'publicUrl' | 'init'>, port: number, provisioned: Provisioned | null): string {
+  const origin = config.publicUrl ?? `http://${reachable(config.host)}:${port}`
+  const lines = ['', `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs`, '']
+  if (provisioned !== null) lines.push(...firstKeys(config.init, provisioned))
+  lines.push('Try it:', `  curl ${origin}/v1/health`)
+  const key = provisioned === null || config.init.workspaceApiKey !== null ? '$GATEHOUSE_KEY' : provisioned.workspaceApiKey
+  lines.push(
+    '',
+    "A first request, with your own provider's key:",
+    `  curl ${origin}/v1/chat/completions -H "x-service-api-key: ${key}" -H "x-service-provider: openai" -H "authorization: Bearer $OPENAI_API_KEY" -H "content-type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Say hello"}]}'`,
+    '',
+    '',
+  )
+  return lines.join('\n')
+}
+
+const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: Provisioned): readonly string[] => [
+  'The first keys. They are shown this once and stored nowhere:',
+  `  organisation admin key: ${init.adminApiKey === null ? adminApiKey : '(the value of INIT_ADMIN_API_KEY)'}`,
+  `  workspace key:          ${init.workspaceApiKey === null ? workspaceApiKey : '(the value of INIT_WORKSPACE_API_KEY)'}`,
+  '',
+]
+
+/** An address that a client on this machine can use for one that means all interfaces. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,129 @@
+import type { Server } from 'node:http'
+import type { Config, DatabaseConfig } from '../config/config.ts'
+import { createEgress } from '../gateway/egress/create-egress.ts'
+import { clientAddressOf } from './client-address.ts'
+import type { Clock, Deps } from './deps.ts'
+import type { Feature } from './feature.ts'
+import { chooseDatabase, openFoundation } from './foundation.ts'
+import { createHealth } from './health.ts'
+import type { Frame } from './http/frame.ts'
+import { createHandler } from './http/handler.ts'
+import { createHttpServer } from './http/server.ts'
+import { startJobs } from './jobs.ts'
+import { drainApp } from './lifecycle.ts'
+import { createLoggers, type Loggers } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { jobsOf } from './mount.ts'
+import type { DrainOptions, Parts, Started } from './parts.ts'
+import { openPlanes } from './planes.ts'
+import { provision } from './provision.ts'
+
+export type { DrainOptions, Started } from './parts.ts'
+
+/** One process of Gatehouse. */
+export interface App {
+  /** Resolves when everything runs; rejects when this cannot be, however long one waits. */
+  readonly started: Promise<Started>
+  /** Opens the port, at once: until `started` the answers are 503, and /healthz and /readyz say why. */
+  listen(): Promise<{ readonly port: number }>
+  /** Ends in order: readiness fails, `DRAIN_DELAY`, running answers finish, the journal is flushed, the pools are closed. */
+  drain(options?: DrainOptions): Promise<void>
+}
+
+/** What a caller may put in place of what the app would build: in tests, and in worker processes. */
+export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
+  readonly loggers?: Loggers
+  /** The database as the primary process has prepared it: then this one neither starts, migrates nor provisions it, and runs no jobs. */
+  readonly prepared?: Promise<DatabaseConfig>
+  readonly clusterMetrics?: () => Promise<string>
+}
+
+/** Builds one process: config -> log, metrics, egress -> HTTP -> (meanwhile) database, vault, first keys -> snapshot, journal, gateway -> jobs. */
+export async function createApp(config: Config, features: readonly Feature[], overrides: Overrides = {}): Promise<App> {
+  const loggers = overrides.loggers ?? createLoggers(config)
+  const base = createBase(config, loggers, overrides)
+  const server = createHttpServer((req, res) => handle(req, res))
+  const parts: Parts = {
+    config,
+    loggers,
+    base,
+    server,
+    stopping: new AbortController(),
+    waitingFor: 'starting',
+    draining: false,
+    embedded: null,
+    planes: null,
+    jobs: null,
+  }
+  const handle = createHandler(toFrame(parts, features, overrides))
+  const started = start(parts, features, overrides)
+  // Whoever never asks for `started` must not crash the process; `main` asks.
+  started.catch(() => {})
+  return { started, listen: () => listen(server, config), drain: (options) => drainApp(parts, started, options) }
+}
+
+function createBase(config: Config, { application: log }: Loggers, overrides: Overrides): Parts['base'] {
+  const metrics = overrides.metrics ?? createMetrics(config.version)
+  const clock: Clock = overrides.clock ?? { now: Date.now }
+  const egress =
+    overrides.egress ??
+    createEgress({
+      trustedHosts: config.trustedCustomHosts,
+      connectTimeoutMs: config.connectTimeoutMs,
+      onBlocked: ({ reason, ...event }) => {
+        metrics.egressBlocked(reason)
+        log.warn({ ...event, reason }, 'a URL was refused by the egress guard')
+      },
+    })
+  return { config, log, clock, egress, metrics }
+}
+
+const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }: Overrides): Frame => ({
+  config: parts.config,
+  log: parts.base.log,
+  access: parts.loggers.access,
+  metrics: parts.base.metrics,
+  features,
+  clientAddress: clientAddressOf(parts.config.trustedProxies),
+  running: () => parts.planes,
+  draining: () => parts.draining,
+  health: createHealth({
+    config: parts.config,
+    running: () => parts.planes,
+    draining: () => parts.draining,
+    waitingFor: () => parts.waitingFor,
+  }),
+  clusterMetrics: clusterMetrics ?? null,
+})
+
+async function start(parts: Parts, features: readonly Feature[], { prepared }: Overrides): Promise<Started> {
+  const { config, base, stopping } = parts
+  const onPhase = (waitingFor: string) => (parts.waitingFor = waitingFor)
+  onPhase('waiting for the database')
+  const { database, embedded } =
+    prepared === undefined ? await chooseDatabase(config, base.log) : { database: await prepared, embedded: null }
+  parts.embedded = embedded
+  const foundation = await openFoundation(
+    { config, features, log: base.log, migrates: prepared === undefined, signal: stopping.signal, onPhase },
+    database,
+  )
+  const deps: Deps = Object.freeze({ ...base, orm: foundation.orm, vault: foundation.vault })
+  const provisioned = prepared === undefined ? await provision(deps) : null
+  const planes = openPlanes({ deps, foundation, features, loggers: parts.loggers })
+  parts.planes = planes
+  if (prepared === undefined && config.roles.has('jobs'))
+    parts.jobs = startJobs(jobsOf(features, config), deps, foundation.connection.runtime)
+  return { deps, provisioned, snapshot: planes.snapshot }
+}
+
+function listen(server: Server, { host, port }: Config): Promise<{ readonly port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve({ port: portOf(server.address()) })
+    })
+  })
+}
+
+const portOf = (address: ReturnType<Server['address']>) => (typeof address === 'object' && address !== null ? address.port : 0)

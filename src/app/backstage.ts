@@ -1,0 +1,59 @@
+import type { Logger } from 'pino'
+import type { Config, DatabaseConfig } from '../config/config.ts'
+import { createEgress } from '../gateway/egress/create-egress.ts'
+import type { EmbeddedDatabase } from './database/embedded.ts'
+import type { Deps } from './deps.ts'
+import type { Feature } from './feature.ts'
+import { chooseDatabase, openFoundation, type Foundation } from './foundation.ts'
+import { startJobs, type Jobs } from './jobs.ts'
+import { createMetrics } from './metrics.ts'
+import { jobsOf } from './mount.ts'
+import { provision, type Provisioned } from './provision.ts'
+
+/** What a primary process does for its workers: database, migrations, first keys, jobs. */
+export interface Backstage {
+  readonly prepared: Promise<{ readonly database: DatabaseConfig; readonly provisioned: Provisioned | null }>
+  close(): Promise<void>
+}
+
+interface Parts {
+  readonly stopping: AbortController
+  embedded: EmbeddedDatabase | null
+  foundation: Foundation | null
+  jobs: Jobs | null
+}
+
+const jobGraceMs = 5_000
+
+/** Begins at once. */
+export function createBackstage(config: Config, features: readonly Feature[], log: Logger): Backstage {
+  const parts: Parts = { stopping: new AbortController(), embedded: null, foundation: null, jobs: null }
+  const prepared = prepare(parts, config, { features, log })
+  prepared.catch(() => {})
+  return {
+    prepared,
+    async close() {
+      parts.stopping.abort()
+      await prepared.catch(() => {})
+      await parts.jobs?.stop(jobGraceMs)
+      await parts.foundation?.orm.close(true)
+      await parts.embedded?.stop()
+    },
+  }
+}
+
+async function prepare(parts: Parts, config: Config, { features, log }: { readonly features: readonly Feature[]; readonly log: Logger }) {
+  const { database, embedded } = await chooseDatabase(config, log)
+  parts.embedded = embedded
+  const foundation = await openFoundation(
+    { config, features, log, migrates: true, signal: parts.stopping.signal, onPhase: () => {} },
+    database,
+  )
+  parts.foundation = foundation
+  const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
+  const { orm, vault, connection } = foundation
+  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics: createMetrics(config.version) })
+  const provisioned = await provision(deps)
+  if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, config), deps, connection.runtime)
+  return { database, provisioned }
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
+
+type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/**
+ * How to tell a client's address: the peer's own, or, when the peer is one of `trustedProxies` (addresses and CIDRs), the last
+ * address in `x-forwarded-for` that is not. What a client claims of itself is never believed.
+ */
+export function clientAddressOf(trustedProxies: readonly string[]): (req: IncomingMessage) => string {
+  const trusted = trustedProxies.map(toRange)
+  const isTrusted = (address: string) => trusted.some((range) => contains(range, address))
+  return (req) => {
+    const peer = plain(req.socket.remoteAddress ?? '')
+    if (trusted.length === 0 || !isTrusted(peer)) return peer
+    const claimed = forwarded(req)
+    return claimed.findLast((address) => !isTrusted(address)) ?? claimed[0] ?? peer
+  }
+}
+
+function toRange(text: string): Range {
+  if (text.includes('/')) return ipaddr.parseCIDR(text)
+  const address = ipaddr.process(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+function contains([network, bits]: Range, text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  return address.kind() === network.kind() && address.match(network, bits)
+}
+
+/** The valid addresses of the header, nearest last; what is not an address ends the chain, since nothing before it can be trusted. */
+function forwarded(req: IncomingMessage): readonly string[] {
+  const header = req.headers['x-forwarded-for']
+  const list = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((part) => plain(part.trim()))
+  return list.slice(list.findLastIndex((part) => !ipaddr.isValid(part)) + 1)
+}
+
+/** `::ffff:10.0.0.1` is `10.0.0.1`. */
+const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address)

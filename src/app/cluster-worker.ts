@@ -1,0 +1,73 @@
+import { AggregatorRegistry } from 'prom-client'
+import type { Config, DatabaseConfig } from '../config/config.ts'
+import { createApp } from './app.ts'
+import { readToWorker, unpackDatabase, type ToPrimary } from './cluster-messages.ts'
+import type { Feature } from './feature.ts'
+import { createLoggers } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { onFault } from './signals.ts'
+
+/** Runs one worker: it listens at once on the shared port, and goes on when the primary has prepared the database. */
+export async function runWorker(config: Config, features: readonly Feature[]): Promise<number> {
+  const loggers = createLoggers(config)
+  const metrics = createMetrics(config.version)
+  shareMetrics(metrics.registry)
+  const prepared = Promise.withResolvers<DatabaseConfig>()
+  const ended = Promise.withResolvers<number>()
+  const app = await createApp(config, features, { loggers, metrics, prepared: prepared.promise, clusterMetrics: askForMetrics() })
+  const end = (code: number, now: boolean) => {
+    prepared.reject(new Error('told to end before the database was there'))
+    app.drain({ now }).then(
+      () => ended.resolve(code),
+      () => ended.resolve(1),
+    )
+  }
+  onFault(loggers.application, () => end(1, true))
+  // Signals of a terminal reach the whole group; the primary decides what they mean.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
+  process.on('disconnect', () => end(0, false))
+  process.on('message', (message) => {
+    const told = readToWorker(message)
+    if (told?.kind === 'database') prepared.resolve(unpackDatabase(config.database, told.database))
+    if (told?.kind === 'drain') end(0, told.now)
+  })
+  try {
+    tell({ kind: 'listening', ...(await app.listen()) })
+    await app.started
+    tell({ kind: 'ready' })
+  } catch (error) {
+    loggers.application.fatal({ err: error }, 'the start of a worker failed')
+    end(1, true)
+  }
+  return ended.promise
+}
+
+const tell = (message: ToPrimary) => process.send?.(message)
+
+/** Lets the primary collect this worker's figures. */
+function shareMetrics(registry: ReturnType<typeof createMetrics>['registry']): void {
+  AggregatorRegistry.setRegistries([registry])
+  void new AggregatorRegistry()
+}
+
+const answerWithinMs = 6_000
+
+/** Asks the primary for the figures of all workers, since a scrape reaches any one of them. */
+function askForMetrics(): () => Promise<string> {
+  let asked = 0
+  return () => {
+    const id = ++asked
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const receive = (message: unknown) => {
+      const told = readToWorker(message)
+      if (told?.kind === 'metrics' && told.id === id) resolve(told.text)
+    }
+    const timer = setTimeout(() => reject(new Error('the primary process gave no metrics')), answerWithinMs)
+    process.on('message', receive)
+    tell({ kind: 'metrics', id })
+    return promise.finally(() => {
+      clearTimeout(timer)
+      process.off('message', receive)
+    })
+  }
+}

@@ -1,0 +1,124 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AggregatorRegistry } from 'prom-client'
+import type { Logger } from 'pino'
+import type { Config, DatabaseConfig } from '../config/config.ts'
+import { announcement } from './announce.ts'
+import { createBackstage, type Backstage } from './backstage.ts'
+import { packDatabase, readToPrimary, type ToWorker } from './cluster-messages.ts'
+import type { Feature } from './feature.ts'
+import { createLoggers } from './log.ts'
+import type { DrainOptions } from './parts.ts'
+import { logSettings, type StartNotes } from './run.ts'
+import { onSignals } from './signals.ts'
+
+export { runWorker } from './cluster-worker.ts'
+
+/** The workers of a primary, and what all of them are told. */
+interface Crew {
+  readonly config: Config
+  readonly log: Logger
+  readonly metrics: AggregatorRegistry<typeof AggregatorRegistry.PROMETHEUS_CONTENT_TYPE>
+  database: DatabaseConfig | null
+  draining: boolean
+  /** Starts that failed one after the other; each doubles the wait before the next. */
+  failures: number
+}
+
+/**
+ * Runs `WORKERS` processes that share the port. The primary starts the embedded database, migrates, provisions and runs the
+ * jobs, once for all; it serves no request. A worker that dies is started again.
+ */
+export async function runPrimary(config: Config, features: readonly Feature[], notes: StartNotes): Promise<number> {
+  const loggers = createLoggers(config)
+  const log = loggers.application
+  logSettings(loggers, notes)
+  const crew: Crew = { config, log, metrics: new AggregatorRegistry(), database: null, draining: false, failures: 0 }
+  const backstage = createBackstage(config, features, log)
+  const ended = onSignals(log, async (options) => {
+    await drainWorkers(crew, options)
+    await backstage.close()
+    loggers.flush()
+  })
+  const listening = Promise.withResolvers<number>()
+  for (let count = 0; count < config.workers; count += 1) hire(crew, listening.resolve)
+  const failed = prepare(crew, backstage, listening.promise)
+  return Promise.race([ended, failed])
+}
+
+/** Prepares the database and lets the workers go on; resolves only when that fails. */
+async function prepare(crew: Crew, backstage: Backstage, listening: Promise<number>): Promise<number> {
+  try {
+    const { database, provisioned } = await backstage.prepared
+    crew.database = database
+    tellAll(packDatabase(database))
+    const port = await listening
+    process.stdout.write(announcement(crew.config, port, provisioned))
+    return await new Promise<number>(() => {})
+  } catch (error) {
+    crew.log.fatal({ err: error }, 'the start failed')
+    await drainWorkers(crew, { now: true })
+    await backstage.close()
+    return 1
+  }
+}
+
+const workers = (): readonly Worker[] => Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? [])
+
+function tellAll(message: ToWorker): void {
+  for (const worker of workers()) if (worker.isConnected()) worker.send(message)
+}
+
+function hire(crew: Crew, onListening: (port: number) => void): void {
+  const worker = cluster.fork()
+  worker.on('online', () => {
+    if (crew.database !== null) worker.send(packDatabase(crew.database))
+  })
+  worker.on('message', (message: unknown) => {
+    const told = readToPrimary(message)
+    if (told?.kind === 'listening') onListening(told.port)
+    if (told?.kind === 'ready') crew.failures = 0
+    if (told?.kind === 'metrics') void answerMetrics(crew, worker, told.id)
+  })
+  worker.on('exit', (code, signal) => {
+    if (!crew.draining) void replace(crew, { pid: worker.process.pid, code, signal }, () => hire(crew, onListening))
+  })
+}
+
+const firstWaitMs = 250
+const longestWaitMs = 30_000
+
+async function replace(crew: Crew, gone: Readonly<Record<string, unknown>>, again: () => void): Promise<void> {
+  const waitMs = Math.min(firstWaitMs * 2 ** crew.failures, longestWaitMs)
+  crew.failures += 1
+  crew.log.error({ ...gone, restartInMs: waitMs }, 'a worker died')
+  await sleep(waitMs)
+  if (!crew.draining) again()
+}
+
+async function answerMetrics({ metrics, log }: Crew, worker: Worker, id: number): Promise<void> {
+  try {
+    const text = await metrics.clusterMetrics()
+    if (worker.isConnected()) worker.send({ kind: 'metrics', id, text } satisfies ToWorker)
+  } catch (error) {
+    log.warn({ err: error }, 'the metrics of the workers could not be collected')
+  }
+}
+
+const ended = async (worker: Worker) => {
+  if (!worker.isDead()) await new Promise((resolve) => worker.once('exit', resolve))
+}
+
+/** Resolves when every worker has ended. What outlives the grace is killed. */
+async function drainWorkers(crew: Crew, { now = false }: DrainOptions = {}): Promise<void> {
+  crew.draining = true
+  const all = workers()
+  const gone = Promise.all(all.map(ended))
+  tellAll({ kind: 'drain', now })
+  const patience = new AbortController()
+  const late = sleep(now ? 10_000 : crew.config.terminationGraceMs + crew.config.drainDelayMs + 10_000, 'late', {
+    signal: patience.signal,
+  }).catch(() => null)
+  if ((await Promise.race([gone, late])) === 'late') for (const worker of all) worker.process.kill('SIGKILL')
+  patience.abort()
+}

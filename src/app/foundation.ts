@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import type { Config, DatabaseConfig } from '../config/config.ts'
+import { Secret } from '../lib/secret.ts'
+import { connectWithRetry, type Connection } from './database/connect.ts'
+import { startEmbedded, type EmbeddedDatabase } from './database/embedded.ts'
+import { assertRowLevelSecurity } from './database/guard.ts'
+import { migrate } from './database/migrate.ts'
+import { openOrm } from './database/orm.ts'
+import type { Feature } from './feature.ts'
+import { toCallerError } from './http/errors.ts'
+import { openVault } from './secrets/open-vault.ts'
+import type { Vault } from './secrets/vault.ts'
+
+/** The database, opened: what everything else of a process stands on. */
+export interface Foundation {
+  readonly database: DatabaseConfig
+  readonly connection: Connection
+  readonly orm: MikroORM
+  readonly vault: Vault
+}
+
+export interface FoundationOptions {
+  readonly config: Config
+  readonly features: readonly Feature[]
+  readonly log: Logger
+  /** Whether this process brings the schema up to date; a worker leaves that to its primary. */
+  readonly migrates: boolean
+  readonly signal: AbortSignal
+  /** Told what is being waited for, for /readyz. */
+  readonly onPhase: (waitingFor: string) => void
+}
+
+const retryMs = 1000
+
+/** The database to use, with the embedded PostgreSQL started when there is no other. */
+export async function chooseDatabase(
+  config: Config,
+  log: Logger,
+): Promise<{ readonly database: DatabaseConfig; readonly embedded: EmbeddedDatabase | null }> {
+  if (!config.database.embedded) return { database: config.database, embedded: null }
+  const embedded = await startEmbedded({ dataDir: config.dataDir, log })
+  const { host, port, user, name } = embedded
+  return { database: { ...config.database, host, port, user, name, password: new Secret(embedded.password) }, embedded }
+}
+
+/** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
+export async function openFoundation(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
+  for (;;) {
+    try {
+      return await open(options, database)
+    } catch (error) {
+      if (options.signal.aborted || toCallerError(error).code !== 'dependency_unavailable') throw error
+      options.log.warn({ err: error, retryInMs: retryMs }, 'the database went away during the start')
+      await sleep(retryMs, undefined, { signal: options.signal })
+    }
+  }
+}
+
+async function open(
+  { config, features, log, migrates, signal, onPhase }: FoundationOptions,
+  database: DatabaseConfig,
+): Promise<Foundation> {
+  onPhase('waiting for the database')
+  const connection = await connectWithRetry(database, log, { signal })
+  onPhase('migrating the database')
+  if (migrates) await migrateAndTell(connection, log)
+  onPhase('opening the database')
+  const orm = await openOrm({
+    client: connection.runtime,
+    poolSize: database.poolSize,
+    entities: features.flatMap(({ entities }) => entities),
+  })
+  try {
+    await assertRowLevelSecurity(orm)
+    return { database, connection, orm, vault: await openVault({ orm, config, log }) }
+  } catch (error) {
+    await orm.close(true)
+    throw error
+  }
+}
+
+async function migrateAndTell({ login, serverVersion, encrypted }: Connection, log: Logger): Promise<void> {
+  const applied = await migrate(login, log)
+  log.info(
+    { postgresql: serverVersion, tls: encrypted, migrations: applied },
+    applied.length === 0 ? 'database is up to date' : 'database was migrated',
+  )
+}

@@ -1,0 +1,79 @@
+import type { Config } from '../config/config.ts'
+import type { Running } from './http/frame.ts'
+
+export interface Check {
+  readonly status: 'pass' | 'warn' | 'fail'
+  readonly detail?: string
+}
+
+export interface HealthReport {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<'database' | 'migrations' | 'encryption_key' | 'draining', Check>>
+}
+
+export interface HealthOptions {
+  readonly config: Pick<Config, 'cacheMaxStaleMs'>
+  readonly running: () => Running | null
+  readonly draining: () => boolean
+  /** What the start waits for. */
+  readonly waitingFor: () => string
+}
+
+const pass: Check = { status: 'pass' }
+const fail = (detail: string): Check => ({ status: 'fail', detail })
+const pingTimeoutMs = 1000
+const keepMs = 1000
+
+/**
+ * Whether this process should be sent requests. A database that went away is a warning as long as the views in memory may serve:
+ * were it a failure, a pause of the database would take every replica out at once.
+ */
+export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
+  const database = databaseCheck(options)
+  return async () => {
+    const running = options.running()
+    const sealed = running?.deps.vault.sealed ?? null
+    const checks = {
+      database: await database(),
+      migrations: running === null ? fail(options.waitingFor()) : pass,
+      encryption_key: running === null ? fail(options.waitingFor()) : sealed === null ? pass : fail(sealed),
+      draining: options.draining() ? fail('this process is shutting down') : pass,
+    }
+    return { ready: Object.values(checks).every(({ status }) => status !== 'fail'), checks }
+  }
+}
+
+/** Asks the database at most once a second, however often somebody asks us. */
+function databaseCheck({ config, running, waitingFor }: HealthOptions): () => Promise<Check> {
+  let askedAt = Number.NEGATIVE_INFINITY
+  let lastSeen = performance.now()
+  let current: Promise<boolean> = Promise.resolve(false)
+  return async () => {
+    const orm = running()?.deps.orm
+    if (orm === undefined) return fail(waitingFor())
+    if (performance.now() - askedAt > keepMs) {
+      askedAt = performance.now()
+      current = answers(async () => void (await orm.em.fork().execute('SELECT 1')))
+    }
+    if (await current) {
+      lastSeen = performance.now()
+      return pass
+    }
+    const awayMs = Math.round(performance.now() - lastSeen)
+    return { status: awayMs < config.cacheMaxStaleMs ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }
+  }
+}
+
+async function answers(ask: () => Promise<void>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), pingTimeoutMs)
+  ask().then(
+    () => resolve(true),
+    () => resolve(false),
+  )
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
+}

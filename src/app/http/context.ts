@@ -1,0 +1,12 @@
+import type { Context as KoaContext, Middleware as KoaMiddleware } from 'koa'
+
+/** What the frame knows of each request that is not the data plane's. */
+export interface State {
+  requestId: string
+  startedAt: number
+  /** Set by the control plane for the access line. */
+  access: { route?: string; organisationId?: string; workspaceId?: string | null; apiKeyId?: string; errorCode?: string }
+}
+
+export type Middleware = KoaMiddleware<State>
+export type Context = KoaContext & { state: State }

@@ -1,0 +1,36 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Exchange } from '../../gateway/exchange.ts'
+import { ownHeaders, refuse } from '../../gateway/respond.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { Middleware } from './context.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { Frame } from './frame.ts'
+import { demandRunning } from './running.ts'
+
+/**
+ * Hands everything below `/v1` that is not the control plane's to the gateway, as raw request and raw answer. First in the list,
+ * since it is the hot path: what it asks of a request is one look at its path.
+ */
+export function dataPlane(frame: Frame, { owns }: Pick<ControlPlane, 'owns'>): Middleware {
+  return (ctx, next) => {
+    const { req, res } = ctx
+    const url = req.url ?? '/'
+    if (!url.startsWith('/v1/') || owns(req)) return next()
+    ctx.respond = false
+    if (frame.draining()) res.shouldKeepAlive = false
+    handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })
+    return Promise.resolve()
+  }
+}
+
+function handOver(frame: Frame, exchange: Exchange): void {
+  try {
+    const { gateway } = demandRunning(frame)
+    if (gateway === null) throw new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
+    gateway.handle(exchange)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { requestId } = exchange
+    refuse(exchange, error, ownHeaders('x-service-', { requestId, traceId: requestId, provider: null, lastUsedOption: null }))
+  }
+}

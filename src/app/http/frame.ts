@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import type { Gateway } from '../../gateway/gateway.ts'
+import type { Snapshot } from '../../gateway/doors.ts'
+import type { Deps } from '../deps.ts'
+import type { Feature } from '../feature.ts'
+import type { HealthReport } from '../health.ts'
+import type { Metrics } from '../metrics.ts'
+
+/** What the HTTP side needs of the process. It listens before the database is there, so what stands on the database may be missing. */
+export interface Frame {
+  readonly config: Config
+  readonly log: Logger
+  readonly access: Logger
+  readonly metrics: Metrics
+  /** In the order of the table of contents, mounted or not. */
+  readonly features: readonly Feature[]
+  readonly clientAddress: (req: IncomingMessage) => string
+  /** Null until the database is there, migrated and opened. */
+  running(): Running | null
+  draining(): boolean
+  health(): Promise<HealthReport>
+  /** The figures of all workers together; null when this process is the only one. */
+  readonly clusterMetrics: (() => Promise<string>) | null
+}
+
+/** What stands on the database. */
+export interface Running {
+  readonly deps: Deps
+  readonly snapshot: Snapshot
+  /** Null when this process has not the role `gateway`. */
+  readonly gateway: Gateway | null
+}

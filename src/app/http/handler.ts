@@ -1,0 +1,69 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { RequestListener } from 'node:http'
+import Koa from 'koa'
+import { ApiError } from '../../lib/errors.ts'
+import type { Middleware, State } from './context.ts'
+import { controlPlane } from './control-plane.ts'
+import { dataPlane } from './data-plane.ts'
+import { errorEdge } from './errors.ts'
+import type { Frame } from './frame.ts'
+import { processRoutes } from './process-routes.ts'
+
+/** Everything that happens to a request, in order. */
+export function createHandler(frame: Frame): RequestListener {
+  const koa = new Koa<State>({ env: 'production' })
+  koa.silent = true
+  const control = controlPlane(frame)
+  koa
+    .use(dataPlane(frame, control))
+    .use(begin(frame))
+    .use(accessLine(frame))
+    .use(errorEdge(frame))
+    .use(processRoutes(frame))
+    .use(control.routes)
+    .use(control.otherMethods)
+    .use(nothingHere)
+  return koa.callback()
+}
+
+const begin =
+  ({ draining }: Pick<Frame, 'draining'>): Middleware =>
+  (ctx, next) => {
+    const requestId = randomUUIDv7()
+    ctx.state.requestId = requestId
+    ctx.state.startedAt = performance.now()
+    ctx.state.access = {}
+    ctx.set({ 'x-request-id': requestId, 'request-id': requestId, 'x-content-type-options': 'nosniff' })
+    if (draining()) ctx.res.shouldKeepAlive = false
+    return next()
+  }
+
+/** One line a request, at its end, of named fields only: no query, no header, no body. */
+const accessLine =
+  ({ access, clientAddress }: Pick<Frame, 'access' | 'clientAddress'>): Middleware =>
+  async (ctx, next) => {
+    await next()
+    const { requestId, startedAt, access: facts } = ctx.state
+    const fields = {
+      request_id: requestId,
+      route: facts.route ?? ctx.path,
+      method: ctx.method,
+      status: ctx.status,
+      duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      client_ip: clientAddress(ctx.req),
+      org: facts.organisationId,
+      workspace: facts.workspaceId,
+      api_key_id: facts.apiKeyId,
+      error_code: facts.errorCode,
+    }
+    if (quiet.has(ctx.path)) access.debug(fields, 'request')
+    else access.info(fields, 'request')
+  }
+
+/** What probes ask every few seconds. */
+const quiet: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
+const nothingHere: Middleware = (ctx) =>
+  Promise.reject(
+    new ApiError('not_found', `There is nothing at ${ctx.path.slice(0, 200)}. The API is below /v1, its description at /docs.`),
+  )

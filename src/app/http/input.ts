@@ -1,0 +1,58 @@
+import type { z } from 'zod'
+import { ApiError } from '../../lib/errors.ts'
+import { scrubSecrets } from '../../lib/scrub.ts'
+import { isSecretName } from '../secret-names.ts'
+
+/** The parsed value. Throws AB01 that names every wrong field, its bound, and what came instead. */
+export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, place: 'path' | 'query' | 'body'): T | undefined {
+  if (schema === undefined) return undefined
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.flatMap((issue) => describe(issue, value, []))
+  const [first] = faults
+  throw new ApiError('AB01', `The ${place} is not valid: ${faults.map(({ text }) => text).join('; ')}.`, {
+    param: first?.field ?? place,
+    cause: parsed.error,
+  })
+}
+
+interface Fault {
+  readonly field: string
+  readonly text: string
+}
+
+const maxFaults = 20
+
+function describe(issue: z.core.$ZodIssue, root: unknown, parents: readonly PropertyKey[]): readonly Fault[] {
+  const path = [...parents, ...issue.path]
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, maxFaults).map((key) => unknownField([...path, key]))
+  if (issue.code === 'invalid_union') {
+    const nearest = issue.errors.toSorted((one, other) => depth(other) - depth(one))[0] ?? []
+    if (nearest.length > 0 && depth(nearest) > 0) return nearest.flatMap((inner) => describe(inner, root, path))
+  }
+  const field = toField(path)
+  return [{ field, text: `\`${field}\`: ${issue.message}${got(root, path)}` }]
+}
+
+/** How far into the value a branch of a union got before it failed. */
+const depth = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map(({ path }) => path.length))
+
+const unknownField = (path: readonly PropertyKey[]): Fault => ({
+  field: toField(path),
+  text: `\`${toField(path)}\`: there is no such field`,
+})
+
+const toField = (path: readonly PropertyKey[]) =>
+  path.length === 0
+    ? 'body'
+    : path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('')
+
+/** What came instead, cut short; nothing of a field that may hold a secret. */
+function got(root: unknown, path: readonly PropertyKey[]): string {
+  if (path.some((part) => typeof part === 'string' && isSecretName(part))) return ''
+  let value = root
+  for (const part of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
+  if (value === undefined) return ' (missing)'
+  const text = scrubSecrets(JSON.stringify(value) ?? typeof value)
+  return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
+}

@@ -1,0 +1,18 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { Frame, Running } from './frame.ts'
+
+/** What stands on the database; throws `dependency_unavailable` while it is not there yet, `sealed` while it cannot be opened. */
+export function demandRunning(frame: Pick<Frame, 'running'>): Running {
+  const running = frame.running()
+  if (running === null) throw notYet()
+  if (running.deps.vault.sealed !== null) {
+    throw new ApiError('sealed', 'This server is sealed: its encryption key is missing or not the right one. See /readyz.')
+  }
+  return running
+}
+
+/** The answer to whatever needs the database while the process still waits for it. */
+export const notYet = (): ApiError =>
+  new ApiError('dependency_unavailable', 'This server is still starting: it waits for its database. See /readyz for what is missing.', {
+    retryAfter: 2,
+  })

@@ -1,0 +1,78 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { ApiError, errorBody, type ErrorCode } from '../../lib/errors.ts'
+import { watchStalls } from './stalls.ts'
+
+const maxHeaderBytes = 64 * 1024
+/** Far above what any client sends, far below what would take a noticeable time to sort. */
+const maxHeaders = 256
+
+/**
+ * The one HTTP server. Node's strict parser refuses smuggling; slow heads are cut off by `headersTimeout`, slow bodies and slow
+ * readers by `watchStalls`, since an upload or a stream may take as long as it moves.
+ */
+export function createHttpServer(handle: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: 15_000,
+      requestTimeout: 0,
+      // Longer than the idle timeout of usual load balancers, which would otherwise meet a socket that we are closing.
+      keepAliveTimeout: 72_000,
+      connectionsCheckingInterval: 5_000,
+      maxHeaderSize: maxHeaderBytes,
+      insecureHTTPParser: false,
+      noDelay: true,
+    },
+    (req, res) => {
+      if (req.rawHeaders.length <= maxHeaders * 2) handle(req, res)
+      else answerRaw(req.socket, 'headers_too_large', `More than ${maxHeaders} header lines came.`)
+    },
+  )
+  // Node's own limit drops the headers beyond it without a word.
+  server.maxHeadersCount = 0
+  server.on('clientError', (error, socket) => refuseConnection(error, socket))
+  server.on('upgrade', (_req, socket) => answerRaw(socket, 'unsupported_operation', 'Protocol upgrades are not supported.'))
+  watchStalls(server)
+  return server
+}
+
+/** What the parser refuses never becomes a request; it gets an answer in our own shape all the same. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const fault = faults[error.code ?? ''] ?? { code: 'invalid_request', message: 'This is not a well-formed HTTP/1.1 request.' }
+  if (error.code === 'ECONNRESET' || answering(socket)) socket.destroy()
+  else answerRaw(socket, fault.code, fault.message)
+}
+
+const faults: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', message: `The request line and the headers are larger than ${maxHeaderBytes} bytes.` },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { code: 'payload_too_large', message: 'The chunk extensions of the body are too large.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', message: 'The request did not arrive in time.' },
+}
+
+/** Whether a part of an answer is on its way, so that a second one would be read as its continuation. */
+function answering(socket: Duplex): boolean {
+  const current: unknown = Reflect.get(socket, '_httpMessage')
+  return typeof current === 'object' && current !== null && Reflect.get(current, 'headersSent') === true
+}
+
+/** Writes an answer without a request object, and ends the connection. */
+function answerRaw(socket: Duplex, code: ErrorCode, message: string): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const requestId = randomUUIDv7()
+  const error = new ApiError(code, message)
+  const body = JSON.stringify(errorBody(error, requestId))
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    `request-id: ${requestId}`,
+    'x-should-retry: false',
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}

@@ -1,0 +1,68 @@
+import cron from 'node-cron'
+import pg from 'pg'
+import type { Deps } from './deps.ts'
+import type { Job } from './feature.ts'
+
+export interface Jobs {
+  /** No job starts any more; resolves when those that run have ended, or after `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+/**
+ * Runs background work by its cron patterns. Of all processes one at a time runs a job: whoever gets its advisory lock, which
+ * PostgreSQL gives back when that process dies. A run that is still going when the next is due is not doubled.
+ */
+export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientConfig): Jobs {
+  const running = new Set<Promise<void>>()
+  const tasks = jobs.map((job) =>
+    cron.schedule(
+      job.every,
+      async () => {
+        const run = runJob(job, deps, client)
+        running.add(run)
+        await run
+        running.delete(run)
+      },
+      { name: job.name, noOverlap: true },
+    ),
+  )
+  return {
+    async stop(graceMs) {
+      for (const task of tasks) await task.destroy()
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, graceMs)
+      await Promise.race([Promise.all(running), late])
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** One run of one job, if no other process is at it. Never throws: a failure is logged and counted. */
+export async function runJob(job: Job, deps: Deps, client: pg.ClientConfig): Promise<void> {
+  const startedAt = performance.now()
+  try {
+    const led = await asLeader(client, `gatehouse:job:${job.name}`, () => job.run(deps))
+    deps.metrics.jobRan(job.name, led ? 'done' : 'skipped')
+    if (led) deps.log.debug({ job: job.name, duration_ms: Math.round(performance.now() - startedAt) }, 'job done')
+  } catch (error) {
+    deps.metrics.jobRan(job.name, 'failed')
+    deps.log.error({ err: error, job: job.name }, 'job failed')
+  }
+}
+
+/** Runs `work` holding the lock on a connection of its own; false, and nothing done, when another holds it. */
+async function asLeader(config: pg.ClientConfig, lock: string, work: () => Promise<void>): Promise<boolean> {
+  const client = new pg.Client(config)
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    // The idle limits of a usual session would end the lock in the middle of a long job.
+    await client.query('SET idle_session_timeout = 0')
+    const { rows } = await client.query<{ leads: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS leads', [lock])
+    if (rows[0]?.leads !== true) return false
+    await work()
+    return true
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

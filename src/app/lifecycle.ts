@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Server } from 'node:http'
+import type { DrainOptions, Parts, Started } from './parts.ts'
+
+const idleCheckMs = 50
+const jobGraceMs = 5_000
+
+/**
+ * Ends a process so that no request fails: readiness fails and every answer says `connection: close`, so that balancers and
+ * clients leave by themselves during `DRAIN_DELAY`; then the port closes, what runs may finish within `TERMINATION_GRACE`, and
+ * what was opened is closed in the other direction, the database last.
+ */
+export async function drainApp(parts: Parts, started: Promise<Started>, { now = false }: DrainOptions = {}): Promise<void> {
+  const { config, server, base, stopping } = parts
+  const deadline = performance.now() + (now ? 0 : config.terminationGraceMs)
+  if (!parts.draining) {
+    parts.draining = true
+    base.log.info({ delayMs: config.drainDelayMs, graceMs: config.terminationGraceMs, now }, 'draining')
+    if (!now) await sleep(config.drainDelayMs)
+  }
+  stopping.abort()
+  const closed = closeServer(server)
+  const cut = (await parts.planes?.gateway?.drain(Math.max(0, deadline - performance.now()))) ?? 0
+  if (cut > 0) base.log.warn({ cut }, 'answers were cut off at the end of the grace')
+  await Promise.race([closed, sleep(Math.max(idleCheckMs * 4, deadline - performance.now()))])
+  server.closeAllConnections()
+  await closeParts(parts, started)
+  base.log.info('drained')
+  parts.loggers.flush()
+}
+
+/** Closes the port and resolves when the last connection has ended; Node itself leaves idle ones open for their whole timeout. */
+function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setInterval(() => server.closeIdleConnections(), idleCheckMs)
+  server.close(() => {
+    clearInterval(timer)
+    resolve()
+  })
+  server.closeIdleConnections()
+  return promise
+}
+
+/** Each step is tried, whatever became of the one before. */
+async function closeParts(parts: Parts, started: Promise<Started>): Promise<void> {
+  // A start that still runs ends by the abort signal, or opens what is then closed here.
+  const orm = await started.then(({ deps }) => deps.orm).catch(() => null)
+  const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
+    ['jobs', () => parts.jobs?.stop(jobGraceMs)],
+    ['journal and snapshot', () => parts.planes?.close()],
+    ['egress', () => parts.base.egress.close()],
+    ['database pool', () => orm?.close(true)],
+    ['embedded database', () => parts.embedded?.stop()],
+  ]
+  for (const [name, close] of steps) {
+    try {
+      await close()
+    } catch (error) {
+      parts.base.log.error({ err: error }, `closing failed: ${name}`)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { Registry } from 'prom-client'
+import type { Observation } from '../../gateway/metrics.ts'
+import { findProvider } from '../../gateway/providers/catalog.ts'
+import { operations } from '../../gateway/providers/operations.ts'
+import { counterFamily, histogramFamily, observe, type CounterCell, type HistogramCell } from './cells.ts'
+
+/** Where one exchange is counted: found by one map look-up, since it is called once per request. */
+interface Series {
+  readonly requests: CounterCell
+  readonly duration: HistogramCell
+  readonly upstream: HistogramCell
+  readonly overhead: HistogramCell
+  readonly firstByte: HistogramCell
+}
+
+/** More label sets than this fold into `other`, whatever the callers send. */
+const maxSeries = 2000
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const overheadSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1]
+
+/** Registers what is measured of exchanges, and gives the function that counts one. */
+export function exchangeMetrics(registry: Registry): (observation: Observation) => void {
+  const open = seriesOpener(registry)
+  const countTokens = tokenCounter(registry)
+  const known = new Map<string, Series>()
+  return (seen) => {
+    const status = Math.trunc(seen.status / 100)
+    const key = `${seen.operation} ${seen.method} ${status} ${seen.provider} ${seen.stream} ${seen.cacheStatus}`
+    let series = known.get(key)
+    if (series === undefined) {
+      series = open(labelsOf(seen, known.size >= maxSeries))
+      if (known.size < maxSeries * 2) known.set(key, series)
+    }
+    series.requests.value++
+    observe(series.duration, seen.durationMs / 1000)
+    observe(series.overhead, seen.overheadMs / 1000)
+    if (seen.upstreamMs !== null) observe(series.upstream, seen.upstreamMs / 1000)
+    if (seen.firstByteMs !== null) observe(series.firstByte, seen.firstByteMs / 1000)
+    if (seen.usage !== null) countTokens(seen.usage)
+  }
+}
+
+interface SeriesLabels {
+  readonly route: string
+  readonly method: string
+  readonly status_class: string
+  readonly provider: string
+  readonly stream: string
+  readonly cache: string
+}
+
+function seriesOpener(registry: Registry): (labels: SeriesLabels) => Series {
+  const byRoute = ['route', 'stream']
+  const time = (name: string, help: string, labelNames: readonly string[]) =>
+    histogramFamily(registry, { name, help, labelNames, buckets: seconds })
+  const requests = counterFamily(registry, {
+    name: 'gateway_requests_total',
+    help: 'Exchanges of the data plane, finished in whatever way.',
+    labelNames: ['route', 'method', 'status_class', 'provider', 'stream', 'cache'],
+  })
+  const duration = time('gateway_request_duration_seconds', 'From the request line to the last byte of the answer.', byRoute)
+  const upstream = time('gateway_upstream_duration_seconds', "Until the provider's headers.", ['provider'])
+  const firstByte = time('gateway_time_to_first_byte_seconds', 'Until the first body byte went to the client.', byRoute)
+  const overhead = histogramFamily(registry, {
+    name: 'gateway_overhead_seconds',
+    help: 'Time spent in the gateway itself.',
+    labelNames: byRoute,
+    buckets: overheadSeconds,
+  })
+  const counters = new Map<string, CounterCell>()
+  return (labels) => {
+    const { route, stream, provider } = labels
+    const key = JSON.stringify(labels)
+    const counter = counters.get(key) ?? requests({ ...labels })
+    counters.set(key, counter)
+    const place = { route, stream }
+    return {
+      requests: counter,
+      duration: duration(place),
+      upstream: upstream({ provider }),
+      overhead: overhead(place),
+      firstByte: firstByte(place),
+    }
+  }
+}
+
+const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
+const caches = new Set(['hit', 'miss', 'disabled', 'semantic hit', 'refresh'])
+
+/** Every value from a closed set, so that no caller can add a series. */
+function labelsOf(seen: Observation, full: boolean): SeriesLabels {
+  const cache = seen.cacheStatus.toLowerCase()
+  return {
+    route: full ? 'other' : routeOf(seen.operation),
+    method: methods.has(seen.method) ? seen.method : 'other',
+    status_class: `${Math.trunc(seen.status / 100)}xx`,
+    provider: full ? 'other' : providerOf(seen.provider),
+    stream: String(seen.stream),
+    cache: caches.has(cache) ? cache : 'other',
+  }
+}
+
+const routeOf = (operation: string) => (operation === 'proxy' || Object.hasOwn(operations, operation) ? operation : 'other')
+
+function providerOf(id: string | null): string {
+  if (id === null) return 'none'
+  return findProvider(id) === null ? 'other' : id
+}
+
+function tokenCounter(registry: Registry): (usage: NonNullable<Observation['usage']>) => void {
+  const family = counterFamily(registry, {
+    name: 'gateway_tokens_total',
+    help: 'Tokens as the providers counted them.',
+    labelNames: ['type'],
+  })
+  const input = family({ type: 'input' })
+  const output = family({ type: 'output' })
+  const cacheRead = family({ type: 'cache_read' })
+  const cacheWrite = family({ type: 'cache_write' })
+  const reasoning = family({ type: 'reasoning' })
+  return (usage) => {
+    input.value += usage.inputTokens ?? 0
+    output.value += usage.outputTokens ?? 0
+    cacheRead.value += usage.cacheReadTokens ?? 0
+    cacheWrite.value += usage.cacheWriteTokens ?? 0
+    reasoning.value += usage.reasoningTokens ?? 0
+  }
+}

@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import { errorSchema } from './openapi/error-schema.ts'
+import { gatewayPaths } from './openapi/gateway-paths.ts'
+import { schemaWriter, type SchemaWriter } from './openapi/schemas.ts'
+import type { Feature } from './feature.ts'
+import type { Route } from './route.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift. */
+export function openapiDocument(
+  features: readonly Feature[],
+  about: { readonly version: string; readonly publicUrl: string | null },
+): Json {
+  const writer = schemaWriter()
+  const paths: Record<string, Json> = {}
+  for (const { id, routes } of features) {
+    for (const route of routes) {
+      const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, id, writer) }
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Gatehouse',
+      version: about.version,
+      description: 'AI gateway and control plane. Every error has the shape of `Error`.',
+    },
+    servers: [{ url: `${about.publicUrl ?? ''}/v1` }],
+    security: [{ serviceKey: [] }, { bearer: [] }],
+    tags: [...features.filter(({ routes }) => routes.length > 0).map(({ id }) => ({ name: id })), { name: 'gateway' }],
+    paths: { ...paths, ...gatewayPaths },
+    components: {
+      schemas: { ...writer.components(), Error: errorSchema },
+      responses: errorResponses,
+      securitySchemes: {
+        serviceKey: { type: 'apiKey', in: 'header', name: 'x-service-api-key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  }
+}
+
+function operation(route: Route, tag: string, writer: SchemaWriter): Json {
+  const { query, body, response, permission } = route
+  return {
+    operationId: operationId(route),
+    tags: [tag],
+    summary: route.summary,
+    'x-permission': permission,
+    parameters: [...pathParameters(route, writer), ...parameters('query', query, writer)],
+    ...(body === undefined ? {} : { requestBody: { required: true, content: content(writer.write(body, 'input')) } }),
+    responses: {
+      200: { description: 'Done.', content: content(writer.write(response, 'output')) },
+      ...Object.fromEntries(failures(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+    },
+  }
+}
+
+const content = (schema: Json): Json => ({ 'application/json': { schema } })
+
+/** `post_api_keys_type_sub_type`: stable, and unique because method and path are. */
+const operationId = ({ method, path }: Route) => `${method.toLowerCase()}${path.replaceAll(/[^a-zA-Z0-9]+/g, '_')}`
+
+/** Every `:name` of the path is a parameter, also when the route gives no schema for it. */
+function pathParameters(route: Route, writer: SchemaWriter): readonly Json[] {
+  const described = new Map(parameters('path', route.params, writer).map((parameter) => [parameter['name'], parameter]))
+  return [...route.path.matchAll(/:(\w+)/g)].map(
+    ([, name]) => described.get(name) ?? { in: 'path', name, required: true, schema: { type: 'string' } },
+  )
+}
+
+function parameters(place: 'path' | 'query', schema: z.ZodType | undefined, writer: SchemaWriter): readonly Json[] {
+  if (schema === undefined) return []
+  const { properties = {}, required = [] } = writer.inline(schema)
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    in: place,
+    name,
+    required: place === 'path' || required.includes(name),
+    description,
+    schema: rest,
+  }))
+}
+
+const failures = ({ body, path, method }: Route): readonly number[] => [
+  400,
+  401,
+  403,
+  ...(path.includes(':') ? [404] : []),
+  ...(method === 'GET' ? [] : [409]),
+  ...(body === undefined ? [] : [413, 415]),
+  503,
+]
+
+const errorResponses = Object.fromEntries(
+  Object.entries({
+    400: 'A field, parameter or header is wrong; the message names it.',
+    401: 'No key, an unknown one, or an expired one.',
+    403: 'The key lacks the scope, or the resource is of another workspace.',
+    404: 'There is no such resource, or its feature is off.',
+    409: 'It exists already, or something depends on it.',
+    413: 'The body is too large.',
+    415: 'The body is not JSON.',
+    503: 'The database is away, or the server is sealed or shutting down; try again after `retry-after` seconds.',
+  }).map(([status, description]) => [status, { description, content: content({ $ref: '#/components/schemas/Error' }) }]),
+)

@@ -1,0 +1,99 @@
+import { operations, type Operation, type OperationSpec } from '../../gateway/providers/operations.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What each operation of the data plane does, in a few words; bodies are the provider's own. */
+const summaries: Readonly<Record<Operation, string>> = {
+  chatComplete: 'Create a chat completion',
+  complete: 'Create a text completion',
+  embed: 'Create embeddings',
+  messages: 'Create a message (Anthropic shape)',
+  countTokens: 'Count the tokens of a message (Anthropic shape)',
+  createModelResponse: 'Create a model response',
+  getModelResponse: 'Get a model response',
+  deleteModelResponse: 'Delete a model response',
+  listResponseInputItems: 'List the input items of a response',
+  imageGenerate: 'Create images',
+  imageEdit: 'Edit an image',
+  createSpeech: 'Speak a text',
+  createTranscription: 'Transcribe audio',
+  createTranslation: 'Translate audio into English',
+  uploadFile: 'Upload a file',
+  listFiles: 'List files',
+  retrieveFile: 'Get a file',
+  deleteFile: 'Delete a file',
+  retrieveFileContent: 'Get the content of a file',
+  createBatch: 'Create a batch',
+  listBatches: 'List batches',
+  retrieveBatch: 'Get a batch',
+  cancelBatch: 'Cancel a batch',
+  createFinetune: 'Create a fine-tuning job',
+  listFinetunes: 'List fine-tuning jobs',
+  retrieveFinetune: 'Get a fine-tuning job',
+  cancelFinetune: 'Cancel a fine-tuning job',
+  listThreadMessages: 'List the messages of a thread',
+}
+
+const header = (name: string, description: string, required = false): Json => ({
+  in: 'header',
+  name,
+  required,
+  description,
+  schema: { type: 'string' },
+})
+
+const targetHeaders: readonly Json[] = [
+  header('x-service-provider', 'A provider name, whose own key is then in `authorization`, or `@slug` of a stored provider.'),
+  header('x-service-virtual-key', 'The slug of a virtual key.'),
+  header('x-service-custom-host', "The provider's base URL, when it is not the usual one."),
+]
+
+const storedHeaders: readonly Json[] = [header('x-service-virtual-key', 'The slug of a virtual key, or `x-service-provider: @slug`.', true)]
+
+const answers: Json = {
+  default: {
+    description: "The provider's answer, unchanged: status, headers and bytes. Gatehouse's own refusals have the shape of `Error`.",
+  },
+}
+
+const describe = (name: Operation, spec: OperationSpec): Json => ({
+  operationId: name,
+  tags: ['gateway'],
+  summary: summaries[name],
+  parameters: [...pathParameters(spec.path), ...(spec.virtualKey === true ? storedHeaders : targetHeaders)],
+  ...(spec.method === 'POST' && { requestBody: { content: { '*/*': { schema: {} } } } }),
+  responses: answers,
+})
+
+const pathParameters = (path: string): readonly Json[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ in: 'path', name, required: true, schema: { type: 'string' } }))
+
+/** Any other path below `/v1` goes to the provider as it is. */
+const passThrough: Json = Object.fromEntries(
+  ['get', 'post', 'put', 'delete', 'patch'].map((method) => [
+    method,
+    {
+      operationId: `passThrough_${method}`,
+      tags: ['gateway'],
+      summary: 'Call any endpoint of a provider',
+      parameters: [
+        { in: 'path', name: 'provider_endpoint', required: true, description: 'May hold slashes.', schema: { type: 'string' } },
+        ...targetHeaders,
+      ],
+      ...(method !== 'get' && { requestBody: { content: { '*/*': { schema: {} } } } }),
+      responses: answers,
+    },
+  ]),
+)
+
+/** The data plane's part of the document. */
+export const gatewayPaths: Readonly<Record<string, Json>> = collect()
+
+function collect(): Record<string, Json> {
+  const paths: Record<string, Json> = {}
+  for (const name of Object.keys(operations).filter((key): key is Operation => Object.hasOwn(operations, key))) {
+    const spec = operations[name]
+    paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describe(name, spec) }
+  }
+  return { ...paths, '/{provider_endpoint}': passThrough }
+}

@@ -1,0 +1,35 @@
+import type { Server } from 'node:http'
+import type { Config } from '../config/config.ts'
+import type { EmbeddedDatabase } from './database/embedded.ts'
+import type { Deps } from './deps.ts'
+import type { Jobs } from './jobs.ts'
+import type { Loggers } from './log.ts'
+import type { Planes } from './planes.ts'
+import type { Provisioned } from './provision.ts'
+
+/** What the database had to be there for. */
+export interface Started {
+  readonly deps: Deps
+  /** The first keys, when this start made them. */
+  readonly provisioned: Provisioned | null
+  readonly snapshot: Planes['snapshot']
+}
+
+export interface DrainOptions {
+  /** Without `DRAIN_DELAY`, and without waiting for what runs. */
+  readonly now?: boolean
+}
+
+/** Parts of an app that come one after the other, and are closed in the other direction. */
+export interface Parts {
+  readonly config: Config
+  readonly loggers: Loggers
+  readonly base: Omit<Deps, 'orm' | 'vault'>
+  readonly server: Server
+  readonly stopping: AbortController
+  waitingFor: string
+  draining: boolean
+  embedded: EmbeddedDatabase | null
+  planes: Planes | null
+  jobs: Jobs | null
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { createGateway, type Gateway } from '../gateway/gateway.ts'
+import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'
+import { openAccessLog } from './access-log.ts'
+import type { Deps } from './deps.ts'
+import type { Feature } from './feature.ts'
+import type { Foundation } from './foundation.ts'
+import type { Running } from './http/frame.ts'
+import { unlimitedLedger } from './ledger.ts'
+import type { Loggers } from './log.ts'
+import { startShipper, type Shipper } from './journal/shipper.ts'
+import { createSnapshot, type LiveSnapshot } from './snapshot/snapshot.ts'
+
+/** The data plane with its three doors, and how to close it in order. */
+export interface Planes extends Running {
+  readonly gateway: Gateway | null
+  close(): Promise<void>
+}
+
+export interface PlanesOptions {
+  readonly deps: Deps
+  readonly foundation: Foundation
+  readonly features: readonly Feature[]
+  readonly loggers: Loggers
+}
+
+/** Opens the snapshot, which the control plane uses too, and, in the role `gateway`, the journal and the gateway on top. */
+export function openPlanes(options: PlanesOptions): Planes {
+  const { deps, foundation } = options
+  const snapshot = openSnapshot(options)
+  if (!deps.config.roles.has('gateway')) return { deps, snapshot, gateway: null, close: () => snapshot.stop() }
+  const { config } = deps
+  const directory = join(config.dataDir, 'journal')
+  const journal = openJournal({
+    directory,
+    maxBodyBytes: config.maxLogBodyBytes,
+    maxSpoolBytes: Math.floor(config.maxSpoolBytes / config.workers),
+  })
+  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log: deps.log })
+  const gateway = openGateway(options, snapshot, journal)
+  measure(deps, { journal, shipper, gateway })
+  return {
+    deps,
+    snapshot,
+    gateway,
+    async close() {
+      await journal.close()
+      await shipper.stop()
+      await snapshot.stop()
+    },
+  }
+}
+
+function openSnapshot({ deps, foundation, features }: PlanesOptions): LiveSnapshot {
+  const loadCredential = features.find((feature) => feature.loadCredential !== undefined)?.loadCredential
+  return createSnapshot({
+    client: foundation.connection.runtime,
+    vault: deps.vault,
+    log: deps.log,
+    maxStaleMs: deps.config.cacheMaxStaleMs,
+    loadCredential: loadCredential ?? (() => Promise.reject(new Error('No feature says how credentials are opened.'))),
+  })
+}
+
+function openGateway({ deps, loggers }: PlanesOptions, snapshot: LiveSnapshot, journal: OpenJournal): Gateway {
+  const lines = openAccessLog(loggers.access)
+  const gateway = createGateway({
+    snapshot,
+    ledger: unlimitedLedger,
+    journal: lines.journal(journal),
+    egress: deps.egress,
+    metrics: deps.metrics,
+    settings: deps.config,
+    report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
+  })
+  return lines.gateway(gateway)
+}
+
+interface Measured {
+  readonly journal: OpenJournal
+  readonly shipper: Shipper
+  readonly gateway: Gateway
+}
+
+function measure({ metrics }: Deps, { journal, shipper, gateway }: Measured): void {
+  metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+  metrics.measure('gateway_log_spool_bytes', () => journal.stats().bytes)
+  metrics.measure('gateway_log_spool_records', () => Math.max(0, journal.stats().records - shipper.stats().shipped))
+  metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.body, { kind: 'body' })
+  metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.record, { kind: 'record' })
+}

@@ -1,0 +1,44 @@
+import type { Config } from '../config/config.ts'
+import { announcement } from './announce.ts'
+import { createApp, type App } from './app.ts'
+import type { Feature } from './feature.ts'
+import { createLoggers, type Loggers } from './log.ts'
+import { onSignals } from './signals.ts'
+
+/** What is said of the settings once, at the start. */
+export interface StartNotes {
+  /** Masked. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly suspicious: readonly { readonly name: string; readonly meant: string }[]
+}
+
+/** Runs one process until it is told to end, and gives its exit code. */
+export async function run(config: Config, features: readonly Feature[], notes: StartNotes): Promise<number> {
+  const loggers = createLoggers(config)
+  logSettings(loggers, notes)
+  const app = await createApp(config, features, { loggers })
+  const ended = onSignals(loggers.application, (options) => app.drain(options))
+  return Promise.race([ended, serve(app, config, loggers)])
+}
+
+/** Listens and starts; resolves only when that fails. */
+async function serve(app: App, config: Config, { application: log }: Loggers): Promise<number> {
+  try {
+    const { port } = await app.listen()
+    log.info({ host: config.host, port }, 'listening')
+    const { provisioned } = await app.started
+    log.info({ roles: [...config.roles] }, 'ready')
+    process.stdout.write(announcement(config, port, provisioned))
+    return await new Promise<number>(() => {})
+  } catch (error) {
+    log.fatal({ err: error }, 'the start failed')
+    await app.drain({ now: true })
+    return 1
+  }
+}
+
+/** Logs the effective settings, and the names that are probably misspelt. */
+export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {
+  log.info({ settings, pid: process.pid, node: process.version }, 'starting')
+  for (const { name, meant } of suspicious) log.warn({ name, meant }, `${name} is not a setting; did you mean ${meant}?`)
+}

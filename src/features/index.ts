@@ -1,0 +1,19 @@
+import type { Feature } from '../app/feature.ts'
+import { apiKeys } from './api-keys/index.ts'
+import { audit } from './audit/index.ts'
+import { integrations, loadCredential } from './integrations/index.ts'
+import { organisations } from './organisations/index.ts'
+import { providers } from './providers/index.ts'
+import { virtualKeys } from './virtual-keys/index.ts'
+import { workspaces } from './workspaces/index.ts'
+
+/** The product's table of contents, in the order of what stands on what. */
+export const features: readonly Feature[] = [
+  organisations,
+  workspaces,
+  apiKeys,
+  { ...integrations, loadCredential },
+  providers,
+  virtualKeys,
+  audit,
+]

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp, type App, type Overrides } from '../../src/app/app.ts'
+import type { Deps } from '../../src/app/deps.ts'
+import type { Feature } from '../../src/app/feature.ts'
+import { createLoggers } from '../../src/app/log.ts'
+import type { Snapshot } from '../../src/gateway/doors.ts'
+import { loadConfig, type Config } from '../../src/config/index.ts'
+import { features as allFeatures } from '../../src/features/index.ts'
+import { testDatabase, type TestDatabase } from './database.ts'
+import { LineCollector } from './log-lines.ts'
+
+/** The real app on a free port, on a database of its own. */
+export interface TestApp {
+  /** `http://127.0.0.1:PORT`, without `/v1`. */
+  readonly baseUrl: string
+  /** The first organisation-admin key and the first workspace key, with all their scopes. */
+  readonly adminKey: string
+  readonly workspaceKey: string
+  readonly deps: Deps
+  readonly snapshot: Snapshot
+  readonly app: App
+  readonly config: Config
+  readonly database: TestDatabase
+  /** Everything logged so far, one parsed line each. */
+  readonly logged: readonly Readonly<Record<string, unknown>>[]
+  stop(): Promise<void>
+}
+
+export interface TestAppOptions {
+  /** Settings; loopback is trusted unless `TRUSTED_CUSTOM_HOSTS` says otherwise. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly features?: readonly Feature[]
+  readonly overrides?: Overrides
+  readonly database?: TestDatabase
+}
+
+const adminKey = 'gh-test-first-organisation-admin-key-0001'
+const workspaceKey = 'gh-test-first-workspace-key-000000000001'
+
+/** Starts an app and waits until it runs. Call `stop` in `test.after.always`. */
+export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.database ?? (await testDatabase())
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-app-'))
+  const config = testConfig(database, { DATA_DIR: dataDir, ...options.env })
+  const lines = new LineCollector()
+  const app = await createApp(config, options.features ?? allFeatures, { loggers: createLoggers(config, lines), ...options.overrides })
+  const { port } = await app.listen()
+  const { deps, snapshot } = await app.started
+  return {
+    ...{ adminKey, workspaceKey, deps, snapshot, app, config, database },
+    baseUrl: `http://127.0.0.1:${port}`,
+    get logged() {
+      return lines.parsed
+    },
+    async stop() {
+      await app.drain({ now: true })
+      await rm(dataDir, { recursive: true, force: true })
+      if (options.database === undefined) await database.drop()
+    },
+  }
+}
+
+/** The settings of a test, as a process would read them, with the test's own database. */
+export function testConfig(database: TestDatabase, env: Readonly<Record<string, string>>): Config {
+  const settings = {
+    DB_HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'debug',
+    TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    INIT_ADMIN_API_KEY: adminKey,
+    INIT_WORKSPACE_API_KEY: workspaceKey,
+    DRAIN_DELAY: '0',
+    ...env,
+  }
+  return { ...loadConfig(settings), database: database.config }
+}
