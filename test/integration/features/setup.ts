@@ -1,0 +1,155 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { createApp, type Started } from '../../../src/app/app.ts'
+import type { LiveSnapshot } from '../../../src/app/snapshot/snapshot.ts'
+import { loadConfig } from '../../../src/config/index.ts'
+import { features } from '../../../src/features/index.ts'
+import { createApiKey } from '../../../src/lib/api-key.ts'
+import { organisationScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { testDatabase } from '../../support/database.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  /** The parsed body. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface Tenant {
+  readonly organisationId: string
+  /** The default workspace; its slug is `main`. */
+  readonly workspaceId: string
+  /** Another workspace; its slug is `side`. */
+  readonly sideId: string
+  readonly adminKey: string
+  readonly workspaceKey: string
+  readonly sideKey: string
+}
+
+export interface NewKey {
+  readonly workspaceId?: string
+  readonly scopes: readonly string[]
+}
+
+/** The whole process on a database of its own, with a way to call it and to look past it. */
+export interface Control {
+  readonly started: Started
+  /** Resolves when every change committed before the call counts. */
+  refresh(): Promise<void>
+  /** A superuser's connection. */
+  readonly sql: Client
+  call(key: string, method: string, path: string, body?: unknown): Promise<Answer>
+  createTenant(name: string): Promise<Tenant>
+  createKey(tenant: Tenant, key: NewKey): Promise<string>
+  /** Every row of every table, as one text. */
+  dump(): Promise<string>
+  close(): Promise<void>
+}
+
+export async function startControl(): Promise<Control> {
+  const [database, dataDir] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), 'gatehouse-features-'))])
+  const { config } = database
+  const app = await createApp(
+    loadConfig({
+      DATA_DIR: dataDir,
+      DB_HOST: config.host,
+      DB_PORT: String(config.port),
+      DB_USER: config.user,
+      DB_PASS: config.password?.reveal(),
+      DB_NAME: config.name,
+      DB_SSL: 'DISABLED',
+      DB_POOL_SIZE: '5',
+      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+      ROLES: 'gateway,control',
+    }),
+    features,
+  )
+  const { port } = await app.listen()
+  const started = await app.started
+  const sql = new Client(database.superuser)
+  await sql.connect()
+  const keys = keyMaker(sql, started)
+  return {
+    started,
+    refresh: () => (started.snapshot as LiveSnapshot).refresh(),
+    sql,
+    call: (key, method, path, body) => call(`http://127.0.0.1:${port}/v1${path}`, { key, method, body }),
+    createTenant: (name) => createTenant(sql, keys, name),
+    createKey: keys,
+    dump: () => dump(sql),
+    async close() {
+      await sql.end()
+      await app.drain({ now: true })
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function call(url: string, { key, method, body }: { key: string; method: string; body: unknown }): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-service-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, text, body: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {} }
+}
+
+type KeyMaker = (tenant: Pick<Tenant, 'organisationId'>, key: NewKey) => Promise<string>
+
+const keyMaker =
+  (sql: Client, { deps }: Started): KeyMaker =>
+  async ({ organisationId }, { workspaceId, scopes }) => {
+    const secret = createApiKey()
+    await sql.query(
+      `INSERT INTO api_keys (id, organisation_id, workspace_id, name, type, scopes, key_hash, key_hint) VALUES ($1, $2, $3, 'test', $4, $5, $6, 'hint')`,
+      [
+        randomUUID(),
+        organisationId,
+        workspaceId ?? null,
+        workspaceId === undefined ? 'organisation-service' : 'workspace-service',
+        scopes,
+        deps.vault.hashKey(secret),
+      ],
+    )
+    return secret
+  }
+
+async function createTenant(sql: Client, keys: KeyMaker, name: string): Promise<Tenant> {
+  const [organisationId, workspaceId, sideId] = [randomUUID(), randomUUID(), randomUUID()]
+  await sql.query(`INSERT INTO organisations (id, slug, name) VALUES ($1, $2, $2)`, [organisationId, name])
+  await sql.query(
+    `INSERT INTO workspaces (id, organisation_id, slug, name, is_default, created_at)
+     VALUES ($1, $3, 'main', 'Main', true, now() - interval '2 s'), ($2, $3, 'side', 'Side', false, now() - interval '1 s')`,
+    [workspaceId, sideId, organisationId],
+  )
+  const adminKey = await keys({ organisationId }, { scopes: organisationScopes })
+  const workspaceKey = await keys({ organisationId }, { workspaceId, scopes: workspaceScopes })
+  const sideKey = await keys({ organisationId }, { workspaceId: sideId, scopes: workspaceScopes })
+  return { organisationId, workspaceId, sideId, adminKey, workspaceKey, sideKey }
+}
+
+async function dump(sql: Client): Promise<string> {
+  const { rows } = await sql.query<{ name: string }>(
+    `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')`,
+  )
+  const parts: string[] = []
+  for (const { name } of rows) {
+    const table = await sql.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)
+    parts.push(...table.rows.map(({ row }) => row), ...table.rows.flatMap(({ row }) => decodeHex(row)))
+  }
+  return parts.join('\n')
+}
+
+/** The texts behind bytea values, which PostgreSQL prints in hex. */
+const decodeHex = (row: string): string[] =>
+  [...row.matchAll(/\\x([0-9a-f]+)/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1'))
