@@ -20,6 +20,7 @@ export interface RawServer {
 
 export interface RawServerOptions {
   readonly host?: string
+  readonly port?: number
   readonly tls?: TlsOptions
 }
 
@@ -47,7 +48,7 @@ export async function startRawServer(script: RawScript, options: RawServerOption
     socket.once('close', () => open.delete(socket))
   })
   server.on('tlsClientError', () => {})
-  server.listen(0, host)
+  server.listen(options.port ?? 0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
