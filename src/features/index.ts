@@ -2,6 +2,7 @@ import type { Feature } from '../app/feature.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { integrations, loadCredential } from './integrations/index.ts'
+import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { providers } from './providers/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
@@ -15,5 +16,6 @@ export const features: readonly Feature[] = [
   { ...integrations, loadCredential },
   providers,
   virtualKeys,
+  logs,
   audit,
 ]

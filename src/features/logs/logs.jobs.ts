@@ -1,0 +1,32 @@
+import { asSystem } from '../../app/database/orm.ts'
+import type { Job } from '../../app/feature.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/**
+ * Makes the partitions of today and tomorrow, and drops those whose last log is older than LOG_RETENTION_DAYS. Hourly, so that
+ * a process that was down at one time of the day does not miss it; most runs find nothing to do.
+ */
+export const keepPartitions: Job = {
+  name: 'logs.keep-partitions',
+  every: '7 * * * *',
+  async run({ orm, config, clock }) {
+    const now = clock.now()
+    await asSystem(orm, async (em) => {
+      for (const day of [now, now + dayMs]) await em.execute('SELECT ensure_log_partitions(?::date)', [dateOf(day)])
+      await em.execute('SELECT drop_log_partitions(?::date)', [dateOf(now - config.logRetentionDays * dayMs)])
+    })
+  },
+}
+
+/** Cursors of segments that went away without a trace, for example with their disk. */
+export const forgetCursors: Job = {
+  name: 'logs.forget-cursors',
+  every: '23 3 * * *',
+  run: ({ orm, config }) =>
+    asSystem(orm, async (em) => {
+      await em.execute(`DELETE FROM journal_cursors WHERE updated_at < now() - ? * interval '1 day'`, [config.logRetentionDays])
+    }),
+}
+
+const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)

@@ -1,0 +1,42 @@
+import { notFound } from '../../app/database/find.ts'
+import { route } from '../../app/route.ts'
+import { workspaceFilter } from '../workspaces/index.ts'
+import { writeCursor } from './cursor.ts'
+import { logFilter, logList, logObject, logParams } from './log.schema.ts'
+import { findLog, findLogs } from './logs.queries.ts'
+import { presentLog, presentLogDetail } from './present-log.ts'
+
+export const listLogs = route({
+  method: 'GET',
+  path: '/logs',
+  summary: 'List logs, without bodies and headers',
+  permission: 'logs.list',
+  query: logFilter,
+  response: logList,
+})(async ({ em, actor, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const { organisationId } = actor
+  const rows = await findLogs(em, { organisationId, workspaceId }, { limit: query.page_size + 1, filter: query })
+  const page = rows.slice(0, query.page_size)
+  const last = rows.length > page.length ? page.at(-1) : undefined
+  return {
+    object: 'list' as const,
+    data: page.map(presentLog),
+    has_more: last !== undefined,
+    next_cursor: last === undefined ? null : writeCursor({ createdAt: last.created_ms, id: last.id }),
+    total: null,
+  }
+})
+
+export const readLog = route({
+  method: 'GET',
+  path: '/logs/:logId',
+  summary: 'Read a log with its bodies and headers',
+  permission: 'logs.view',
+  params: logParams,
+  response: logObject,
+})(async ({ em, actor, params }) => {
+  const row = await findLog(em, { organisationId: actor.organisationId, workspaceId: actor.workspaceId }, params.logId)
+  if (row === null) throw notFound('log', params.logId, 'logId')
+  return presentLogDetail(row)
+})
