@@ -1,9 +1,9 @@
 import { ApiError } from '../lib/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
-import { ownHeaders, refuse } from './respond.ts'
+import type { Relay } from './relay.ts'
 
-export type GatewayOptions = Omit<PipelineDeps, 'prefixes'>
+export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'relays'>
 
 /** The data plane of one process. */
 export interface Gateway {
@@ -11,47 +11,41 @@ export interface Gateway {
   handle(exchange: Exchange): void
   /** Exchanges that are not finished. */
   inflight(): number
-  /** Resolves when no exchange is running, or after `graceMs`, when the rest is cut off; gives how many were cut. */
+  /** Resolves when no exchange is running; after `graceMs` those that still wait or stream are cut off. Gives how many were cut. */
   drain(graceMs: number): Promise<number>
 }
 
 /** Builds the data plane on its ports. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const prefixes = ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)]
-  const deps: PipelineDeps = { ...options, prefixes }
-  const running = new Set<Exchange>()
-  const idle = new Set<() => void>()
-  const done = (exchange: Exchange) => {
-    running.delete(exchange)
-    if (running.size === 0) for (const wake of idle) wake()
+  const relays = new Set<Relay>()
+  const deps: PipelineDeps = { ...options, relays, prefixes: ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)] }
+  let running = 0
+  const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
+  let draining = false
+  const done = () => {
+    running -= 1
+    if (draining && running === 0) wake()
   }
   return {
     handle(exchange) {
-      running.add(exchange)
-      exchange.res.once('close', () => done(exchange))
+      running += 1
+      exchange.res.once('close', done)
       void runExchange(deps, exchange)
     },
-    inflight: () => running.size,
+    inflight: () => running,
     async drain(graceMs) {
-      if (running.size === 0) return 0
-      const { promise, resolve } = Promise.withResolvers<void>()
-      idle.add(resolve)
-      const timer = setTimeout(resolve, graceMs)
-      await promise
+      draining = true
+      if (running === 0) return 0
+      const timer = setTimeout(wake, graceMs)
+      await idle
       clearTimeout(timer)
-      idle.delete(resolve)
-      const left = [...running]
-      for (const exchange of left) cutOff(exchange)
-      return left.length
+      return cutOff(relays)
     },
   }
 }
 
-function cutOff(exchange: Exchange): void {
-  const error = new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.')
-  refuse(
-    exchange,
-    error,
-    ownHeaders('x-service-', { requestId: exchange.requestId, traceId: exchange.requestId, provider: null, lastUsedOption: null }),
-  )
+function cutOff(relays: ReadonlySet<Relay>): number {
+  const left = [...relays]
+  for (const relay of left) relay.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))
+  return left.length
 }

@@ -25,6 +25,8 @@ export interface PipelineDeps {
   readonly settings: GatewaySettings
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
+  /** The answers that are under way, so that a drain can end them. */
+  readonly relays: Set<Relay>
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
 }
@@ -78,20 +80,25 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
     body: known(progress.body),
   }))
   await new Promise<void>((resolve, reject) => {
-    const relay = new Relay({
+    const relay: Relay = new Relay({
       res: exchange.res,
       dialect: callerDialect(exchange.req.url ?? ''),
       requestId: exchange.requestId,
       ownHeaders: answerHeaders(progress),
       keepBytes: keepsBodies(progress) ? deps.journal.maxBodyBytes : 0,
       totalMs: timeouts.firstByteMs,
-      fail: reject,
+      fail: (error) => {
+        deps.relays.delete(relay)
+        reject(error)
+      },
       settle: (relayed) => {
+        deps.relays.delete(relay)
         finish(deps, progress, { status: relayed.status, outcome: relayed.outcome, error: relayed.error, relayed })
         resolve()
       },
     })
     progress.sentAt = performance.now()
+    deps.relays.add(relay)
     relay.attach(origin.send(request, relay))
   })
 }

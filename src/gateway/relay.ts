@@ -139,10 +139,19 @@ export class Relay implements EgressHandler {
     this.#breakOff(error)
   }
 
-  readonly #onTotal = (): void => {
+  /** Ends an exchange that may not run on: before the headers with an answer of our own, later as a provider's failure would. */
+  cut(error: ApiError): void {
+    if (this.#settled) return
     this.#call?.abort()
-    this.#breakOff(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
+    if (this.#status !== 0) {
+      this.#breakOff(error)
+      return
+    }
+    this.#forget()
+    this.#options.fail(error)
   }
+
+  readonly #onTotal = (): void => this.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
 
   readonly #onClose = (): void => {
     if (this.#settled) return
