@@ -28,3 +28,8 @@ export async function flushUnique(em: EntityManager, message: string, param: str
     throw error
   }
 }
+
+/** Makes transactions that choose the same slug wait for one another, so that a made slug is still free when it is written. */
+export async function holdSlug(em: EntityManager, scope: string, slug: string): Promise<void> {
+  await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:slug:${scope}:${slug}`])
+}

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { flushUnique } from '../../app/database/find.ts'
+import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { freeSlug, toSlug } from '../../lib/slug.ts'
 import { toExpiry, type RateLimit, type UsageLimits } from '../limits/index.ts'
@@ -31,7 +31,7 @@ export async function addProvider(
   { actor, nowMs }: { actor: Actor; nowMs: number },
 ): Promise<ProviderEntity> {
   const { workspaceId } = wanted
-  const slug = wanted.slug ?? (await freeProviderSlug(em, workspaceId, wanted.name))
+  const slug = await chooseSlug(em, wanted)
   const row = em.create(ProviderEntity, {
     organisationId: actor.organisationId,
     workspaceId,
@@ -51,9 +51,12 @@ export async function addProvider(
   return row
 }
 
-/** A slug for a provider of that name that no other in the workspace has. */
-export const freeProviderSlug = (em: EntityManager, workspaceId: string, name: string): Promise<string> =>
-  freeSlug(
-    toSlug(name, 'provider'),
-    async (slug) => (await em.count(ProviderEntity, { workspaceId, slug, status: { $ne: 'archived' } })) > 0,
+async function chooseSlug(em: EntityManager, { slug, name, workspaceId }: NewProvider): Promise<string> {
+  const wanted = slug ?? toSlug(name, 'provider')
+  await holdSlug(em, `providers:${workspaceId}`, wanted)
+  if (slug !== undefined) return slug
+  return freeSlug(
+    wanted,
+    async (candidate) => (await em.count(ProviderEntity, { workspaceId, slug: candidate, status: { $ne: 'archived' } })) > 0,
   )
+}

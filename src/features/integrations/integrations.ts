@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { flushUnique } from '../../app/database/find.ts'
+import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
@@ -37,7 +37,7 @@ export async function addIntegration(
   const configurations = parseConfigurations(wanted.configurations, { aiProviderId: wanted.aiProviderId, hasKey: wanted.key !== null })
   await checkUrls(configurations, egress)
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
-  const slug = wanted.slug ?? (await freeSlug(toSlug(wanted.name, 'integration'), (candidate) => isTaken(em, actor, candidate)))
+  const slug = await chooseSlug(em, actor, wanted)
   const row = em.create(Integration, {
     ...owner,
     workspaceId: wanted.workspaceId,
@@ -55,8 +55,12 @@ export async function addIntegration(
   return row
 }
 
-const isTaken = async (em: EntityManager, actor: Actor, slug: string): Promise<boolean> =>
-  (await em.count(Integration, { organisationId: actor.organisationId, slug, status: 'active' })) > 0
+async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, name }: NewIntegration): Promise<string> {
+  const wanted = slug ?? toSlug(name, 'integration')
+  await holdSlug(em, `integrations:${organisationId}`, wanted)
+  if (slug !== undefined) return slug
+  return freeSlug(wanted, async (candidate) => (await em.count(Integration, { organisationId, slug: candidate, status: 'active' })) > 0)
+}
 
 export interface CredentialChange {
   /** Undefined: stays; null: taken away. */
