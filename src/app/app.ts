@@ -52,6 +52,7 @@ export async function createApp(config: Config, features: readonly Feature[], ov
     waitingFor: 'starting',
     draining: false,
     embedded: null,
+    foundation: null,
     planes: null,
     jobs: null,
   }
@@ -104,9 +105,10 @@ async function start(parts: Parts, features: readonly Feature[], { prepared }: O
     prepared === undefined ? await chooseDatabase(config, base.log) : { database: await prepared, embedded: null }
   parts.embedded = embedded
   const foundation = await openFoundation(
-    { config, features, log: base.log, migrates: prepared === undefined, signal: stopping.signal, onPhase },
+    { config, features, log: base.log, migrates: prepared === undefined, signal: stopping.signal, metrics: base.metrics, onPhase },
     database,
   )
+  parts.foundation = foundation
   const deps: Deps = Object.freeze({ ...base, orm: foundation.orm, vault: foundation.vault })
   const provisioned = prepared === undefined ? await provision(deps) : null
   const planes = openPlanes({ deps, foundation, features, loggers: parts.loggers })

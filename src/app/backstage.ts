@@ -43,16 +43,14 @@ export function createBackstage(config: Config, features: readonly Feature[], lo
 }
 
 async function prepare(parts: Parts, config: Config, { features, log }: { readonly features: readonly Feature[]; readonly log: Logger }) {
+  const metrics = createMetrics(config.version)
   const { database, embedded } = await chooseDatabase(config, log)
   parts.embedded = embedded
-  const foundation = await openFoundation(
-    { config, features, log, migrates: true, signal: parts.stopping.signal, onPhase: () => {} },
-    database,
-  )
+  const foundation = await openFoundation({ config, features, log, migrates: true, signal: parts.stopping.signal, metrics }, database)
   parts.foundation = foundation
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
   const { orm, vault, connection } = foundation
-  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics: createMetrics(config.version) })
+  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics })
   const provisioned = await provision(deps)
   if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, config), deps, connection.runtime)
   return { database, provisioned }

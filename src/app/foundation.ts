@@ -6,10 +6,11 @@ import { Secret } from '../lib/secret.ts'
 import { connectWithRetry, type Connection } from './database/connect.ts'
 import { startEmbedded, type EmbeddedDatabase } from './database/embedded.ts'
 import { assertRowLevelSecurity } from './database/guard.ts'
-import { migrate } from './database/migrate.ts'
+import { migrate, pendingMigrations } from './database/migrate.ts'
 import { openOrm } from './database/orm.ts'
 import type { Feature } from './feature.ts'
 import { toCallerError } from './http/errors.ts'
+import type { Metrics } from './metrics.ts'
 import { openVault } from './secrets/open-vault.ts'
 import type { Vault } from './secrets/vault.ts'
 
@@ -29,7 +30,8 @@ export interface FoundationOptions {
   readonly migrates: boolean
   readonly signal: AbortSignal
   /** Told what is being waited for, for /readyz. */
-  readonly onPhase: (waitingFor: string) => void
+  readonly onPhase?: (waitingFor: string) => void
+  readonly metrics: Metrics
 }
 
 const retryMs = 1000
@@ -58,19 +60,22 @@ export async function openFoundation(options: FoundationOptions, database: Datab
   }
 }
 
-async function open(
-  { config, features, log, migrates, signal, onPhase }: FoundationOptions,
-  database: DatabaseConfig,
-): Promise<Foundation> {
+async function open(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
+  const { config, features, log, signal, metrics, onPhase = () => {} } = options
   onPhase('waiting for the database')
   const connection = await connectWithRetry(database, log, { signal })
   onPhase('migrating the database')
-  if (migrates) await migrateAndTell(connection, log)
+  await bringUpToDate(connection, options)
   onPhase('opening the database')
   const orm = await openOrm({
     client: connection.runtime,
     poolSize: database.poolSize,
     entities: features.flatMap(({ entities }) => entities),
+    log,
+    onPool(pool) {
+      metrics.measure('gateway_db_pool_in_use', () => pool.totalCount - pool.idleCount)
+      metrics.measure('gateway_db_pool_waiting', () => pool.waitingCount)
+    },
   })
   try {
     await assertRowLevelSecurity(orm)
@@ -81,8 +86,15 @@ async function open(
   }
 }
 
-async function migrateAndTell({ login, serverVersion, encrypted }: Connection, log: Logger): Promise<void> {
+async function bringUpToDate(
+  { login, serverVersion, encrypted }: Connection,
+  { log, metrics, migrates }: FoundationOptions,
+): Promise<void> {
+  let pending = (await pendingMigrations(login)).length
+  metrics.measure('gateway_migrations_pending', () => pending)
+  if (!migrates) return
   const applied = await migrate(login, log)
+  pending = 0
   log.info(
     { postgresql: serverVersion, tls: encrypted, migrations: applied },
     applied.length === 0 ? 'database is up to date' : 'database was migrated',

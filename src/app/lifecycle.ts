@@ -45,12 +45,12 @@ function closeServer(server: Server): Promise<void> {
 /** Each step is tried, whatever became of the one before. */
 async function closeParts(parts: Parts, started: Promise<Started>): Promise<void> {
   // A start that still runs ends by the abort signal, or opens what is then closed here.
-  const orm = await started.then(({ deps }) => deps.orm).catch(() => null)
+  await started.catch(() => null)
   const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
     ['jobs', () => parts.jobs?.stop(jobGraceMs)],
     ['journal and snapshot', () => parts.planes?.close()],
     ['egress', () => parts.base.egress.close()],
-    ['database pool', () => orm?.close(true)],
+    ['database pool', () => parts.foundation?.orm.close(true)],
     ['embedded database', () => parts.embedded?.stop()],
   ]
   for (const [name, close] of steps) {

@@ -8,7 +8,7 @@ export interface Metrics extends GatewayMetrics {
   /** A URL that the egress guard refused; `reason` is a word of the guard, never the URL. */
   egressBlocked(reason: string): void
   jobRan(job: string, outcome: 'done' | 'failed' | 'skipped'): void
-  /** Gives a figure that its owner keeps; it is read when somebody scrapes. */
+  /** Gives a figure that its owner keeps, in place of one given before; it is read when somebody scrapes. */
   measure(name: MeasuredName, read: () => number, labels?: Labels): void
   /** The text for Prometheus. */
   render(): Promise<string>
@@ -75,6 +75,7 @@ function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'egressBloc
 }
 
 const maxCells = 200
+const keyOf = (labels: Labels) => Object.values(labels).join(' ')
 
 /** Counts by labels; past the limit new label sets count as `other`. */
 function cells(
@@ -82,19 +83,18 @@ function cells(
   spec: { readonly name: string; readonly help: string; readonly labelNames: readonly string[] },
 ): (labels: Labels) => void {
   const family = counterFamily(registry, spec)
-  const overflow = family(Object.fromEntries(spec.labelNames.map((name) => [name, 'other'])))
+  const other = Object.fromEntries(spec.labelNames.map((name) => [name, 'other']))
   const held = new Map<string, CounterCell>()
-  const find = (labels: Labels): CounterCell => {
-    const key = Object.values(labels).join(' ')
-    const cell = held.get(key)
-    if (cell !== undefined) return cell
-    if (held.size >= maxCells) return overflow
-    const opened = family(labels)
-    held.set(key, opened)
-    return opened
+  const open = (labels: Labels): CounterCell => {
+    const counted = held.size < maxCells ? labels : other
+    const key = keyOf(counted)
+    const cell = held.get(key) ?? family(counted)
+    held.set(key, cell)
+    return cell
   }
   return (labels) => {
-    find(labels).value++
+    const cell = held.get(keyOf(labels)) ?? open(labels)
+    cell.value++
   }
 }
 
@@ -115,6 +115,8 @@ function measuring(registry: Registry): Metrics['measure'] {
     })
   }
   return (name, read, labels = {}) => {
-    readers.get(name)?.push({ read, labels })
+    const list = readers.get(name) ?? []
+    const at = list.findIndex((held) => keyOf(held.labels) === keyOf(labels))
+    list.splice(at === -1 ? list.length : at, 1, { read, labels })
   }
 }

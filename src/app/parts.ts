@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Config } from '../config/config.ts'
 import type { EmbeddedDatabase } from './database/embedded.ts'
 import type { Deps } from './deps.ts'
+import type { Foundation } from './foundation.ts'
 import type { Jobs } from './jobs.ts'
 import type { Loggers } from './log.ts'
 import type { Planes } from './planes.ts'
@@ -30,6 +31,7 @@ export interface Parts {
   waitingFor: string
   draining: boolean
   embedded: EmbeddedDatabase | null
+  foundation: Foundation | null
   planes: Planes | null
   jobs: Jobs | null
 }

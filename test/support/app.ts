@@ -49,7 +49,13 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { port } = await app.listen()
   const { deps, snapshot } = await app.started
   return {
-    ...{ adminKey, workspaceKey, deps, snapshot, app, config, database },
+    adminKey,
+    workspaceKey,
+    deps,
+    snapshot,
+    app,
+    config,
+    database,
     baseUrl: `http://127.0.0.1:${port}`,
     get logged() {
       return lines.parsed

@@ -10,6 +10,8 @@ export interface OrmOptions {
   readonly entities: readonly EntitySchema[]
   /** Told of connections that the server closed; without it they are replaced in silence. */
   readonly log?: Logger
+  /** Given the pool, for its metrics. */
+  readonly onPool?: (pool: Pool) => void
 }
 
 interface TenantArguments {
@@ -29,7 +31,7 @@ export const tenantFilter = {
 } as const
 
 /** Opens the pool and the entity metadata. Nothing is read from or written to the file system, and no connection is made yet. */
-export function openOrm({ client, poolSize, entities, log }: OrmOptions): Promise<MikroORM> {
+export function openOrm({ client, poolSize, entities, log, onPool }: OrmOptions): Promise<MikroORM> {
   return MikroORM.init({
     dbName: client.database ?? 'postgres',
     entities: [...entities],
@@ -48,6 +50,7 @@ export function openOrm({ client, poolSize, entities, log }: OrmOptions): Promis
       // Merging options would copy the TLS context, which has to stay the very object.
       onPoolCreated: (pool: Pool) => {
         pool.options.ssl = client.ssl
+        onPool?.(pool)
       },
     },
   })

@@ -71,7 +71,7 @@ const verbs = { POST: 'create', PUT: 'update', DELETE: 'delete', GET: 'read' } a
 const toEntry = (route: Route, { actor, input, clientAddress, ctx }: Request, resource: Touched | undefined): AuditEntry => ({
   actor,
   workspaceId: resource?.workspaceId ?? actor.workspaceId,
-  action: typeof route.permission === 'string' ? verbOf(route.permission, route.method) : verbs[route.method],
+  action: actionOf(route),
   resourceType: route.resource ?? 'unknown',
   resourceId: resource?.id ?? null,
   method: route.method,
@@ -82,5 +82,8 @@ const toEntry = (route: Route, { actor, input, clientAddress, ctx }: Request, re
   body: input.body,
 })
 
-/** `rotate` of `workspace_service_api_keys.rotate`. */
-const verbOf = (permission: string, method: Route['method']) => permission.split('.').at(-1) ?? verbs[method]
+/** `rotate` of `workspace_service_api_keys.rotate`; by the method when the accepted scopes differ in it. */
+function actionOf({ permission, method }: Route): string {
+  const [verb, ...others] = new Set([permission].flat().map((scope) => scope.split('.').at(-1)))
+  return verb === undefined || others.length > 0 ? verbs[method] : verb
+}
