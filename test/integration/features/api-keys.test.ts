@@ -33,7 +33,7 @@ const creates = test.macro({
     t.like(stored, { ...expected, organisation_id: acme.organisationId, status: 'active', creation_mode: 'api', object: 'api-key' })
     t.regex(String(stored['key']), /^gh-\.\.\..{4}$/)
   },
-  title: (name, path) => `creates ${path}: ${name ?? ''}`,
+  title: (name = '') => `creates: ${name}`,
 })
 
 test(

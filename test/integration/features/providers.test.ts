@@ -72,7 +72,8 @@ test('one slug asked for by many at once is given once', async (t) => {
       control.call(acme.adminKey, 'POST', '/providers', { name: 'r', slug: 'race', integration_id: integrationId }),
     ),
   )
-  t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, ...Array.from({ length: 7 }, () => 409)])
+  t.is(answers.filter(({ status }) => status === 200).length, 1)
+  t.is(answers.filter(({ status }) => status === 409).length, 7)
 })
 
 const refuses = test.macro({

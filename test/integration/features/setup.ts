@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
+import { Pool } from 'pg'
 import { createApp, type Started } from '../../../src/app/app.ts'
 import type { LiveSnapshot } from '../../../src/app/snapshot/snapshot.ts'
 import { loadConfig } from '../../../src/config/index.ts'
@@ -39,8 +39,8 @@ export interface Control {
   readonly started: Started
   /** Resolves when every change committed before the call counts. */
   refresh(): Promise<void>
-  /** A superuser's connection. */
-  readonly sql: Client
+  /** A superuser's connections. */
+  readonly sql: Pool
   call(key: string, method: string, path: string, body?: unknown): Promise<Answer>
   createTenant(name: string): Promise<Tenant>
   createKey(tenant: Tenant, key: NewKey): Promise<string>
@@ -73,8 +73,7 @@ export async function startControl(): Promise<Control> {
   )
   const { port } = await app.listen()
   const started = await app.started
-  const sql = new Client(database.superuser)
-  await sql.connect()
+  const sql = new Pool({ ...database.superuser, max: 2 })
   const keys = keyMaker(sql, started)
   return {
     started,
@@ -111,7 +110,7 @@ async function call(url: string, { key, method, body }: { key: string; method: s
 type KeyMaker = (tenant: Pick<Tenant, 'organisationId'>, key: NewKey) => Promise<string>
 
 const keyMaker =
-  (sql: Client, { deps }: Started): KeyMaker =>
+  (sql: Pool, { deps }: Started): KeyMaker =>
   async ({ organisationId }, { workspaceId, scopes }) => {
     const secret = createApiKey()
     await sql.query(
@@ -128,7 +127,7 @@ const keyMaker =
     return secret
   }
 
-async function createTenant(sql: Client, keys: KeyMaker, name: string): Promise<Tenant> {
+async function createTenant(sql: Pool, keys: KeyMaker, name: string): Promise<Tenant> {
   const [organisationId, workspaceId, sideId] = [randomUUID(), randomUUID(), randomUUID()]
   await sql.query(`INSERT INTO organisations (id, slug, name) VALUES ($1, $2, $2)`, [organisationId, name])
   await sql.query(
@@ -142,7 +141,7 @@ async function createTenant(sql: Client, keys: KeyMaker, name: string): Promise<
   return { organisationId, workspaceId, sideId, adminKey, workspaceKey, sideKey }
 }
 
-async function dump(sql: Client): Promise<string> {
+async function dump(sql: Pool): Promise<string> {
   const { rows } = await sql.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')`,

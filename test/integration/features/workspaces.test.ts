@@ -50,7 +50,7 @@ const lists = test.macro({
       t.like(body, { object: 'list', total, has_more: more })
     }
   },
-  title: (_, query) => `workspaces?${query}`,
+  title: (_, ...given) => `lists ${JSON.stringify(given)}`,
 })
 
 test(lists, '', ['main', 'side'], 2, false)
@@ -73,7 +73,7 @@ const refuses = test.macro({
     t.like(body, { error: { code: 'AB01' } })
     t.regex((body['error'] as { param: string }).param, new RegExp(`^${field}`))
   },
-  title: (_, query) => `workspaces?${query} is refused`,
+  title: (_, ...given) => `refuses ${JSON.stringify(given)}`,
 })
 
 test(refuses, 'page_size=101', 'page_size')

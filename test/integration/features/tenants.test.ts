@@ -1,0 +1,136 @@
+import test from 'ava'
+import { features } from '../../../src/features/index.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+let control: Control
+let acme: Tenant
+let rival: Tenant
+let target: Readonly<Record<'apiKey' | 'integration' | 'provider' | 'virtualKey' | 'workspace' | 'organisation', readonly string[]>>
+
+test.before(async () => {
+  control = await startControl()
+  acme = await control.createTenant('acme')
+  rival = await control.createTenant('rival')
+  const make = async (path: string, body: object) => {
+    const answer = await control.call(acme.adminKey, 'POST', path, body)
+    if (answer.status !== 200) throw new Error(answer.text)
+    return answer.body
+  }
+  const key = await make('/api-keys/workspace/service', { name: 'k', scopes: ['completions.write'] })
+  const integration = await make('/integrations', {
+    name: 'Acme integration',
+    ai_provider_id: 'openai',
+    key: 'k',
+    default_provider_slug: 'acme-provider',
+  })
+  await make('/virtual-keys', { name: 'Acme key', provider: 'openai', key: 'k' })
+  const { body: provider } = await control.call(acme.adminKey, 'GET', '/providers/acme-provider')
+  const { body: virtualKey } = await control.call(acme.adminKey, 'GET', '/virtual-keys/acme-key')
+  target = {
+    apiKey: [String(key['id'])],
+    integration: [String(integration['id']), 'acme-integration'],
+    provider: [String(provider['id']), 'acme-provider'],
+    virtualKey: [String(virtualKey['id']), 'acme-key'],
+    workspace: [acme.workspaceId],
+    organisation: [acme.organisationId, 'acme'],
+  }
+})
+test.after.always(() => control.close())
+
+/** Everything of the first tenant, as the tables hold it. */
+const state = async () => {
+  const tables = ['organisations', 'workspaces', 'api_keys', 'integrations', 'providers', 'audit_logs']
+  const rows = []
+  for (const table of tables)
+    rows.push((await control.sql.query(`SELECT * FROM ${table} WHERE organisation_id = $1 ORDER BY id`, [acme.organisationId])).rows)
+  return rows
+}
+
+const onOne: readonly (readonly [keyof typeof target, string, string, object?])[] = [
+  ['organisation', 'GET', '/organisations/:id'],
+  ['workspace', 'GET', '/workspaces/:id'],
+  ['workspace', 'GET', '/admin/workspaces/:id'],
+  ['apiKey', 'GET', '/api-keys/:id'],
+  ['apiKey', 'PUT', '/api-keys/:id', { name: 'stolen' }],
+  ['apiKey', 'DELETE', '/api-keys/:id'],
+  ['apiKey', 'POST', '/api-keys/:id/rotate', {}],
+  ['integration', 'GET', '/integrations/:id'],
+  ['integration', 'PUT', '/integrations/:id', { name: 'stolen', key: 'mine' }],
+  ['integration', 'DELETE', '/integrations/:id'],
+  ['provider', 'GET', '/providers/:id'],
+  ['provider', 'PUT', '/providers/:id', { name: 'stolen' }],
+  ['provider', 'DELETE', '/providers/:id'],
+  ['virtualKey', 'GET', '/virtual-keys/:id'],
+  ['virtualKey', 'PUT', '/virtual-keys/:id', { name: 'stolen', key: 'mine' }],
+  ['virtualKey', 'DELETE', '/virtual-keys/:id'],
+]
+
+test('the table below holds every route that names one thing', (t) => {
+  const routes = features
+    .filter(({ id }) => id !== 'logs')
+    .flatMap((feature) => feature.routes)
+    .filter(({ path }) => path.includes(':') && !path.includes('/:subType'))
+    .map(({ method, path }) => `${method} ${path.replace(/:\w+/, ':id')}`)
+  t.deepEqual(onOne.map(([, method, path]) => `${method} ${path}`).toSorted(), routes.toSorted())
+})
+
+test('what belongs to another tenant is not there, on any route, by id or by slug', async (t) => {
+  const before = await state()
+  for (const [noun, method, path, body] of onOne) {
+    for (const reference of target[noun]) {
+      for (const key of [rival.adminKey, rival.workspaceKey]) {
+        const route = `${method} ${path.replace(':id', reference)}`
+        const answer = await control.call(key, method, path.replace(':id', reference), body)
+        t.true(answer.status === 404 || answer.status === 403, `${route}: ${answer.status} ${answer.text}`)
+        if (key === rival.adminKey) t.is(answer.status, 404, route)
+      }
+    }
+  }
+  t.deepEqual(await state(), before)
+})
+
+test('another tenant’s ids in bodies and queries lead nowhere', async (t) => {
+  const before = await state()
+  const calls: readonly (readonly [string, string, object?])[] = [
+    ['POST', '/api-keys/workspace/service', { name: 'x', scopes: ['completions.write'], workspace_id: acme.workspaceId }],
+    ['POST', '/api-keys/organisation/service', { name: 'x', scopes: ['providers.read'], organisation_id: acme.organisationId }],
+    ['POST', '/integrations', { name: 'x', ai_provider_id: 'openai', workspace_id: acme.workspaceId }],
+    ['POST', '/providers', { name: 'x', integration_id: target.integration[0] }],
+    ['POST', '/providers', { name: 'x', integration_id: 'acme-integration' }],
+    ['POST', '/virtual-keys', { name: 'x', provider: 'openai', workspace_id: acme.workspaceId }],
+    ['GET', `/api-keys?workspace_id=${acme.workspaceId}`],
+    ['GET', `/integrations?workspace_id=${acme.workspaceId}`],
+    ['GET', `/providers?workspace_id=${acme.workspaceId}`],
+    ['GET', `/providers/acme-provider?workspace_id=${acme.workspaceId}`],
+    ['GET', `/virtual-keys?workspace_id=${acme.workspaceId}`],
+  ]
+  for (const [method, path, body] of calls) {
+    const answer = await control.call(rival.adminKey, method, path, body)
+    t.true(answer.status === 404 || answer.status === 403, `${method} ${path}: ${answer.status} ${answer.text}`)
+  }
+  t.deepEqual(await state(), before)
+})
+
+test('lists hold nothing of another tenant', async (t) => {
+  for (const path of ['/organisations', '/workspaces', '/api-keys', '/integrations', '/providers', '/virtual-keys']) {
+    const { status, text } = await control.call(rival.adminKey, 'GET', path)
+    t.is(status, 200)
+    for (const id of [acme.organisationId, acme.workspaceId, acme.sideId, ...Object.values(target).flat()])
+      t.false(text.includes(`"${id}"`), `${path} ${id}`)
+  }
+})
+
+test('two tenants may use the same slugs', async (t) => {
+  const third = await control.createTenant('third')
+  const { status, body } = await control.call(third.adminKey, 'POST', '/integrations', {
+    name: 'x',
+    ai_provider_id: 'openai',
+    slug: 'acme-integration',
+    default_provider_slug: 'acme-provider',
+  })
+  t.is(status, 200)
+  t.like((await control.call(third.adminKey, 'GET', '/integrations/acme-integration')).body, {
+    id: body['id'],
+    organisation_id: third.organisationId,
+  })
+})
