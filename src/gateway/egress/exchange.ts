@@ -130,7 +130,12 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     const slot = this.#slot
     this.#finish()
     if (slot !== null) this.#pool?.release(slot)
-    this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
+    try {
+      this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
+    } catch (thrown) {
+      // undici brings us what the other handler methods throw; after the end nobody would hear of it.
+      this.#handler.onError(toFailure(thrown instanceof Error ? thrown : new Error(String(thrown)), true))
+    }
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -164,7 +169,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   #arm(ms: number): void {
     clearTimeout(this.#timer)
     this.#firesAt = performance.now() + ms
-    this.#timer = setTimeout(onTimer, Math.ceil(ms), this)
+    this.#timer = setTimeout(onTimer, Math.min(Math.ceil(ms), longestTimerMs), this)
   }
 
   /** Called by the timer only. */
@@ -188,6 +193,9 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     this.#end(new ApiError('upstream_timeout', message))
   }
 }
+
+/** Node fires a longer timer at once. */
+const longestTimerMs = 2 ** 31 - 1
 
 function onTimer(exchange: Exchange): void {
   exchange.checkTime()

@@ -39,7 +39,8 @@ export function createGuard({ trust, resolver, onBlocked }: GuardOptions): Guard
 
   function explain(error: Error, target: Target, param: string): Error {
     if (!(error instanceof BlockedAddressError)) return error
-    const hint = error.reason === 'resolved_metadata_address' ? 'never allowed' : 'not allowed; an operator can allow it in TRUSTED_CUSTOM_HOSTS'
+    const hint =
+      error.reason === 'resolved_metadata_address' ? 'never allowed' : 'not allowed; an operator can allow it in TRUSTED_CUSTOM_HOSTS'
     const message = `names ${target.hostname}, which resolves to an address that is ${hint}`
     return blocked(param, { reason: error.reason, host: target.hostname, message })
   }

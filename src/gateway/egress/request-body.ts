@@ -24,6 +24,8 @@ export function detachBody(source: NodeJS.ReadableStream): Readable {
     if (error) body.destroy(new ApiError('client_closed', 'The request body broke off before its end.', { cause: error }))
     else body.push(null)
   })
+  // Whatever happens to the source after the exchange is its owner's affair, and must not end the process.
+  source.on('error', () => {})
   source.on('data', onData)
   return body
 }

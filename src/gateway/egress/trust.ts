@@ -24,7 +24,7 @@ interface Entry {
  * Throws an Error that names the entry when it is none of these.
  */
 export function parseTrustedHosts(texts: readonly string[]): Trust {
-  const entries = texts.map((text) => parseEntry(text.trim().toLowerCase()))
+  const entries = texts.map((text) => parseEntry(text.trim().toLowerCase().replace(/\.$/, '')))
   const names = entries.filter((entry) => entry.network === null)
   const networks = entries.filter((entry) => entry.network !== null)
   const find = (hostname: string, address: Address | null, fits: (entry: Entry) => boolean) =>
@@ -55,7 +55,7 @@ function parseEntry(text: string): Entry {
   if (block !== null) return { name: null, suffix: null, network: block, port }
   const suffix = host.startsWith('*.') ? host.slice(1) : null
   if (!namePattern.test(suffix === null ? host : host.slice(2))) throw badEntry(text)
-  return { name: host.replace(/\.$/, ''), suffix, network: null, port }
+  return { name: host, suffix, network: null, port }
 }
 
 const namePattern = /^(?!.*[.]{2})(?![\d.]+$)[a-z0-9_]([a-z0-9_.-]{0,252})$/

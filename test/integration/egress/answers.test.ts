@@ -229,6 +229,33 @@ test('a body cut at each byte is never called complete', async (t) => {
   t.is((await sendTo(origin).done).error, null)
 })
 
+for (const method of ['onInformation', 'onHeaders', 'onData', 'onEnd'] as const) {
+  test(`what ${method} throws comes back as an error, once`, async (t) => {
+    const { origin } = await start(t, answering(`HTTP/1.1 103 Early Hints\r\n\r\n${httpAnswer('ok')}`))
+    const errors: Error[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const handler = {
+      onInformation() {},
+      onHeaders() {},
+      onData() {},
+      onEnd() {},
+      onError(error: Error) {
+        errors.push(error)
+        resolve()
+      },
+      [method]() {
+        throw new Error('a fault of ours')
+      },
+    }
+    origin.send({ method: 'GET', path: '/', headers: [], body: null, timeouts: { firstByteMs: 2000, idleMs: 2000 } }, handler)
+    await promise
+    await new Promise(setImmediate)
+    t.is(errors.length, 1)
+    t.like(errors[0], { code: 'internal', cause: { message: 'a fault of ours' } })
+    t.is((await sendTo(origin).done).status, 200)
+  })
+}
+
 test('nobody listens', async (t) => {
   const { origin, server } = await start(t, () => {})
   await server.close()

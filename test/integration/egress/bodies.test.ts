@@ -150,6 +150,17 @@ test('a source that breaks off: the upstream sees a cut, not an end', async (t) 
   t.notRegex(server.received.join(''), /0\r\n\r\n$/)
 })
 
+test('a source that fails after the end of the exchange harms nobody', async (t) => {
+  const { origin } = await start(t, (socket) => void socket.once('data', () => socket.end(httpAnswer('early', 'connection: close\r\n'))))
+  const source = new Readable({ read() {} })
+  source.push('half')
+  const answer = await sendTo(origin, { method: 'POST', body: source }).done
+  t.is(answer.body.toString(), 'early')
+  source.destroy(new Error('client left'))
+  await new Promise<void>((resolve) => void source.once('close', () => resolve()))
+  t.true(source.destroyed)
+})
+
 test('a caller whose upload is answered early, or fails, can still be answered', async (t) => {
   const { origin } = await start(
     t,

@@ -75,6 +75,16 @@ for (const { url } of rebindingCases) {
   })
 }
 
+test('the traps work: without the guard one is connected to', async (t) => {
+  const own = await startTraps()
+  const { egress } = build({ trustedHosts: ['127.0.0.2', '::1'] })
+  for (const host of ['127.0.0.2', '[::1]'])
+    t.is((await sendTo(await egress.origin(`http://${host}:${own.port}`, 'custom_host')).done).status, 200)
+  t.is(own.connections, 2)
+  await egress.close()
+  await own.close()
+})
+
 test('an answer that was checked is the one connected to: one look-up for one connection', async (t) => {
   let lookups = 0
   const server = await startRawServer(answering(httpAnswer('ok')))

@@ -58,6 +58,7 @@ const trusts = test.macro((t, entry: string, allowed: readonly string[], refused
 
 test('trust: a name', trusts, 'localhost', ['http://localhost:11434/', 'http://LOCALHOST./'], ['http://a.localhost/', 'http://127.0.0.1/'])
 test('trust: a suffix', trusts, '*.corp', ['http://llm.corp/', 'http://a.b.corp/'], ['http://corp/', 'http://llm.lan/'])
+test('trust: a trailing dot', trusts, '*.corp.', ['http://llm.corp/', 'http://llm.corp./'], ['http://corp/'])
 test('trust: an address', trusts, '10.1.2.3', ['http://10.1.2.3/', 'http://0x0a010203/'], ['http://10.1.2.4/'])
 test(
   'trust: a block',
