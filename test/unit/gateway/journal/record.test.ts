@@ -1,0 +1,22 @@
+import test from 'ava'
+import { decodeRecord, encodeRecord } from '../../../../src/gateway/journal/record.ts'
+import { exchangeRecord } from '../../../support/journal.ts'
+
+test('a record comes back as it was', (t) => {
+  for (const record of [
+    exchangeRecord(),
+    exchangeRecord({ usage: null, usageSource: 'none', workspaceId: null, stream: true, outcome: 'client_closed', status: 499 }),
+    exchangeRecord({ spanId: 's', parentSpanId: 'p', spanName: 'n', userId: 'u', errorCode: 'internal', metadata: { 'ä"\\': '\0\uD800' } }),
+  ]) {
+    t.deepEqual(decodeRecord(encodeRecord(record)), record)
+  }
+})
+
+test('every field is written', (t) => {
+  const record = exchangeRecord()
+  t.is((JSON.parse(encodeRecord(record)) as unknown[]).length, Object.keys(record).length + 1)
+})
+
+test('another layout is refused', (t) => {
+  t.throws(() => decodeRecord('[2]'), { message: /layout 2/ })
+})
