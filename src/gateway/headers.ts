@@ -39,6 +39,40 @@ const notForCaller = new Set([
 export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key'
 const keyHeaders = new Set<string>(['authorization', 'x-api-key', 'api-key'])
 
+/** What a header name means here. */
+interface HeaderName {
+  readonly lower: string
+  readonly forProvider: boolean
+  readonly forCaller: boolean
+  readonly credential: boolean
+  readonly key: KeyHeader | null
+  /** Whether it may be one of ours, or of an alias. */
+  readonly extension: boolean
+}
+
+const credentialHeader =
+  /^(?:authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization|x-goog-api-key|x-amz-security-token|.*(?:token(?!s)|secret|password|api[-_]?key).*)$/
+
+/** Clients send the same few names again and again: each is looked at once. Bounded, because names come from outside. */
+const names = new Map<string, HeaderName>()
+const maxNames = 4096
+
+function headerName(raw: string): HeaderName {
+  const held = names.get(raw)
+  if (held !== undefined) return held
+  const lower = raw.toLowerCase()
+  const name = {
+    lower,
+    forProvider: !notForProvider.has(lower),
+    forCaller: !notForCaller.has(lower),
+    credential: credentialHeader.test(lower),
+    key: isKeyHeader(lower) ? lower : null,
+    extension: lower.startsWith('x-'),
+  }
+  if (names.size < maxNames) names.set(raw, name)
+  return name
+}
+
 /** A caller's headers, sorted once: ours by short name, credentials, and what may go on to the provider. */
 export interface CallerHeaders {
   /** `x-service-*` without the prefix, lower case. */
@@ -62,20 +96,17 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
     const value = raw[i + 1] ?? ''
-    const name = original.toLowerCase()
-    const own = ownPrefix(name, prefixes)
+    const name = headerName(original)
+    const own = name.extension ? prefixes.find((prefix) => name.lower.startsWith(prefix)) : undefined
     if (own !== undefined) {
-      takeOwn(sorted, own, { name: name.slice(own.length), value, canonical: own === canonical })
-    } else if (isKeyHeader(name)) sorted.keys[name] ??= value
-    else if (!notForProvider.has(name) && !dropped.has(name)) sorted.forward.push(original, value)
+      takeOwn(sorted, own, { name: name.lower.slice(own.length), value, canonical: own === canonical })
+    } else if (name.key !== null) sorted.keys[name.key] ??= value
+    else if (name.forProvider && !dropped.has(name.lower)) sorted.forward.push(original, value)
   }
   sorted.contentType = headerValue(sorted.forward, 'content-type') ?? ''
   addMissing(sorted.service, sorted.aliased)
   return sorted
 }
-
-const ownPrefix = (name: string, prefixes: readonly string[]): string | undefined =>
-  name.startsWith('x-') ? prefixes.find((prefix) => name.startsWith(prefix)) : undefined
 
 interface Sorted extends CallerHeaders {
   readonly service: Map<string, string>
@@ -126,9 +157,9 @@ export function answerHeaders(raw: readonly string[]): string[] {
   const headers: string[] = []
   const dropped = connectionTokens(raw)
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? ''
-    const lower = name.toLowerCase()
-    if (!notForCaller.has(lower) && !dropped.has(lower)) headers.push(name, raw[i + 1] ?? '')
+    const original = raw[i] ?? ''
+    const name = headerName(original)
+    if (name.forCaller && !dropped.has(name.lower)) headers.push(original, raw[i + 1] ?? '')
   }
   return headers
 }
@@ -142,16 +173,14 @@ export function headerValue(raw: readonly string[], name: string): string | unde
   return undefined
 }
 
-const credentialHeader =
-  /^(?:authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization|x-goog-api-key|x-amz-security-token|.*(?:token|secret|password|api[-_]?key).*)$/i
-
 /** A flat list as a record for the log, credentials replaced. Repeated names are joined by a comma. */
 export function loggedHeaders(raw: readonly string[]): Readonly<Record<string, string>> {
   const record: Record<string, string> = Object.create(null)
   for (let i = 0; i < raw.length; i += 2) {
-    const name = (raw[i] ?? '').toLowerCase()
-    const value = credentialHeader.test(name) ? '[removed]' : (raw[i + 1] ?? '')
-    record[name] = name in record ? `${record[name]}, ${value}` : value
+    const { lower, credential } = headerName(raw[i] ?? '')
+    const value = credential ? '[removed]' : (raw[i + 1] ?? '')
+    const held = record[lower]
+    record[lower] = held === undefined ? value : `${held}, ${value}`
   }
   return record
 }

@@ -88,44 +88,49 @@ function closingBrace(bytes: Buffer, start: number): number {
   return -1
 }
 
-const names = {
-  inputTokens: ['prompt_tokens', 'input_tokens', 'promptTokenCount'],
-  outputTokens: ['completion_tokens', 'output_tokens', 'candidatesTokenCount'],
-  totalTokens: ['total_tokens', 'totalTokenCount'],
+/** Where a count may stand: a field, or a field of a field. */
+type Place = readonly [outer: string, inner?: string]
+
+const places = {
+  inputTokens: [['prompt_tokens'], ['input_tokens'], ['promptTokenCount']],
+  outputTokens: [['completion_tokens'], ['output_tokens'], ['candidatesTokenCount']],
+  totalTokens: [['total_tokens'], ['totalTokenCount']],
   cacheReadTokens: [
-    'cache_read_input_tokens',
-    'cachedContentTokenCount',
-    'prompt_tokens_details.cached_tokens',
-    'input_tokens_details.cached_tokens',
+    ['cache_read_input_tokens'],
+    ['cachedContentTokenCount'],
+    ['prompt_tokens_details', 'cached_tokens'],
+    ['input_tokens_details', 'cached_tokens'],
   ],
-  cacheWriteTokens: ['cache_creation_input_tokens'],
-  reasoningTokens: ['completion_tokens_details.reasoning_tokens', 'output_tokens_details.reasoning_tokens', 'thoughtsTokenCount'],
-} as const
+  cacheWriteTokens: [['cache_creation_input_tokens']],
+  reasoningTokens: [
+    ['completion_tokens_details', 'reasoning_tokens'],
+    ['output_tokens_details', 'reasoning_tokens'],
+    ['thoughtsTokenCount'],
+  ],
+} as const satisfies Record<string, readonly Place[]>
 
 /** Later objects win, field by field: Anthropic repeats its output count as it grows. */
 function merge(objects: readonly Counts[]): Usage {
-  const pick = (candidates: readonly string[]): number | null => {
+  const pick = (candidates: readonly Place[]): number | null => {
     let found: number | null = null
-    for (const counts of objects) for (const name of candidates) found = count(counts, name) ?? found
+    for (const counts of objects) for (const place of candidates) found = count(counts, place) ?? found
     return found
   }
-  const inputTokens = pick(names.inputTokens)
-  const outputTokens = pick(names.outputTokens)
+  const inputTokens = pick(places.inputTokens)
+  const outputTokens = pick(places.outputTokens)
   const sum = inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0)
   return {
     inputTokens,
     outputTokens,
-    totalTokens: pick(names.totalTokens) ?? sum,
-    cacheReadTokens: pick(names.cacheReadTokens),
-    cacheWriteTokens: pick(names.cacheWriteTokens),
-    reasoningTokens: pick(names.reasoningTokens),
+    totalTokens: pick(places.totalTokens) ?? sum,
+    cacheReadTokens: pick(places.cacheReadTokens),
+    cacheWriteTokens: pick(places.cacheWriteTokens),
+    reasoningTokens: pick(places.reasoningTokens),
   }
 }
 
-function count(counts: Counts, path: string): number | null {
-  const [outer = '', inner] = path.split('.')
-  const value = inner === undefined ? counts[outer] : nested(counts[outer], inner)
+function count(counts: Counts, [outer, inner]: Place): number | null {
+  const held = counts[outer]
+  const value = inner === undefined ? held : isCounts(held) ? held[inner] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
-
-const nested = (value: unknown, name: string): unknown => (isCounts(value) ? value[name] : undefined)

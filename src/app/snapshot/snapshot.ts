@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { Pool, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
@@ -106,11 +107,12 @@ function changed({ keys, providers }: State, { kind, entityId }: Change): void {
 }
 
 function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
-  const hash = state.vault.hashKey(secret)
-  const id = hash.toString('latin1')
+  // A digest for the memory only, seven times cheaper than the keyed hash by which the database knows the key.
+  const id = hash('sha256', secret, 'base64')
   const found = state.keys.hit(id)
   if (found !== undefined) return fresh(state, found)
-  return load(state, feed, () => state.keys.load(id, () => read(state, () => readKey(state.pool, hash, limits.now))))
+  const keyHash = state.vault.hashKey(secret)
+  return load(state, feed, () => state.keys.load(id, () => read(state, () => readKey(state.pool, keyHash, limits.now))))
 }
 
 function provider(
