@@ -11,8 +11,10 @@ const wholeNumber = (max: number) =>
 
 /** The query fields of a paged list. `page_size=0` asks for the total only; pages are counted from 0. */
 export const pageFields = ({ defaultSize, maxSize }: { readonly defaultSize: number; readonly maxSize: number }) => ({
-  page_size: wholeNumber(maxSize).default(defaultSize).meta({ description: 'Rows in one page; 0 gives only the total.' }),
-  current_page: wholeNumber(1_000_000).default(0).meta({ description: 'The page, counted from 0.' }),
+  page_size: wholeNumber(maxSize)
+    .default(defaultSize)
+    .meta({ description: 'Rows in one page; 0 gives only the total.', default: defaultSize }),
+  current_page: wholeNumber(1_000_000).default(0).meta({ description: 'The page, counted from 0.', default: 0 }),
 })
 
 /** The envelope of every list. */

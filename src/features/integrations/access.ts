@@ -15,6 +15,21 @@ export const integrationScopes = (verb: Verb): string[] => [`organisation_integr
 const scopeAt = (workspaceId: string | null | undefined, verb: Verb): string =>
   `${workspaceId ? 'workspace' : 'organisation'}_integrations.${verb}`
 
+/** Refuses an organisation key that may not read integrations there; workspace keys see what is shared with them. */
+export function demandRead(actor: Actor, workspaceId: string | null | undefined): void {
+  if (actor.workspaceId === null) demandScope(actor, scopeAt(workspaceId, 'read'))
+}
+
+type Level = 'organisation' | 'workspace'
+
+/** The levels that a list shows: those asked for and, for an organisation key, allowed by its scopes. AB03 when none is left. */
+export function listedLevels(actor: Actor, asked: Level | 'all'): ReadonlySet<Level> {
+  const wanted: Level[] = asked === 'all' ? ['organisation', 'workspace'] : [asked]
+  const levels = wanted.filter((level) => actor.workspaceId !== null || actor.permissions.has(`${level}_integrations.list`))
+  if (levels.length === 0) throw new ApiError('AB03', `This key lacks the scope ${asked}_integrations.list.`, { param: 'type' })
+  return new Set(levels)
+}
+
 /** Refuses who may not write integrations there. */
 export function demandWrite(actor: Actor, workspaceId: string | null | undefined, verb: Verb): void {
   if (actor.workspaceId !== null && !workspaceId) {

@@ -93,8 +93,6 @@ export const integrationFilter = z.object({
   type: z.enum(['workspace', 'organisation', 'all']).default('all'),
 })
 
-export type IntegrationFilter = z.output<typeof integrationFilter>
-
 export const createdIntegration = z
   .object({ id: z.uuid(), slug: z.string() })
   .meta({ id: 'CreatedIntegration', description: 'The new row.' })

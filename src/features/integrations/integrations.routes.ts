@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
-import { demandWrite, findIntegration, integrationScopes, visibleIntegrations } from './access.ts'
+import { demandRead, demandWrite, findIntegration, listedLevels, integrationScopes, visibleIntegrations } from './access.ts'
 import { archiveDefaultProvider, countWorkspaces } from './dependants.ts'
 import { addProvider } from './handles.ts'
 import { Integration } from './integration.entity.ts'
@@ -17,7 +17,6 @@ import {
   integrationParams,
   updateIntegrationBody,
   type CreateIntegration,
-  type IntegrationFilter,
 } from './integration.schema.ts'
 import { addIntegration, archiveIntegration, changeCredential, presentDetail, presentIntegration } from './integrations.ts'
 
@@ -74,16 +73,16 @@ export const listIntegrations = route({
   response: integrationList,
 })(async ({ em, actor, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const where = { $and: [await visibleIntegrations(em, actor), atLevel(query.type, workspaceId)] }
+  const where = { $and: [await visibleIntegrations(em, actor), atLevels(listedLevels(actor, query.type), workspaceId)] }
   const [rows, total] = await em.findAndCount(Integration, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
   return toList(rows.map(presentIntegration), total, query)
 })
 
-/** The organisation's own, one workspace's (or, without a workspace, every workspace's), or both. */
-function atLevel(type: IntegrationFilter['type'], workspaceId: string | null): FilterQuery<Integration> {
+/** The organisation's own; one workspace's or, without a workspace, every workspace's. */
+function atLevels(levels: ReturnType<typeof listedLevels>, workspaceId: string | null): FilterQuery<Integration> {
   const ofWorkspace: FilterQuery<Integration> = workspaceId === null ? { workspaceId: { $ne: null } } : { workspaceId }
   const ofOrganisation: FilterQuery<Integration> = { workspaceId: null }
-  return { $or: [...(type === 'organisation' ? [] : [ofWorkspace]), ...(type === 'workspace' ? [] : [ofOrganisation])] }
+  return { $or: [...(levels.has('workspace') ? [ofWorkspace] : []), ...(levels.has('organisation') ? [ofOrganisation] : [])] }
 }
 
 export const readIntegration = route({
@@ -95,6 +94,7 @@ export const readIntegration = route({
   response: integrationDetail,
 })(async ({ em, actor, deps, params }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
+  demandRead(actor, row.workspaceId)
   return presentDetail(row, { workspaceCount: await countWorkspaces(em, row), vault: deps.vault })
 })
 

@@ -126,6 +126,21 @@ test('each level needs its own scope', async (t) => {
   t.is((await create(workspaceOnly, 'side')).status, 200)
 })
 
+test('an organisation key reads and lists the levels that its scopes name', async (t) => {
+  const tenant = await control.createTenant('levels-read')
+  await made({ name: 'org' }, tenant.adminKey)
+  await made({ name: 'side', workspace_id: 'side' }, tenant.adminKey)
+  const readers = { organisation: 'org', workspace: 'side' } as const
+  for (const [level, visible] of Object.entries(readers)) {
+    const key = await control.createKey(tenant, { scopes: [`${level}_integrations.list`, `${level}_integrations.read`] })
+    const other = visible === 'org' ? 'side' : 'org'
+    t.deepEqual(slugsOf((await control.call(key, 'GET', '/integrations')).body), [visible])
+    t.is((await control.call(key, 'GET', `/integrations?type=${visible === 'org' ? 'workspace' : 'organisation'}`)).status, 403)
+    t.is((await control.call(key, 'GET', `/integrations/${visible}`)).status, 200)
+    t.is((await control.call(key, 'GET', `/integrations/${other}`)).status, 403)
+  }
+})
+
 test('lists by level and workspace, without virtual keys', async (t) => {
   const tenant = await control.createTenant('levels')
   const add = (name: string, workspace?: string) =>

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'pg'
-import { createApp, type Started } from '../../../src/app/app.ts'
+import { createApp, type Overrides, type Started } from '../../../src/app/app.ts'
 import type { LiveSnapshot } from '../../../src/app/snapshot/snapshot.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
@@ -49,7 +49,7 @@ export interface Control {
   close(): Promise<void>
 }
 
-export async function startControl(): Promise<Control> {
+export async function startControl(overrides: Overrides = {}): Promise<Control> {
   const [database, dataDir] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), 'gatehouse-features-'))])
   const { config } = database
   const app = await createApp(
@@ -70,6 +70,7 @@ export async function startControl(): Promise<Control> {
       ROLES: 'gateway,control',
     }),
     features,
+    overrides,
   )
   const { port } = await app.listen()
   const started = await app.started
