@@ -21,6 +21,8 @@ export interface Report {
   readonly logRows: number
   readonly usageRows: number
   readonly seconds: number
+  /** The machine's load average before the run: the figures hold when it is near 0. */
+  readonly loadBefore: number
 }
 
 type Column = readonly [title: string, cell: (outcome: Outcome) => number, digits: number]
@@ -102,6 +104,14 @@ export function verdict(outcomes: readonly Outcome[]): string {
   ].join('\n')
 }
 
+/** What no proxy of this kind can pass, said where a target lies beyond it. */
+function ceiling(outcomes: readonly Outcome[]): string {
+  const [bare, peer] = ['b', 'd'].map((id) => outcomes.find((outcome) => outcome.id === id && outcome.missing === null))
+  if (bare === undefined || peer === undefined) return ''
+  const cpu = of('cpuPerRequest')
+  return `By CPU per request the bare proxy (b) itself is ${number(cpu(peer) / cpu(bare), 1)} times as fast as (d): no target beyond that can be reached on node:http and undici.`
+}
+
 /** The whole page. */
 export function page(report: Report): string {
   const [core] = cpus()
@@ -112,6 +122,8 @@ Made by \`npm run bench -- --write\`; do not edit.
 ${table(report.outcomes)}
 
 ${verdict(report.outcomes)}
+
+${ceiling(report.outcomes)}
 
 ## How it was made
 
@@ -125,10 +137,10 @@ ${verdict(report.outcomes)}
   each frame its own write. Open streams: 1,000, each with a frame a second, after all load.
 - CPU is user and system time of the process with all its threads, from \`/proc\`; PostgreSQL's stands apart. Memory is resident memory. Idle is before
   the first request. Cold start is from the start of the process to its first 200 (Gatehouse: on \`/readyz\`, with PostgreSQL running and the schema in place), median of ${report.outcomes.find(({ missing }) => missing === null)?.coldStartsMs.length ?? 0}.
-- (c) runs with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
+- (c) is compiled (\`tsc\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
   for every request. Proof: ${report.sent} requests were answered through it, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
 - (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.
 
-Machine: ${cpus().length} × ${core?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}, Node ${process.versions.node}.
+Machine: ${cpus().length} × ${core?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}, Node ${process.versions.node}; load average before the run ${report.loadBefore.toFixed(1)}${report.loadBefore > 0.5 ? ' (too busy for figures to be trusted: run it again on a quiet machine)' : ''}.
 `
 }

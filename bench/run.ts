@@ -1,7 +1,7 @@
 // One table: Gatehouse beside a bare proxy and its peers, in one run. `--write` stores it in bench/RESULTS.md, `--quick` makes one short round.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
@@ -11,7 +11,7 @@ import type { LoadResult } from './driver.ts'
 import { aimsAt, ask, connections, measure, measureHeld, warmUp, type Bench, type Round, type Tools } from './measure.ts'
 import { hasTaskset, launch, portOf, residentMegabytes, type Running } from './processes.ts'
 import { page, table, verdict, type Outcome } from './report.ts'
-import { subjects, type Stand, type Subject } from './subjects.ts'
+import { buildGatehouse, subjects, type Stand, type Subject } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -96,8 +96,11 @@ async function countLogs(database: EmbeddedDatabase): Promise<Counted> {
 
 async function run(folder: string, stopLater: (stop: () => Promise<void>) => void): Promise<void> {
   const startedAt = performance.now()
+  const [loadBefore = 0] = loadavg()
+  if (loadBefore > 0.5) say(`the machine is busy (load average ${loadBefore.toFixed(1)}): the figures will be too low`)
   if (hasTaskset) execFileSync('taskset', ['-cp', loadCore, String(process.pid)], { stdio: 'ignore' })
-  installPeers()
+  if (options.only.includes('d')) installPeers()
+  if (options.only.includes('c')) buildGatehouse()
   const database = await startEmbedded({ dataDir: join(folder, 'database'), log: pino({ level: 'silent' }) })
   stopLater(() => database.stop())
   const child = (name: string): Running => {
@@ -160,6 +163,7 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
     sent,
     logRows: logs.rows,
     usageRows: logs.metered,
+    loadBefore,
     seconds: (performance.now() - startedAt) / 1000,
   }
   writeFileSync(join(here, 'RESULTS.md'), page(report))

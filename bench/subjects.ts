@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import type { EmbeddedDatabase } from '../src/app/database/embedded.ts'
 import { freePort, hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
 
@@ -38,6 +40,24 @@ const root = join(import.meta.dirname, '..')
 const peer = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway/build/start-server.js')
 const upstream = ({ emulatorPort }: Stand): string => `http://127.0.0.1:${emulatorPort}/v1`
 const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer sk-bench' })
+
+/** What the image runs: compiled, so that no process carries a compiler. */
+export function buildGatehouse(): void {
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+}
+
+/** The flags of `npm start`, so that what is measured is what is shipped. */
+const { scripts } = z
+  .object({ scripts: z.object({ start: z.string() }) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+export const nodeFlags: readonly string[] =
+  /^node (.*)src\/main\.ts$/
+    .exec(scripts.start)?.[1]
+    ?.split(' ')
+    .filter((flag) => flag !== '') ?? []
 
 const keys = {
   INIT_ADMIN_API_KEY: `bench-admin-${randomBytes(20).toString('hex')}`,
@@ -92,7 +112,7 @@ async function startGatehouse(stand: Stand): Promise<Started> {
   const startedAt = performance.now()
   const running = launch({
     name: 'gatehouse',
-    command: ['node', 'src/main.ts'],
+    command: ['node', ...nodeFlags, 'dist/src/main.js'],
     cwd: root,
     cores: stand.cores,
     folder: stand.folder,
