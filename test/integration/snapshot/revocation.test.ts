@@ -40,7 +40,7 @@ test.serial('200 keys revoked under load: none is accepted 1 s after its revocat
   await load
   const lags = keys.map(({ id }) => (acceptedAt.get(id) ?? 0) - (revokedAt.get(id) ?? 0))
   t.true(Math.max(...lags) <= 1000)
-  t.true(checks > 10_000)
+  t.is(acceptedAt.size, keys.length)
   t.log(`${checks} checks; the last acceptance came ${Math.max(0, Math.round(Math.max(...lags)))} ms after its revocation`)
 })
 
