@@ -64,17 +64,20 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
     let size = 0
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > limit) {
-        req.off('data', onData)
-        reject(tooLarge(limit))
-      } else chunks.push(chunk)
+      if (size <= limit) chunks.push(chunk)
+      else done(() => reject(tooLarge(limit)))
     }
-    req.on('data', onData)
-    req.once('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)))
-    req.once('close', () => reject(new ApiError('client_closed', 'The client left before it had sent the whole request.')))
-    req.once('error', () => reject(new ApiError('client_closed', 'The client left before it had sent the whole request.')))
+    const onEnd = () => done(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)))
+    const onGone = () => done(() => reject(clientGone()))
+    const done = (settle: () => void) => {
+      req.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
+      settle()
+    }
+    req.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
   })
 }
+
+const clientGone = () => new ApiError('client_closed', 'The client left before it had sent the whole request.')
 
 /** The request as a stream that fails when more than `limit` bytes come. */
 function bounded(req: IncomingMessage, limit: number): Readable {
@@ -88,7 +91,7 @@ function bounded(req: IncomingMessage, limit: number): Readable {
   through.on('drain', () => req.resume())
   req.once('end', () => through.end())
   req.once('close', () => {
-    if (!req.complete) through.destroy(new ApiError('client_closed', 'The client left before it had sent the whole request.'))
+    if (!req.complete) through.destroy(clientGone())
   })
   return through
 }
