@@ -11,7 +11,7 @@ const connectOnce = async (port: number, trust: Trust) => {
   if ('reason' in target) throw new Error(target.message)
   const resolver = createResolver({ resolve: async () => [{ address: '127.0.0.1' }], maxAgeMs: 1000, timeoutMs: 1000 })
   const { promise, resolve } = Promise.withResolvers<Error | null>()
-  const socket = createConnect(target, { trust, resolver, timeoutMs: 1000 })((error) => resolve(error))
+  const socket = createConnect(target, { trust, resolver, timeoutMs: 1000 })((...[error]) => resolve(error))
   const error = await promise
   socket.destroy()
   return error
