@@ -15,7 +15,9 @@ export async function runWorker(config: Config, features: readonly Feature[]): P
   const prepared = Promise.withResolvers<DatabaseConfig>()
   const ended = Promise.withResolvers<number>()
   const app = await createApp(config, features, { loggers, metrics, prepared: prepared.promise, clusterMetrics: askForMetrics() })
+  let ending = false
   const end = (code: number, now: boolean) => {
+    ending = true
     prepared.reject(new Error('told to end before the database was there'))
     app.drain({ now }).then(
       () => ended.resolve(code),
@@ -36,8 +38,10 @@ export async function runWorker(config: Config, features: readonly Feature[]): P
     await app.started
     tell({ kind: 'ready' })
   } catch (error) {
-    loggers.application.fatal({ err: error }, 'the start of a worker failed')
-    end(1, true)
+    if (!ending) {
+      loggers.application.fatal({ err: error }, 'the start of a worker failed')
+      end(1, true)
+    }
   }
   return ended.promise
 }

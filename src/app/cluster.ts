@@ -54,14 +54,18 @@ async function prepare(crew: Crew, backstage: Backstage, listening: Promise<numb
     tellAll(packDatabase(database))
     const port = await listening
     process.stdout.write(announcement(crew.config, port, provisioned))
-    return await new Promise<number>(() => {})
+    return await forEver()
   } catch (error) {
+    // A start that was told to end has not failed; how it ended is for the drain to say.
+    if (crew.draining) return forEver()
     crew.log.fatal({ err: error }, 'the start failed')
     await drainWorkers(crew, { now: true })
     await backstage.close()
     return 1
   }
 }
+
+const forEver = () => new Promise<never>(() => {})
 
 const workers = (): readonly Worker[] => Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? [])
 

@@ -88,12 +88,12 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
 
 async function bringUpToDate(
   { login, serverVersion, encrypted }: Connection,
-  { log, metrics, migrates }: FoundationOptions,
+  { log, metrics, migrates, signal }: FoundationOptions,
 ): Promise<void> {
   let pending = (await pendingMigrations(login)).length
   metrics.measure('gateway_migrations_pending', () => pending)
   if (!migrates) return
-  const applied = await migrate(login, log)
+  const applied = await migrate(login, log, { signal })
   pending = 0
   log.info(
     { postgresql: serverVersion, tls: encrypted, migrations: applied },

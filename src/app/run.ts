@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { announcement } from './announce.ts'
 import { createApp, type App } from './app.ts'
@@ -17,25 +18,37 @@ export async function run(config: Config, features: readonly Feature[], notes: S
   const loggers = createLoggers(config)
   logSettings(loggers, notes)
   const app = await createApp(config, features, { loggers })
-  const ended = onSignals(loggers.application, (options) => app.drain(options))
-  return Promise.race([ended, serve(app, config, loggers)])
+  const stopping = new AbortController()
+  const ended = onSignals(loggers.application, (options) => {
+    stopping.abort()
+    return app.drain(options)
+  })
+  return Promise.race([ended, serve(app, config, { log: loggers.application, stopping: stopping.signal })])
 }
 
 /** Listens and starts; resolves only when that fails. */
-async function serve(app: App, config: Config, { application: log }: Loggers): Promise<number> {
+async function serve(
+  app: App,
+  config: Config,
+  { log, stopping }: { readonly log: Logger; readonly stopping: AbortSignal },
+): Promise<number> {
   try {
     const { port } = await app.listen()
     log.info({ host: config.host, port }, 'listening')
     const { provisioned } = await app.started
     log.info({ roles: [...config.roles] }, 'ready')
     process.stdout.write(announcement(config, port, provisioned))
-    return await new Promise<number>(() => {})
+    return await forEver()
   } catch (error) {
+    // A start that was told to end has not failed; how it ended is for the drain to say.
+    if (stopping.aborted) return forEver()
     log.fatal({ err: error }, 'the start failed')
     await app.drain({ now: true })
     return 1
   }
 }
+
+const forEver = () => new Promise<never>(() => {})
 
 /** Logs the effective settings, and the names that are probably misspelt. */
 export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {

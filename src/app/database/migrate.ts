@@ -9,6 +9,8 @@ import { assertLockHeldElsewhere, withMigrationLock } from './migration-lock.ts'
 export interface MigrateOptions {
   /** Another folder than the installation's `migrations`. */
   readonly directory?: string
+  /** Ends a wait, for another migrator or for a lock on a table; a migration that runs is finished. */
+  readonly signal?: AbortSignal
   /** Called before each statement. */
   readonly onStatement?: (at: {
     readonly migration: string
@@ -24,7 +26,7 @@ export interface MigrateOptions {
 export async function migrate(client: ClientConfig, log: Logger, options: MigrateOptions = {}): Promise<readonly string[]> {
   const files = await readMigrations(options.directory)
   if (await isCurrent(client, files)) return []
-  return withMigrationLock(client, log, (lost) =>
+  return withMigrationLock(client, { log, signal: options.signal }, (lost) =>
     withWorker(client, lost, async (worker) => {
       await worker.query(createTable)
       const applied: string[] = []
@@ -88,7 +90,8 @@ async function applyWithRetries(file: MigrationFile, run: Run): Promise<void> {
     } catch (error) {
       if (!isLockTrouble(error) || attempt === maxAttempts) throw error
       run.log.warn({ migration: file.id, attempt }, 'a table is locked by other work; trying again')
-      await sleep(Math.min(250 * 2 ** attempt, 10_000))
+      const { signal } = run.options
+      await sleep(Math.min(250 * 2 ** attempt, 10_000), undefined, signal === undefined ? {} : { signal })
     }
   }
 }

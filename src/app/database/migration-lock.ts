@@ -10,12 +10,22 @@ const pollMs = 200
 const reportEveryMs = 5000
 const maxWaitMs = 10 * 60_000
 
+export interface LockOptions {
+  readonly log: Logger
+  /** Ends the wait for the lock. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Runs `work` while no other process migrates this database. The lock is polled, never waited for: a blocked waiter holds a
  * snapshot, and CREATE INDEX CONCURRENTLY would wait for it forever. It lives on a connection that stays idle outside any
  * transaction for the same reason. `lost` aborts when that connection, and with it the lock, goes away.
  */
-export async function withMigrationLock<T>(client: ClientConfig, log: Logger, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+export async function withMigrationLock<T>(
+  client: ClientConfig,
+  options: LockOptions,
+  work: (lost: AbortSignal) => Promise<T>,
+): Promise<T> {
   const keeper = new Client({ ...client, application_name: 'gatehouse-migrate' })
   const lost = new AbortController()
   let released = false
@@ -23,7 +33,7 @@ export async function withMigrationLock<T>(client: ClientConfig, log: Logger, wo
   keeper.on('end', () => released || lost.abort(new Error('the connection that held the migration lock was closed')))
   await keeper.connect()
   try {
-    await acquire(keeper, log)
+    await acquire(keeper, options)
     return await work(lost.signal)
   } finally {
     released = true
@@ -31,7 +41,7 @@ export async function withMigrationLock<T>(client: ClientConfig, log: Logger, wo
   }
 }
 
-async function acquire(keeper: Client, log: Logger): Promise<void> {
+async function acquire(keeper: Client, { log, signal }: LockOptions): Promise<void> {
   const startedAt = Date.now()
   let reportAt = startedAt
   while (!(await tryLock(keeper))) {
@@ -41,7 +51,7 @@ async function acquire(keeper: Client, log: Logger): Promise<void> {
       if (Date.now() - startedAt > maxWaitMs) throw new Error(`gave up waiting for the migration lock after 10 minutes: ${holder}`)
       reportAt = Date.now() + reportEveryMs
     }
-    await sleep(pollMs)
+    await sleep(pollMs, undefined, signal === undefined ? {} : { signal })
   }
 }
 
