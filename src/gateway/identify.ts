@@ -1,13 +1,15 @@
+import { isApiKey } from '../lib/api-key.ts'
 import { ApiError } from '../lib/errors.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { KeyView, Snapshot } from './doors.ts'
 import type { CallerHeaders, KeyHeader } from './headers.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
-/** Who calls, and in which header the key came: null when it came in `x-service-api-key`, so that the others are the provider's. */
+/** Who calls. */
 export interface Caller {
   readonly key: KeyView
-  readonly spentHeader: KeyHeader | null
+  /** Whether a value is a key of ours: the one that was used, wherever else it stands, or another of our making. It never goes upstream. */
+  readonly isOwnKey: (value: string) => boolean
 }
 
 /** What SDKs send when they were given no key of the provider. */
@@ -24,8 +26,7 @@ export interface IdentifyDeps {
  */
 export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
   const own = present(headers.service.get('api-key'))
-  const candidates: readonly Candidate[] =
-    own === null ? sharedHeaders.flatMap((name) => candidate(headers, name)) : [{ secret: own, header: null }]
+  const candidates = own === null ? sharedHeaders.flatMap((name) => candidate(headers, name)) : [own]
   if (candidates.length === 0) {
     deps.metrics.authFailure('missing')
     throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
@@ -35,17 +36,12 @@ export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromi
   return tryNext(candidates, 0, deps)
 }
 
-interface Candidate {
-  readonly secret: string
-  readonly header: KeyHeader | null
-}
-
 const sharedHeaders = ['authorization', 'x-api-key', 'api-key'] as const
 
-function candidate(headers: CallerHeaders, header: KeyHeader): readonly Candidate[] {
+function candidate(headers: CallerHeaders, header: KeyHeader): readonly string[] {
   const value = headers.keys[header]
   const secret = present(header === 'authorization' ? bearerToken(value) : value)
-  return secret === null ? [] : [{ secret, header }]
+  return secret === null ? [] : [secret]
 }
 
 /** The token of `Bearer <token>`, whatever the case of the scheme; undefined for other schemes. */
@@ -58,15 +54,17 @@ function present(value: string | undefined): string | null {
   return value === undefined || value === '' || value === placeholder ? null : value
 }
 
-function tryNext(candidates: readonly Candidate[], index: number, deps: IdentifyDeps): MaybePromise<Caller> {
-  const current = candidates[index]
-  if (current === undefined) {
+function tryNext(candidates: readonly string[], index: number, deps: IdentifyDeps): MaybePromise<Caller> {
+  const secret = candidates[index]
+  if (secret === undefined) {
     deps.metrics.authFailure('unknown')
     throw new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
   }
   const settle = (key: KeyView | null): MaybePromise<Caller> =>
-    key === null ? tryNext(candidates, index + 1, deps) : { key: usable(key, deps), spentHeader: current.header }
-  const found = deps.snapshot.key(current.secret)
+    key === null
+      ? tryNext(candidates, index + 1, deps)
+      : { key: usable(key, deps), isOwnKey: (value) => value === secret || isApiKey(value) }
+  const found = deps.snapshot.key(secret)
   return found instanceof Promise ? found.then(settle) : settle(found)
 }
 

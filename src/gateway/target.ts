@@ -149,32 +149,21 @@ function given(request: TargetRequest, named: string): Target {
 const needsKey = (provider: Provider): boolean =>
   provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
 
-/** The caller's own credential: a header that did not hold our key, and the detail headers as fields. */
-function callerCredential(headers: CallerHeaders, caller: Caller, provider: Provider): Credential {
-  const authorization = caller.spentHeader === 'authorization' ? undefined : headers.keys.authorization
-  const key = usableKey(bearerToken(authorization)) ?? otherScheme(authorization) ?? nativeKey(headers, caller, provider)
+/** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */
+function callerCredential({ service, keys }: CallerHeaders, { isOwnKey }: Caller, provider: Provider): Credential {
+  const { authorization, 'x-api-key': xApiKey, 'api-key': apiKey } = keys
+  const native = provider.auth.kind === 'azure' ? [apiKey] : [xApiKey, apiKey]
+  const sent = [bearerToken(authorization), otherScheme(authorization), ...native]
+  const key = sent.find((value) => value !== undefined && value !== '' && value !== 'DUMMY-KEY' && !isOwnKey(value)) ?? null
   const fields: Record<string, string> = {}
-  for (const [name, value] of headers.service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
+  for (const [name, value] of service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
   return { key, fields }
 }
 
-const usableKey = (token: string | undefined): string | null =>
-  token === undefined || token === '' || token === 'DUMMY-KEY' ? null : token
-
 /** `Authorization: Key abc` and the like: the part behind the scheme. */
-function otherScheme(authorization: string | undefined): string | null {
-  if (authorization === undefined || bearerToken(authorization) !== undefined) return null
+function otherScheme(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || bearerToken(authorization) !== undefined) return undefined
   return authorization.split(' ')[1] ?? authorization
-}
-
-function nativeKey(headers: CallerHeaders, caller: Caller, provider: Provider): string | null {
-  const names = provider.auth.kind === 'azure' ? ['api-key'] : ['x-api-key', 'api-key']
-  for (const name of names) {
-    if (name !== 'x-api-key' && name !== 'api-key') continue
-    const value = headers.keys[name]
-    if (value !== undefined && value !== '' && caller.spentHeader !== name) return value
-  }
-  return null
 }
 
 /** Our own headers that say something else than a detail of the provider. */
