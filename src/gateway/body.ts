@@ -99,10 +99,15 @@ function bounded(req: IncomingMessage, limit: number): Readable {
 /** Replaces the model in the original bytes, so that nothing else of the caller's body changes. */
 export function replaceModel(bytes: Buffer, json: Readonly<Record<string, unknown>>, model: string): Buffer {
   const text = bytes.toString('utf8')
-  const pattern = new RegExp(`("model"\\s*:\\s*)${RegExp.escape(JSON.stringify(json['model']))}`, 'g')
-  const matches = [...text.matchAll(pattern)]
-  const [match] = matches
-  if (matches.length !== 1 || match === undefined) return Buffer.from(JSON.stringify({ ...json, model }))
-  const start = match.index + (match[1]?.length ?? 0)
-  return Buffer.from(text.slice(0, start) + JSON.stringify(model) + text.slice(match.index + match[0].length))
+  const named = JSON.stringify(json['model'])
+  const places = [...placesOf(text, named)]
+  const [at] = places
+  if (places.length !== 1 || at === undefined) return Buffer.from(JSON.stringify({ ...json, model }))
+  return Buffer.from(text.slice(0, at) + JSON.stringify(model) + text.slice(at + named.length))
+}
+
+/** Where `named` stands as the value of a field `model`. No pattern of the caller's text: it may be megabytes long. */
+function* placesOf(text: string, named: string): Generator<number> {
+  for (let at = text.indexOf(named); at !== -1; at = text.indexOf(named, at + named.length))
+    if (/"model"\s*:\s*$/.test(text.slice(Math.max(0, at - 64), at))) yield at
 }

@@ -50,12 +50,15 @@ interface HeaderName {
   readonly extension: boolean
 }
 
+/** In doubt a header is one: `modal-key`, `ocp-apim-subscription-key`, `x-amz-security-token`, `x-auth`. Numbers of tokens are not. */
 const credentialHeader =
-  /^(?:authorization|x-api-key|api-key|cookie|set-cookie|proxy-authorization|x-goog-api-key|x-amz-security-token|.*(?:token(?!s)|secret|password|api[-_]?key).*)$/
+  /token(?!s)|secret|passw|cookie|credential|signature|assertion|jwt|auth(?!ors?$)|api[-_]?key|(?<!idempotency)[-_]key$|^key$/
 
 /** Clients send the same few names again and again: each is looked at once. Bounded, because names come from outside. */
 const names = new Map<string, HeaderName>()
 const maxNames = 4096
+/** A longer name is not kept: strangers could fill the memory with such. */
+const longestKeptName = 64
 
 function headerName(raw: string): HeaderName {
   const held = names.get(raw)
@@ -69,7 +72,7 @@ function headerName(raw: string): HeaderName {
     key: isKeyHeader(lower) ? lower : null,
     extension: lower.startsWith('x-'),
   }
-  if (names.size < maxNames) names.set(raw, name)
+  if (names.size < maxNames && raw.length <= longestKeptName) names.set(raw, name)
   return name
 }
 

@@ -45,7 +45,7 @@ function target({ target: resolved, prepared }: Progress) {
   return {
     provider: resolved?.providerId ?? null,
     providerSlug: resolved?.view?.slug ?? null,
-    model: resolved?.model ?? null,
+    model: resolved?.model?.slice(0, longestModel) ?? null,
     upstreamUrl: prepared?.url ?? null,
   }
 }
@@ -61,14 +61,30 @@ function answered(progress: Progress, relayed: RelayResult | null) {
   }
 }
 
+/** A model is named by the body, which may be megabytes long. */
+const longestModel = 255
+
 /** Microseconds are enough for the log. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 const maybeRounded = (ms: number | null): number | null => (ms === null ? null : rounded(ms))
 
-const keyParameter = /([?&](?:key|api[-_]?key|token|access_token|sig|signature)=)[^&]*/gi
+const parameter = /([?&])([^=&#]*)=([^&#]*)/g
+const secretParameter =
+  /(?:^|[-_.])(?:key|sig|signature|token|access[-_]?token|secret|password|pwd|auth|authorization|credential|code|jwt)$|api[-_]?key/i
 
 /** A path as it may be logged: some providers take their key in the query. */
-const withoutKeys = (path: string): string => (path.includes('?') ? path.replace(keyParameter, '$1[removed]') : path)
+const withoutKeys = (path: string): string =>
+  path.includes('?')
+    ? path.replace(parameter, (whole, mark: string, name: string) => (isSecret(name) ? `${mark}${name}=[removed]` : whole))
+    : path
+
+function isSecret(name: string): boolean {
+  try {
+    return secretParameter.test(name.includes('%') ? decodeURIComponent(name) : name)
+  } catch {
+    return true
+  }
+}
 
 /** The bodies that the log keeps, each cut at `maxBytes`. */
 export function toBodies(progress: Progress, { relayed }: Ending, maxBytes: number): ExchangeBodies {
