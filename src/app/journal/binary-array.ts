@@ -1,4 +1,4 @@
-import type { ByteWriter } from './byte-writer.ts'
+import { createByteWriter, type ByteWriter } from './byte-writer.ts'
 import { cleanText, toCleanJson } from './clean-text.ts'
 
 /** The values that a column of each PostgreSQL type is written from. Times are epoch milliseconds. */
@@ -36,13 +36,32 @@ export const column =
     },
   })
 
-/** Writes one column of all rows as an array; returns where it begins. */
-export function writeArray<Row>(writer: ByteWriter, { type, write }: Column<Row>, rows: readonly Row[]): number {
-  const start = writer.length
-  const [dimensions, mayHoldNulls, lowerBound] = [1, 1, 1]
-  for (const header of [dimensions, mayHoldNulls, types[type].oid, rows.length, lowerBound]) writer.int32(header)
-  for (const row of rows) write(writer, row)
-  return start
+/** One column of a batch as a binary array, written row by row. */
+export interface ArrayWriter<Row> {
+  reset(): void
+  add(row: Row): void
+  /** The array of the `count` rows that were added; valid until `reset`. */
+  finish(count: number): Buffer
+}
+
+const countAt = 12
+
+/** A writer that keeps its memory between batches. */
+export function createArrayWriter<Row>({ type, write }: Column<Row>): ArrayWriter<Row> {
+  const writer = createByteWriter()
+  const [dimensions, mayHoldNulls, unknownCount, lowerBound] = [1, 1, 0, 1]
+  const header = [dimensions, mayHoldNulls, types[type].oid, unknownCount, lowerBound]
+  return {
+    reset() {
+      writer.reset()
+      for (const value of header) writer.int32(value)
+    },
+    add: (row) => write(writer, row),
+    finish(count) {
+      writer.int32At(count, countAt)
+      return writer.written()
+    },
+  }
 }
 
 const int32 = { least: -0x8000_0000, most: 0x7fff_ffff }
@@ -52,7 +71,7 @@ const epochMs = 946_684_800_000
 const jsonbVersion = 1
 
 const types: { readonly [Type in ColumnType]: { readonly oid: number; write(writer: ByteWriter, value: ColumnValues[Type]): void } } = {
-  uuid: { oid: 2950, write: writeUuid },
+  uuid: { oid: 2950, write: (writer, value) => writer.uuid(value) },
   text: { oid: 25, write: (writer, value) => writer.text(cleanText(value)) },
   int4: { oid: 23, write: (writer, value) => sized(writer, 4).int32(integer(value, int32)) },
   int8: { oid: 20, write: (writer, value) => sized(writer, 8).int64(integer(value, safe)) },
@@ -72,20 +91,3 @@ function sized(writer: ByteWriter, bytes: number): ByteWriter {
 
 /** What a provider claims to have counted may be any number. */
 const integer = (value: number, { least, most }: { least: number; most: number }) => Math.min(Math.max(Math.round(value), least), most)
-
-const nibbles = new Int8Array(128).fill(-1)
-for (const [index, digit] of Array.from('0123456789abcdef').entries()) {
-  nibbles[digit.charCodeAt(0)] = index
-  nibbles[digit.toUpperCase().charCodeAt(0)] = index
-}
-
-function writeUuid(writer: ByteWriter, value: string): void {
-  const digits = value.replaceAll('-', '')
-  if (digits.length !== 32) throw new Error('not a UUID')
-  writer.int32(16)
-  for (let at = 0; at < 32; at += 2) {
-    const byte = (nibbles[digits.charCodeAt(at)] ?? -1) * 16 + (nibbles[digits.charCodeAt(at + 1)] ?? -1)
-    if (byte < 0) throw new Error('not a UUID')
-    writer.byte(byte)
-  }
-}

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
-import { writeArray, type Column } from './binary-array.ts'
-import { createByteWriter, type ByteWriter } from './byte-writer.ts'
+import type { Column } from './binary-array.ts'
 import { bodyColumns, logColumns, type LoggedExchange } from './columns.ts'
+import type { EncodedRows } from './rows.ts'
 
 /** Rows of one segment, and how they move its cursor. */
 export interface RowBatch {
@@ -9,37 +9,31 @@ export interface RowBatch {
   readonly segment: string
   readonly from: number
   readonly to: number
-  readonly rows: readonly LoggedExchange[]
+  readonly rows: EncodedRows
 }
 
 /** The cursor was not where the batch begins: another process ships the same directory. */
 export class CursorMovedError extends Error {}
 
-/** A row that cannot be a row, whatever the state of the database. */
-export class UnreadableRowError extends Error {}
-
 /**
- * Inserts batches. Columns travel as binary arrays: of the ways that were measured, the one that costs node-postgres and
+ * Inserts a batch. Columns travel as binary arrays: of the ways that were measured, the one that costs node-postgres and
  * PostgreSQL the least. The cursor moves in the same transaction, so that no batch is stored twice.
  */
-export function createInserter(): (client: Client, batch: RowBatch) => Promise<void> {
-  const writer = createByteWriter()
-  return async (client, batch) => {
-    const parameters = encode(writer, batch.rows)
-    await client.query(
-      `BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL lock_timeout = '10s'; SELECT set_config('app.scope', 'system', true)`,
-    )
-    try {
-      await advance(client, batch)
-      if (batch.rows.length > 0) {
-        await client.query(logStatement, parameters.logs)
-        await client.query(bodyStatement, parameters.bodies)
-      }
-      await client.query('COMMIT')
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {})
-      throw error
+export async function insertBatch(client: Client, batch: RowBatch): Promise<void> {
+  const { rows } = batch
+  await client.query(
+    `BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL lock_timeout = '10s'; SELECT set_config('app.scope', 'system', true)`,
+  )
+  try {
+    await advance(client, batch)
+    if (rows.count > 0) {
+      await client.query(logStatement, [...rows.logs])
+      await client.query(bodyStatement, [...rows.bodies])
     }
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw error
   }
 }
 
@@ -69,17 +63,6 @@ async function advance(client: Client, { node, segment, from, to }: RowBatch): P
         [node, segment, to, from],
       ))
   if (rowCount !== 1) throw new CursorMovedError(`the cursor of ${node}/${segment} is not at ${from}`)
-}
-
-function encode(writer: ByteWriter, rows: readonly LoggedExchange[]): { logs: Buffer[]; bodies: Buffer[] } {
-  writer.reset()
-  try {
-    const starts = [...logColumns, ...bodyColumns].map((column) => writeArray(writer, column, rows))
-    const arrays = starts.map((start, index) => writer.slice(start, starts[index + 1] ?? writer.length))
-    return { logs: arrays.slice(0, logColumns.length), bodies: arrays.slice(logColumns.length) }
-  } catch (error) {
-    throw new UnreadableRowError('a row cannot be encoded', { cause: error })
-  }
 }
 
 const logStatement = insertStatement('logs', logColumns)

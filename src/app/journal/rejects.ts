@@ -1,16 +1,16 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Frame } from '../../gateway/journal/frame.ts'
+import type { StoredFrame } from '../../gateway/journal/frame.ts'
 
 const maxFileBytes = 64 * 1024 * 1024
 
 /** Keeps what the database will never take in `rejected.bad`, one JSON line each, up to 64 MiB; beyond it they are only counted. */
-export function keepReject(root: string, frame: Frame, reason: string): void {
+export function keepReject(root: string, frame: StoredFrame, reason: string): void {
   const file = path.join(root, 'rejected.bad')
   const line = JSON.stringify({
     at: new Date().toISOString(),
     reason,
-    record: frame.record,
+    record: frame.record.toString(),
     request: base64(frame.request),
     response: base64(frame.response),
   })

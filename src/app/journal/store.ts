@@ -1,9 +1,8 @@
 import { DatabaseError } from 'pg'
-import type { Frame } from '../../gateway/journal/frame.ts'
+import type { StoredFrame } from '../../gateway/journal/frame.ts'
 import type { ReadFrame } from '../../gateway/journal/reader.ts'
-import { decodeRecord } from '../../gateway/journal/record.ts'
-import type { LoggedExchange } from './columns.ts'
-import { createInserter, deleteCursor, readCursor, UnreadableRowError } from './insert.ts'
+import { deleteCursor, insertBatch, readCursor } from './insert.ts'
+import { createRowEncoder, UnreadableRowError } from './rows.ts'
 import type { Session } from './session.ts'
 
 /** A segment, by the key of its cursor. */
@@ -15,7 +14,7 @@ export interface SegmentKey {
 export interface StoreOptions {
   readonly session: Session
   readonly shipped: (count: { readonly records: number; readonly own: boolean }) => void
-  readonly rejected: (frame: Frame, reason: string) => void
+  readonly rejected: (frame: StoredFrame, reason: string) => void
 }
 
 /** The database side of shipping: batches, cursors, and the search for the record that spoils a batch. */
@@ -35,15 +34,17 @@ const dataFault = /^(?:22|23|54)/
 
 /** Builds the store on a session. */
 export function createStore({ session, shipped, rejected }: StoreOptions): Store {
-  const insert = createInserter()
+  const encode = createRowEncoder()
   const cursors = createCursors(session)
   const partitions = createPartitions(session)
   let batchSize = largestBatch
 
-  const commit = async (key: SegmentKey, rows: readonly LoggedExchange[], to: number) => {
-    await partitions.ensure(rows)
-    await insert(await session.client(), { node: key.node, segment: key.segment, from: await cursors.position(key), to, rows })
-    cursors.moved(key, to)
+  const commit = async ({ node, segment }: SegmentKey, frames: readonly ReadFrame[], to: number) => {
+    const from = await cursors.position({ node, segment })
+    const rows = encode(frames.map(({ frame }) => frame))
+    await partitions.ensure(rows.days)
+    await insertBatch(await session.client(), { node, segment, from, to, rows })
+    cursors.moved(segment, to)
     batchSize = Math.min(batchSize * 2, largestBatch)
   }
 
@@ -57,7 +58,7 @@ export function createStore({ session, shipped, rejected }: StoreOptions): Store
     const last = frames.at(-1)
     if (last === undefined) return
     try {
-      await commit(key, frames.map(toExchange), last.end)
+      await commit(key, frames, last.end)
       shipped({ records: frames.length, own: key.own })
     } catch (error) {
       if (!isDataFault(error)) throw error
@@ -98,7 +99,7 @@ function createCursors(session: Session) {
       known.delete(key.segment)
       await deleteCursor(await session.client(), key)
     },
-    moved: (key: SegmentKey, to: number) => known.set(key.segment, to),
+    moved: (segment: string, to: number) => known.set(segment, to),
     reset: () => known.clear(),
   }
 }
@@ -107,8 +108,8 @@ function createCursors(session: Session) {
 function createPartitions(session: Session) {
   const days = new Set<string>()
   return {
-    async ensure(rows: readonly LoggedExchange[]) {
-      for (const day of new Set(rows.map(dayOf))) {
+    async ensure(wanted: readonly string[]) {
+      for (const day of wanted) {
         if (days.has(day)) continue
         await (await session.client()).query('SELECT ensure_log_partitions($1)', [day])
         days.add(day)
@@ -116,19 +117,6 @@ function createPartitions(session: Session) {
     },
     reset: () => days.clear(),
   }
-}
-
-function toExchange({ frame }: ReadFrame): LoggedExchange {
-  try {
-    return { record: decodeRecord(frame.record), bodies: frame }
-  } catch (error) {
-    throw new UnreadableRowError('a record cannot be read', { cause: error })
-  }
-}
-
-function dayOf({ record }: LoggedExchange): string {
-  if (Math.abs(record.createdAt) < 8.64e15) return new Date(record.createdAt).toISOString().slice(0, 10)
-  throw new UnreadableRowError('a record has no valid time')
 }
 
 const isDataFault = (error: unknown): error is Error =>

@@ -21,10 +21,18 @@ const absent = 0xff_ff_ff_ff
 const flags = { requestTruncated: 1, responseTruncated: 2 } as const
 const scratchBytes = 64 * 1024
 
-/** What a frame holds. Bodies that were read are views of the reader's buffer, valid until it reads again. */
-export interface Frame {
+/** What a frame is made of. */
+export interface Frame extends FrameBodies {
   /** JSON text, see `record.ts`. */
   readonly record: string
+}
+
+/** What was read from a frame: views of the reader's buffer, valid until it reads again. */
+export interface StoredFrame extends FrameBodies {
+  readonly record: Buffer
+}
+
+interface FrameBodies {
   readonly request: Uint8Array | null
   readonly response: Uint8Array | null
   readonly requestTruncated: boolean
@@ -65,7 +73,7 @@ export function endFrame(mark: Uint8Array): EncodedFrame {
 }
 
 export type Parsed =
-  | { readonly kind: 'frame'; readonly frame: Frame; readonly next: number }
+  | { readonly kind: 'frame'; readonly frame: StoredFrame; readonly next: number }
   | { readonly kind: 'end' }
   /** The header is plausible, and the frame needs `bytes` in all. */
   | { readonly kind: 'short'; readonly bytes: number }
@@ -147,12 +155,12 @@ function readLengths(buffer: Buffer, offset: number): Lengths | null {
   return total === headerBytes + record + (request ?? 0) + (response ?? 0) ? { total, record, request, response } : null
 }
 
-function readParts(frame: Buffer, { record, request, response }: Lengths): Frame {
+function readParts(frame: Buffer, { record, request, response }: Lengths): StoredFrame {
   const requestAt = headerBytes + record
   const responseAt = requestAt + (request ?? 0)
   const bits = frame.readUInt32LE(at.flags)
   return {
-    record: frame.toString('utf8', headerBytes, requestAt),
+    record: frame.subarray(headerBytes, requestAt),
     request: request === null ? null : frame.subarray(requestAt, responseAt),
     response: response === null ? null : frame.subarray(responseAt, responseAt + response),
     requestTruncated: bits % 2 === 1,

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
-import { parseFrame, type Frame } from './frame.ts'
+import { parseFrame, type StoredFrame } from './frame.ts'
 import type { Segment } from './segment.ts'
 
 export interface ReadFrame {
-  readonly frame: Frame
+  readonly frame: StoredFrame
   /** Where the frame begins and ends in its segment. */
   readonly start: number
   readonly end: number

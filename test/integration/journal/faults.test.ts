@@ -1,6 +1,6 @@
 import test from 'ava'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import path from 'node:path'
 import type { ClientConfig } from 'pg'
@@ -214,7 +214,7 @@ test('what was shipped before, but whose cursor was lost, is not doubled', async
   journal.append(record, exchangeBodies('q', 'a'))
   await shipper.flushed()
   await shipper.stop()
-  await inDatabase(database.superuser, (pg) => pg.query('DELETE FROM journal_cursors'))
+  await inDatabase(database.superuser, (pg) => pg.query('DELETE FROM journal_cursors WHERE node = ANY($1)', [readdirSync(directory.path)]))
   const next = startShipper({ directory: directory.path, database: database.config, client, log: silent })
   await next.flushed()
   t.deepEqual(await stored(traceId), [record.id])

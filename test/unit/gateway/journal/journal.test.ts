@@ -33,7 +33,7 @@ function readBack(root: string) {
     for (let offset = 0, more = true; more;) {
       const batch = read(segment, { offset, closed: true, maxFrames: 1000, maxBytes: 1 << 20 })
       for (const { frame } of batch.frames) {
-        kept.push({ id: decodeRecord(frame.record).id, body: frame.request?.length ?? null, cut: frame.requestTruncated })
+        kept.push({ id: decodeRecord(frame.record.toString()).id, body: frame.request?.length ?? null, cut: frame.requestTruncated })
       }
       offset = batch.offset
       more = batch.state === 'more'

@@ -37,7 +37,7 @@ function readAll(segment: Segment, options: Partial<ReadOptions> = {}) {
   let offset = 0
   for (let batches = 1; ; batches += 1) {
     const batch = read(segment, { offset, closed: false, maxFrames: 1000, maxBytes: 1 << 20, ...options })
-    records.push(...batch.frames.map(({ frame }) => frame.record))
+    records.push(...batch.frames.map(({ frame }) => frame.record.toString()))
     offset = batch.offset
     if (batch.state !== 'more') return { records, offset, state: batch.state, batches }
   }

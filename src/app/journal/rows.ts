@@ -1,0 +1,47 @@
+import type { StoredFrame } from '../../gateway/journal/frame.ts'
+import { decodeRecord } from '../../gateway/journal/record.ts'
+import { createArrayWriter } from './binary-array.ts'
+import { bodyColumns, logColumns } from './columns.ts'
+
+/** A batch as parameters of its inserts; valid until the next batch is encoded. */
+export interface EncodedRows {
+  readonly count: number
+  /** The days of its logs, `2026-01-31`. */
+  readonly days: readonly string[]
+  readonly logs: readonly Buffer[]
+  readonly bodies: readonly Buffer[]
+}
+
+/** A row that cannot be a row, whatever the state of the database. */
+export class UnreadableRowError extends Error {}
+
+const dayMs = 24 * 60 * 60 * 1000
+/** A `Date` ends there. */
+const lastMs = 8.64e15
+
+/** An encoder with its own memory. Each record is decoded and written before the next, so that little of it has to be collected. */
+export function createRowEncoder(): (frames: readonly StoredFrame[]) => EncodedRows {
+  const logs = logColumns.map(createArrayWriter)
+  const bodies = bodyColumns.map(createArrayWriter)
+  const all = [...logs, ...bodies]
+  return (frames) => {
+    const days = new Set<number>()
+    for (const array of all) array.reset()
+    try {
+      for (const frame of frames) {
+        const row = { record: decodeRecord(frame.record.toString()), bodies: frame }
+        days.add(Math.floor(row.record.createdAt / dayMs))
+        for (const array of all) array.add(row)
+      }
+    } catch (error) {
+      throw new UnreadableRowError('a record is no row', { cause: error })
+    }
+    const finish = (arrays: typeof all) => arrays.map((array) => array.finish(frames.length))
+    return { count: frames.length, days: [...days].map(toDate), logs: finish(logs), bodies: finish(bodies) }
+  }
+}
+
+function toDate(day: number): string {
+  if (Math.abs(day * dayMs) > lastMs) throw new UnreadableRowError('a record has no valid time')
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}
