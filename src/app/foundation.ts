@@ -79,7 +79,7 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
   })
   try {
     await assertRowLevelSecurity(orm)
-    return { database, connection, orm, vault: await openVault({ orm, config, log }) }
+    return { database, connection, orm, vault: await openVault({ orm, client: connection.runtime, config, log }) }
   } catch (error) {
     await orm.close(true)
     throw error

@@ -1,5 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/postgresql'
+import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -11,6 +12,8 @@ import type { Place, SealedReason, Vault } from './vault.ts'
 
 export interface VaultOptions {
   readonly orm: MikroORM
+  /** `Connection.runtime`, for connections of the vault's own. */
+  readonly client: ClientConfig
   readonly config: Config
   readonly log: Logger
 }
@@ -21,7 +24,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const choice = await chooseKey(options.config, { mayCreate: stored === null })
   if ('sealed' in choice) return refuse(choice.sealed, options)
   const pepper = openPepper(stored ?? (await createPepper(options.orm, choice.key)), choice.key)
-  return pepper === null ? refuse('wrong_key', options) : openedVault(options.orm, choice.key, pepper)
+  return pepper === null ? refuse('wrong_key', options) : openedVault(options.client, choice.key, pepper)
 }
 
 const advice: Readonly<Record<SealedReason, string>> = {
@@ -39,8 +42,9 @@ function refuse(reason: SealedReason, { log, config }: VaultOptions): Vault {
   return { sealed: reason, encrypt: async () => fail(), decrypt: async () => fail(), hashKey: fail }
 }
 
-function openedVault(orm: MikroORM, kek: Buffer, pepper: Buffer): Vault {
-  const keys = openDataKeys(orm, kek)
+function openedVault(client: ClientConfig, kek: Buffer, pepper: Buffer): Vault {
+  const keys = openDataKeys(client, kek)
+  const hmacKey = createSecretKey(pepper)
   return {
     sealed: null,
     async encrypt(place, plaintext) {
@@ -54,7 +58,7 @@ function openedVault(orm: MikroORM, kek: Buffer, pepper: Buffer): Vault {
         throw unreadable(place, error)
       }
     },
-    hashKey: (secret) => createHmac('sha256', pepper).update(secret).digest(),
+    hashKey: (secret) => createHmac('sha256', hmacKey).update(secret).digest(),
   }
 }
 

@@ -21,8 +21,8 @@ async function setUp(t: ExecutionContext) {
     database: database.config,
     encryptionKey: new Secret(randomBytes(32).toString('base64')),
   }
-  const vault = await openVault({ orm, config, log: silent })
-  return { orm, config, vault, log: silent }
+  const vault = await openVault({ orm, client: runtime, config, log: silent })
+  return { orm, client: runtime, config, vault, log: silent }
 }
 
 const given = (adminApiKey: string, workspaceApiKey: string) => ({

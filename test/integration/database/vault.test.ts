@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { MikroORM } from '@mikro-orm/postgresql'
+import type { ClientConfig } from 'pg'
 import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { connect } from '../../../src/app/database/connect.ts'
@@ -19,6 +20,7 @@ const newKey = () => new Secret(randomBytes(32).toString('base64'))
 
 interface Setting {
   readonly orm: MikroORM
+  readonly client: ClientConfig
   /** As with an external database and no key, in an empty data folder. */
   readonly config: Config
 }
@@ -30,10 +32,11 @@ async function setUp(t: ExecutionContext): Promise<Setting> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-vault-'))
   t.teardown(() => orm.close().then(database.drop))
   t.teardown(() => rm(dataDir, { recursive: true }))
-  return { orm, config: { ...loadConfig({}), dataDir, database: database.config, encryptionKey: null } }
+  return { orm, client: runtime, config: { ...loadConfig({}), dataDir, database: database.config, encryptionKey: null } }
 }
 
-const open = ({ orm, config }: Setting, change: Partial<Config> = {}) => openVault({ orm, config: { ...config, ...change }, log: silent })
+const open = ({ orm, client, config }: Setting, change: Partial<Config> = {}) =>
+  openVault({ orm, client, config: { ...config, ...change }, log: silent })
 
 const embedded = ({ config }: Setting): Partial<Config> => ({ database: { ...config.database, embedded: true } })
 
@@ -191,4 +194,16 @@ test('a key file that cannot be read stops the start and is named', async (t) =>
   await writeFile(blocked.dataDir, '')
   await chmod(blocked.dataDir, 0o600)
   await t.throwsAsync(open(setting, blocked), { message: /encryption\.key cannot be read/ })
+})
+
+test('as many sealers as the pool has connections do not wait for each other', async (t) => {
+  const setting = await setUp(t)
+  const vault = await open(setting, { encryptionKey: newKey() })
+  const organisationId = await newOrganisation(setting.orm)
+  const sealed = await Promise.all(
+    Array.from({ length: 10 }, (_, i) =>
+      inTenant(setting.orm, organisationId, () => vault.encrypt(placeIn(organisationId, `${i}`), 'secret')),
+    ),
+  )
+  t.is(await vault.decrypt(placeIn(organisationId, '9'), sealed[9] ?? new Uint8Array()), 'secret')
 })
