@@ -14,17 +14,23 @@ export interface ReadDeps {
   readonly settings: GatewaySettings
 }
 
-const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+/** A slash may come as `%2f`, `\` or `%5c`: some servers take these for one, and would climb out of the base path. */
+const dotSegment = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
+
+/** No TRACE among them: a server that honours it would show the caller the stored credential. */
+const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
 
 /** What can be said of a request before its body is read: its path, its operation, its query. */
 export function checkRequestLine(progress: Progress): void {
   const at = progress.path.indexOf('?')
   const path = at === -1 ? progress.path : progress.path.slice(0, at)
+  const { method = 'GET' } = progress.exchange.req
+  if (!methods.has(method)) throw new ApiError('method_not_allowed', `${method} is not passed on. These are: ${[...methods].join(', ')}.`)
   if (path === '/' || path === '')
     throw new ApiError('not_found', 'There is nothing at this path. Append the path of a provider endpoint to the base URL.')
   if ((path.includes('.') || path.includes('%2')) && dotSegment.test(path))
     throw new ApiError('invalid_request', 'The path must not hold the segments "." or "..".', { param: 'path' })
-  progress.operation = matchOperation(progress.exchange.req.method ?? 'GET', path)
+  progress.operation = matchOperation(method, path)
   if (progress.operation.name !== 'proxy') validateQuery(progress.operation.name, at === -1 ? '' : progress.path.slice(at + 1))
 }
 
