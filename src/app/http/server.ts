@@ -23,18 +23,29 @@ export function createHttpServer(handle: RequestListener): Server {
       maxHeaderSize: maxHeaderBytes,
       insecureHTTPParser: false,
       noDelay: true,
+      // Java's client offers h2c with every request; what is offered may be passed over (RFC 9110 section 7.8).
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
     (req, res) => {
-      if (req.rawHeaders.length <= maxHeaders * 2) handle(req, res)
-      else answerRaw(req.socket, 'headers_too_large', `More than ${maxHeaders} header lines came.`)
+      if (req.rawHeaders.length > maxHeaders * 2) answerRaw(req.socket, 'headers_too_large', `More than ${maxHeaders} header lines came.`)
+      else if (hasTwoHosts(req.rawHeaders)) answerRaw(req.socket, 'invalid_request', 'More than one Host header came.')
+      else handle(req, res)
     },
   )
   // Node's own limit drops the headers beyond it without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseConnection(error, socket))
   server.on('upgrade', (_req, socket) => answerRaw(socket, 'unsupported_operation', 'Protocol upgrades are not supported.'))
+  server.on('checkExpectation', ({ socket }) => answerRaw(socket, 'invalid_request', 'The only expectation that is met is 100-continue.'))
   watchStalls(server)
   return server
+}
+
+/** Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
+  return hosts > 1
 }
 
 /** What the parser refuses never becomes a request; it gets an answer in our own shape all the same. */
