@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { scrubSecrets } from '../../lib/scrub.ts'
+import { isStorable } from '../../lib/text.ts'
 import type { Actor } from '../route.ts'
 import { isSecretName } from '../secret-names.ts'
 import type { Vault } from '../secrets/vault.ts'
@@ -52,9 +53,12 @@ export function withoutSecrets(value: unknown, replace: (secret: string) => stri
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, replace, secret))
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([name, child]) => [name, withoutSecrets(child, replace, secret || isSecretName(name))]),
+      Object.entries(value).map(([name, child]) => [storable(name), withoutSecrets(child, replace, secret || isSecretName(name))]),
     )
   }
-  if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : value
+  if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : storable(value)
   return secret && typeof value === 'number' ? replace(String(value)) : value
 }
+
+/** Documents such as service accounts may hold anything as JSON, and jsonb cannot: no write fails because its row of the trail would. */
+const storable = (text: string): string => (isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD'))

@@ -113,14 +113,18 @@ const scopeConditions = ({ organisationId, workspaceId }: LogScope): Condition[]
   ...(workspaceId === null ? [] : [{ sql: 'l.workspace_id = ?', values: [workspaceId] }]),
 ]
 
-const from = (ms: number): Condition => ({ sql: 'l.created_at >= ?::timestamptz', values: [new Date(ms).toISOString()] })
-const until = (ms: number): Condition => ({ sql: 'l.created_at <= ?::timestamptz', values: [new Date(ms).toISOString()] })
+const [firstMs, lastMs] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+
+/** A time as PostgreSQL reads it: years of other than four digits, which ids and cursors can hold, it does not. */
+const moment = (ms: number): string => new Date(Math.min(Math.max(ms, firstMs), lastMs)).toISOString()
+const from = (ms: number): Condition => ({ sql: 'l.created_at >= ?::timestamptz', values: [moment(ms)] })
+const until = (ms: number): Condition => ({ sql: 'l.created_at <= ?::timestamptz', values: [moment(ms)] })
 
 function timeConditions({ time_of_generation_min: min, time_of_generation_max: max, after, order }: LogFilter): Condition[] {
   const bounds = [...(min === undefined ? [] : [from(Date.parse(min))]), ...(max === undefined ? [] : [until(Date.parse(max))])]
   if (after === undefined) return bounds
   const [compare, bound] = order === 'asc' ? ['>', from(after.createdAt)] : ['<', until(after.createdAt)]
-  const at = new Date(after.createdAt).toISOString()
+  const at = moment(after.createdAt)
   return [...bounds, bound, { sql: `(l.created_at, l.id) ${compare} (?::timestamptz, ?::uuid)`, values: [at, after.id] }]
 }
 
