@@ -21,16 +21,20 @@ export const host: Kind<string> = {
 /** Where PostgreSQL listens: a host, or the folder of its unix socket. */
 export const databaseHost: Kind<string> = { name: 'host', parse: (input) => (input.startsWith('/') ? input : host.parse(input)) }
 
-/** What the egress guard may be told to trust: a host, `*.suffix`, an address or a CIDR. */
+/** What the egress guard may be told to trust: a host, `*.suffix`, an address or a CIDR, each for all ports or for one. */
 export const trustedHost: Kind<string> = {
-  name: 'hosts, `*.suffix`, addresses, CIDRs',
+  name: 'hosts, `*.suffix`, addresses, CIDRs, each with or without `:port`',
   parse: (input) => {
-    const bare = withoutBrackets(input.toLowerCase())
-    if (isAddress(bare) || isNetwork(bare) || isHostname(bare)) return bare
-    const wildcard = bare.startsWith('*.') && isHostname(bare.slice(2))
-    return wildcard ? bare : fault(`${quoted(input)} is not a host name, a *.suffix, an address or a CIDR`)
+    const entry = input.toLowerCase()
+    if (isTrustable(withoutBrackets(entry))) return withoutBrackets(entry)
+    const [, trusted = '', port = ''] = /^(\[.+\](?:\/\d+)?|[^:]+):(\d{1,5})$/.exec(entry) ?? []
+    if (isTrustable(withoutBrackets(trusted)) && Number(port) > 0 && Number(port) < 65_536) return entry
+    return fault(`${quoted(input)} is not a host name, a *.suffix, an address or a CIDR, with or without a :port`)
   },
 }
+
+const isTrustable = (text: string) =>
+  isAddress(text) || isNetwork(text) || isHostname(text) || (text.startsWith('*.') && isHostname(text.slice(2)))
 
 /** A proxy, by address or CIDR. */
 export const proxyAddress: Kind<string> = {

@@ -64,8 +64,8 @@ export const settings = {
     secret: true,
   }),
   TRUSTED_CUSTOM_HOSTS: setting(list(trustedHost), '', {
-    desc: 'The hosts that a request may be sent to although they are private: names, `*.suffix`, addresses, CIDRs.',
-    example: 'ollama.internal, *.svc.cluster.local, 10.1.0.0/16',
+    desc: 'The hosts that a request may be sent to although they are private: names, `*.suffix`, addresses, CIDRs, each for every port or with one (`10.1.0.7:5432` also opens a port that is refused elsewhere).',
+    example: 'ollama.internal:11434, *.svc.cluster.local, 10.1.0.0/16',
   }),
   HEADER_ALIASES: setting(list(headerAlias), '', {
     desc: 'Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`, and answers use the prefix of the caller.',

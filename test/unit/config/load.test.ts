@@ -86,6 +86,14 @@ test(
   'nonsense',
 )
 test(
+  'trusted hosts with a port keep it',
+  accepts,
+  'TRUSTED_CUSTOM_HOSTS',
+  'Ollama:11434, *.corp.example:8080, 10.0.0.0/8:5432, [fd00::1]:8080',
+  (config) => config.trustedCustomHosts,
+  ['ollama:11434', '*.corp.example:8080', '10.0.0.0/8:5432', '[fd00::1]:8080'],
+)
+test(
   'every form of a trusted host',
   accepts,
   'TRUSTED_CUSTOM_HOSTS',
@@ -147,6 +155,7 @@ test(refuses, 'PUBLIC_URL', 'https://gateway.example.com/?a=1', /query/)
 test(refuses, 'TRUSTED_PROXIES', 'proxy.local', /"proxy.local" is not an address or a CIDR/)
 test('every wrong item of a list is named', refuses, 'TRUSTED_PROXIES', '10.0.0.0/8,10.0.0.0/33,x', /"10.0.0.0\/33" is not .*; "x" is not/)
 test(refuses, 'TRUSTED_CUSTOM_HOSTS', 'https://ollama:11434', /not a host name, a \*\.suffix/)
+test(refuses, 'TRUSTED_CUSTOM_HOSTS', 'ollama:70000', /not a host name, a \*\.suffix/)
 test(refuses, 'TRUSTED_CUSTOM_HOSTS', '*', /not a host name, a \*\.suffix/)
 test(refuses, 'TRUSTED_CUSTOM_HOSTS', 'a.*.example', /not a host name, a \*\.suffix/)
 test(refuses, 'HEADER_ALIASES', 'x-portkey-', /not a word/)
