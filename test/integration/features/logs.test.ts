@@ -5,6 +5,7 @@ import { startShipper, type Shipper } from '../../../src/app/journal/shipper.ts'
 import type { ExchangeBodies, ExchangeRecord } from '../../../src/gateway/doors.ts'
 import { openJournal } from '../../../src/gateway/journal/journal.ts'
 import { inTenant } from '../../../src/app/database/orm.ts'
+import { writeCursor } from '../../../src/features/logs/cursor.ts'
 import { keepPartitions } from '../../../src/features/logs/logs.jobs.ts'
 import { silent } from '../../support/database.ts'
 import { exchangeBodies, exchangeRecord, temporaryDirectory } from '../../support/journal.ts'
@@ -136,7 +137,18 @@ const filtered = test.macro({
     const base = { createdAt: t0, metadata: { label } }
     const records = await log(acme, [
       [{ ...base, traceId: 'a', status: 200, model: 'm1', metadata: { label, env: 'prod', team: "o'hara ?" } }],
-      [{ ...base, traceId: 'b', status: 429, errorCode: 'rate_limited', provider: 'anthropic', providerSlug: 'claude', usage: null }],
+      [
+        {
+          ...base,
+          traceId: 'b',
+          createdAt: t0 + 1,
+          status: 429,
+          errorCode: 'rate_limited',
+          provider: 'anthropic',
+          providerSlug: 'claude',
+          usage: null,
+        },
+      ],
       [{ ...base, traceId: 'c', status: 500, outcome: 'error', createdAt: t0 + 86_400_000, usage }],
     ])
     const metadata = JSON.stringify({ label, ...(query['metadata'] !== undefined && (JSON.parse(query['metadata']) as object)) })
@@ -231,10 +243,24 @@ test('scopes are demanded', async (t) => {
 })
 
 test('what is not there', async (t) => {
-  for (const id of ['nonsense', '019c0000-0000-7000-8000-000000000000', '6f1c1b3e-6a0f-4c9e-8e0f-1f3f1c1b3e6a', '%00']) {
+  for (const id of [
+    'nonsense',
+    '019c0000-0000-7000-8000-000000000000',
+    'ffffffff-ffff-7fff-bfff-ffffffffffff',
+    '6f1c1b3e-6a0f-4c9e-8e0f-1f3f1c1b3e6a',
+    'ffffffff-ffff-7fff-bfff-ffffffffffff',
+    '%00',
+  ]) {
     const { status, body } = await control.call(acme.adminKey, 'GET', `/logs/${id}`)
     t.is(status, 404, id)
     t.like(body, { error: { code: 'AB08' } })
+  }
+})
+
+test('cursors of impossible times are pages like others', async (t) => {
+  for (const createdAt of [0, 999_999_999_999_999]) {
+    const after = writeCursor({ createdAt, id: '019c0000-0000-7000-8000-000000000000' })
+    t.is((await list(acme.adminKey, { after })).status, 200)
   }
 })
 
