@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import test from 'ava'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file: `src/${file}`, text: readFileSync(path.join(root, 'src', file), 'utf8') }))
+
+/** What a file imports: packages by name, files by their path in the repository. */
+function imports({ file, text }: { file: string; text: string }): readonly string[] {
+  const found = [...text.matchAll(/^(?:import|export)\b[^'"\n]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm)]
+  return found.map(([, a, b, c]) => {
+    const name = a ?? b ?? c ?? ''
+    return name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name
+  })
+}
+
+/** Which folders and packages the files of a folder may import; the first row that fits a file counts. */
+const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
+  ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/)/],
+  ['src/gateway/egress/', /^(?:node:|undici$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
+  ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|zod$|src\/lib\/|src\/gateway\/)/],
+  ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/config\/)/],
+  ['src/features/', /^(?!koa|@koa|undici|src\/gateway\/(?:pipeline|relay|egress\/(?!egress\.ts))|src\/app\/http\/|src\/main)/],
+  ['src/app/', /^(?!undici|src\/features\/|src\/main)/],
+]
+
+for (const [folder, allowed] of rules)
+  test(`imports of ${folder}`, (t) => {
+    const earlier = rules
+      .slice(
+        0,
+        rules.findIndex(([name]) => name === folder),
+      )
+      .filter(([name]) => name.startsWith(folder))
+    const own = sources.filter(({ file }) => file.startsWith(folder) && !earlier.some(([name]) => file.startsWith(name)))
+    t.true(own.length > 0)
+    t.deepEqual(
+      own.flatMap((source) => imports(source).flatMap((name) => (allowed.test(name) ? [] : [`${source.file} imports ${name}`]))),
+      [],
+    )
+  })
+
+test('a feature reaches another only through its index or its entities', (t) => {
+  const inner = sources
+    .filter(({ file }) => file.startsWith('src/features/'))
+    .flatMap((source) => {
+      const own = source.file.split('/').slice(0, 3).join('/')
+      return imports(source)
+        .filter((name) => /^src\/features\/[^/]+\//.test(name) && !name.startsWith(`${own}/`))
+        .filter((name) => !/\/(?:index|[a-z-]+\.entity|[a-z-]+\.schema)\.ts$/.test(name))
+        .map((name) => `${source.file} imports ${name}`)
+    })
+  t.deepEqual(inner, [])
+})
+
+test('the environment is read in src/config alone, and nothing but the egress reaches out', (t) => {
+  const reads = sources.filter(({ file, text }) => !file.startsWith('src/config/') && /\bprocess\.env\b/.test(text))
+  t.deepEqual(
+    reads.map(({ file }) => file),
+    [],
+  )
+  const reaches = sources.filter(
+    ({ file, text }) => !file.startsWith('src/gateway/egress/') && /(?<![.\w])fetch\(|new WebSocket\(/.test(text),
+  )
+  t.deepEqual(
+    reaches.map(({ file }) => file),
+    [],
+  )
+})
