@@ -8,6 +8,7 @@ import { chooseDatabase, openFoundation } from './foundation.ts'
 import { createHealth } from './health.ts'
 import type { Frame } from './http/frame.ts'
 import { createHandler } from './http/handler.ts'
+import { followConnections } from './http/connections.ts'
 import { createHttpServer } from './http/server.ts'
 import { startJobs } from './jobs.ts'
 import { drainApp } from './lifecycle.ts'
@@ -43,11 +44,13 @@ export async function createApp(config: Config, features: readonly Feature[], ov
   const loggers = overrides.loggers ?? createLoggers(config)
   const base = createBase(config, loggers, overrides)
   const server = createHttpServer((req, res) => handle(req, res))
+  server.on('error', (error) => base.log.error({ err: error }, 'the HTTP server met an error'))
   const parts: Parts = {
     config,
     loggers,
     base,
     server,
+    connections: followConnections(server),
     stopping: new AbortController(),
     waitingFor: 'starting',
     draining: false,

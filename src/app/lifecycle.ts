@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Server } from 'node:http'
+import { closeServer, watchSilence } from './http/connections.ts'
 import type { DrainOptions, Parts, Started } from './parts.ts'
 
-const idleCheckMs = 50
+const shortestFlushMs = 200
 const jobGraceMs = 5_000
 
 /**
@@ -12,6 +12,7 @@ const jobGraceMs = 5_000
  */
 export async function drainApp(parts: Parts, started: Promise<Started>, { now = false }: DrainOptions = {}): Promise<void> {
   const { config, server, base, stopping } = parts
+  const silence = watchSilence(parts.connections)
   const deadline = performance.now() + (now ? 0 : config.terminationGraceMs)
   if (!parts.draining) {
     parts.draining = true
@@ -19,27 +20,15 @@ export async function drainApp(parts: Parts, started: Promise<Started>, { now = 
     if (!now) await sleep(config.drainDelayMs)
   }
   stopping.abort()
-  const closed = closeServer(server)
+  const closed = closeServer(server, { silence, now })
   const cut = (await parts.planes?.gateway?.drain(Math.max(0, deadline - performance.now()))) ?? 0
   if (cut > 0) base.log.warn({ cut }, 'answers were cut off at the end of the grace')
-  await Promise.race([closed, sleep(Math.max(idleCheckMs * 4, deadline - performance.now()))])
+  await Promise.race([closed, sleep(Math.max(shortestFlushMs, deadline - performance.now()))])
   server.closeAllConnections()
+  silence.stop()
   await closeParts(parts, started)
   base.log.info('drained')
   parts.loggers.flush()
-}
-
-/** Closes the port and resolves when the last connection has ended; Node itself leaves idle ones open for their whole timeout. */
-function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return Promise.resolve()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setInterval(() => server.closeIdleConnections(), idleCheckMs)
-  server.close(() => {
-    clearInterval(timer)
-    resolve()
-  })
-  server.closeIdleConnections()
-  return promise
 }
 
 /** Each step is tried, whatever became of the one before. */

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Config } from '../config/config.ts'
 import type { EmbeddedDatabase } from './database/embedded.ts'
 import type { Deps } from './deps.ts'
@@ -27,6 +27,7 @@ export interface Parts {
   readonly loggers: Loggers
   readonly base: Omit<Deps, 'orm' | 'vault'>
   readonly server: Server
+  readonly connections: ReadonlySet<IncomingMessage['socket']>
   readonly stopping: AbortController
   waitingFor: string
   draining: boolean
