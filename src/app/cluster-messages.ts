@@ -7,6 +7,7 @@ const database = z.object({ host: z.string(), port: z.int(), user: z.string(), p
 
 const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('database'), database }),
+  z.object({ kind: z.literal('listen') }),
   z.object({ kind: z.literal('drain'), now: z.boolean() }),
   z.object({ kind: z.literal('metrics'), id: z.int(), text: z.string() }),
 ])

@@ -7,7 +7,7 @@ import { createLoggers } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { onFault } from './signals.ts'
 
-/** Runs one worker: it listens at once on the shared port, and goes on when the primary has prepared the database. */
+/** Runs one worker: the primary says when it listens on the shared port, and when the database is prepared. */
 export async function runWorker(config: Config, features: readonly Feature[]): Promise<number> {
   const loggers = createLoggers(config)
   const metrics = createMetrics(config.version)

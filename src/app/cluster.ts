@@ -23,6 +23,11 @@ interface Crew {
   draining: boolean
   /** Starts that failed one after the other; each doubles the wait before the next. */
   failures: number
+  port: number
+  /** Workers that listen and have all that they need. */
+  readonly serving: Set<Worker>
+  /** Resolved when as many serve as are wanted. */
+  readonly complete: PromiseWithResolvers<void>
 }
 
 /**
@@ -33,27 +38,35 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
   const loggers = createLoggers(config)
   const log = loggers.application
   logSettings(loggers, notes)
-  const crew: Crew = { config, log, metrics: new AggregatorRegistry(), database: null, draining: false, failures: 0 }
+  const crew: Crew = {
+    config,
+    log,
+    metrics: new AggregatorRegistry(),
+    database: null,
+    draining: false,
+    failures: 0,
+    port: 0,
+    serving: new Set(),
+    complete: Promise.withResolvers(),
+  }
   const backstage = createBackstage(config, features, log)
   const ended = onSignals(log, async (options) => {
     await drainWorkers(crew, options)
     await backstage.close()
     loggers.flush()
   })
-  const listening = Promise.withResolvers<number>()
-  for (let count = 0; count < config.workers; count += 1) hire(crew, listening.resolve)
-  const failed = prepare(crew, backstage, listening.promise)
-  return Promise.race([ended, failed])
+  for (let count = 0; count < config.workers; count += 1) hire(crew)
+  return Promise.race([ended, prepare(crew, backstage)])
 }
 
 /** Prepares the database and lets the workers go on; resolves only when that fails. */
-async function prepare(crew: Crew, backstage: Backstage, listening: Promise<number>): Promise<number> {
+async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
   try {
     const { database, provisioned } = await backstage.prepared
     crew.database = database
     tellAll(packDatabase(database))
-    const port = await listening
-    process.stdout.write(announcement(crew.config, port, provisioned))
+    await crew.complete.promise
+    process.stdout.write(announcement(crew.config, crew.port, provisioned))
     return await forEver()
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.
@@ -73,31 +86,48 @@ function tellAll(message: ToWorker): void {
   for (const worker of workers()) if (worker.isConnected()) worker.send(message)
 }
 
-function hire(crew: Crew, onListening: (port: number) => void): void {
+/** The first workers listen at once and say that they wait for the database; a later one listens when it can serve. */
+function hire(crew: Crew): void {
   const worker = cluster.fork()
-  worker.on('online', () => {
-    if (crew.database !== null) worker.send(packDatabase(crew.database))
-  })
+  const facts = { listening: false, ready: false }
+  const progress = () => {
+    if (!facts.listening || !facts.ready || crew.serving.has(worker)) return
+    crew.failures = 0
+    crew.serving.add(worker)
+    crew.log.info({ pid: worker.process.pid, serving: crew.serving.size }, 'a worker serves')
+    if (crew.serving.size === crew.config.workers) crew.complete.resolve()
+  }
+  worker.on('online', () => worker.send(crew.database === null ? listen : packDatabase(crew.database)))
   worker.on('message', (message: unknown) => {
     const told = readToPrimary(message)
-    if (told?.kind === 'listening') onListening(told.port)
-    if (told?.kind === 'ready') crew.failures = 0
     if (told?.kind === 'metrics') void answerMetrics(crew, worker, told.id)
+    if (told?.kind === 'listening') {
+      crew.port = told.port
+      facts.listening = true
+    }
+    if (told?.kind === 'ready') {
+      facts.ready = true
+      if (!facts.listening) worker.send(listen)
+    }
+    progress()
   })
   worker.on('exit', (code, signal) => {
-    if (!crew.draining) void replace(crew, { pid: worker.process.pid, code, signal }, () => hire(crew, onListening))
+    crew.serving.delete(worker)
+    if (!crew.draining) void replace(crew, { pid: worker.process.pid, code, signal })
   })
 }
+
+const listen: ToWorker = { kind: 'listen' }
 
 const firstWaitMs = 250
 const longestWaitMs = 30_000
 
-async function replace(crew: Crew, gone: Readonly<Record<string, unknown>>, again: () => void): Promise<void> {
+async function replace(crew: Crew, gone: Readonly<Record<string, unknown>>): Promise<void> {
   const waitMs = Math.min(firstWaitMs * 2 ** crew.failures, longestWaitMs)
   crew.failures += 1
   crew.log.error({ ...gone, restartInMs: waitMs }, 'a worker died')
   await sleep(waitMs)
-  if (!crew.draining) again()
+  if (!crew.draining) hire(crew)
 }
 
 async function answerMetrics({ metrics, log }: Crew, worker: Worker, id: number): Promise<void> {

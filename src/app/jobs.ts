@@ -1,5 +1,6 @@
 import cron from 'node-cron'
 import pg from 'pg'
+import type { Logger } from 'pino'
 import type { Deps } from './deps.ts'
 import type { Job } from './feature.ts'
 
@@ -23,7 +24,7 @@ export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientCon
         await run
         running.delete(run)
       },
-      { name: job.name, noOverlap: true },
+      { name: job.name, noOverlap: true, timezone: 'UTC', logger: quietLogger(deps.log) },
     ),
   )
   return {
@@ -35,6 +36,12 @@ export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientCon
       clearTimeout(timer)
     },
   }
+}
+
+/** What the scheduler says (a run that is still going, a tick that came late) goes to our log, not to the terminal. */
+function quietLogger(log: Logger) {
+  const say = (message: string | Error) => log.debug({ err: message instanceof Error ? message : undefined }, String(message))
+  return { info: say, warn: say, error: say, debug: say }
 }
 
 /** One run of one job, if no other process is at it. Never throws: a failure is logged and counted. */

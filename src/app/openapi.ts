@@ -13,6 +13,8 @@ export function openapiDocument(
   about: { readonly version: string; readonly publicUrl: string | null },
 ): Json {
   const writer = schemaWriter()
+  // Answers first, so that of two shapes with one id theirs keeps it.
+  for (const { response } of features.flatMap(({ routes }) => routes)) writer.write(response, 'output')
   const paths: Record<string, Json> = {}
   for (const { id, routes } of features) {
     for (const route of routes) {

@@ -52,7 +52,7 @@ function ownership(router: ControlRouter, mounted: readonly Mounted[], aliases: 
   const segments = new Set(['health', ...mounted.flatMap(({ feature }) => feature.routes.map(({ path }) => firstSegment(path)))])
   const targetHeaders = ['service', ...aliases].flatMap((prefix) => targets.map((name) => `x-${prefix}-${name}`))
   return ({ url = '/', method = 'GET', headers }) => {
-    if (!segments.has(firstSegment(url.slice(3)))) return false
+    if (!segments.has(firstSegment(url, '/v1/'.length))) return false
     if (!targetHeaders.some((name) => headers[name] !== undefined)) return true
     const path = url.split('?', 1)[0] ?? url
     return path === '/v1/health' || router.match(path, method).route
@@ -62,9 +62,11 @@ function ownership(router: ControlRouter, mounted: readonly Mounted[], aliases: 
 const targets = ['provider', 'virtual-key', 'custom-host', 'config']
 
 /** `api-keys` of `/api-keys/:id?x=1`. */
-function firstSegment(path: string): string {
-  const end = path.slice(1).search(/[/?]/)
-  return end === -1 ? path.slice(1) : path.slice(1, end + 1)
+function firstSegment(path: string, from = 1): string {
+  const slash = path.indexOf('/', from)
+  const query = path.indexOf('?', from)
+  const end = Math.min(slash === -1 ? path.length : slash, query === -1 ? path.length : query)
+  return path.slice(from, end)
 }
 
 function refuseMethod(router: ControlRouter, ctx: Parameters<Middleware>[0], next: () => Promise<unknown>): Promise<unknown> {

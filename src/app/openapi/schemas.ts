@@ -15,25 +15,39 @@ export interface SchemaWriter {
 
 const prefix = '#/components/schemas/'
 
+type Named = readonly [id: string, schema: unknown]
+
+/** One id may stand for two shapes: what is sent and what is answered. All parts of a schema that clashes get the suffix. */
+const suffixes = ['', 'Input', 'Input2', 'Input3']
+
+/** A schema's parts that become components, and how the schema itself is then written. */
+function nameParts(
+  { $schema: _schema, $defs = {}, id, ...root }: JsonSchema,
+  suffix: string,
+): { readonly parts: readonly Named[]; readonly use: Readonly<Record<string, unknown>> } {
+  const names = new Map(Object.keys($defs).map((name) => [`#/$defs/${name}`, prefix + name + suffix]))
+  if (typeof id === 'string') names.set('#', prefix + id + suffix)
+  const parts = Object.entries($defs).map(([name, { id: _own, ...definition }]): Named => [name + suffix, redirect(definition, names)])
+  const own = redirect(root, names)
+  if (typeof id !== 'string') return { parts, use: own }
+  return { parts: [...parts, [id + suffix, own]], use: { $ref: prefix + id + suffix } }
+}
+
 /** Starts with no components. */
 export function schemaWriter(): SchemaWriter {
   const components = new Map<string, unknown>()
-  const store = (id: string, schema: unknown): string => {
-    const held = components.get(id)
-    if (held !== undefined && !isDeepStrictEqual(held, schema)) return store(`${id}Input`, schema)
-    components.set(id, schema)
-    return prefix + id
-  }
+  const fits = ([id, schema]: Named) => !components.has(id) || isDeepStrictEqual(components.get(id), schema)
   const write = (schema: z.ZodType, io: Io) => {
-    const { $schema: _, $defs = {}, id, ...root } = toJson(schema, io)
-    const names = new Map(Object.keys($defs).map((name) => [`#/$defs/${name}`, prefix + name]))
-    if (typeof id === 'string') names.set('#', prefix + id)
-    for (const [name, definition] of Object.entries($defs)) {
-      const { id: _id, ...rest } = definition
-      store(name, redirect(rest, names))
-    }
-    const own = redirect(root, names)
-    return typeof id === 'string' ? { $ref: store(id, own) } : own
+    const json = toJson(schema, io)
+    const named = suffixes.map((suffix) => nameParts(json, suffix)).find(({ parts }) => parts.every(fits))
+    if (named === undefined)
+      throw new Error(
+        `Too many different schemas share an id of: ${nameParts(json, '')
+          .parts.map(([id]) => id)
+          .join(', ')}`,
+      )
+    for (const [id, part] of named.parts) components.set(id, part)
+    return named.use
   }
   return {
     write,

@@ -125,19 +125,21 @@ test('never repeats the value of a secret field', async (t) => {
   t.regex(answer.text, /api_key.*nested\.secret/)
 })
 
+const echo = (headers: Readonly<Record<string, string>>, bytes: string | Uint8Array) =>
+  send(`${app.baseUrl}/v1/probe/echo`, { method: 'POST', headers: { 'x-service-api-key': app.adminKey, ...headers }, body: bytes })
+
+const askItem = (query: string) => send(`${app.baseUrl}/v1/probe/items/x?${query}`, { headers: { 'x-service-api-key': app.adminKey } })
+
 test('takes gzip, +json types, and a body that names nothing', async (t) => {
-  const ask = (headers: Readonly<Record<string, string>>, bytes: string | Uint8Array) =>
-    send(`${app.baseUrl}/v1/probe/echo`, { method: 'POST', headers: { 'x-service-api-key': app.adminKey, ...headers }, body: bytes })
-  t.is((await ask({ ...json, 'content-encoding': 'gzip' }, gzipSync('{"name":"zipped"}'))).text, '{"name":"zipped"}')
-  t.is((await ask({ 'content-type': 'application/vnd.api+json' }, '{"name":"é"}')).text, '{"name":"é"}')
-  t.is((await ask({ 'content-type': 'application/json; charset=utf-8' }, '{"name":"a"}')).status, 200)
+  t.is((await echo({ ...json, 'content-encoding': 'gzip' }, gzipSync('{"name":"zipped"}'))).text, '{"name":"zipped"}')
+  t.is((await echo({ 'content-type': 'application/vnd.api+json' }, '{"name":"é"}')).text, '{"name":"é"}')
+  t.is((await echo({ 'content-type': 'application/json; charset=utf-8' }, '{"name":"a"}')).status, 200)
 })
 
 test('unknown query parameters are ignored, known ones are checked', async (t) => {
-  const ask = (query: string) => send(`${app.baseUrl}/v1/probe/items/x?${query}`, { headers: { 'x-service-api-key': app.adminKey } })
-  t.is((await ask('size=3&utm_source=mail')).status, 200)
-  t.is((await ask('size=1&size=3')).text, '{"id":"x","size":3,"inner":{"a":1}}')
-  const wrong = await ask('size=11')
+  t.is((await askItem('size=3&utm_source=mail')).status, 200)
+  t.is((await askItem('size=1&size=3')).text, '{"id":"x","size":3,"inner":{"a":1}}')
+  const wrong = await askItem('size=11')
   t.is(wrong.status, 400)
   t.regex(wrong.text, /The query is not valid: `size`.*<=10.*got \\"11\\"/)
 })

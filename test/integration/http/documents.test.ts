@@ -1,0 +1,48 @@
+import test from 'ava'
+import { features } from '../../../src/features/index.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import { send } from '../../support/http.ts'
+import { probe } from '../../support/probe-feature.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await startApp({ features: [...features, probe] })
+})
+test.after.always(() => app.stop())
+
+test('/openapi.json is valid JSON with an ETag, and describes what answers', async (t) => {
+  const answer = await send(`${app.baseUrl}/openapi.json`)
+  t.is(answer.status, 200)
+  const document = JSON.parse(answer.text)
+  t.is(document.openapi, '3.1.1')
+  t.like(document.paths['/probe/echo'].post, { operationId: 'post_probe_echo', 'x-permission': 'workspaces.update' })
+  t.truthy(document.paths['/chat/completions'].post)
+  const again = await send(`${app.baseUrl}/openapi.json`, { headers: { 'if-none-match': String(answer.headers.etag) } })
+  t.is(again.status, 304)
+  t.is(again.text, '')
+})
+
+test('the API page loads nothing from elsewhere and nothing inline', async (t) => {
+  const page = await send(`${app.baseUrl}/docs`)
+  const policy = String(page.headers['content-security-policy'])
+  t.regex(policy, /default-src 'none'/)
+  t.notRegex(policy, /unsafe|https?:|\*/)
+  t.notRegex(page.text, /<script(?![^>]*src=)|<style|\son\w+=|style=/)
+  const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? '')
+  t.true(assets.length >= 3)
+  for (const asset of assets) {
+    t.regex(asset, /^\/(?!\/)/)
+    const answer = await send(app.baseUrl + asset)
+    t.is(answer.status, 200, asset)
+    t.notRegex(
+      answer.text.replaceAll(/"https?:\/\/json-schema\.org[^"]*"/g, ''),
+      asset === '/openapi.json' ? /$^/ : /https?:\/\/|innerHTML|\beval\b/,
+    )
+  }
+})
+
+test('/ leads to the API page, whatever host the request claims', async (t) => {
+  const answer = await send(`${app.baseUrl}/`, { headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' } })
+  t.is(answer.status, 302)
+  t.is(answer.headers.location, '/docs')
+})

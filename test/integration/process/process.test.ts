@@ -1,0 +1,131 @@
+import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { testDatabase, type TestDatabase } from '../../support/database.ts'
+import { send } from '../../support/http.ts'
+import { startProduct, type ProductProcess } from '../../support/product-process.ts'
+
+const adminKey = 'gh-given-organisation-admin-key-00000000001'
+
+async function settings({ config }: TestDatabase): Promise<Record<string, string>> {
+  return {
+    DB_HOST: config.host,
+    DB_PORT: String(config.port),
+    DB_USER: config.user,
+    DB_PASS: config.password?.reveal() ?? '',
+    DB_NAME: config.name,
+    DB_SSL: 'DISABLED',
+    DATA_DIR: await mkdtemp(join(tmpdir(), 'gatehouse-process-')),
+    PORT: '0',
+    DRAIN_DELAY: '0',
+    ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
+  }
+}
+
+async function start(t: ExecutionContext, env: Readonly<Record<string, string>>): Promise<{ product: ProductProcess; base: string }> {
+  const product = startProduct(env)
+  t.teardown(() => product.child.kill('SIGKILL'))
+  const [, base = ''] = await product.until(/Base URL: (http:\/\/127\.0\.0\.1:\d+)\/v1/)
+  return { product, base }
+}
+
+test('wrong settings are all named at once, and the exit code says so', async (t) => {
+  const product = startProduct({ PORT: 'eighty', LOG_LEVEL: 'loud', WORKERS: '-1' })
+  t.is(await product.exit(), 78)
+  for (const name of ['PORT', 'LOG_LEVEL', 'WORKERS']) t.regex(product.output(), new RegExp(`\\b${name}\\b.*Example: ${name}=`))
+})
+
+test('the first start shows the keys once, outside the log; SIGTERM ends in order', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const env = await settings(database)
+  const first = await start(t, { ...env, LOG_LEVL: 'debug' })
+  const [, admin = ''] = await first.product.until(/admin key: (gh-\w+)/)
+  const [, workspace = ''] = await first.product.until(/workspace key: +(gh-\w+)/)
+  const listed = await send(`${first.base}/v1/api-keys`, { headers: { 'x-service-api-key': admin } })
+  t.is(listed.status, 200, listed.text)
+  const logLines = first.product
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+  t.false(logLines.some((line) => line.includes(admin) || line.includes(workspace) || line.includes(env['ENCRYPTION_KEY'] ?? '-')))
+  t.true(logLines.some((line) => line.includes('LOG_LEVL is not a setting; did you mean LOG_LEVEL?')))
+  first.product.child.kill('SIGTERM')
+  t.is(await first.product.exit(), 0)
+  t.regex(first.product.output(), /"msg":"drained"/)
+
+  const second = await start(t, env)
+  t.notRegex(second.product.output(), /admin key:/)
+  t.is((await send(`${second.base}/v1/api-keys`, { headers: { 'x-service-api-key': admin } })).status, 200)
+  second.product.child.kill('SIGINT')
+  t.is(await second.product.exit(), 0)
+})
+
+test('a given first key is used and not shown', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const { product, base } = await start(t, { ...(await settings(database)), INIT_ADMIN_API_KEY: adminKey })
+  await product.until(/admin key: \(the value of INIT_ADMIN_API_KEY\)/)
+  t.false(product.output().includes(adminKey))
+  t.is((await send(`${base}/v1/api-keys`, { headers: { 'x-service-api-key': adminKey } })).status, 200)
+})
+
+test('the second signal ends at once', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const { product } = await start(t, { ...(await settings(database)), DRAIN_DELAY: '60s', TERMINATION_GRACE: '120s' })
+  product.child.kill('SIGTERM')
+  await product.until(/"msg":"draining"/)
+  product.child.kill('SIGTERM')
+  t.is(await product.exit(), 0)
+})
+
+test('a port that is taken and a password that is wrong end the process with a clear message', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const env = await settings(database)
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => taken.close())
+  const address = taken.address()
+  const port = typeof address === 'object' && address !== null ? String(address.port) : ''
+  const blocked = startProduct({ ...env, PORT: port })
+  t.is(await blocked.exit(), 1)
+  t.regex(blocked.output(), /EADDRINUSE/)
+  const stranger = startProduct({ ...env, DB_PASS: 'wrong' })
+  t.is(await stranger.exit(), 1)
+  t.regex(stranger.output(), /check DB_USER and DB_PASS/)
+})
+
+test('workers share the port and the work; one that dies is replaced; all end in order', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const { product, base } = await start(t, { ...(await settings(database)), WORKERS: '2', INIT_ADMIN_API_KEY: adminKey })
+  await product.until(/admin key: \(the value of INIT_ADMIN_API_KEY\)/)
+  t.is((await send(`${base}/v1/api-keys`, { headers: { 'x-service-api-key': adminKey } })).status, 200)
+  for (let at = 0; at < 6; at++) {
+    await send(`${base}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': 'gh-wrong-000000000000000000000000000000000' },
+    })
+  }
+  const { text } = await send(`${base}/metrics`)
+  t.regex(text, /^gateway_auth_failures_total\{reason="unknown"\} 6$/m)
+  t.regex(text, /^gateway_build_info\{version="[\d.]+"\} 1$/m)
+  const [victim] = await workersOf(product.child.pid)
+  process.kill(victim ?? 0, 'SIGKILL')
+  await product.until(/"msg":"a worker died"[\s\S]*"serving":2,"msg":"a worker serves"/)
+  product.child.kill('SIGTERM')
+  t.is(await product.exit(), 0)
+  t.is(product.output().match(/"msg":"drained"/g)?.length, 2)
+})
+
+/** The process ids of the children that run the product. */
+async function workersOf(parent: number | undefined): Promise<readonly number[]> {
+  const { execFileSync } = await import('node:child_process')
+  const table = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  const rows = table.split('\n').map((line) => line.trim().split(/\s+/))
+  return rows.filter(([, ppid, ...args]) => Number(ppid) === parent && args.join(' ').includes('main.ts')).map(([pid]) => Number(pid))
+}

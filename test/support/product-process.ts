@@ -1,0 +1,50 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+/** The product as a process of its own, started as `npm start` starts it. */
+export interface ProductProcess {
+  readonly child: ChildProcess
+  /** Everything on stdout and stderr so far. */
+  readonly output: () => string
+  /** Resolves with the first match of the pattern in the output; rejects when the process ends first. */
+  until(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves with the exit code. */
+  exit(): Promise<number | null>
+}
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+/** Starts `src/main.ts` with these settings and none of our own environment but PATH and HOME. */
+export function startProduct(env: Readonly<Record<string, string>>): ProductProcess {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [main], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  const waiting = new Set<() => void>()
+  const note = (chunk: Buffer) => {
+    text += chunk.toString()
+    for (const look of waiting) look()
+  }
+  child.stdout.on('data', note)
+  child.stderr.on('data', note)
+  const exited = once(child, 'exit')
+  return {
+    child,
+    output: () => text,
+    until(pattern) {
+      const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
+      const look = () => {
+        const match = pattern.exec(text)
+        if (match !== null) resolve(match)
+      }
+      waiting.add(look)
+      look()
+      void exited.then(() => reject(new Error(`the process ended before ${pattern}:\n${text}`)))
+      return promise.finally(() => waiting.delete(look))
+    },
+    async exit() {
+      const [code] = await exited
+      return code as number | null
+    },
+  }
+}

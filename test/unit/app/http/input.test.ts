@@ -1,0 +1,79 @@
+import test from 'ava'
+import { z } from 'zod'
+import { withoutSecrets } from '../../../../src/app/http/audit.ts'
+import { parseInput } from '../../../../src/app/http/input.ts'
+import { isSecretName } from '../../../../src/app/secret-names.ts'
+import { ApiError } from '../../../../src/lib/errors.ts'
+
+const secretNames = [
+  'key',
+  'api_key',
+  'secret',
+  'client_secret',
+  'aws_secret_access_key',
+  'aws_access_key_id',
+  'password',
+  'authorization',
+  'custom_headers',
+  'vertex_service_account_json',
+  'private_key',
+  'token',
+  'azure_entra_client_secret',
+]
+const plainNames = [
+  'name',
+  'slug',
+  'key_type',
+  'api_key_id',
+  'key_hint',
+  'masked_key',
+  'max_tokens',
+  'total_tokens',
+  'description',
+  'token_count',
+  'workspace_id',
+]
+
+test('names that may hold a secret are known, others are not', (t) => {
+  t.deepEqual(
+    secretNames.filter((name) => !isSecretName(name)),
+    [],
+  )
+  t.deepEqual(plainNames.filter(isSecretName), [])
+})
+
+test('secrets are replaced by name above them and by shape, and the rest stays', (t) => {
+  const body = {
+    name: 'n',
+    key: 'k',
+    configurations: { aws_region: 'eu', custom_headers: { 'x-a': 'v' } },
+    list: [{ password: 1 }, 'AKIAABCDEFGHIJKLMNOP', null, true],
+    note: 'call with Bearer abcdefghijkl',
+  }
+  t.deepEqual(
+    withoutSecrets(body, (secret) => `<${secret}>`),
+    {
+      name: 'n',
+      key: '<k>',
+      configurations: { aws_region: 'eu', custom_headers: { 'x-a': '<v>' } },
+      list: [{ password: '<1>' }, '<AKIAABCDEFGHIJKLMNOP>', null, true],
+      note: '<call with Bearer abcdefghijkl>',
+    },
+  )
+})
+
+test('no schema, no input', (t) => {
+  t.is(parseInput(undefined, { a: 1 }, 'body'), undefined)
+})
+
+test('a record with a wrong value names its key', (t) => {
+  const schema = z.strictObject({ metadata: z.record(z.string(), z.string().max(3)) })
+  const error = t.throws(() => parseInput(schema, { metadata: { ok: 'a', long: 'abcd' } }, 'body'), { instanceOf: ApiError })
+  t.is(error?.param, 'metadata.long')
+  t.regex(error?.message ?? '', /`metadata\.long`.*<=3.*got "abcd"/)
+})
+
+test('a circular or unprintable value does not break the message', (t) => {
+  const error = t.throws(() => parseInput(z.object({ a: z.string() }), { a: undefined }, 'query'), { instanceOf: ApiError })
+  t.is(error?.message, 'The query is not valid: `a`: Invalid input: expected string, received undefined (missing).')
+})
