@@ -15,7 +15,7 @@ const flushEveryMs = 200
 
 /** Opens the loggers. `destination` replaces stdout in tests. */
 export function createLoggers(config: Pick<Config, 'logLevel' | 'version'>, destination?: NodeJS.WritableStream): Loggers {
-  const blocks = destination ?? pino.destination({ sync: false, minLength: 32 * 1024, periodicFlush: flushEveryMs })
+  const blocks = destination ?? pino.destination({ sync: false, minLength: 32 * 1024, maxWrite: 64 * 1024, periodicFlush: flushEveryMs })
   const application = pino({ ...shared(config), redact }, destination ?? pino.destination({ sync: true }))
   const access = pino(shared(config), blocks)
   return {
