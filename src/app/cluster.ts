@@ -53,7 +53,7 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
   const ended = onSignals(log, async (options) => {
     await drainWorkers(crew, options)
     await backstage.close()
-    loggers.flush()
+    await loggers.flush()
   })
   for (let count = 0; count < config.workers; count += 1) hire(crew)
   return Promise.race([ended, prepare(crew, backstage)])

@@ -28,7 +28,7 @@ export async function drainApp(parts: Parts, started: Promise<Started>, { now = 
   silence.stop()
   await closeParts(parts, started)
   base.log.info('drained')
-  parts.loggers.flush()
+  await parts.loggers.flush()
 }
 
 /** Each step is tried, whatever became of the one before. */
