@@ -103,10 +103,10 @@ test(
   'include=file_search_call.results&include[]=message.input_image.image_url&include[0]=computer_call_output.output.image_url',
 )
 
-const matches = test.macro<[string, string, string, Readonly<Record<string, string>>?]>({
+const matches = test.macro<[string, string, Operation | 'proxy', Readonly<Record<string, string>>?]>({
   exec(t, method, path, name, params = {}) {
     const operation = matchOperation(method, path)
-    t.is(String(operation.name), name)
+    t.is(operation.name, name)
     t.deepEqual({ ...operation.params }, { ...params })
   },
   title: (_, method, path) => `operation: ${method} ${path}`,
