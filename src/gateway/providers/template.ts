@@ -62,5 +62,6 @@ function wholeUrl(name: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ''
   if (!plain) throw invalid(name, 'must be an http or https URL without user, query or fragment')
-  return url.href.replace(/\/+$/, '')
+  // As it was given: what a parser folds away, such as a backslash or an empty user, is the guard's to refuse.
+  return value.replace(/\/+$/, '')
 }
