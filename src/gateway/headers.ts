@@ -187,3 +187,6 @@ export function loggedHeaders(raw: readonly string[]): Readonly<Record<string, s
   }
   return record
 }
+
+/** Whether a header of this name may hold a credential. */
+export const isCredentialHeader = (name: string): boolean => headerName(name).credential

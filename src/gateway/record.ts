@@ -1,6 +1,7 @@
 import type { ExchangeBodies, ExchangeRecord, KeyView, Usage } from './doors.ts'
 import { loggedHeaders } from './headers.ts'
 import { type Ending, keepsBodies, type Progress } from './progress.ts'
+import { withoutCredential } from './redact.ts'
 import type { RelayResult } from './relay.ts'
 import { firstByteMs, upstreamMs } from './timing.ts'
 
@@ -90,7 +91,7 @@ function isSecret(name: string): boolean {
 export function toBodies(progress: Progress, { relayed }: Ending, maxBytes: number): ExchangeBodies {
   if (!keepsBodies(progress)) return noBodies
   const request = progress.body?.bytes ?? null
-  const response = relayed === null || relayed.capture.size === 0 ? null : relayed.capture.head()
+  const response = relayed === null || relayed.capture.size === 0 ? null : withoutCredential(relayed.capture.head(), progress)
   return {
     request: cut(request, maxBytes),
     response: cut(response, maxBytes),
