@@ -19,7 +19,7 @@ function imports({ file, text }: { file: string; text: string }): readonly strin
 /** Which folders and packages the files of a folder may import; the first row that fits a file counts. */
 const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/)/],
-  ['src/gateway/egress/', /^(?:node:|undici$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
+  ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
   ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|zod$|src\/lib\/|src\/gateway\/)/],
   ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/config\/)/],
   ['src/features/', /^(?!koa|@koa|undici|src\/gateway\/(?:pipeline|relay|egress\/(?!egress\.ts))|src\/app\/http\/|src\/main)/],
