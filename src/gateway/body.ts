@@ -62,18 +62,28 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const onData = (chunk: Buffer) => {
+    // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
+    let settled = false
+    req.on('data', (chunk: Buffer) => {
+      if (settled) return
       size += chunk.length
-      if (size <= limit) chunks.push(chunk)
-      else done(() => reject(tooLarge(limit)))
+      chunks.push(chunk)
+      if (size <= limit) return
+      settled = true
+      reject(tooLarge(limit))
+    })
+    req.on('end', () => {
+      if (settled) return
+      settled = true
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size))
+    })
+    const onGone = () => {
+      if (settled) return
+      settled = true
+      reject(clientGone())
     }
-    const onEnd = () => done(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)))
-    const onGone = () => done(() => reject(clientGone()))
-    const done = (settle: () => void) => {
-      req.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
-      settle()
-    }
-    req.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
+    req.on('close', onGone)
+    req.on('error', onGone)
   })
 }
 

@@ -21,6 +21,7 @@ function secretsOf({ target, prepared }: Pick<Progress, 'target' | 'prepared'>):
     if (typeof secret === 'string' && secret.length >= shortestSecret) secrets.add(secret)
   }
   add(target?.credential.key)
+  for (const value of Object.values(target?.customHeaders ?? {})) add(value)
   const { headers = [] } = prepared?.request ?? {}
   for (let i = 0; i < headers.length; i += 2) if (isCredentialHeader(headers[i] ?? '')) add(headers[i + 1]?.split(' ').at(-1))
   return [...secrets]

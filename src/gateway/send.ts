@@ -104,9 +104,19 @@ function withProviderHeaders({ forward, target, body }: SendRequest, fields: Fie
 /** A flat header list in which each of `newer` stands in place of those with its name. */
 function replaced(headers: readonly string[], newer: readonly string[]): readonly string[] {
   if (newer.length === 0) return headers
-  const names = new Set(newer.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()))
   const kept: string[] = []
-  for (let i = 0; i < headers.length; i += 2)
-    if (!names.has(headers[i]?.toLowerCase() ?? '')) kept.push(headers[i] ?? '', headers[i + 1] ?? '')
-  return [...kept, ...newer]
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    if (!isNamed(newer, name)) kept.push(name, headers[i + 1] ?? '')
+  }
+  for (const part of newer) kept.push(part)
+  return kept
+}
+
+function isNamed(headers: readonly string[], name: string): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    const candidate = headers[i]
+    if (candidate?.length === name.length && candidate.toLowerCase() === name.toLowerCase()) return true
+  }
+  return false
 }
