@@ -70,6 +70,7 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
       chunks.push(chunk)
       if (size <= limit) return
       settled = true
+      chunks.length = 0
       reject(tooLarge(limit))
     })
     req.on('end', () => {
