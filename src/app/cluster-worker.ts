@@ -28,21 +28,18 @@ export async function runWorker(config: Config, features: readonly Feature[]): P
   // Signals of a terminal reach the whole group; the primary decides what they mean.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
   process.on('disconnect', () => end(0, false))
+  const fail = (error: unknown) => {
+    if (ending) return
+    loggers.application.fatal({ err: error }, 'the start of a worker failed')
+    end(1, true)
+  }
   process.on('message', (message) => {
     const told = readToWorker(message)
+    if (told?.kind === 'listen') app.listen().then(({ port }) => tell({ kind: 'listening', port }), fail)
     if (told?.kind === 'database') prepared.resolve(unpackDatabase(config.database, told.database))
     if (told?.kind === 'drain') end(0, told.now)
   })
-  try {
-    tell({ kind: 'listening', ...(await app.listen()) })
-    await app.started
-    tell({ kind: 'ready' })
-  } catch (error) {
-    if (!ending) {
-      loggers.application.fatal({ err: error }, 'the start of a worker failed')
-      end(1, true)
-    }
-  }
+  app.started.then(() => tell({ kind: 'ready' }), fail)
   return ended.promise
 }
 

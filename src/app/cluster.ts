@@ -14,6 +14,15 @@ import { onSignals } from './signals.ts'
 
 export { runWorker } from './cluster-worker.ts'
 
+interface Member {
+  readonly worker: Worker
+  /** It was told to. */
+  mayListen: boolean
+  listening: boolean
+  /** It has all that it needs. */
+  ready: boolean
+}
+
 /** The workers of a primary, and what all of them are told. */
 interface Crew {
   readonly config: Config
@@ -24,8 +33,7 @@ interface Crew {
   /** Starts that failed one after the other; each doubles the wait before the next. */
   failures: number
   port: number
-  /** Workers that listen and have all that they need. */
-  readonly serving: Set<Worker>
+  readonly members: Set<Member>
   /** Resolved when as many serve as are wanted. */
   readonly complete: PromiseWithResolvers<void>
 }
@@ -46,7 +54,7 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
     draining: false,
     failures: 0,
     port: 0,
-    serving: new Set(),
+    members: new Set(),
     complete: Promise.withResolvers(),
   }
   const backstage = createBackstage(config, features, log)
@@ -86,35 +94,61 @@ function tellAll(message: ToWorker): void {
   for (const worker of workers()) if (worker.isConnected()) worker.send(message)
 }
 
-/** The first workers listen at once and say that they wait for the database; a later one listens when it can serve. */
+/** Starts a worker and follows what it tells. */
 function hire(crew: Crew): void {
-  const worker = cluster.fork()
-  const facts = { listening: false, ready: false }
-  const progress = () => {
-    if (!facts.listening || !facts.ready || crew.serving.has(worker)) return
-    crew.failures = 0
-    crew.serving.add(worker)
-    crew.log.info({ pid: worker.process.pid, serving: crew.serving.size }, 'a worker serves')
-    if (crew.serving.size === crew.config.workers) crew.complete.resolve()
-  }
-  worker.on('online', () => worker.send(crew.database === null ? listen : packDatabase(crew.database)))
+  const member: Member = { worker: cluster.fork(), mayListen: false, listening: false, ready: false }
+  const { worker } = member
+  worker.on('online', () => {
+    crew.members.add(member)
+    if (crew.database !== null) worker.send(packDatabase(crew.database))
+    sharePort(crew)
+  })
   worker.on('message', (message: unknown) => {
     const told = readToPrimary(message)
     if (told?.kind === 'metrics') void answerMetrics(crew, worker, told.id)
     if (told?.kind === 'listening') {
       crew.port = told.port
-      facts.listening = true
+      member.listening = true
+      welcome(crew, member)
     }
     if (told?.kind === 'ready') {
-      facts.ready = true
-      if (!facts.listening) worker.send(listen)
+      member.ready = true
+      welcome(crew, member)
+      sharePort(crew)
     }
-    progress()
   })
   worker.on('exit', (code, signal) => {
-    crew.serving.delete(worker)
-    if (!crew.draining) void replace(crew, { pid: worker.process.pid, code, signal })
+    crew.members.delete(member)
+    if (crew.draining) return
+    sharePort(crew)
+    void replace(crew, { pid: worker.process.pid, code, signal })
   })
+}
+
+/**
+ * One worker listens from the first, so that somebody says what the start waits for. The others follow when they can serve, and it
+ * can: whoever reaches the port meets a worker that is ready, once one has been.
+ */
+function sharePort({ members }: Crew): void {
+  const all = [...members]
+  const open = all.filter(({ mayListen }) => mayListen)
+  const next = open.length === 0 ? [all.find(({ ready }) => ready) ?? all[0]] : all.filter(({ ready, mayListen }) => ready && !mayListen)
+  if (!open.every(({ ready }) => ready)) return
+  for (const member of next) {
+    if (member === undefined || !member.worker.isConnected()) continue
+    member.mayListen = true
+    member.worker.send(listen)
+  }
+}
+
+const serves = ({ listening, ready }: Member): boolean => listening && ready
+
+function welcome(crew: Crew, member: Member): void {
+  if (!serves(member)) return
+  crew.failures = 0
+  const serving = [...crew.members].filter(serves).length
+  crew.log.info({ pid: member.worker.process.pid, serving }, 'a worker serves')
+  if (serving === crew.config.workers) crew.complete.resolve()
 }
 
 const listen: ToWorker = { kind: 'listen' }
