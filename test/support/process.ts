@@ -5,8 +5,10 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { ClientConfig } from 'pg'
 import type { DatabaseConfig } from '../../src/config/config.ts'
-import { testDatabase } from './database.ts'
+import { testDatabase, type TestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
 
 export const adminKey = 'gh-admin-key-of-the-tests-0000000000000'
 export const workspaceKey = 'gh-workspace-key-of-the-tests-000000000'
@@ -17,11 +19,17 @@ export interface Gatehouse {
   readonly origin: string
   readonly process: ChildProcess
   readonly database: DatabaseConfig
+  /** For looking past row-level security. */
+  readonly superuser: ClientConfig
   readonly dataDir: string
   /** All that it has printed so far. */
   output(): string
-  /** Starts it again on the same data, after it has ended. */
-  restart(): Promise<void>
+  /** Resolves when it has printed this since its latest start; rejects when it ends before. */
+  printed(text: string): Promise<void>
+  /** Resolves when /readyz says so. */
+  ready(): Promise<void>
+  /** Starts it again on the same data, after it has ended, with other settings where some are given. */
+  restart(options?: Pick<GatehouseOptions, 'env' | 'untilReady'>): Promise<void>
   /** Resolves with the exit code. */
   signal(name: NodeJS.Signals): Promise<number | null>
   stop(): Promise<void>
@@ -30,17 +38,26 @@ export interface Gatehouse {
 export interface GatehouseOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Another process's database and data, to run beside it. */
-  readonly beside?: Gatehouse
+  readonly beside?: Pick<Gatehouse, 'database' | 'superuser'>
+  /** A database that whoever made it drops. */
+  readonly on?: TestDatabase
+  /** False: returns as soon as the process runs. */
+  readonly untilReady?: boolean
 }
 
 /** Starts a process and waits until it is ready. */
-export async function startGatehouse({ env = {}, beside }: GatehouseOptions = {}): Promise<Gatehouse> {
-  const database = beside === undefined ? await testDatabase() : { config: beside.database, drop: async () => {} }
+export async function startGatehouse({ env = {}, beside, on, untilReady = true }: GatehouseOptions = {}): Promise<Gatehouse> {
+  const database =
+    beside !== undefined
+      ? notOurs(beside.database, beside.superuser)
+      : on !== undefined
+        ? notOurs(on.config, on.superuser)
+        : await testDatabase()
   const dataDir = await mkdtemp(path.join(tmpdir(), 'gatehouse-'))
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const settings = { ...environment(database.config), PORT: String(port), DATA_DIR: dataDir, ...env }
-  const state: { child: ChildProcess; output: string } = { child: run(settings), output: '' }
+  const state = { child: run(settings), output: '', from: 0 }
   const collect = () => {
     for (const stream of [state.child.stdout, state.child.stderr]) stream?.on('data', (chunk: Buffer) => (state.output += chunk.toString()))
   }
@@ -52,19 +69,32 @@ export async function startGatehouse({ env = {}, beside }: GatehouseOptions = {}
     return state.child.exitCode
   }
   collect()
-  await ready(origin, state)
+  if (untilReady) {
+    await ready(origin, state).catch(async (error: unknown) => {
+      state.child.kill('SIGKILL')
+      await database.drop()
+      throw error
+    })
+  }
   return {
     origin,
     get process() {
       return state.child
     },
     database: database.config,
+    superuser: database.superuser,
     dataDir,
     output: () => state.output,
-    async restart() {
-      state.child = run(settings)
+    async printed(text) {
+      const from = state.from
+      await eventually(() => state.output.includes(text, from) || assertRuns(state), startWithinMs, JSON.stringify(text))
+    },
+    ready: () => ready(origin, state),
+    async restart(again = {}) {
+      state.from = state.output.length
+      state.child = run({ ...settings, ...again.env })
       collect()
-      await ready(origin, state)
+      if (again.untilReady !== false) await ready(origin, state)
     },
     signal: end,
     async stop() {
@@ -74,6 +104,10 @@ export async function startGatehouse({ env = {}, beside }: GatehouseOptions = {}
     },
   }
 }
+
+const notOurs = (config: DatabaseConfig, superuser: ClientConfig): TestDatabase => ({ config, superuser, drop: async () => {} })
+
+const startWithinMs = 60_000
 
 const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 
@@ -97,19 +131,28 @@ export function environment(database: DatabaseConfig): Record<string, string> {
   }
 }
 
+const running = new Set<ChildProcess>()
+
 function run(env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
 }
 
+// A test that fails or runs out of time leaves no process behind.
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+
 async function ready(origin: string, state: { readonly child: ChildProcess; readonly output: string }): Promise<void> {
-  const deadline = Date.now() + 60_000
-  while (Date.now() < deadline) {
-    if (state.child.exitCode !== null) throw new Error(`the process ended with ${state.child.exitCode}:\n${state.output}`)
-    const answer = await fetch(`${origin}/readyz`).catch(() => null)
-    if (answer?.status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`the process was not ready in a minute:\n${state.output}`)
+  const answersReady = async () => assertRuns(state) || (await fetch(`${origin}/readyz`).catch(() => null))?.status === 200
+  await eventually(answersReady, startWithinMs, 'readiness').catch((error: unknown) => {
+    throw new Error(`not ready:\n${state.output.slice(-4000)}`, { cause: error })
+  })
+}
+
+function assertRuns({ child: { exitCode, signalCode }, output }: { readonly child: ChildProcess; readonly output: string }): false {
+  if (exitCode === null && signalCode === null) return false
+  throw new Error(`the process ended with ${exitCode ?? signalCode}:\n${output.slice(-4000)}`)
 }
 
 async function freePort(): Promise<number> {
