@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { organisationScopes, workspaceScopes } from '../../src/lib/scopes.ts'
+import { inDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
+import { type RawAnswer, send, sendJson } from './http.ts'
+import { adminKey, type Gatehouse } from './process.ts'
+
+/** What a workspace owns, each thing by every reference that a path may hold. */
+export type Things = Readonly<Record<Noun, readonly string[]>>
+export type Noun = 'organisations' | 'workspaces' | 'api-keys' | 'integrations' | 'providers' | 'virtual-keys' | 'logs'
+
+export interface Department {
+  readonly workspaceId: string
+  readonly slug: string
+  readonly key: string
+  readonly things: Things
+}
+
+/** An organisation with two workspaces, both in use. */
+export interface Company {
+  readonly organisationId: string
+  readonly slug: string
+  readonly adminKey: string
+  readonly main: Department
+  readonly side: Department
+}
+
+interface Calls {
+  readonly gatehouse: Gatehouse
+  /** The provider's URL, and what a chat with it looks like. */
+  readonly providerUrl: string
+}
+
+export const ask = (
+  gatehouse: Pick<Gatehouse, 'origin'>,
+  key: string,
+  { method = 'GET', path, body }: { method?: string; path: string; body?: unknown },
+): Promise<RawAnswer> =>
+  send(`${gatehouse.origin}/v1${path}`, {
+    method,
+    headers: { 'x-service-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+
+async function demand(answer: Promise<RawAnswer>): Promise<Readonly<Record<string, unknown>>> {
+  const { status, text } = await answer
+  if (status !== 200) throw new Error(`${status} ${text}`)
+  return JSON.parse(text) as Record<string, unknown>
+}
+
+/** Makes an organisation, its workspaces and their keys. A key is made by the first admin and then moved, since only the process knows how to hash one. */
+export async function createCompany(calls: Calls, slug: string): Promise<Company> {
+  const [organisationId, mainId, sideId] = [randomUUID(), randomUUID(), randomUUID()]
+  const { gatehouse } = calls
+  const admin = await makeKey(gatehouse, 'organisation', organisationScopes)
+  const keys = [await makeKey(gatehouse, 'workspace', workspaceScopes), await makeKey(gatehouse, 'workspace', workspaceScopes)] as const
+  await inDatabase(gatehouse.superuser, async (client) => {
+    await client.query(`INSERT INTO organisations (id, slug, name) VALUES ($1, $2, $2)`, [organisationId, slug])
+    for (const [at, id] of [mainId, sideId].entries()) {
+      const name = `${slug}-${at === 0 ? 'main' : 'side'}`
+      await client.query(`INSERT INTO workspaces (id, organisation_id, slug, name, is_default) VALUES ($1, $2, $3, $3, $4)`, [
+        id,
+        organisationId,
+        name,
+        at === 0,
+      ])
+    }
+    const move = 'UPDATE api_keys SET organisation_id = $2, workspace_id = $3 WHERE id = $1'
+    await client.query(move, [admin.id, organisationId, null])
+    await client.query(move, [keys[0].id, organisationId, mainId])
+    await client.query(move, [keys[1].id, organisationId, sideId])
+  })
+  await eventually(
+    async () => (await ask(gatehouse, admin.key, { path: '/admin/organisation' })).text.includes(organisationId),
+    5000,
+    'the key to move',
+  )
+  const department = async (workspaceId: string, name: string, key: string): Promise<Department> => {
+    await eventually(async () => (await ask(gatehouse, key, { path: '/workspaces' })).text.includes(workspaceId), 5000, 'the key to move')
+    return {
+      workspaceId,
+      slug: name,
+      key,
+      things: { organisations: [organisationId, slug], workspaces: [workspaceId, name], ...(await makeThings(calls, key, name)) },
+    }
+  }
+  return {
+    organisationId,
+    slug,
+    adminKey: admin.key,
+    main: await department(mainId, `${slug}-main`, keys[0].key),
+    side: await department(sideId, `${slug}-side`, keys[1].key),
+  }
+}
+
+/** A key of the first organisation. */
+async function makeKey(
+  gatehouse: Gatehouse,
+  type: 'organisation' | 'workspace',
+  scopes: readonly string[],
+): Promise<{ id: string; key: string }> {
+  const made = await demand(ask(gatehouse, adminKey, { method: 'POST', path: `/api-keys/${type}/service`, body: { name: 'k', scopes } }))
+  return { id: String(made['id']), key: String(made['key']) }
+}
+
+/** One of each, made with the workspace's own key. */
+async function makeThings(
+  { gatehouse, providerUrl }: Calls,
+  key: string,
+  name: string,
+): Promise<Omit<Things, 'organisations' | 'workspaces'>> {
+  const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
+  const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])
+  const configurations = { custom_host: providerUrl }
+  const integration = await post('/integrations', {
+    name,
+    slug: `${name}-i`,
+    default_provider_slug: `${name}-p`,
+    ai_provider_id: 'openai',
+    key: `sk-${name}`,
+    configurations,
+  })
+  await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
+  const apiKey = await post('/api-keys/workspace/service', { name, scopes: ['logs.list'] })
+  const headers = { 'x-service-api-key': key, 'x-service-provider': `@${name}-p`, 'x-service-trace-id': name }
+  await demand(sendJson(`${gatehouse.origin}/v1/chat/completions`, headers, { model: `${name}-model`, messages: [] }))
+  const logs = async () => (await demand(ask(gatehouse, key, { path: `/logs?trace_id=${name}` })))['data'] as { id: string }[]
+  await eventually(async () => (await logs()).length === 1, 10_000, 'the log')
+  return {
+    'api-keys': [String(apiKey['id'])],
+    integrations: [String(integration['id']), `${name}-i`],
+    providers: [await idOf(`/providers/${name}-p`), `${name}-p`],
+    'virtual-keys': [await idOf(`/virtual-keys/${name}-v`), `${name}-v`],
+    logs: (await logs()).map(({ id }) => id),
+  }
+}
