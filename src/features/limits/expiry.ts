@@ -2,10 +2,14 @@ import { ApiError } from '../../lib/errors.ts'
 
 type Status = 'active' | 'exhausted' | 'expired' | 'archived'
 
+/** With an offset a time of four digits may lie behind it, where no ISO date with four digits is. */
+const lastMoment = new Date('9999-12-31T23:59:59.999Z')
+
 /** The moment a caller asks for: undefined and null stay what they are, the past is refused. */
 export function toExpiry(given: string | null | undefined, nowMs: number): Date | null | undefined {
   if (given === undefined || given === null) return given
   const expiry = new Date(given)
+  if (expiry > lastMoment) throw new ApiError('AB01', 'expires_at is beyond the year 9999.', { param: 'expires_at' })
   if (expiry.getTime() > nowMs) return expiry
   throw new ApiError('AB01', 'expires_at is in the past.', { param: 'expires_at' })
 }
