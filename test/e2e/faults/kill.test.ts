@@ -6,7 +6,7 @@ import { chat, type Load, type Outcome, startLoad, succeeded } from '../../suppo
 import { readLogged, untilLogged } from '../../support/logged.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
 
-const rounds = 22
+const rounds = 20
 const clients = 12
 
 /** Kills come after so many answers of a round: at once, in the middle of a segment, and in the middle of shipping what was left before. */
