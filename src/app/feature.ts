@@ -9,6 +9,8 @@ export interface Feature {
   readonly id: string
   /** The release that brings it; mounted only at or above that level. */
   readonly since: string
+  /** The later releases whose recorded changes of this feature it has. */
+  readonly changes?: readonly string[]
   /** Absent: always on. `OFF` removes its routes and jobs. */
   readonly flag?: FeatureFlag
   readonly requires?: readonly string[]

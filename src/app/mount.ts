@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { compareVersions } from '../release/version.ts'
 import type { Feature, Job } from './feature.ts'
 import { pruneChanges } from './snapshot/prune-changes.ts'
 
@@ -21,19 +22,9 @@ export function mountFeatures(features: readonly Feature[], config: Pick<Config,
 function reasonAgainst(feature: Feature, { flags, version }: Pick<Config, 'flags' | 'version'>, off: ReadonlySet<string>): string | null {
   const { id, since, flag, requires = [] } = feature
   if (flag !== undefined && !flags[flag]) return `The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`
-  if (isNewer(since, version)) return `The feature ${id} comes with release ${since}. This is release ${version}.`
+  if (compareVersions(since, version) > 0) return `The feature ${id} comes with release ${since}. This is release ${version}.`
   const missing = requires.find((other) => off.has(other))
   return missing === undefined ? null : `The feature ${id} needs the feature ${missing}, which is off.`
-}
-
-/** Whether release `one` comes after `other`; both are `major.minor.patch`. */
-function isNewer(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((version) => version.split('.').map(Number))
-  for (const [at, part] of (left ?? []).entries()) {
-    const difference = part - (right?.[at] ?? 0)
-    if (difference !== 0) return difference > 0
-  }
-  return false
 }
 
 /** The background work of the features that are on, and of the frame itself. */

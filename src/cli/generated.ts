@@ -1,0 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { changelog } from '../release/notes.ts'
+import type { Project } from '../release/project.ts'
+import type { ReleaseTable } from '../release/table.ts'
+
+/** The files that are made from the records, as they are and as they should be. */
+export function generatedFiles(root: string, { releases }: ReleaseTable): Project['generated'] {
+  const file = path.join(root, 'CHANGELOG.md')
+  return [{ path: 'CHANGELOG.md', found: existsSync(file) ? readFileSync(file, 'utf8') : null, expected: changelog(releases) }]
+}

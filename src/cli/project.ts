@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { openapiDocument } from '../app/openapi.ts'
+import { settingNames, settings } from '../config/index.ts'
+import { features } from '../features/index.ts'
+import type { Code, Project } from '../release/project.ts'
+import { published } from '../release/published.ts'
+import { Lock } from '../release/record.ts'
+import { compareVersions } from '../release/version.ts'
+import { readTable, recordFiles } from './checkout.ts'
+import { generatedFiles } from './generated.ts'
+
+/** Everything that `release check` compares, read from a checkout and from the code that runs. */
+export function readProject(root: string): Project {
+  const table = readTable(root)
+  return {
+    table,
+    published,
+    code: readCode(),
+    hashes: {
+      migrations: hashes(path.join(root, 'migrations'), '.sql'),
+      records: Object.fromEntries(recordFiles(root).map((file) => [path.basename(file, '.yaml'), hash(path.join(root, 'releases', file))])),
+    },
+    locks: readLocks(path.join(root, 'releases', 'locks')),
+    generated: generatedFiles(root, table),
+    chart: readChart(path.join(root, 'charts', 'app')),
+  }
+}
+
+function readCode(): Code {
+  return {
+    features,
+    settings: settingNames.map((name) => ({ name, since: settings[name].since })),
+    operations: operationsOf,
+    // `gatehouse preflight` does not exist yet, and so none of its checks.
+    preflightChecks: [],
+  }
+}
+
+const Described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+
+function operationsOf(level: string): readonly string[] {
+  const mounted = features.filter(({ since }) => compareVersions(since, level) <= 0)
+  const { paths } = Described.parse(openapiDocument(mounted, { version: level, publicUrl: null }))
+  return Object.entries(paths).flatMap(([at, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`))
+}
+
+const hash = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+
+/** The files below a folder, relative to it, with `/`; none when it does not exist. */
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return []
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return entries.map(({ parentPath, name }) => path.relative(folder, path.join(parentPath, name)).replaceAll(path.sep, '/')).toSorted()
+}
+
+const hashes = (folder: string, ending: string) =>
+  Object.fromEntries(
+    filesIn(folder)
+      .filter((file) => file.endsWith(ending))
+      .map((file) => [file.slice(0, -ending.length), hash(path.join(folder, file))]),
+  )
+
+const readLocks = (folder: string): readonly Lock[] =>
+  filesIn(folder)
+    .filter((file) => file.endsWith('.lock.json'))
+    .map((file) => Lock.parse(JSON.parse(readFileSync(path.join(folder, file), 'utf8'))))
+
+const ChartManifest = z.object({ annotations: z.object({ 'artifacthub.io/images': z.string() }) })
+const Images = z.array(z.object({ image: z.string() }))
+
+/** The chart's text files, and the images that its manifest says it renders. */
+function readChart(folder: string): Project['chart'] {
+  const files = Object.fromEntries(filesIn(folder).map((file) => [file, readFileSync(path.join(folder, file), 'utf8')]))
+  const manifest = ChartManifest.safeParse(parse(files['Chart.yaml'] ?? ''))
+  if (!manifest.success) return { files, images: null }
+  return { files, images: Images.parse(parse(manifest.data.annotations['artifacthub.io/images'])).map(({ image }) => image) }
+}

@@ -1,0 +1,38 @@
+import type { Published } from './published.ts'
+import type { Lock } from './record.ts'
+import type { ReleaseTable } from './table.ts'
+
+/** What the code says of itself. */
+export interface Code {
+  readonly features: readonly { readonly id: string; readonly since: string; readonly changes?: readonly string[] }[]
+  readonly settings: readonly { readonly name: string; readonly since: string }[]
+  /** The operations of the API description, such as `GET /logs`, that each level serves. */
+  operations(level: string): readonly string[]
+  readonly preflightChecks: readonly string[]
+}
+
+/** What `release check` compares: records, code and files, all of them given, so that the rules stay pure. */
+export interface Project {
+  readonly table: ReleaseTable
+  readonly published: readonly Published[]
+  readonly code: Code
+  /** SHA-256 by migration id (`v01.03.00/001-tenancy`), and by version of the record's file. */
+  readonly hashes: { readonly migrations: Readonly<Record<string, string>>; readonly records: Readonly<Record<string, string>> }
+  readonly locks: readonly Lock[]
+  /** Files that are generated from the records: as they are, and as they would be written. */
+  readonly generated: readonly { readonly path: string; readonly found: string | null; readonly expected: string }[]
+  /** The chart's text files by path, and the images that it renders; no chart: none and null. */
+  readonly chart: { readonly files: Readonly<Record<string, string>>; readonly images: readonly string[] | null }
+}
+
+/** What a rule has against the project; pending: recorded and not implemented yet. */
+export interface Finding {
+  readonly rule: `R${number}`
+  /** The release or the file that it is about. */
+  readonly where: string
+  readonly message: string
+  readonly pending?: boolean
+}
+
+/** One of R1 to R14. */
+export type Rule = (project: Project) => readonly Finding[]

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+
+const root = path.resolve(import.meta.dirname, '../../..')
+
+const run = (...args: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), ...args], { encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+/** The records in a folder of their own, which a test may damage. */
+function checkout(t: ExecutionContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-records-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  for (const name of ['releases', 'migrations', 'CHANGELOG.md']) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+  return folder
+}
+
+const commands = [[], ['release'], ['release', 'check'], ['release', 'status'], ['release', 'generate'], ['notes'], ['path']]
+for (const command of commands)
+  test(`help: ${['gatehouse', ...command].join(' ')}`, (t) => {
+    const { status, stdout } = run(...command, '--help')
+    t.is(status, 0)
+    t.regex(stdout, /\nExample:\n {2}gatehouse \w/)
+    t.regex(stdout, /\nExit codes:\n {2}0 /)
+  })
+
+test('wrong command lines end with 2 and say why', (t) => {
+  const wrong = [['fly'], ['path', '1.3.0'], ['notes', '1.3.0', '1.3.0', '1.4.0'], ['path', '--sideways', '1.3.0', '1.4.0'], ['release']]
+  for (const args of wrong) t.like(run(...args), { status: 2, stdout: '' }, args.join(' '))
+  t.regex(run('path', '1.3.0', '9.9.9').stderr, /^error: there is no release 9\.9\.9; the releases are 1\.3\.0, .*1\.12\.0\n$/)
+  t.like(run('notes', '1.4.0', '1.3.0'), { status: 2, stderr: 'error: 1.3.0 comes before 1.4.0: an upgrade leads to a later release\n' })
+  t.like(run('--root', tmpdir(), 'path', '1.3.0', '1.4.0'), { status: 2 })
+})
+
+test('path and notes answer people and programs', (t) => {
+  t.regex(run('path', '1.3.0', '1.12.0').stdout, /^1\.3\.0 -> 1\.4\.0 \(app-1\.4\.1\) -> 1\.12\.0 \(app-1\.6\.0\)\n {2}1\.4\.0 {2}breaking/)
+  t.regex(run('path', '1.3.0', '1.12.0', '--no-volume').stdout, /^1\.3\.0 -> 1\.12\.0 \(app-1\.6\.0\)\n/)
+  t.is(run('path', '1.5.0', '1.5.0').stdout, '1.5.0 is reached already.\n')
+  t.like(JSON.parse(run('path', '1.11.2', '1.12.0', '--json').stdout), [{ version: '1.12.0', chart: 'app-1.6.0' }])
+  t.regex(run('notes', '1.7.1', '1.7.2').stdout, /^## Before you upgrade\n\n- 1\.7\.2: \*\*Security\*\*/)
+  t.like(JSON.parse(run('notes', '1.11.1', '1.12.0', '--json').stdout), [{ version: '1.11.2' }, { version: '1.12.0' }])
+})
+
+test('check passes with what is pending, and is strict when asked', (t) => {
+  const plain = run('release', 'check')
+  t.is(plain.status, 0)
+  const [, pending] = /^21 releases, 0 faults, (\d+) pending\n$/.exec(plain.stdout) ?? []
+  const listed = JSON.parse(run('release', 'check', '--json').stdout) as unknown[]
+  t.is(listed.length, Number(pending))
+  const strict = run('release', 'check', '--strict')
+  t.is(strict.status, listed.length > 0 ? 1 : 0)
+  t.is(strict.stdout.trimEnd().split('\n').length, listed.length + 1)
+})
+
+test('status tells all releases', (t) => {
+  const { status, stdout } = run('release', 'status')
+  t.is(status, 0)
+  t.is([...stdout.matchAll(/^1\.\d+\.\d \(/gm)].length, 21)
+  t.regex(stdout, / {2}feature {10}implemented {2}organisations, workspaces, api-keys/)
+  t.true((JSON.parse(run('release', 'status', '--json').stdout) as unknown[]).length > 100)
+})
+
+test('generate repairs what check finds', (t) => {
+  const folder = checkout(t)
+  const changelog = path.join(folder, 'CHANGELOG.md')
+  writeFileSync(changelog, 'edited by hand\n')
+  t.like(run('--root', folder, 'release', 'check'), { status: 1 })
+  const refused = run('--root', folder, 'release', 'generate', '--check')
+  t.like(refused, { status: 1, stdout: 'CHANGELOG.md does not say what the records say: run "gatehouse release generate"\n' })
+  t.is(readFileSync(changelog, 'utf8'), 'edited by hand\n')
+  t.like(run('--root', folder, 'release', 'generate'), { status: 0, stdout: 'CHANGELOG.md: written\n' })
+  t.is(readFileSync(changelog, 'utf8'), readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'))
+  t.like(run('--root', folder, 'release', 'generate', '--check'), { status: 0, stdout: '' })
+})
+
+test('faulty records are refused by file and field', (t) => {
+  const folder = checkout(t)
+  writeFileSync(path.join(folder, 'releases', '1.5.0.yaml'), 'version: 1.5.0\ncolour: red\n')
+  writeFileSync(path.join(folder, 'releases', '1.5.1.yaml'), 'version: [1.5.1\n')
+  const broken = run('--root', folder, 'release', 'check')
+  t.is(broken.status, 1)
+  t.regex(broken.stderr, /^error: 1\.5\.1\.yaml: /)
+  rmSync(path.join(folder, 'releases', '1.5.1.yaml'))
+  const { status, stderr } = run('--root', folder, 'release', 'check')
+  t.is(status, 1)
+  t.regex(stderr, /1\.5\.0\.yaml: date: /)
+  t.regex(stderr, /1\.5\.0\.yaml: : .*"colour"/)
+})
+
+test('an edited migration and a record without a release are found in a checkout', (t) => {
+  const folder = checkout(t)
+  rmSync(path.join(folder, 'migrations', 'v01.03.00', '003-logs.sql'))
+  rmSync(path.join(folder, 'releases', '1.11.1.yaml'))
+  const { status, stdout } = run('--root', folder, 'release', 'check')
+  t.is(status, 1)
+  t.regex(stdout, /^R1 {3}1\.11\.1: was announced and has no record$/m)
+  t.regex(stdout, /^R8 {3}1\.3\.0: v01\.03\.00\/003-logs does not exist$/m)
+  t.regex(stdout, /^R11 {2}CHANGELOG\.md: /m)
+})
