@@ -69,15 +69,26 @@ const longestModel = 255
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 const maybeRounded = (ms: number | null): number | null => (ms === null ? null : rounded(ms))
 
-const parameter = /([?&])([^=&#]*)=([^&#]*)/g
 const secretParameter =
   /(?:^|[-_.])(?:key|sig|signature|token|access[-_]?token|secret|password|pwd|auth|authorization|credential|code|jwt)$|api[-_]?key/i
 
 /** A path as it may be logged: some providers take their key in the query. */
-const withoutKeys = (path: string): string =>
-  path.includes('?')
-    ? path.replace(parameter, (whole, mark: string, name: string) => (isSecret(name) ? `${mark}${name}=[removed]` : whole))
-    : path
+function withoutKeys(path: string): string {
+  const at = path.indexOf('?')
+  return at === -1
+    ? path
+    : path.slice(0, at + 1) +
+        path
+          .slice(at + 1)
+          .split('&')
+          .map(withoutKey)
+          .join('&')
+}
+
+function withoutKey(parameter: string): string {
+  const at = parameter.indexOf('=')
+  return at !== -1 && isSecret(parameter.slice(0, at)) ? `${parameter.slice(0, at)}=[removed]` : parameter
+}
 
 function isSecret(name: string): boolean {
   try {
@@ -91,7 +102,7 @@ function isSecret(name: string): boolean {
 export function toBodies(progress: Progress, { relayed }: Ending, maxBytes: number): ExchangeBodies {
   if (!keepsBodies(progress)) return noBodies
   const request = progress.body?.bytes ?? null
-  const response = relayed === null || relayed.capture.size === 0 ? null : withoutCredential(relayed.capture.head(), progress)
+  const response = relayed === null || relayed.capture.size === 0 ? null : withoutCredential(relayed, progress)
   return {
     request: cut(request, maxBytes),
     response: cut(response, maxBytes),

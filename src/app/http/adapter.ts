@@ -11,12 +11,15 @@ import { demandRunning } from './running.ts'
 type Input = Pick<Call<unknown, unknown, unknown>, 'params' | 'query' | 'body'>
 type Touched = Parameters<Call<unknown, unknown, unknown>['audit']>[0]
 
+/** What is managed is small; checking a body costs many times its reading. */
+const maxBodyBytes = 2 * 1024 * 1024
+
 /**
  * How every control-plane route runs: authenticate -> demand the scope -> parse -> one tenant transaction around the handler, its
  * answer and its audit row. The answer goes through the route's schema, so that a field which is not declared cannot leak.
  */
 export function routeAdapter(frame: Frame): (route: Route) => Middleware {
-  const readBody = bodyReader(frame.config.maxJsonBytes)
+  const readBody = bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes))
   const prefixes = ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)]
   return (route) => async (ctx) => {
     ctx.state.access.route = route.path

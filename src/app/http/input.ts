@@ -8,7 +8,7 @@ export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, 
   if (schema === undefined) return undefined
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.flatMap((issue) => describe(issue, value, []))
+  const faults = parsed.error.issues.slice(0, maxFaults).flatMap((issue) => describe(issue, value, []))
   const [first] = faults
   throw new ApiError('AB01', `The ${place} is not valid: ${faults.map(({ text }) => text).join('; ')}.`, {
     param: first?.field ?? place,
@@ -22,20 +22,22 @@ interface Fault {
 }
 
 const maxFaults = 20
+/** Of a value that came instead no more than this is looked at: it may be megabytes long. */
+const longestValue = 2000
 
 function describe(issue: z.core.$ZodIssue, root: unknown, parents: readonly PropertyKey[]): readonly Fault[] {
   const path = [...parents, ...issue.path]
   if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, maxFaults).map((key) => unknownField([...path, key]))
   if (issue.code === 'invalid_union') {
     const nearest = issue.errors.toSorted((one, other) => depth(other) - depth(one))[0] ?? []
-    if (nearest.length > 0 && depth(nearest) > 0) return nearest.flatMap((inner) => describe(inner, root, path))
+    if (nearest.length > 0 && depth(nearest) > 0) return nearest.slice(0, maxFaults).flatMap((inner) => describe(inner, root, path))
   }
   const field = toField(path)
   return [{ field, text: `\`${field}\`: ${issue.message}${got(root, path)}` }]
 }
 
 /** How far into the value a branch of a union got before it failed. */
-const depth = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map(({ path }) => path.length))
+const depth = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.slice(0, maxFaults).map(({ path }) => path.length))
 
 const unknownField = (path: readonly PropertyKey[]): Fault => ({
   field: toField(path),
@@ -53,6 +55,7 @@ function got(root: unknown, path: readonly PropertyKey[]): string {
   let value = root
   for (const part of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
   if (value === undefined) return ' (missing)'
-  const text = scrubSecrets(JSON.stringify(value) ?? typeof value)
+  const shown = JSON.stringify(value, (name, child: unknown) => (isSecretName(name) ? '[secret]' : child)) ?? typeof value
+  const text = scrubSecrets(shown.slice(0, longestValue))
   return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
 }

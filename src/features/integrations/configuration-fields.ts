@@ -53,13 +53,18 @@ const headerName = z
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'This is not a header name.')
   .refine((name) => !ownHeaders.test(name), 'This header is set by the gateway.')
 
-const customHeaders = z.record(
-  headerName,
-  z
-    .string()
-    .max(8192)
-    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.'),
-)
+/** More than any provider asks for, fewer than any server refuses. */
+const maxCustomHeaders = 64
+
+const customHeaders = z
+  .record(
+    headerName,
+    z
+      .string()
+      .max(8192)
+      .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.'),
+  )
+  .refine((headers) => Object.keys(headers).length <= maxCustomHeaders, `At most ${maxCustomHeaders} headers are allowed.`)
 
 const types: Readonly<Record<string, z.ZodType>> = {
   aws_auth_type: z.enum(['accessKey', 'assumedRole']),

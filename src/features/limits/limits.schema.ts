@@ -38,6 +38,7 @@ const repeated = { message: 'Two rate limits have the same type and unit.' }
 /** The rate limits of an API key. */
 export const keyRateLimits = z
   .array(limit(['rps', 'rpm', 'rph', 'rpd', 'rpw']))
+  .max(20)
   .refine(oncePerUnit, repeated)
   .meta({ id: 'ApiKeyRateLimits', description: 'At most one limit for each type and unit.' })
 
@@ -45,7 +46,7 @@ const providerLimit = limit(['rpm', 'rph', 'rpd'])
 
 /** The rate limits of a provider, a virtual key or a workspace: a list, or a single one. */
 export const rateLimits = z
-  .union([z.array(providerLimit), providerLimit.transform((single) => [single])])
+  .union([z.array(providerLimit).max(20), providerLimit.transform((single) => [single])])
   .refine(oncePerUnit, repeated)
   .meta({ id: 'RateLimits', description: 'At most one limit for each type and unit.' })
 
