@@ -144,6 +144,11 @@ test.serial('credentials are stored, changed, refused and shown', async (t) => {
     ]
     for (const body of refusals) t.true([400, 409].includes((await manage('/integrations', body)).status))
   }
+  for (const body of [
+    [{ key: canaries.plant('key in a list') }],
+    { name: { key: canaries.plant('key in a name') }, ai_provider_id: 'openai' },
+  ])
+    t.is((await manage('/integrations', body)).status, 400)
   const half = `{"name":"x","ai_provider_id":"openai","key":"${canaries.plant('key in broken JSON')}","configurations":{"custom_host":nonsense}}`
   t.is((await manage('/integrations', half)).status, 400)
   t.is(

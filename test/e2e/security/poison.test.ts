@@ -229,6 +229,34 @@ test.serial('strangers cost little: no more than 5 ms of CPU a request', async (
   }
 })
 
+/** Bodies of 2 MB, and a path of 60 KB, that a careless check takes minutes for. */
+const heavy: Readonly<Record<string, () => Promise<{ readonly status: number; readonly text: string }>>> = {
+  'a value that looks like a token at every turn': () =>
+    create('/integrations', { name: ['-eyJaaaaaaaa'.repeat(160_000)], ai_provider_id: 'openai' }),
+  'a million scopes': () => create('/api-keys/workspace/service', { name: 'k', scopes: Array.from({ length: 1_000_000 }, () => 1) }),
+  'half a million rate limits': () =>
+    create('/virtual-keys', { name: 'k', provider: 'openai', rate_limits: Array.from({ length: 500_000 }, () => ({})) }),
+  'a hundred thousand configurations': () =>
+    create('/integrations', { name: 'k', ai_provider_id: 'openai', configurations: numbered(100_000, 'k') }),
+  'a hundred thousand headers': () =>
+    create('/integrations', { name: 'k', ai_provider_id: 'openai', configurations: { custom_headers: numbered(100_000, 'h') } }),
+  'a query of question marks': () =>
+    send(`${gatehouse.origin}/v1/x?${'?'.repeat(15_000)}`, { headers: { ...target(), 'x-emulate': 'unauthorized' } }),
+}
+
+const create = (path: string, body: unknown) => ask(gatehouse, adminKey, { method: 'POST', path, body })
+const numbered = (length: number, prefix: string) => Object.fromEntries(Array.from({ length }, (_, at) => [`${prefix}${at}`, '1']))
+
+for (const [name, bring] of Object.entries(heavy)) {
+  test.serial(`${name} costs less than two seconds`, async (t) => {
+    const before = await cpuMs()
+    const { status, text } = await bring()
+    t.true([400, 401, 413].includes(status), `${status} ${text.slice(0, 300)}`)
+    t.true(text.length < 5000, `${text.length}`)
+    t.true((await cpuMs()) - before < 2000, `${(await cpuMs()) - before} ms`)
+  })
+}
+
 test.serial('strangers leave nothing behind: their header names, were they kept, would burst the heap', async (t) => {
   const requests = Array.from({ length: 1700 }, (_, at) => ({ headers: { [`x-${at}-${'N'.repeat(60_000)}`]: 'v' } }))
   await inParallel(requests, 8, (request) => send(`${gatehouse.origin}/v1/chat/completions`, request))
