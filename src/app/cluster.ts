@@ -117,6 +117,7 @@ function hire(crew: Crew): void {
       sharePort(crew)
     }
   })
+  worker.on('error', (error) => crew.log.warn({ err: error }, 'a worker could not be reached'))
   worker.on('exit', (code, signal) => {
     crew.members.delete(member)
     if (crew.draining) return

@@ -16,12 +16,12 @@ const maxCauses = 4
  * its parameters, and everything that looks like a credential are left out.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
-  if (!(error instanceof Error)) return { type: typeof error, message: scrubSecrets(String(error)).slice(0, maxMessage) }
+  if (!(error instanceof Error)) return { type: typeof error, message: scrubSecrets(String(error).slice(0, maxMessage)) }
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
   return {
     type: error.name,
-    message: scrubSecrets(withoutStatement(error.message)).slice(0, maxMessage),
+    message: scrubSecrets(withoutStatement(error.message).slice(0, maxMessage)),
     ...code,
     ...(frames === undefined || frames.length === 0 ? {} : { stack: frames.join('\n') }),
     ...(error.cause === undefined || error.cause === null || depth >= maxCauses ? {} : { cause: describeError(error.cause, depth + 1) }),

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { ApiError } from '../lib/errors.ts'
+import { ByteList } from '../lib/byte-list.ts'
 import { parseJson } from '../lib/json.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
@@ -60,23 +61,21 @@ const tooLarge = (limit: number) =>
 
 function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
+    const bytes = new ByteList()
     // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
     let settled = false
     req.on('data', (chunk: Buffer) => {
       if (settled) return
-      size += chunk.length
-      chunks.push(chunk)
-      if (size <= limit) return
+      bytes.push(chunk)
+      if (bytes.size <= limit) return
       settled = true
-      chunks.length = 0
+      bytes.clear()
       reject(tooLarge(limit))
     })
     req.on('end', () => {
       if (settled) return
       settled = true
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size))
+      resolve(bytes.join())
     })
     const onGone = () => {
       if (settled) return
@@ -94,12 +93,17 @@ const clientGone = () => new ApiError('client_closed', 'The client left before i
 function bounded(req: IncomingMessage, limit: number): Readable {
   let size = 0
   const through = new PassThrough()
-  req.on('data', (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     size += chunk.length
     if (size > limit) through.destroy(tooLarge(limit))
     else if (!through.write(chunk)) req.pause()
-  })
+  }
+  req.on('data', onData)
   through.on('drain', () => req.resume())
+  // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
+  through.on('error', () => {})
+  // When nobody reads it any more, what still comes is thrown away, so that the client gets to read its answer.
+  through.once('close', () => req.off('data', onData).resume())
   req.once('end', () => through.end())
   req.once('close', () => {
     if (!req.complete) through.destroy(clientGone())
@@ -107,18 +111,50 @@ function bounded(req: IncomingMessage, limit: number): Readable {
   return through
 }
 
-/** Replaces the model in the original bytes, so that nothing else of the caller's body changes. */
-export function replaceModel(bytes: Buffer, json: Readonly<Record<string, unknown>>, model: string): Buffer {
+/** Puts another model in the place of the old one in the original bytes: nothing else of the caller's body changes. */
+export function replaceModel(bytes: Buffer, from: string, to: string): Buffer {
   const text = bytes.toString('utf8')
-  const named = JSON.stringify(json['model'])
-  const places = [...placesOf(text, named)]
-  const [at] = places
-  if (places.length !== 1 || at === undefined) return Buffer.from(JSON.stringify({ ...json, model }))
-  return Buffer.from(text.slice(0, at) + JSON.stringify(model) + text.slice(at + named.length))
+  const model = JSON.stringify(to)
+  let rest = 0
+  let replaced = ''
+  for (const [start, end] of topLevelValues(text, 'model')) {
+    if (JSON.parse(text.slice(start, end)) !== from) continue
+    replaced += text.slice(rest, start) + model
+    rest = end
+  }
+  return Buffer.from(replaced + text.slice(rest))
 }
 
-/** Where `named` stands as the value of a field `model`. No pattern of the caller's text: it may be megabytes long. */
-function* placesOf(text: string, named: string): Generator<number> {
-  for (let at = text.indexOf(named); at !== -1; at = text.indexOf(named, at + named.length))
-    if (/"model"\s*:\s*$/.test(text.slice(Math.max(0, at - 64), at))) yield at
+/** Where the string values of a key stand in an object's own level; the text is JSON that was parsed before. */
+function topLevelValues(text: string, key: string): readonly (readonly [start: number, end: number])[] {
+  const found: [number, number][] = []
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at]
+    if (char === '{' || char === '[') depth += 1
+    else if (char === '}' || char === ']') depth -= 1
+    else if (char === '"') {
+      const end = stringEnd(text, at)
+      const start = depth === 1 && JSON.parse(text.slice(at, end)) === key ? valueStart(text, end) : -1
+      if (start !== -1) found.push([start, stringEnd(text, start)])
+      at = end - 1
+    }
+  }
+  return found
+}
+
+/** The index after the closing quote of the string that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+}
+
+/** Where the string value behind a key begins; -1 when the string was no key, or its value is no string. */
+function valueStart(text: string, keyEnd: number): number {
+  const rest = /\s*:\s*"/y
+  rest.lastIndex = keyEnd
+  return rest.test(text) ? rest.lastIndex - 1 : -1
 }

@@ -1,16 +1,19 @@
+import { ByteList } from '../lib/byte-list.ts'
+import { unfold } from './encoding.ts'
+
 /** How many bytes of an answer's end are held for reading its usage, beyond what the log keeps. */
 const tailBytes = 32 * 1024
 
 /**
- * What is kept of an answer while it passes: its first bytes for the log, its last for the usage. Holds references to the chunks
- * that pass anyway; copies nothing until the end.
+ * What is kept of an answer while it passes: its first bytes for the log, its last for the usage. The first bytes are references to
+ * the chunks that pass anyway.
  */
 export class Capture {
   readonly #limit: number
-  readonly #head: Buffer[] = []
-  readonly #tail: Buffer[] = []
-  #headSize = 0
-  #tailSize = 0
+  readonly #head = new ByteList()
+  /** The last bytes of an answer that is longer than the head, as a ring. */
+  #ring: Buffer | null = null
+  #plain: Buffer | null = null
   size = 0
 
   constructor(limit: number) {
@@ -18,33 +21,37 @@ export class Capture {
   }
 
   add(chunk: Buffer): void {
+    const room = this.#limit - this.#head.size
+    if (room > 0) this.#head.push(chunk.length > room ? chunk.subarray(0, room) : chunk)
+    if (chunk.length > room) this.#addToRing(chunk)
     this.size += chunk.length
-    if (this.#headSize < this.#limit) {
-      const part = this.#headSize + chunk.length > this.#limit ? chunk.subarray(0, this.#limit - this.#headSize) : chunk
-      this.#head.push(part)
-      this.#headSize += part.length
-      if (part === chunk) return
-    }
-    this.#tail.push(chunk)
-    this.#tailSize += chunk.length
-    while (this.#tail.length > 1 && this.#tailSize - (this.#tail[0]?.length ?? 0) >= tailBytes)
-      this.#tailSize -= this.#tail.shift()?.length ?? 0
+  }
+
+  #addToRing(chunk: Buffer): void {
+    this.#ring ??= Buffer.alloc(tailBytes)
+    const last = chunk.subarray(-tailBytes)
+    const at = (this.size + chunk.length - last.length) % tailBytes
+    const first = last.copy(this.#ring, at)
+    if (first < last.length) last.copy(this.#ring, 0, first)
   }
 
   /** The first bytes, up to the limit. */
   head(): Buffer {
-    if (this.#head.length === 1 && this.#head[0] !== undefined) return this.#head[0]
-    const joined = Buffer.concat(this.#head, this.#headSize)
-    this.#head.splice(0, this.#head.length, joined)
-    return joined
+    return this.#head.join()
   }
 
   /** The last bytes; the same buffer as `head()` when the answer was short. */
   tail(): Buffer {
-    return this.#tail.length === 0 ? this.head() : Buffer.concat(this.#tail, this.#tailSize)
+    if (this.#ring === null) return this.head()
+    const at = this.size % tailBytes
+    const kept = this.size - this.#limit
+    const ordered = Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)])
+    return kept < tailBytes ? ordered.subarray(tailBytes - kept) : ordered
   }
 
-  get truncated(): boolean {
-    return this.size > this.#headSize
+  /** The first bytes without their content encoding; empty when they cannot be decoded. */
+  plain(encoding: string | undefined): Buffer {
+    this.#plain ??= encoding === undefined ? this.head() : unfold(this.head(), encoding)
+    return this.#plain
   }
 }

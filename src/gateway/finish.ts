@@ -21,7 +21,9 @@ export function finish({ journal, metrics }: FinishDeps, progress: Progress, end
 }
 
 function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
-  return capture.size === 0 || status >= 400 ? null : readUsage(capture.head(), capture.tail(), encoding)
+  return capture.size === 0 || status >= 400
+    ? null
+    : readUsage(capture.plain(encoding), encoding === undefined ? capture.tail() : capture.plain(encoding))
 }
 
 function observe(metrics: GatewayMetrics, progress: Progress, ending: Ending & { readonly usage: Usage | null }): void {

@@ -1,41 +1,58 @@
+import { ByteList } from '../lib/byte-list.ts'
+
 const newline = 0x0a
 const carriageReturn = 0x0d
 /** A frame longer than this is passed on in pieces: a provider may not make us hold it all. */
 const maxHeld = 1024 * 1024
+/** A blank line is at most `\n\r\n` behind the end of the text before it. */
+const edgeBytes = 3
+const none = Buffer.alloc(0)
 
 /**
  * Cuts server-sent events at frame ends: a chunk goes on up to the end of its last whole frame, the rest waits for its end.
  * So a stream that breaks off never leaves half a frame at the client, in front of our error event.
  */
 export class FrameCutter {
-  #held: Buffer | null = null
+  readonly #held = new ByteList()
+  /** The last bytes held, in which a frame's end may begin. */
+  #edge: Buffer = none
 
   /** What may go on now; null: nothing yet. The usual chunk ends with a frame and passes without a copy. */
   push(chunk: Buffer): Buffer | null {
-    const bytes = this.#held === null ? chunk : Buffer.concat([this.#held, chunk])
-    const end = lastFrameEnd(bytes, this.#held === null ? 0 : Math.max(0, this.#held.length - 3))
-    if (end === 0) return this.#keep(bytes)
-    this.#held = end === bytes.length ? null : bytes.subarray(end)
-    return end === bytes.length ? bytes : bytes.subarray(0, end)
+    const probe = this.#edge.length === 0 ? chunk : Buffer.concat([this.#edge, chunk])
+    const end = lastFrameEnd(probe)
+    if (end === chunk.length && this.#held.size === 0) return chunk
+    const cutAt = end === 0 ? 0 : this.#held.size - this.#edge.length + end
+    this.#held.push(chunk)
+    if (cutAt === 0 && this.#held.size <= maxHeld) {
+      this.#edge = Buffer.from(probe.subarray(-edgeBytes))
+      return null
+    }
+    return this.#pass(cutAt)
   }
 
-  #keep(bytes: Buffer): Buffer | null {
-    this.#held = bytes.length > maxHeld ? null : bytes
-    return this.#held === null ? bytes : null
+  /** Lets the first bytes go, or all when no frame has ended in them. */
+  #pass(cutAt: number): Buffer {
+    const all = this.#held.join()
+    const passed = cutAt === 0 ? all : all.subarray(0, cutAt)
+    const rest = all.subarray(passed.length)
+    this.#held.clear()
+    if (rest.length > 0) this.#held.push(rest)
+    this.#edge = Buffer.from(rest.subarray(-edgeBytes))
+    return passed
   }
 
   /** The bytes of a last frame that the provider did not end. */
   rest(): Buffer | null {
-    return this.#held
+    return this.#held.size === 0 ? null : this.#held.join()
   }
 }
 
-/** The index after the last blank line at or behind `from`; 0 when there is none. Lines end with LF, CRLF or CR. */
-function lastFrameEnd(bytes: Buffer, from: number): number {
-  for (let i = bytes.length - 1; i > from; i -= 1) {
+/** The index after the last blank line; 0 when there is none. Lines end with LF, CRLF or CR. */
+function lastFrameEnd(bytes: Buffer): number {
+  for (let i = bytes.length - 1; i > 0; i -= 1) {
     const byte = bytes[i]
-    if (byte !== newline && byte !== carriageReturn) continue
-    if (endsBlankLine(bytes, i)) return i + 1
+    if ((byte === newline || byte === carriageReturn) && endsBlankLine(bytes, i)) return i + 1
   }
   return 0
 }

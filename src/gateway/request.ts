@@ -40,7 +40,7 @@ export function checkRequestLine(progress: Progress): void {
  */
 export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
   const headers = known(progress.headers)
-  if (isJsonType(headers.contentType)) {
+  if (isJsonType(headers.contentType) && headerValue(headers.forward, 'content-encoding') === undefined) {
     progress.body = await read(deps, progress, false)
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
@@ -104,7 +104,7 @@ const modelOf = (json: unknown): string | null => (isRecord(json) && typeof json
 /** Takes the slug out of a model `@slug/model`, which only we understand. */
 function withPlainModel(body: RequestBody, target: Target): RequestBody {
   if (!target.modelRewritten || target.model === null || body.bytes === null || !isRecord(body.json)) return body
-  const bytes = replaceModel(body.bytes, body.json, target.model)
+  const bytes = replaceModel(body.bytes, modelOf(body.json) ?? '', target.model)
   return { ...body, bytes, length: bytes.length }
 }
 

@@ -1,34 +1,19 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { Usage } from './doors.ts'
 
-/** Most bytes that a compressed answer may unfold to while we look for its usage. */
-const maxUnfolded = 4 * 1024 * 1024
+/** So many places are looked at from each end of an answer; a provider must not keep us looking. */
+const maxCandidates = 32
 const usageKey = Buffer.from('"usage"')
 const geminiKey = Buffer.from('"usageMetadata"')
 const backslash = 0x5c
 
 /**
- * Reads the token counts from the bytes of an answer: OpenAI (chat, completions, embeddings, responses), Anthropic (message_start
- * and message_delta together), Google. Works on a whole JSON body and on server-sent events alike, because it looks for the
- * `usage` object itself. Null when the provider named none. Never throws: metering may fail, the exchange may not.
+ * Reads the token counts from the first and last bytes of an answer: OpenAI (chat, completions, embeddings, responses), Anthropic
+ * (message_start and message_delta together), Google. Works on a whole JSON body and on server-sent events alike, because it looks
+ * for the `usage` object itself. Null when the provider named none. Never throws: metering may fail, the exchange may not.
  */
-export function readUsage(head: Buffer, tail: Buffer, encoding: string | undefined): Usage | null {
-  try {
-    const first = encoding === undefined ? head : unfold(head, encoding)
-    const last = encoding === undefined ? tail : first
-    const objects = [...(first === last ? [] : usageObjects(first)), ...usageObjects(last)]
-    return objects.length === 0 ? null : merge(objects)
-  } catch {
-    return null
-  }
-}
-
-function unfold(bytes: Buffer, encoding: string): Buffer {
-  const options = { maxOutputLength: maxUnfolded }
-  if (encoding === 'gzip' || encoding === 'x-gzip') return gunzipSync(bytes, options)
-  if (encoding === 'br') return brotliDecompressSync(bytes, options)
-  if (encoding === 'deflate') return inflateSync(bytes, options)
-  return encoding === 'zstd' ? zstdDecompressSync(bytes, options) : Buffer.alloc(0)
+export function readUsage(head: Buffer, tail: Buffer = head): Usage | null {
+  const objects = [...(head === tail ? [] : usageObjects(head)), ...usageObjects(tail)]
+  return objects.length === 0 ? null : merge(objects)
 }
 
 type Counts = Readonly<Record<string, unknown>>
@@ -36,24 +21,28 @@ type Counts = Readonly<Record<string, unknown>>
 /** The first and the last `usage` objects of the bytes: a stream names its input first and its output last. */
 function usageObjects(bytes: Buffer): readonly Counts[] {
   const key = bytes.includes(usageKey) ? usageKey : geminiKey
-  const first = nextObject(bytes, key, (from) => bytes.indexOf(key, from))
+  const first = nextObject(bytes, key)
   if (first === null) return []
   const last = lastObject(bytes, key)
   return last === null ? [first] : [first, last]
 }
 
-function nextObject(bytes: Buffer, key: Buffer, find: (from: number) => number): Counts | null {
-  for (let at = find(0); at !== -1; at = find(at + key.length)) {
+function nextObject(bytes: Buffer, key: Buffer): Counts | null {
+  let at = bytes.indexOf(key)
+  for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
     const found = objectAfter(bytes, at, key.length)
     if (found !== null) return found
+    at = bytes.indexOf(key, at + key.length)
   }
   return null
 }
 
 function lastObject(bytes: Buffer, key: Buffer): Counts | null {
-  for (let at = bytes.lastIndexOf(key); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1)) {
+  let at = bytes.lastIndexOf(key)
+  for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
     const found = objectAfter(bytes, at, key.length)
     if (found !== null) return found
+    at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1)
   }
   return null
 }
@@ -69,8 +58,17 @@ function objectAfter(bytes: Buffer, at: number, keyLength: number): Counts | nul
   }
   const end = closingBrace(bytes, start)
   if (end === -1) return null
-  const parsed: unknown = JSON.parse(bytes.toString('utf8', start, end + 1))
-  return isCounts(parsed) ? parsed : null
+  return parseCounts(bytes.toString('utf8', start, end + 1))
+}
+
+/** Null for what only looks like an object: a parameter of a tool may be called usage, and hold braces in a text. */
+function parseCounts(text: string): Counts | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isCounts(parsed) ? parsed : null
+  } catch {
+    return null
+  }
 }
 
 const isCounts = (value: unknown): value is Counts => typeof value === 'object' && value !== null

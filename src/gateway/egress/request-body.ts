@@ -21,7 +21,8 @@ export function detachBody(source: NodeJS.ReadableStream): Readable {
     if (!body.push(chunk)) source.pause()
   }
   const stopWatching = finished(source, { writable: false }, (error) => {
-    if (error) body.destroy(new ApiError('client_closed', 'The request body broke off before its end.', { cause: error }))
+    if (error instanceof ApiError) body.destroy(error)
+    else if (error) body.destroy(new ApiError('client_closed', 'The request body broke off before its end.', { cause: error }))
     else body.push(null)
   })
   // Whatever happens to the source after the exchange is its owner's affair, and must not end the process.

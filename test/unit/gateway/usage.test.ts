@@ -1,6 +1,7 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import type { Usage } from '../../../src/gateway/doors.ts'
+import { fold, unfold } from '../../../src/gateway/encoding.ts'
 import { readUsage } from '../../../src/gateway/usage.ts'
 
 const none = {
@@ -16,11 +17,8 @@ const reads = test.macro({
   exec(t, body: string, expected: Partial<Usage> | null) {
     const bytes = Buffer.from(body)
     const wanted = expected === null ? null : { ...none, ...expected }
-    t.deepEqual(readUsage(bytes, bytes, undefined), wanted)
-    const zipped = gzipSync(bytes)
-    t.deepEqual(readUsage(zipped, zipped, 'gzip'), wanted)
-    const brotli = brotliCompressSync(bytes)
-    t.deepEqual(readUsage(brotli, brotli, 'br'), wanted)
+    t.deepEqual(readUsage(bytes), wanted)
+    for (const encoding of ['gzip', 'br', 'deflate', 'zstd']) t.deepEqual(readUsage(unfold(fold(bytes, encoding), encoding)), wanted)
   },
   title: (name = '') => `usage: ${name}`,
 })
@@ -77,5 +75,19 @@ test('an object that never closes', reads, '{"usage":{"prompt_tokens":4', null)
 
 test('a body that unfolds without end is not unfolded', (t) => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
-  t.is(readUsage(bomb, bomb, 'gzip'), null)
+  t.is(unfold(bomb, 'gzip').length, 0)
+})
+
+test(
+  'a parameter called usage does not hide the real one',
+  reads,
+  '{"tools":[{"parameters":{"usage":{"description":"a } brace"}}}],"usage":{"input_tokens":3,"output_tokens":4}}',
+  { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
+)
+
+test('an answer full of objects that never close costs little', (t) => {
+  const hostile = Buffer.from('"usage":{'.repeat(120_000))
+  const started = performance.now()
+  t.is(readUsage(hostile), null)
+  t.true(performance.now() - started < 500)
 })
