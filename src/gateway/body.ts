@@ -35,7 +35,7 @@ export const isJsonType = (contentType: string): boolean => contentType === 'app
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {
   const length = declaredLength(req)
   if (length === 0 || (length === null && req.headers['transfer-encoding'] === undefined)) return none
-  const json = isJsonType(options.contentType) && options.contentEncoding === undefined
+  const json = isJsonType(options.contentType) && (options.contentEncoding ?? 'identity').toLowerCase() === 'identity'
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) {
