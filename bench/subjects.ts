@@ -54,7 +54,7 @@ const { scripts } = z
   .object({ scripts: z.object({ start: z.string() }) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
 export const nodeFlags: readonly string[] =
-  /^node (.*)src\/main\.ts$/
+  /^(?:exec )?node (.*)src\/main\.ts$/
     .exec(scripts.start)?.[1]
     ?.split(' ')
     .filter((flag) => flag !== '') ?? []

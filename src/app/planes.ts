@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'
 import { openAccessLog } from './access-log.ts'
+import type { Config } from '../config/config.ts'
 import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import type { Foundation } from './foundation.ts'
@@ -70,10 +71,15 @@ function openGateway({ deps, loggers }: PlanesOptions, snapshot: LiveSnapshot, j
     journal: lines.journal(journal),
     egress: deps.egress,
     metrics: deps.metrics,
-    settings: deps.config,
+    settings: { ...deps.config, chosenKeys: chosenKeys(deps.config) },
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
   })
   return lines.gateway(gateway)
+}
+
+/** What INIT_* made keys of. */
+function chosenKeys({ init }: Config): ReadonlySet<string> {
+  return new Set([init.adminApiKey, init.workspaceApiKey].flatMap((key) => (key === null ? [] : [key.reveal()])))
 }
 
 interface Measured {

@@ -1,4 +1,4 @@
-import { ApiError } from '../lib/errors.ts'
+import { ApiError, toApiError } from '../lib/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Relay } from './relay.ts'
@@ -30,7 +30,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     handle(exchange) {
       running += 1
       exchange.res.once('close', done)
-      void runExchange(deps, exchange)
+      runExchange(deps, exchange).catch((cause: unknown) => {
+        deps.report(toApiError(cause), exchange.requestId)
+        exchange.res.destroy()
+      })
     },
     inflight: () => running,
     async drain(graceMs) {

@@ -1,6 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
 
-/** Headers that end at each hop: RFC 9110 section 7.6.1. `te` and `trailer` describe a hop's framing too. */
+/** Headers that end at each hop: RFC 9110 section 7.6.1. `te` describes a hop's framing too. */
 const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade']
 
 /** Request headers that are not for the provider, each for its reason. */
@@ -36,8 +36,8 @@ const notForCaller = new Set([
 ])
 
 /** Headers in which callers may put a key; each is kept from the provider when it held ours. */
-export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key'
-const keyHeaders = new Set<string>(['authorization', 'x-api-key', 'api-key'])
+export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key' | 'x-goog-api-key'
+const keyHeaders = new Set<string>(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])
 
 /** What a header name means here. */
 interface HeaderName {
@@ -148,21 +148,27 @@ function connectionTokens(raw: readonly string[]): ReadonlySet<string> {
     const value = raw[i + 1] ?? ''
     if (value === 'keep-alive' || value === 'close') continue
     tokens ??= new Set()
-    for (const token of value.split(',')) tokens.add(token.trim().toLowerCase())
+    addTokens(tokens, value)
   }
   return tokens ?? none
 }
 
 const none: ReadonlySet<string> = new Set()
 
-/** The provider's headers as they go to the caller: as received, without what speaks of the other hop. */
-export function answerHeaders(raw: readonly string[]): string[] {
+/** What describes the bytes stays with them, whatever a peer declares. */
+function addTokens(tokens: Set<string>, value: string): void {
+  for (const token of value.toLowerCase().split(',')) if (!token.trim().startsWith('content-')) tokens.add(token.trim())
+}
+
+/** The provider's headers as they go to the caller: as received, without what speaks of the other hop, or in our name (`prefixes`). */
+export function answerHeaders(raw: readonly string[], prefixes: readonly string[]): string[] {
   const headers: string[] = []
   const dropped = connectionTokens(raw)
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
     const name = headerName(original)
-    if (name.forCaller && !dropped.has(name.lower)) headers.push(original, raw[i + 1] ?? '')
+    const inOurName = name.extension && prefixes.some((prefix) => name.lower.startsWith(prefix))
+    if (name.forCaller && !inOurName && !dropped.has(name.lower)) headers.push(original, raw[i + 1] ?? '')
   }
   return headers
 }

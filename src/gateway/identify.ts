@@ -8,23 +8,43 @@ import type { GatewayMetrics } from './metrics.ts'
 /** Who calls. */
 export interface Caller {
   readonly key: KeyView
-  /** Whether a value is a key of ours: the one that was used, wherever else it stands, or another of our making. It never goes upstream. */
+  /** Whether a value is a key of ours: the one that was used, wherever else it stands, or another that we know by its looks. It never goes upstream. */
   readonly isOwnKey: (value: string) => boolean
 }
 
 /** What SDKs send when they were given no key of the provider. */
-const placeholder = 'DUMMY-KEY'
+export const placeholder = 'DUMMY-KEY'
 
 export interface IdentifyDeps {
   readonly snapshot: Snapshot
   readonly metrics: GatewayMetrics
+  /** Keys that the operator chose, which no shape gives away. */
+  readonly chosenKeys: ReadonlySet<string>
 }
 
 /**
- * Finds the caller's key: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else `api-key`.
- * Synchronous when the snapshot holds the key. Throws `unauthorized`, `expired_key` or `forbidden`.
+ * The caller of the data plane: its key, with the scope that calls to providers need. Synchronous when the snapshot holds the key.
+ * Throws `unauthorized`, `expired_key`, `budget_exhausted` or `forbidden`.
  */
 export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
+  const toCaller = ({ key, secret }: FoundKey): Caller => ({
+    key: entitled(key, deps),
+    isOwnKey: (value) => value === secret || isApiKey(value) || deps.chosenKeys.has(value),
+  })
+  const found = findKey(headers, deps)
+  return found instanceof Promise ? found.then(toCaller) : toCaller(found)
+}
+
+export interface FoundKey {
+  readonly key: KeyView
+  readonly secret: string
+}
+
+/**
+ * Finds the caller's key, on either plane: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else
+ * `api-key`. Throws `unauthorized` or `expired_key`.
+ */
+export function findKey(headers: CallerHeaders, deps: Omit<IdentifyDeps, 'chosenKeys'>): MaybePromise<FoundKey> {
   const own = present(headers.service.get('api-key'))
   const candidates = own === null ? sharedHeaders.flatMap((name) => candidate(headers, name)) : [own]
   if (candidates.length === 0) {
@@ -54,32 +74,49 @@ function present(value: string | undefined): string | null {
   return value === undefined || value === '' || value === placeholder ? null : value
 }
 
-function tryNext(candidates: readonly string[], index: number, deps: IdentifyDeps): MaybePromise<Caller> {
+function tryNext(candidates: readonly string[], index: number, deps: Omit<IdentifyDeps, 'chosenKeys'>): MaybePromise<FoundKey> {
   const secret = candidates[index]
   if (secret === undefined) {
     deps.metrics.authFailure('unknown')
     throw new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
   }
-  const settle = (key: KeyView | null): MaybePromise<Caller> =>
-    key === null
-      ? tryNext(candidates, index + 1, deps)
-      : { key: usable(key, deps), isOwnKey: (value) => value === secret || isApiKey(value) }
+  const settle = (key: KeyView | null): MaybePromise<FoundKey> =>
+    key === null ? tryNext(candidates, index + 1, deps) : { key: unexpired(key, deps.metrics), secret }
   const found = deps.snapshot.key(secret)
   return found instanceof Promise ? found.then(settle) : settle(found)
 }
 
-function usable(key: KeyView, deps: IdentifyDeps): KeyView {
-  if (key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now())) {
-    deps.metrics.authFailure('expired')
-    throw new ApiError('expired_key', 'The API key has expired. Rotate it, or ask for a new one.', { param: 'x-service-api-key' })
-  }
+function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {
+  if (key.status !== 'expired' && (key.expiresAt === null || key.expiresAt > Date.now())) return key
+  metrics.authFailure('expired')
+  throw new ApiError('expired_key', 'The API key has expired. Rotate it, or ask for a new one.', { param: 'x-service-api-key' })
+}
+
+function entitled(key: KeyView, { metrics }: IdentifyDeps): KeyView {
   if (key.status === 'exhausted') throw new ApiError('budget_exhausted', 'The budget of this API key is used up.')
-  if (!key.scopes.has('completions.write')) {
-    deps.metrics.authFailure('scope')
-    throw new ApiError(
-      'forbidden',
-      'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.',
-    )
+  if (key.scopes.has('completions.write')) return key
+  metrics.authFailure('scope')
+  throw new ApiError(
+    'forbidden',
+    'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.',
+  )
+}
+
+/** The headers without those that hold a key of ours, under whatever name. */
+export function withoutOwnKeys(forward: readonly string[], { isOwnKey }: Caller): readonly string[] {
+  const holdsOurs = (value: string) => isOwnKey(value) || isOwnKey(bearerToken(value) ?? '')
+  let kept: string[] | null = null
+  for (let i = 1; i < forward.length; i += 2) {
+    if (holdsOurs(forward[i] ?? '')) kept ??= forward.slice(0, i - 1)
+    else kept?.push(forward[i - 1] ?? '', forward[i] ?? '')
   }
-  return key
+  return kept ?? forward
+}
+
+/** Refuses a query that holds a key of ours: it would go to the provider, and into its logs. */
+export function refuseKeyInQuery(search: string, { isOwnKey }: Caller): void {
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (!isOwnKey(value)) continue
+    throw new ApiError('invalid_request', 'A Gatehouse key must not stand in the query. Put it in x-service-api-key.', { param: name })
+  }
 }

@@ -4,14 +4,14 @@ import type { Egress } from './egress/egress.ts'
 import type { Exchange } from './exchange.ts'
 import { finish } from './finish.ts'
 import { headerValue, sortHeaders } from './headers.ts'
-import { identify } from './identify.ts'
+import { identify, withoutOwnKeys } from './identify.ts'
 import { readMetadata, readTrace } from './metadata.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { callerDialect } from './operation.ts'
 import { begin, keepsBodies, known, type Progress } from './progress.ts'
 import { Relay } from './relay.ts'
 import { checkRequestLine, readAndResolve, requestTimeout } from './request.ts'
-import { ownHeaders, refuse } from './respond.ts'
+import { linger, ownHeaders, refuse } from './respond.ts'
 import { prepare } from './send.ts'
 import type { GatewaySettings } from './settings.ts'
 
@@ -52,7 +52,7 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
   const { exchange } = progress
   const headers = (progress.headers = sortHeaders(exchange.req.rawHeaders, deps.prefixes))
   progress.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent'))
-  const caller = identify(headers, deps)
+  const caller = identify(headers, { ...deps, chosenKeys: deps.settings.chosenKeys })
   progress.caller = caller instanceof Promise ? await caller : caller
   progress.metadata = readMetadata(headers, progress.caller.key.metadata)
 }
@@ -74,7 +74,7 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
     path,
     operation,
     timeouts,
-    forward: headers.forward,
+    forward: withoutOwnKeys(headers.forward, known(progress.caller)),
     egress: deps.egress,
     target: known(progress.target),
     body: known(progress.body),
@@ -86,7 +86,8 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
       requestId: exchange.requestId,
       ownHeaders: answerHeaders(progress),
       keepBytes: keepsBodies(progress) ? deps.journal.maxBodyBytes : 0,
-      totalMs: timeouts.firstByteMs,
+      prefixes: deps.prefixes,
+      deadlineAt: performance.now() + timeouts.firstByteMs,
       fail: (error) => {
         deps.relays.delete(relay)
         reject(error)
@@ -94,6 +95,7 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
       settle: (relayed) => {
         deps.relays.delete(relay)
         finish(deps, progress, { status: relayed.status, outcome: relayed.outcome, error: relayed.error, relayed })
+        endUpload(progress)
         resolve()
       },
     })
@@ -110,6 +112,12 @@ const answerHeaders = ({ exchange, headers, trace, target, prepared }: Progress)
     provider: target?.providerId ?? null,
     lastUsedOption: prepared === null ? null : 'config',
   })
+
+/** A provider may answer before it has read all: what the client still sends is then nobody's. */
+function endUpload({ exchange, body }: Progress): void {
+  body?.stream?.destroy()
+  if (!exchange.req.complete) linger(exchange.req)
+}
 
 /** An exchange that we answer ourselves, or whose client left. The record comes first: it must be there before the last byte. */
 function answerFailure(deps: PipelineDeps, progress: Progress, error: ApiError): void {

@@ -15,11 +15,13 @@ export interface RelayOptions {
   readonly ownHeaders: readonly string[]
   /** How many body bytes to keep for the log. */
   readonly keepBytes: number
-  /** The longest that an answer which is no stream may take once its headers are there. */
-  readonly totalMs: number
+  /** Header prefixes that are ours: a provider does not speak in our name. */
+  readonly prefixes: readonly string[]
+  /** `performance.now()` at which an answer that is no stream must be complete. */
+  readonly deadlineAt: number
   /** Called once, when the outcome is known and before the last byte goes to the client. */
   readonly settle: (result: RelayResult) => void
-  /** Called when the provider failed before it had sent headers: the caller then answers itself. */
+  /** Called when the provider failed before anything of its answer was passed on: the caller then answers itself. */
   readonly fail: (error: ApiError) => void
 }
 
@@ -48,6 +50,8 @@ export class Relay implements EgressHandler {
   #frames: FrameCutter | null = null
   #timer: NodeJS.Timeout | null = null
   #status = 0
+  #statusMessage = ''
+  #begun = false
   #rawHeaders: readonly string[] = []
   #stream = false
   #expected = -1
@@ -69,48 +73,56 @@ export class Relay implements EgressHandler {
     if (!this.#settled && this.#options.res.destroyed) this.#onClose()
   }
 
+  /** Hints may be lost; an answer may not. */
   onInformation(status: number, rawHeaders: readonly string[]): void {
     const { res } = this.#options
+    if (res.req.httpVersionMinor === 0 || res.headersSent) return
     const link = headerValue(rawHeaders, 'link')
-    if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
-    else if (status === 102) res.writeProcessing()
+    try {
+      if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
+      else if (status === 102) res.writeProcessing()
+    } catch {
+      // Node takes one link of a plain form only.
+    }
   }
 
+  /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
-    const { res, ownHeaders } = this.#options
     this.#status = status
+    this.#statusMessage = statusMessage
     this.#rawHeaders = rawHeaders
     this.#headersAt = performance.now()
     this.#stream = headerValue(rawHeaders, 'content-type')?.toLowerCase().startsWith('text/event-stream') ?? false
     const length = headerValue(rawHeaders, 'content-length')
     this.#expected = length === undefined ? -1 : Number(length)
-    const headers = answerHeaders(rawHeaders)
-    for (const part of ownHeaders) headers.push(part)
-    if (headerValue(rawHeaders, 'x-request-id') === undefined) headers.push('x-request-id', this.#options.requestId)
-    res.sendDate = false
-    if (!this.#begin(() => res.writeHead(status, statusMessage, headers))) return
     if (!this.#stream) {
-      this.#timer = setTimeout(this.#onTotal, this.#options.totalMs)
-      return
+      this.#timer = setTimeout(this.#onTotal, Math.max(1, this.#options.deadlineAt - this.#headersAt))
+    } else if (this.#begin()) {
+      this.#options.res.flushHeaders()
+      if (headerValue(rawHeaders, 'content-encoding') === undefined) this.#frames = new FrameCutter()
     }
-    res.flushHeaders()
-    if (headerValue(rawHeaders, 'content-encoding') === undefined) this.#frames = new FrameCutter()
   }
 
-  /** Node refuses header values that no client may see; then the provider's answer is not passed on at all. */
-  #begin(write: () => void): boolean {
+  /** Writes the head, once. Node refuses header values that no client may see; then the answer is not passed on at all. */
+  #begin(): boolean {
+    if (this.#begun) return true
+    const { res, ownHeaders, prefixes, requestId } = this.#options
+    const headers = answerHeaders(this.#rawHeaders, prefixes)
+    if (this.#expected !== -1 || !mayBeChunked(res, this.#status)) dropTrailerHeader(headers)
+    for (const part of ownHeaders) headers.push(part)
+    if (headerValue(headers, 'x-request-id') === undefined) headers.push('x-request-id', requestId)
+    res.sendDate = false
     try {
-      write()
-      return true
+      res.writeHead(this.#status, this.#statusMessage, headers)
+      this.#begun = true
     } catch (cause) {
-      this.#call?.abort()
-      this.#forget()
-      this.#options.fail(new ApiError('upstream_bad_response', 'The provider answered with headers that are not valid HTTP.', { cause }))
-      return false
+      this.cut(new ApiError('upstream_bad_response', 'The provider answered with headers that are not valid HTTP.', { cause }))
     }
+    return this.#begun
   }
 
   onData(chunk: Buffer): void {
+    if (!this.#begin()) return
     this.#firstByteAt ??= performance.now()
     this.#capture.add(chunk)
     if (this.#frames !== null) {
@@ -121,6 +133,7 @@ export class Relay implements EgressHandler {
   }
 
   onEnd(rawTrailers: readonly string[]): void {
+    if (!this.#begin()) return
     const { res } = this.#options
     const rest = this.#frames?.rest() ?? this.#last
     if (rawTrailers.length > 0) res.addTrailers(pairs(rawTrailers))
@@ -130,20 +143,18 @@ export class Relay implements EgressHandler {
   }
 
   onError(thrown: Error): void {
-    const error = toApiError(thrown)
-    if (this.#status === 0) {
-      this.#forget()
-      this.#options.fail(error)
-      return
-    }
-    this.#breakOff(error)
+    this.#end(toApiError(thrown))
   }
 
-  /** Ends an exchange that may not run on: before the headers with an answer of our own, later as a provider's failure would. */
+  /** Ends an exchange that may not run on: before the head with an answer of our own, later as a provider's failure would. */
   cut(error: ApiError): void {
     if (this.#settled) return
     this.#call?.abort()
-    if (this.#status !== 0) {
+    this.#end(error)
+  }
+
+  #end(error: ApiError): void {
+    if (this.#begun) {
       this.#breakOff(error)
       return
     }
@@ -208,4 +219,15 @@ function pairs(flat: readonly string[]): [string, string][] {
   const list: [string, string][] = []
   for (let i = 0; i < flat.length; i += 2) list.push([flat[i] ?? '', flat[i + 1] ?? ''])
   return list
+}
+
+/** Whether Node may send this answer in chunks, and so with trailers. */
+function mayBeChunked(res: ServerResponse, status: number): boolean {
+  return res.req.httpVersionMinor > 0 && res.req.method !== 'HEAD' && status !== 204 && status !== 304
+}
+
+/** Node takes a `Trailer` header in a chunked answer only. */
+function dropTrailerHeader(headers: string[]): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2)
+    if (headers[i]?.length === 7 && headers[i]?.toLowerCase() === 'trailer') headers.splice(i, 2)
 }

@@ -3,6 +3,7 @@ import { isJsonType, readBody, replaceModel, type RequestBody } from './body.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
 import type { Snapshot } from './doors.ts'
 import { type CallerHeaders, headerValue } from './headers.ts'
+import { refuseKeyInQuery } from './identify.ts'
 import { type MatchedOperation, matchOperation } from './operation.ts'
 import { known, type Progress } from './progress.ts'
 import { signsBody } from './send.ts'
@@ -31,6 +32,7 @@ export function checkRequestLine(progress: Progress): void {
   if ((path.includes('.') || path.includes('%2')) && dotSegment.test(path))
     throw new ApiError('invalid_request', 'The path must not hold the segments "." or "..".', { param: 'path' })
   progress.operation = matchOperation(method, path)
+  if (at !== -1) refuseKeyInQuery(progress.path.slice(at + 1), known(progress.caller))
   if (progress.operation.name !== 'proxy') validateQuery(progress.operation.name, at === -1 ? '' : progress.path.slice(at + 1))
 }
 

@@ -1,10 +1,11 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import { anthropicErrorBody, type ApiError, errorBody, retryHeaders } from '../lib/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { callerDialect, type CallerDialect } from './operation.ts'
 
-/** How long a client may go on sending a body that was refused, so that it reads our answer before the connection ends. */
-const lingerMs = 2000
+/** How long a client may go on sending a body that was answered already, altogether and without a byte. */
+const lingerMs = 5000
+const quietMs = 1000
 
 /** What our own answer headers say of an exchange; flat name, value list in the caller's prefix. */
 export interface AnswerFacts {
@@ -45,17 +46,31 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
   headers.push('x-request-id', requestId, 'request-id', requestId)
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
   if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
-  res.writeHead(error.status, headers)
+  res.sendDate = true
+  res.writeHead(error.status, STATUS_CODES[error.status] ?? 'Client Closed Request', headers)
   res.end(body)
   if (!req.complete) linger(req)
 }
 
-/** Reads on for a moment and throws it away: closing at once would reset the connection before the answer is read. */
-function linger(req: IncomingMessage): void {
+/**
+ * Reads on and throws it away while a client still sends what was answered already: closing at once would reset the connection before
+ * the answer is read. Ends when the body does, when nothing comes for a while, or when it goes on for too long.
+ */
+export function linger(req: IncomingMessage): void {
+  const end = () => void req.destroy()
+  let quiet = setTimeout(end, quietMs)
+  const longest = setTimeout(end, lingerMs)
+  req.on('data', () => {
+    clearTimeout(quiet)
+    quiet = setTimeout(end, quietMs)
+  })
+  const stop = () => {
+    clearTimeout(quiet)
+    clearTimeout(longest)
+  }
+  req.once('end', stop)
+  req.once('close', stop)
   req.resume()
-  const timer = setTimeout(() => req.destroy(), lingerMs)
-  timer.unref()
-  req.once('close', () => clearTimeout(timer))
 }
 
 /** The error event that ends a stream which broke off; no `[DONE]` follows it. */

@@ -6,4 +6,6 @@ export interface GatewaySettings {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** Keys that the operator chose (INIT_*), which no shape gives away. */
+  readonly chosenKeys: ReadonlySet<string>
 }

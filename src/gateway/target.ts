@@ -1,6 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
 import type { KeyView, ProviderView, Snapshot } from './doors.ts'
-import { bearerToken, type Caller } from './identify.ts'
+import { bearerToken, type Caller, placeholder } from './identify.ts'
 import type { CallerHeaders } from './headers.ts'
 import { findProvider } from './providers/catalog.ts'
 import type { Credential, Provider } from './providers/provider.ts'
@@ -151,10 +151,10 @@ const needsKey = (provider: Provider): boolean =>
 
 /** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */
 function callerCredential({ service, keys }: CallerHeaders, { isOwnKey }: Caller, provider: Provider): Credential {
-  const { authorization, 'x-api-key': xApiKey, 'api-key': apiKey } = keys
-  const native = provider.auth.kind === 'azure' ? [apiKey] : [xApiKey, apiKey]
+  const { authorization, 'x-api-key': xApiKey, 'api-key': apiKey, 'x-goog-api-key': googleKey } = keys
+  const native = provider.auth.kind === 'azure' ? [apiKey] : [googleKey, xApiKey, apiKey]
   const sent = [bearerToken(authorization), otherScheme(authorization), ...native]
-  const key = sent.find((value) => value !== undefined && value !== '' && value !== 'DUMMY-KEY' && !isOwnKey(value)) ?? null
+  const key = sent.find((value) => value !== undefined && value !== '' && value !== placeholder && !isOwnKey(value)) ?? null
   const fields: Record<string, string> = {}
   for (const [name, value] of service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
   return { key, fields }

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/doors.ts'
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
+import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { Observation } from '../../src/gateway/metrics.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
@@ -31,6 +32,7 @@ export interface GatewayBedOptions {
   readonly keys?: Readonly<Record<string, Partial<KeyView>>>
   readonly settings?: Partial<GatewaySettings>
   readonly trustedHosts?: readonly string[]
+  readonly resolve?: ResolveName
 }
 
 export const workspaceKey = 'gh-test-key-of-a-workspace-000000'
@@ -41,6 +43,7 @@ const settings: GatewaySettings = {
   streamIdleTimeoutMs: 30_000,
   maxJsonBytes: 10 * 1024 * 1024,
   maxUploadBytes: 64 * 1024 * 1024,
+  chosenKeys: new Set(),
 }
 
 const key: KeyView = {
@@ -82,7 +85,11 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
   const waiting: ((entry: Logged) => void)[] = []
   const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...key, ...given }]))
   const providers = new Map(Object.entries(options.providers ?? {}).map(([slug, given]) => [slug, toProvider(slug, given)]))
-  const egress = createEgress({ trustedHosts: options.trustedHosts ?? ['127.0.0.1'], connectTimeoutMs: 2000 })
+  const egress = createEgress({
+    trustedHosts: options.trustedHosts ?? ['127.0.0.1'],
+    connectTimeoutMs: 2000,
+    ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
+  })
   const gateway = createGateway({
     snapshot: { key: (secret) => keys.get(secret) ?? null, provider: (_, slug) => providers.get(slug) ?? null },
     ledger: { reserve: () => ({ settle() {} }) },

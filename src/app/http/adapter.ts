@@ -24,7 +24,7 @@ export function routeAdapter(frame: Frame): (route: Route) => Middleware {
   return (route) => async (ctx) => {
     ctx.state.access.route = route.path
     const running = demandRunning(frame)
-    const key = await authenticate(ctx.req.rawHeaders, prefixes, (secret) => running.snapshot.key(secret))
+    const key = await authenticate(ctx.req.rawHeaders, prefixes, { snapshot: running.snapshot, metrics: running.deps.metrics })
     const actor = toActor(key)
     noteCaller(ctx, actor)
     demandPermission(actor, route)

@@ -97,7 +97,7 @@ export function createEgress(options: EgressOptions): Egress {
   }
 }
 
-function authorityOf({ url, hostname, address }: Target): string {
-  const host = address?.kind() === 'ipv6' ? `[${hostname}]` : hostname
+function authorityOf({ url, hostname }: Target): string {
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
   return url.port === '' ? host : `${host}:${url.port}`
 }
