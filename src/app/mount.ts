@@ -22,6 +22,8 @@ export function mountFeatures(features: readonly Feature[], config: Pick<Config,
 function reasonAgainst(feature: Feature, { flags, version }: Pick<Config, 'flags' | 'version'>, off: ReadonlySet<string>): string | null {
   const { id, since, flag, requires = [] } = feature
   if (flag !== undefined && !flags[flag]) return `The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`
+  if (!flags.API_ACCESS_ENABLED && feature.routes.length > 0)
+    return 'The control-plane API is off. Set API_ACCESS_ENABLED to ON, or remove it, to turn it on.'
   if (compareVersions(since, version) > 0) return `The feature ${id} comes with release ${since}. This is release ${version}.`
   const missing = requires.find((other) => off.has(other))
   return missing === undefined ? null : `The feature ${id} needs the feature ${missing}, which is off.`

@@ -1,5 +1,5 @@
 import type { ExchangeBodies, ExchangeRecord, KeyView, Usage } from './doors.ts'
-import { loggedHeaders } from './headers.ts'
+import { type CallerHeaders, loggedHeaders } from './headers.ts'
 import { type Ending, keepsBodies, type Progress } from './progress.ts'
 import { withoutCredential } from './redact.ts'
 import type { RelayResult } from './relay.ts'
@@ -38,8 +38,30 @@ function asked({ exchange, path, operation, body, headers }: Progress) {
     path: withoutKeys(path),
     operation: operation.name,
     requestBytes: body?.length ?? 0,
-    requestHeaders: loggedHeaders(headers?.forward ?? []),
+    requestHeaders: { ...loggedHeaders(headers?.forward ?? []), ...saidOfUs(headers) },
   }
+}
+
+/** Our own headers that hold no credential: how the request was addressed and traced. */
+const loggedNames = [
+  'provider',
+  'virtual-key',
+  'custom-host',
+  'trace-id',
+  'span-id',
+  'parent-span-id',
+  'span-name',
+  'request-timeout',
+  'debug',
+]
+
+function saidOfUs(headers: CallerHeaders | null): Readonly<Record<string, string>> {
+  const said: Record<string, string> = {}
+  for (const name of loggedNames) {
+    const value = headers?.service.get(name)
+    if (value !== undefined) said[`x-service-${name}`] = value
+  }
+  return said
 }
 
 function target({ target: resolved, prepared }: Progress) {

@@ -130,7 +130,7 @@ export function requestTimeout({ service }: CallerHeaders, settings: GatewaySett
   if (/^[1-9]\d{0,8}$/.test(asked)) return Math.min(Number(asked), settings.requestTimeoutMs)
   throw new ApiError(
     'invalid_request',
-    `x-service-request-timeout must be a whole number of milliseconds from 1, not ${JSON.stringify(asked.slice(0, 20))}.`,
+    `x-service-request-timeout must be a whole number of milliseconds from 1 to 999999999, not ${JSON.stringify(asked.slice(0, 20))}.`,
     {
       param: 'x-service-request-timeout',
     },

@@ -7,7 +7,7 @@ export interface PageQuery {
 
 /** A whole number in a query string; `''`, `1e2` and `0x1` are no numbers here. */
 const wholeNumber = (max: number) =>
-  z.preprocess((text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text), z.int().min(0).max(max))
+  z.preprocess((text) => (typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : text), z.int().min(0).max(max))
 
 /** The query fields of a paged list. `page_size=0` asks for the total only; pages are counted from 0. */
 export const pageFields = ({ defaultSize, maxSize }: { readonly defaultSize: number; readonly maxSize: number }) => ({

@@ -7,7 +7,7 @@ const Floor = z
   .refine((text) => isVersion(text.replace(/^>=?/, '')) && text.startsWith('>'), 'is no floor: write >1.4.0 or >=1.6.0')
 const Id = z.string().regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'is no id: write lower-case words joined by -')
 const SettingName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'is no name of an environment variable')
-const Operation = z.string().regex(/^(?:GET|POST|PUT|PATCH|DELETE) \/\S*$/, 'is no operation: write GET /path/{parameter}')
+const Operation = z.string().regex(/^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \/\S*$/, 'is no operation: write GET /path/{parameter}')
 const Sentence = z.string().trim().min(1)
 
 const changes = <T extends z.ZodType<string>>(item: T) =>

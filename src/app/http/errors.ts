@@ -1,4 +1,4 @@
-import { errorBody, retryHeaders, toApiError, ApiError } from '../../lib/errors.ts'
+import { errorBody, retryHeaders, toApiError, ApiError, type ErrorCode } from '../../lib/errors.ts'
 import type { Frame } from './frame.ts'
 import type { Context, Middleware } from './context.ts'
 
@@ -9,12 +9,28 @@ export const errorEdge =
     try {
       await next()
     } catch (thrown) {
-      const error = toCallerError(thrown)
+      const error = inOwnCodes(ctx, toCallerError(thrown))
       if (error.status >= 500)
         log[error.code === 'internal' ? 'error' : 'warn']({ err: error, request_id: ctx.state.requestId }, 'request failed')
       answerError(ctx, error)
     }
   }
+
+/** The codes of the control plane for what both planes refuse. */
+const controlCodes: Readonly<Partial<Record<ErrorCode, ErrorCode>>> = {
+  invalid_request: 'AB01',
+  forbidden: 'AB03',
+  unauthorized: 'AB05',
+  expired_key: 'AB05',
+}
+
+/** The error of a control-plane route, under the control plane's code for it. */
+function inOwnCodes(ctx: Context, error: ApiError): ApiError {
+  const code = ctx.state.access.route === undefined ? undefined : controlCodes[error.code]
+  return code === undefined
+    ? error
+    : new ApiError(code, error.message, { ...(error.param !== null && { param: error.param }), cause: error.cause })
+}
 
 /** Writes an error as the answer. */
 export function answerError(ctx: Context, error: ApiError): void {

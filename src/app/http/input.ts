@@ -53,7 +53,9 @@ const toField = (path: readonly PropertyKey[]) =>
 function got(root: unknown, path: readonly PropertyKey[]): string {
   if (path.some((part) => typeof part === 'string' && isSecretName(part))) return ''
   let value = root
-  for (const part of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
+  // A text that a schema cuts into a list has no parts of its own: then the whole text is what came.
+  for (const part of path)
+    if (typeof value !== 'string') value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
   if (value === undefined) return ' (missing)'
   const shown = JSON.stringify(value, (name, child: unknown) => (isSecretName(name) ? '[secret]' : child)) ?? typeof value
   const text = scrubSecrets(shown.slice(0, longestValue))

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError, errorBody, type ErrorCode } from '../../lib/errors.ts'
 import { watchStalls } from './stalls.ts'
@@ -22,31 +22,48 @@ export function createHttpServer(handle: RequestListener): Server {
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: maxHeaderBytes,
       insecureHTTPParser: false,
+      // Refused by us instead, with a body and an id.
+      requireHostHeader: false,
       noDelay: true,
       // Java's client offers h2c with every request; what is offered may be passed over (RFC 9110 section 7.8).
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
     (req, res) => {
-      if (req.rawHeaders.length > maxHeaders * 2) answerRaw(req.socket, 'headers_too_large', `More than ${maxHeaders} header lines came.`)
-      else if (hasTwoHosts(req.rawHeaders)) answerRaw(req.socket, 'invalid_request', 'More than one Host header came.')
-      else handle(req, res)
+      const fault = faultOf(req)
+      if (fault !== null) answerRaw(req.socket, ...fault)
+      else {
+        req.url = originForm(req.url ?? '/')
+        handle(req, res)
+      }
     },
   )
   // Node's own limit drops the headers beyond it without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseConnection(error, socket))
   server.on('upgrade', (_req, socket) => answerRaw(socket, 'unsupported_operation', 'Protocol upgrades are not supported.'))
+  server.on('connect', (_req, socket) => answerRaw(socket, 'method_not_allowed', 'This is no proxy: CONNECT is not supported.'))
   server.on('checkExpectation', ({ socket }) => answerRaw(socket, 'invalid_request', 'The only expectation that is met is 100-continue.'))
   watchStalls(server)
   return server
 }
 
-/** Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word. */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+/** What Node's parser lets through and we do not. */
+function faultOf({ rawHeaders, httpVersionMinor }: IncomingMessage): readonly [code: ErrorCode, message: string] | null {
+  if (rawHeaders.length > maxHeaders * 2) return ['headers_too_large', `More than ${maxHeaders} header lines came.`]
+  const hosts = countHosts(rawHeaders)
+  // Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word.
+  if (hosts > 1) return ['invalid_request', 'More than one Host header came.']
+  return hosts === 0 && httpVersionMinor > 0 ? ['invalid_request', 'The Host header is missing.'] : null
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
-  return hosts > 1
+  return hosts
 }
+
+/** A server takes `GET http://host/path` as `GET /path` (RFC 9112 section 3.2.2). */
+const originForm = (url: string): string => (/^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*/i, '') || '/' : url)
 
 /** What the parser refuses never becomes a request; it gets an answer in our own shape all the same. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { bodySchemas, querySchemas } from '../../gateway/dedicated/validate.ts'
 import { operations, type Operation, type OperationSpec } from '../../gateway/providers/operations.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -34,10 +36,10 @@ const summaries: Readonly<Record<Operation, string>> = {
   listThreadMessages: 'List the messages of a thread',
 }
 
-const header = (name: string, description: string, required = false): Json => ({
+const header = (name: string, description: string): Json => ({
   in: 'header',
   name,
-  required,
+  required: false,
   description,
   schema: { type: 'string' },
 })
@@ -48,7 +50,10 @@ const targetHeaders: readonly Json[] = [
   header('x-service-custom-host', "The provider's base URL, when it is not the usual one."),
 ]
 
-const storedHeaders: readonly Json[] = [header('x-service-virtual-key', 'The slug of a virtual key, or `x-service-provider: @slug`.', true)]
+const storedHeaders: readonly Json[] = [
+  header('x-service-virtual-key', 'The slug of a virtual key. Required, unless `x-service-provider: @slug` names a stored provider.'),
+  header('x-service-provider', '`@slug` of a stored provider, in place of a virtual key.'),
+]
 
 const answers: Json = {
   default: {
@@ -60,17 +65,32 @@ const describe = (name: Operation, spec: OperationSpec): Json => ({
   operationId: name,
   tags: ['gateway'],
   summary: summaries[name],
-  parameters: [...pathParameters(spec.path), ...(spec.virtualKey === true ? storedHeaders : targetHeaders)],
-  ...(spec.method === 'POST' && { requestBody: { content: { '*/*': { schema: {} } } } }),
+  parameters: [...pathParameters(spec.path), ...queryParameters(name), ...(spec.virtualKey === true ? storedHeaders : targetHeaders)],
+  ...(spec.method === 'POST' && { requestBody: requestBody(name) }),
   responses: answers,
 })
+
+/** The bounds that the gateway checks before it asks a provider. */
+function queryParameters(name: Operation): readonly Json[] {
+  const schema = querySchemas[name]
+  if (schema === undefined) return []
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input' })
+  return Object.entries(properties).map(([field, shape]) => ({ in: 'query', name: field, required: false, schema: shape }))
+}
+
+function requestBody(name: Operation): Json {
+  const schema = bodySchemas[name]
+  if (schema === undefined) return { content: { '*/*': { schema: {} } } }
+  const { $schema: _, id: __, ...shape } = z.toJSONSchema(schema, { io: 'input' })
+  return { required: true, content: { 'application/json': { schema: shape } } }
+}
 
 const pathParameters = (path: string): readonly Json[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ in: 'path', name, required: true, schema: { type: 'string' } }))
 
 /** Any other path below `/v1` goes to the provider as it is. */
 const passThrough: Json = Object.fromEntries(
-  ['get', 'post', 'put', 'delete', 'patch'].map((method) => [
+  ['get', 'post', 'put', 'delete', 'patch', 'head', 'options'].map((method) => [
     method,
     {
       operationId: `passThrough_${method}`,
@@ -80,7 +100,7 @@ const passThrough: Json = Object.fromEntries(
         { in: 'path', name: 'provider_endpoint', required: true, description: 'May hold slashes.', schema: { type: 'string' } },
         ...targetHeaders,
       ],
-      ...(method !== 'get' && { requestBody: { content: { '*/*': { schema: {} } } } }),
+      ...(method !== 'get' && method !== 'head' && { requestBody: { content: { '*/*': { schema: {} } } } }),
       responses: answers,
     },
   ]),

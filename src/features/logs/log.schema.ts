@@ -150,7 +150,14 @@ export const logObject = z
     object: z.literal('log'),
     organisation_id: z.uuid(),
     created_at: z.iso.datetime(),
-    request: z.object({ url: z.string(), method: z.string(), ...bodyFields }),
+    request: z.object({
+      url: z.string(),
+      method: z.string(),
+      serviceHeaders: z
+        .record(z.string(), z.string())
+        .meta({ description: 'How the caller addressed and traced the request: its `x-service-*` headers without credentials.' }),
+      ...bodyFields,
+    }),
     response: z.object({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: z.string(), ...bodyFields }),
     metrics: logMetrics,
     log_format: z.literal('v1'),

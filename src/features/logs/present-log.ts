@@ -79,7 +79,13 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
     object: 'log',
     organisation_id: row.organisation_id,
     created_at: metrics.created_at,
-    request: { url: row.upstream_url ?? urlOf(row), method: row.method, headers: requestHeaders, ...request },
+    request: {
+      url: row.upstream_url ?? urlOf(row),
+      method: row.method,
+      headers: Object.fromEntries(Object.entries(requestHeaders).filter(([name]) => !isOurs(name))),
+      serviceHeaders: Object.fromEntries(Object.entries(requestHeaders).filter(([name]) => isOurs(name))),
+      ...request,
+    },
     response: {
       status: row.status,
       responseTime: metrics.response_time,
@@ -91,6 +97,9 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
     log_format: 'v1',
   }
 }
+
+/** What the caller said to the gateway, not to the provider. */
+const isOurs = (name: string): boolean => name.startsWith('x-service-')
 
 /** As the client called it. */
 const urlOf = (row: LogRow) => `/v1${row.path}`

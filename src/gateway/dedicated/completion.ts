@@ -38,4 +38,4 @@ export const completionBody = z
     if (body.stream_options !== undefined && body.stream_options !== null && body.stream !== true)
       refuse('stream_options', 'is only allowed when stream is true')
   })
-  .meta({ id: 'CreateCompletionRequest', description: 'A text completion to create.' })
+  .meta({ description: 'A text completion to create.' })

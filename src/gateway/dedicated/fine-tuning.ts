@@ -25,4 +25,4 @@ export const fineTuningBody = z
       .max(5)
       .nullish(),
   })
-  .meta({ id: 'CreateFineTuningJobRequest', description: 'A fine-tuning job to create.' })
+  .meta({ description: 'A fine-tuning job to create.' })

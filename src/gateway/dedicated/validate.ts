@@ -40,9 +40,18 @@ function queryRecord(search: URLSearchParams): Record<string, unknown> {
 function check(schema: z.ZodType, value: unknown): void {
   const result = schema.safeParse(value)
   if (result.success) return
-  const faults = result.error.issues.map((issue) => describe(issue, value))
+  const faults = result.error.issues.flatMap((issue) => opened(issue)).map((issue) => describe(issue, value))
   const [first] = faults
   throw new ApiError('invalid_request', faults.map((fault) => fault.text).join(' '), { param: first?.field ?? 'body' })
+}
+
+/** An issue with one of several shapes, as the issues of the shape that was meant: the one whose own type fits. */
+function opened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const meant = issue.errors.find((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.path.length > 0))
+  if (meant !== undefined) return meant.flatMap((inner) => opened({ ...inner, path: [...issue.path, ...inner.path] }))
+  const types = issue.errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
+  return [{ ...issue, message: `must be one of these types: ${[...new Set(types)].join(', ')}` }]
 }
 
 function describe(issue: z.core.$ZodIssue, input: unknown): { readonly field: string; readonly text: string } {

@@ -88,7 +88,7 @@ for (const [name, toHeaders] of Object.entries(keyHeaders)) {
       for (const path of ['/v1/api-keys', '/v1/chat/completions', '/v1/messages', `/v1/logs/${crypto.randomUUID()}`]) {
         const answer = await send(`${gatehouse.origin}${path}`, { headers: { 'content-type': 'application/json', ...toHeaders(text) } })
         t.is(answer.status, 401, `${path} ${JSON.stringify(text.slice(0, 60))}: ${answer.text}`)
-        t.regex(answer.text, /"(?:unauthorized)"/)
+        t.regex(answer.text, /"(?:unauthorized|AB05)"/)
       }
     })
   })

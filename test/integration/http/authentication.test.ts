@@ -20,7 +20,7 @@ const authenticates = test.macro<[string, Keys, number]>({
     const answer = await send(`${app.baseUrl}/v1/probe/items/x`, { headers: headers(app) })
     t.is(answer.status, status, answer.text)
     if (status !== 401) return
-    t.is(JSON.parse(answer.text).error.code, 'unauthorized')
+    t.is(JSON.parse(answer.text).error.code, 'AB05')
     t.is(answer.headers['www-authenticate'], 'Bearer realm="gatehouse"')
     t.is(answer.headers['x-should-retry'], 'false')
   },
@@ -72,7 +72,7 @@ test('an expired key says so', async (t) => {
   )
   const answer = await send(`${app.baseUrl}/v1/probe/items/x`, { headers: { 'x-service-api-key': secret } })
   t.is(answer.status, 401)
-  t.is(JSON.parse(answer.text).error.code, 'expired_key')
+  t.is(JSON.parse(answer.text).error.code, 'AB05')
 })
 
 test('a missing scope is AB03, and is named', async (t) => {

@@ -43,7 +43,7 @@ const refuses = test.macro<[string, RawRequest, Expected]>({
 })
 
 const body = (text: string | Uint8Array): RawRequest => ({ headers: json, body: text })
-const invalid = (message: RegExp, param?: string): Expected => ({ status: 400, code: 'invalid_request', message, ...(param && { param }) })
+const invalid = (message: RegExp, param?: string): Expected => ({ status: 400, code: 'AB01', message, ...(param && { param }) })
 const field = (message: RegExp, param: string): Expected => ({ status: 400, code: 'AB01', message, param })
 
 test(refuses, 'malformed JSON', body('{"name": }'), invalid(/position 9 \(line 1, column 10\)/))

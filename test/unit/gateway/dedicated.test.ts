@@ -30,7 +30,9 @@ test('top_p below 0', refuses, 'complete', { ...completion, top_p: -0.1 }, 'top_
 test('frequency_penalty of 3', refuses, 'complete', { ...completion, frequency_penalty: 3 }, 'frequency_penalty', /at most 2/)
 test('presence_penalty of -3', refuses, 'complete', { ...completion, presence_penalty: -3 }, 'presence_penalty', /at least -2/)
 test('logit_bias of 101', refuses, 'complete', { ...completion, logit_bias: { '50256': 101 } }, 'logit_bias.50256', /at most 100/)
-test('five stop sequences', refuses, 'complete', { ...completion, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', /.+/)
+test('five stop sequences', refuses, 'complete', { ...completion, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', /at most 4 items/)
+test('a stop that is a number', refuses, 'complete', { ...completion, stop: 7 }, 'stop', /types: string, array.*Got 7/)
+test('an empty list of prompts', refuses, 'complete', { ...completion, prompt: [] }, 'prompt', /at least 1 items/)
 test('max_tokens below 0', refuses, 'complete', { ...completion, max_tokens: -1 }, 'max_tokens', /at least 0/)
 test(
   'stream_options without stream',
