@@ -2,9 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../config/config.ts'
-import { Secret } from '../lib/secret.ts'
 import { connectWithRetry, type Connection } from './database/connect.ts'
-import { startEmbedded, type EmbeddedDatabase } from './database/embedded.ts'
 import { assertRowLevelSecurity } from './database/guard.ts'
 import { migrate, pendingMigrations } from './database/migrate.ts'
 import { openOrm } from './database/orm.ts'
@@ -35,17 +33,6 @@ export interface FoundationOptions {
 }
 
 const retryMs = 1000
-
-/** The database to use, with the embedded PostgreSQL started when there is no other. */
-export async function chooseDatabase(
-  config: Config,
-  log: Logger,
-): Promise<{ readonly database: DatabaseConfig; readonly embedded: EmbeddedDatabase | null }> {
-  if (!config.database.embedded) return { database: config.database, embedded: null }
-  const embedded = await startEmbedded({ dataDir: config.dataDir, log })
-  const { host, port, user, name } = embedded
-  return { database: { ...config.database, host, port, user, name, password: new Secret(embedded.password) }, embedded }
-}
 
 /** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
 export async function openFoundation(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { parse, YAMLParseError } from 'yaml'
 import type { ReleaseRecord } from '../release/record.ts'
 import { findRelease, parseTable, RecordError, type ReleaseTable } from '../release/table.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './failure.ts'
 
 /** The folder that holds `releases/`: what `--root` names, or the nearest above this program. */
 export function rootFor(command: Command): string {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { ReleaseTable } from '../release/table.ts'
 import { compareVersions } from '../release/version.ts'
 import { readTable, releaseNamed, rootFor } from './checkout.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './failure.ts'
 
 /** The two releases that a command's arguments `<from> <to>` name; throws UsageError unless both exist and lead upward. */
 export function readJump(command: Command): { readonly table: ReleaseTable; readonly from: string; readonly to: string } {

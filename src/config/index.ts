@@ -1,6 +1,7 @@
 export type { Config, DatabaseConfig, DbSslMode, FeatureFlag, Role } from './config.ts'
 export { effectiveSettings } from './effective.ts'
 export type { Environment } from './environment.ts'
+export { duration } from './kinds.ts'
 export { loadConfig } from './load.ts'
 export { environment } from './process-environment.ts'
 export { ConfigError, formatProblems, type Problem } from './problems.ts'

@@ -1,22 +1,22 @@
 import type { Command } from 'commander'
 import { upgradePath, type Hop } from '../../release/path.ts'
+import { answer } from '../answer.ts'
+import { explain } from '../explain.ts'
 import { readJump } from '../jump.ts'
 
 /** `gatehouse path <from> <to>`. */
 export const addPath = (program: Command): Command =>
-  program
-    .command('path')
+  explain(program.command('path'), { example: 'gatehouse path 1.3.0 1.12.0 --no-volume', exits: { 1: 'a release record is faulty' } })
     .description('Tells the upgrades that lead from one release to a later one, with the chart of each.')
     .argument('<from>', 'the release that runs')
     .argument('<to>', 'the release to reach')
     .option('--no-volume', 'the installation keeps no files on a volume')
     .option('--json', 'the upgrades, as a JSON array')
-    .addHelpText('after', '\nExample:\n  gatehouse path 1.3.0 1.12.0 --no-volume')
     .action(function show(this: Command) {
       const { table, ...jump } = readJump(this)
       const { json, volume } = this.opts<{ json?: true; volume: boolean }>()
       const hops = upgradePath(table, jump, { volume })
-      console.log(json ? JSON.stringify(hops, null, 2) : describe(jump.from, hops))
+      answer(json, hops, describe(jump.from, hops))
     })
 
 const describe = (from: string, hops: readonly Hop[]) =>

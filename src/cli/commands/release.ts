@@ -6,14 +6,15 @@ import { allItems } from '../../release/items.ts'
 import type { Finding } from '../../release/project.ts'
 import { statusLines } from '../../release/status.ts'
 import { readTable, rootFor } from '../checkout.ts'
+import { answer } from '../answer.ts'
+import { explain } from '../explain.ts'
 import { generatedFiles } from '../generated.ts'
 
 /** `gatehouse release check|status|generate`. */
 export function addRelease(program: Command): void {
-  const release = program
-    .command('release')
-    .description('Looks after the release records in releases/.')
-    .addHelpText('after', '\nExample:\n  gatehouse release check --strict')
+  const release = explain(program.command('release'), { example: 'gatehouse release check --strict' }).description(
+    'Looks after the release records in releases/.',
+  )
   addCheck(release)
   addStatus(release)
   addGenerate(release)
@@ -23,18 +24,18 @@ export function addRelease(program: Command): void {
 const readProject = async (command: Command) => (await import('../project.ts')).readProject(rootFor(command))
 
 const addCheck = (release: Command) =>
-  release
-    .command('check')
+  explain(release.command('check'), {
+    example: 'gatehouse release check --strict',
+    exits: { 1: 'a rule found a fault, or a release record is faulty' },
+  })
     .description('Compares the records with the announced releases, the code and the generated files (rules R1 to R14).')
     .option('--strict', 'what is recorded and not implemented yet fails too')
     .option('--json', 'the findings, as a JSON array of { rule, where, message, pending? }')
-    .addHelpText('after', '\nExample:\n  gatehouse release check --strict')
     .action(async ({ strict, json }: { strict?: true; json?: true }, command: Command) => {
       const project = await readProject(command)
       const findings = check(project)
       const failures = findings.filter(({ pending }) => strict || !pending)
-      if (json) console.log(JSON.stringify(findings, null, 2))
-      else for (const line of [...failures.map(describe), summary(project.table.releases.length, findings)]) console.log(line)
+      answer(json, findings, [...failures.map(describe), summary(project.table.releases.length, findings)].join('\n'))
       process.exitCode = failures.length > 0 ? 1 : 0
     })
 
@@ -46,22 +47,21 @@ function summary(releases: number, findings: readonly Finding[]): string {
 }
 
 const addStatus = (release: Command) =>
-  release
-    .command('status')
+  explain(release.command('status'), { example: 'gatehouse release status', exits: { 1: 'a release record is faulty' } })
     .description('Tells release by release what is implemented and what is pending.')
     .option('--json', 'a JSON array of { version, kind, name, implemented }')
-    .addHelpText('after', '\nExample:\n  gatehouse release status')
     .action(async ({ json }: { json?: true }, command: Command) => {
       const project = await readProject(command)
-      console.log(json ? JSON.stringify(allItems(project), null, 2) : statusLines(project).join('\n'))
+      answer(json, allItems(project), statusLines(project).join('\n'))
     })
 
 const addGenerate = (release: Command) =>
-  release
-    .command('generate')
+  explain(release.command('generate'), {
+    example: 'gatehouse release generate --check',
+    exits: { 1: 'a file is not what the records say, or a release record is faulty' },
+  })
     .description('Writes what is made from the records: CHANGELOG.md.')
     .option('--check', 'write nothing, and fail when a file is not what the records say')
-    .addHelpText('after', '\nExample:\n  gatehouse release generate --check')
     .action((options: { check?: true }, command: Command) => {
       const root = rootFor(command)
       const stale = generatedFiles(root, readTable(root)).filter(({ found, expected }) => found !== expected)

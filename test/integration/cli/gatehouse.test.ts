@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import type { Command } from 'commander'
+import { createProgram } from '../../../src/cli/program.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
@@ -19,14 +21,25 @@ function checkout(t: ExecutionContext): string {
   return folder
 }
 
-const commands = [[], ['release'], ['release', 'check'], ['release', 'status'], ['release', 'generate'], ['notes'], ['path']]
-for (const command of commands)
-  test(`help: ${['gatehouse', ...command].join(' ')}`, (t) => {
-    const { status, stdout } = run(...command, '--help')
-    t.is(status, 0)
-    t.regex(stdout, /\nExample:\n {2}gatehouse \w/)
-    t.regex(stdout, /\nExit codes:\n {2}0 /)
+/** A command and all below it. */
+const withSubcommands = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withSubcommands)]
+
+/** `gatehouse release check`. */
+const nameOf = (command: Command): string => (command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`)
+
+for (const command of withSubcommands(createProgram()))
+  test(`help: ${nameOf(command)}`, (t) => {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
+    t.regex(help, new RegExp(`\\nExample:\\n {2}${nameOf(command)}\\b`))
+    t.regex(help, /\nExit codes:\n {2}0 /)
+    t.regex(command.description(), /^[A-Z].*\.$/)
   })
+
+test('help: as a process', (t) => {
+  t.like(run('--help'), { status: 0, stderr: '' })
+  t.regex(run('migrate', 'plan', '--help').stdout, /^Usage: gatehouse migrate plan /)
+})
 
 test('wrong command lines end with 2 and say why', (t) => {
   const wrong = [['fly'], ['path', '1.3.0'], ['notes', '1.3.0', '1.3.0', '1.4.0'], ['path', '--sideways', '1.3.0', '1.4.0'], ['release']]

@@ -1,0 +1,11 @@
+import { InvalidArgumentError } from 'commander'
+import { duration } from '../config/index.ts'
+
+/** Reads an option such as `30s`, as settings are read; milliseconds. */
+export function readDuration(text: string): number {
+  try {
+    return duration(0).parse(text)
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+  }
+}

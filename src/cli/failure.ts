@@ -1,0 +1,40 @@
+import { CommanderError } from 'commander'
+import { DatabaseConnectionError } from '../app/database/connection-error.ts'
+import { ConfigError } from '../config/index.ts'
+import { RecordError } from '../release/table.ts'
+import { exitCodes, type ExitCode } from './exit-codes.ts'
+
+/** A command cannot do what was asked; its message is for the person who asked. */
+export class CommandError extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.refused) {
+    super(message)
+    this.name = 'CommandError'
+    this.exitCode = exitCode
+  }
+}
+
+/** The command line asks for what cannot be. */
+export class UsageError extends CommandError {
+  constructor(message: string) {
+    super(message, exitCodes.usage)
+    this.name = 'UsageError'
+  }
+}
+
+/** The exit code for what a command threw; says what went wrong, unless the library did already. A bug is thrown on. */
+export function exitCodeFor(error: unknown): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+  const code = codeOf(error)
+  if (code === null || !(error instanceof Error)) throw error
+  console.error(`error: ${error.message}`)
+  return code
+}
+
+function codeOf(error: unknown): ExitCode | null {
+  if (error instanceof CommandError) return error.exitCode
+  if (error instanceof RecordError) return exitCodes.refused
+  if (error instanceof ConfigError) return exitCodes.configuration
+  return error instanceof DatabaseConnectionError ? exitCodes.unavailable : null
+}

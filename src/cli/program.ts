@@ -1,0 +1,22 @@
+import { Command } from 'commander'
+import { version } from '../config/version.ts'
+import { addMigrate } from './commands/migrate.ts'
+import { addNotes } from './commands/notes.ts'
+import { addPath } from './commands/path.ts'
+import { addRelease } from './commands/release.ts'
+import { addServe } from './commands/serve.ts'
+import { explain } from './explain.ts'
+
+/** What adds each command, in the order of the help. */
+const commands: readonly ((program: Command) => unknown)[] = [addServe, addMigrate, addPath, addNotes, addRelease]
+
+/** The command line of Gatehouse; it throws instead of ending the process. */
+export function createProgram(): Command {
+  const program = explain(new Command('gatehouse'), { example: 'gatehouse path 1.3.0 1.12.0' })
+    .description('Runs and looks after an installation of Gatehouse and its releases.')
+    .version(version())
+    .option('--root <folder>', 'the checkout to read; by default the one that holds this program')
+    .exitOverride()
+  for (const add of commands) add(program)
+  return program
+}

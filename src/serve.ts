@@ -1,0 +1,26 @@
+import cluster from 'node:cluster'
+import { runPrimary, runWorker } from './app/cluster.ts'
+import { run, type StartNotes } from './app/run.ts'
+import { ConfigError, effectiveSettings, environment, loadConfig, suspiciousNames, type Config } from './config/index.ts'
+import { features } from './features/index.ts'
+
+/** Serves until told to end, in one process or in a primary with workers, and gives the exit code. */
+export async function serve(): Promise<number> {
+  const start = readSettings()
+  if (start === null) return 78
+  const { config, notes } = start
+  if (cluster.isWorker) return runWorker(config, features)
+  return config.workers > 1 ? runPrimary(config, features, notes) : run(config, features, notes)
+}
+
+/** Wrong settings are all named at once; the exit code 78 (EX_CONFIG) means just this. */
+function readSettings(): { readonly config: Config; readonly notes: StartNotes } | null {
+  const env = environment()
+  try {
+    return { config: loadConfig(env), notes: { settings: effectiveSettings(env), suspicious: suspiciousNames(env) } }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return null
+  }
+}
