@@ -1,16 +1,48 @@
 import { gather, type Environment } from './environment.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
-/** Each setting as it takes effect, for the log of the start: secrets masked, PEM texts named only. */
-export function effectiveSettings(env: Environment): Readonly<Record<SettingName, string>> {
+/** A setting as the documents tell it, with the value that takes effect here. */
+export interface SettingReport {
+  readonly name: SettingName
+  readonly type: string
+  /** Null: none. */
+  readonly default: string | null
+  readonly description: string
+  readonly since: string
+  readonly secret: boolean
+  /** Masked when it is secret; null: not set, and no default. */
+  readonly value: string | null
+  /** The variable that it was read from: its own name, or `NAME_FILE`; null: not given. */
+  readonly from: string | null
+}
+
+/** Every setting, in the order of the documents, as it takes effect: secrets masked, PEM texts named only. */
+export function reportSettings(env: Environment): readonly SettingReport[] {
   const { values } = gather(env)
-  const rows = settingNames.map((name) => [name, show(name, values[name])] as const)
+  return settingNames.map((name) => {
+    const { kind, otherwise, desc, since, secret } = settings[name]
+    const given = values[name]
+    return {
+      name,
+      type: kind,
+      default: otherwise,
+      description: desc,
+      since,
+      secret,
+      value: given === undefined ? otherwise : mask(given, secret),
+      from: given === undefined ? null : env[name] ? name : `${name}_FILE`,
+    }
+  })
+}
+
+/** Each setting as it takes effect, for the log of the start. */
+export function effectiveSettings(env: Environment): Readonly<Record<SettingName, string>> {
+  const rows = reportSettings(env).map(({ name, value }) => [name, value ?? '(not set)'] as const)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- built from exactly these names
   return Object.fromEntries(rows) as Record<SettingName, string>
 }
 
-function show(name: SettingName, given: string | undefined): string {
-  if (given === undefined) return settings[name].otherwise ?? '(not set)'
-  if (settings[name].secret) return '[secret]'
+function mask(given: string, secret: boolean): string {
+  if (secret) return '[secret]'
   return given.includes('-----BEGIN') ? '[PEM]' : given
 }
