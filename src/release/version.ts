@@ -14,6 +14,13 @@ export function compareVersions(one: string, other: string): number {
   return 0
 }
 
+/** The folder of a release's migrations: `v01.05.00` for `1.5.0`, so that folders sort as releases do. */
+export const folderOf = (version: string): string =>
+  `v${version
+    .split('.')
+    .map((part) => part.padStart(2, '0'))
+    .join('.')}`
+
 /** Big integers, because a number would round parts of more than 15 digits. */
 function parts(version: string): readonly bigint[] {
   const [, ...found] = pattern.exec(version) ?? []

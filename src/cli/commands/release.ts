@@ -9,8 +9,9 @@ import { readTable, rootFor } from '../checkout.ts'
 import { answer } from '../answer.ts'
 import { explain } from '../explain.ts'
 import { generatedFiles } from '../generated.ts'
+import { addReleaseNew } from './release-new.ts'
 
-/** `gatehouse release check|status|generate`. */
+/** `gatehouse release check|status|generate|new`. */
 export function addRelease(program: Command): void {
   const release = explain(program.command('release'), { example: 'gatehouse release check --strict' }).description(
     'Looks after the release records in releases/.',
@@ -18,6 +19,7 @@ export function addRelease(program: Command): void {
   addCheck(release)
   addStatus(release)
   addGenerate(release)
+  addReleaseNew(release)
 }
 
 /** The code of the whole product is loaded only for the commands that compare it with the records. */

@@ -1,6 +1,6 @@
 import type { Finding, Project, Rule } from '../project.ts'
 import type { ReleaseRecord } from '../record.ts'
-import { compareVersions } from '../version.ts'
+import { compareVersions, folderOf } from '../version.ts'
 
 const phases = ['expand', 'backfill', 'contract']
 type Migration = ReleaseRecord['migrations'][number]
@@ -46,10 +46,3 @@ function contractFaults({ id, phase, needs, minApp }: Migration, { version }: Re
     ...(minApp === undefined || compareVersions(minApp, version) >= 0 ? [`${id} names no earlier release as minApp`] : []),
   ]
 }
-
-/** `1.5.0` is `v01.05.00`, so that folders sort as releases do. */
-const folderOf = (version: string) =>
-  `v${version
-    .split('.')
-    .map((part) => part.padStart(2, '0'))
-    .join('.')}`

@@ -47,7 +47,8 @@ const disorder = (list: readonly { readonly version: string; readonly date: stri
     ].map((message): Finding => ({ rule: 'R2', where: version, message }))
   })
 
-function kindOf({ version, features, security }: ReleaseRecord): ReleaseRecord['kind'] {
+/** What the version and the content of a record make it. */
+export function kindOf({ version, features, security }: Pick<ReleaseRecord, 'version' | 'features' | 'security'>): ReleaseRecord['kind'] {
   if (version.endsWith('.0.0')) return 'major'
   if (version.endsWith('.0')) return 'minor'
   return security.length > 0 && Object.values(features).flat().length === 0 ? 'security' : 'patch'
