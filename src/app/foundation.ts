@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../config/config.ts'
+import { changeRecorder } from './audit/changes.ts'
 import { connectWithRetry, type Connection } from './database/connect.ts'
 import { assertRowLevelSecurity } from './database/guard.ts'
 import { migrate, pendingMigrations } from './database/migrate.ts'
@@ -58,6 +59,7 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
     client: connection.runtime,
     poolSize: database.poolSize,
     entities: features.flatMap(({ entities }) => entities),
+    subscribers: [changeRecorder],
     log,
     onPool(pool) {
       metrics.measure('gateway_db_pool_in_use', () => pool.totalCount - pool.idleCount)

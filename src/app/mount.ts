@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { compareVersions } from '../release/version.ts'
 import type { Feature, Job } from './feature.ts'
+import { pruneIdempotencyKeys } from './http/idempotency.ts'
 import { pruneChanges } from './snapshot/prune-changes.ts'
 
 /** A feature with the reason why this process does not offer it; null when it does. */
@@ -32,5 +33,6 @@ function reasonAgainst(feature: Feature, { flags, version }: Pick<Config, 'flags
 /** The background work of the features that are on, and of the frame itself. */
 export const jobsOf = (features: readonly Feature[], config: Pick<Config, 'flags' | 'version'>): readonly Job[] => [
   pruneChanges,
+  pruneIdempotencyKeys,
   ...mountFeatures(features, config).flatMap(({ feature, unavailable }) => (unavailable === null ? (feature.jobs ?? []) : [])),
 ]

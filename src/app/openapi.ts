@@ -45,13 +45,13 @@ export function openapiDocument(
 }
 
 function operation(route: Route, tag: string, writer: SchemaWriter): Json {
-  const { query, body, response, permission } = route
+  const { body, response, permission } = route
   return {
     operationId: operationId(route),
     tags: [tag],
     summary: route.summary,
     'x-permission': permission,
-    parameters: [...pathParameters(route, writer), ...parameters('query', query, writer)],
+    parameters: [...pathParameters(route, writer), ...queryParameters(route, writer), ...headerParameters(route)],
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(writer.write(body, 'input')) } }),
     responses: {
       200: { description: 'Done.', content: content(writer.write(response, 'output')) },
@@ -85,12 +85,44 @@ function parameters(place: 'path' | 'query', schema: z.ZodType | undefined, writ
   }))
 }
 
+/** A field under each of its names. */
+function queryParameters({ query, aliases = {} }: Route, writer: SchemaWriter): readonly Json[] {
+  const own = parameters('query', query, writer)
+  const named = (alias: string, name: string | undefined) => own.filter((parameter) => parameter['name'] === name).map(renamed(alias))
+  return own.concat(Object.entries(aliases).flatMap(([alias, name]) => named(alias, name)))
+}
+
+const renamed = (name: string) => (parameter: Json) => Object.assign({}, parameter, { name })
+
+const conditions: Readonly<Partial<Record<Route['method'], Json>>> = {
+  POST: {
+    in: 'header',
+    name: 'idempotency-key',
+    required: false,
+    description: 'For 24 hours the same request with the same key is done once, and answered alike.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  PUT: {
+    in: 'header',
+    name: 'if-match',
+    required: false,
+    description: 'The ETag of the GET; the change is refused with 412 when somebody else has made one since.',
+    schema: { type: 'string' },
+  },
+}
+
+const headerParameters = ({ method }: Route): readonly Json[] => {
+  const condition = conditions[method]
+  return condition === undefined ? [] : [condition]
+}
+
 const failures = ({ body, path, method }: Route): readonly number[] => [
   400,
   401,
   403,
   ...(path.includes(':') ? [404] : []),
   ...(method === 'GET' ? [] : [409]),
+  ...(method === 'PUT' ? [412] : []),
   ...(body === undefined ? [] : [413, 415]),
   503,
 ]
@@ -102,6 +134,7 @@ const errorResponses = Object.fromEntries(
     403: 'The key lacks the scope, or the resource is of another workspace.',
     404: 'There is no such resource, or its feature is off.',
     409: 'It exists already, or something depends on it.',
+    412: 'It was changed since the ETag in `if-match` was answered.',
     413: 'The body is too large.',
     415: 'The body is not JSON.',
     503: 'The database is away, or the server is sealed or shutting down; try again after `retry-after` seconds.',

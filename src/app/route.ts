@@ -1,16 +1,26 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
+import type { RowChange } from './audit/changes.ts'
 import type { Deps } from './deps.ts'
 
 /** Who calls the control plane. `workspaceId` is null for an organisation (admin) key. */
 export interface Actor {
   readonly type: 'api_key'
   readonly id: string
+  /** What to call the caller, for the audit trail. */
+  readonly name?: string | null
   readonly keyType: 'organisation-service' | 'workspace-service' | 'workspace-user'
   readonly organisationId: string
   readonly workspaceId: string | null
   readonly userId: string | null
   readonly permissions: ReadonlySet<string>
+}
+
+/** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
+export interface Audited {
+  readonly id: string
+  readonly workspaceId?: string | null
+  readonly changes?: readonly RowChange[]
 }
 
 /** What a handler is given: parsed input, who asks, and this request's unit of work. Never Koa's ctx. */
@@ -23,7 +33,7 @@ export interface Call<Params, Query, Body> {
   readonly em: EntityManager
   readonly deps: Deps
   /** Tells the audit row which resource this write was about; the adapter writes the row in the same transaction. */
-  readonly audit: (resource: { readonly id: string; readonly workspaceId?: string | null }) => void
+  readonly audit: (resource: Audited) => void
 }
 
 export interface RouteSpec<Params, Query, Body, Result> {
@@ -35,6 +45,10 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly permission: string | readonly string[]
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
   readonly resource?: string
+  /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
+  readonly aliases?: Readonly<Record<string, string>>
+  /** On a PUT: the path of the GET whose answer `If-Match` is about; its own path when absent. */
+  readonly representation?: `/${string}`
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>

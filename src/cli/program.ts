@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { version } from '../config/version.ts'
+import { addAudit } from './commands/audit.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addEnv } from './commands/env.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -10,7 +11,16 @@ import { addServe } from './commands/serve.ts'
 import { explain } from './explain.ts'
 
 /** What adds each command, in the order of the help. */
-const commands: readonly ((program: Command) => unknown)[] = [addServe, addMigrate, addPath, addNotes, addRelease, addEnv, addCompletion]
+const commands: readonly ((program: Command) => unknown)[] = [
+  addServe,
+  addMigrate,
+  addAudit,
+  addPath,
+  addNotes,
+  addRelease,
+  addEnv,
+  addCompletion,
+]
 
 /** The command line of Gatehouse; it throws instead of ending the process. */
 export function createProgram(): Command {

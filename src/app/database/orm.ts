@@ -1,4 +1,4 @@
-import type { EntitySchema } from '@mikro-orm/core'
+import type { EntitySchema, EventSubscriber, TransactionOptions } from '@mikro-orm/core'
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql'
 import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -8,6 +8,8 @@ export interface OrmOptions {
   readonly client: ClientConfig
   readonly poolSize: number
   readonly entities: readonly EntitySchema[]
+  /** Told of what units of work do. */
+  readonly subscribers?: readonly EventSubscriber[]
   /** Told of connections that the server closed; without it they are replaced in silence. */
   readonly log?: Logger
   /** Given the pool, for its metrics. */
@@ -31,10 +33,11 @@ export const tenantFilter = {
 } as const
 
 /** Opens the pool and the entity metadata. Nothing is read from or written to the file system, and no connection is made yet. */
-export function openOrm({ client, poolSize, entities, log, onPool }: OrmOptions): Promise<MikroORM> {
+export function openOrm({ client, poolSize, entities, subscribers = [], log, onPool }: OrmOptions): Promise<MikroORM> {
   return MikroORM.init({
     dbName: client.database ?? 'postgres',
     entities: [...entities],
+    subscribers: [...subscribers],
     discovery: { warnWhenNoEntities: false },
     autoJoinRefsForFilters: false,
     ensureDatabase: false,
@@ -68,8 +71,8 @@ export function inTenant<T>(orm: MikroORM, organisationId: string, work: (em: En
 }
 
 /** One transaction of the process itself, which sees every organisation: jobs, the snapshot, the journal, provisioning. */
-export function asSystem<T>(orm: MikroORM, work: (em: EntityManager) => Promise<T>): Promise<T> {
+export function asSystem<T>(orm: MikroORM, work: (em: EntityManager) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
   const em = orm.em.fork({ session: { variables: { 'app.scope': 'system' } } })
   em.setFilterParams('tenant', { system: true })
-  return em.transactional(work)
+  return em.transactional(work, options)
 }

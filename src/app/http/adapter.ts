@@ -1,41 +1,52 @@
-import { inTenant } from '../database/orm.ts'
-import type { Actor, Call, Route } from '../route.ts'
+import type { Actor, Route } from '../route.ts'
 import { authenticate, demandPermission, toActor } from './authenticate.ts'
-import { type AuditEntry, writeAudit } from './audit.ts'
 import { bodyReader } from './body.ts'
 import type { Context, Middleware } from './context.ts'
-import type { Frame, Running } from './frame.ts'
+import { etagOf, parseIfMatch, representations, type Representations } from './etag.ts'
+import type { Frame } from './frame.ts'
+import { idempotencyKey } from './idempotency.ts'
 import { parseInput } from './input.ts'
+import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
 import { demandRunning } from './running.ts'
-
-type Input = Pick<Call<unknown, unknown, unknown>, 'params' | 'query' | 'body'>
-type Touched = Parameters<Call<unknown, unknown, unknown>['audit']>[0]
 
 /** What is managed is small; checking a body costs many times its reading. */
 const maxBodyBytes = 2 * 1024 * 1024
+
+/** A route with what it needs of the frame. */
+interface Adapted {
+  readonly route: Route
+  readonly frame: Frame
+  readonly readBody: ReturnType<typeof bodyReader>
+  readonly prefixes: readonly string[]
+  readonly paired: Representations
+}
 
 /**
  * How every control-plane route runs: authenticate -> demand the scope -> parse -> one tenant transaction around the handler, its
  * answer and its audit row. The answer goes through the route's schema, so that a field which is not declared cannot leak.
  */
 export function routeAdapter(frame: Frame): (route: Route) => Middleware {
-  const readBody = bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes))
-  const prefixes = ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)]
-  return (route) => async (ctx) => {
-    ctx.state.access.route = route.path
-    const running = demandRunning(frame)
-    const key = await authenticate(ctx.req.rawHeaders, prefixes, { snapshot: running.snapshot, metrics: running.deps.metrics })
-    const actor = toActor(key)
-    noteCaller(ctx, actor)
-    demandPermission(actor, route)
-    const input = {
-      params: parseInput(route.params, ctx['params'], 'path'),
-      query: parseInput(route.query, singleValues(ctx.query), 'query'),
-      body: route.body === undefined ? undefined : parseInput(route.body, await readBody(ctx), 'body'),
-    }
-    ctx.body = await perform(running, route, { actor, input, clientAddress: frame.clientAddress(ctx.req), ctx })
-    ctx.status = 200
+  const shared = {
+    frame,
+    readBody: bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes)),
+    prefixes: ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)],
+    paired: representations(frame.features),
   }
+  return (route) => {
+    const adapted: Adapted = { ...shared, route }
+    return (ctx) => run(ctx, adapted)
+  }
+}
+
+async function run(ctx: Context, adapted: Adapted): Promise<void> {
+  const { route, frame, prefixes } = adapted
+  ctx.state.access.route = route.path
+  const { deps, snapshot } = demandRunning(frame)
+  const key = await authenticate(ctx.req.rawHeaders, prefixes, { snapshot, metrics: deps.metrics })
+  const actor = toActor(key)
+  noteCaller(ctx, actor)
+  demandPermission(actor, route)
+  answer(ctx, adapted, await perform(deps, await toRequest(ctx, actor, adapted)))
 }
 
 function noteCaller({ state }: Context, actor: Actor): void {
@@ -44,49 +55,41 @@ function noteCaller({ state }: Context, actor: Actor): void {
   state.access.apiKeyId = actor.id
 }
 
-/** Of a query parameter that comes twice the last counts. */
-const singleValues = (query: Readonly<Record<string, string | string[] | undefined>>) =>
-  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
-
-interface Request {
-  readonly actor: Actor
-  readonly input: Input
-  readonly clientAddress: string
-  readonly ctx: Context
+async function toRequest(ctx: Context, actor: Actor, { route, frame, readBody, paired }: Adapted): Promise<Request> {
+  const query = singleValues(ctx.query, route.aliases ?? {})
+  const input = {
+    params: parseInput(route.params, ctx['params'], 'path'),
+    query: parseInput(route.query, query, 'query'),
+  }
+  const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
+  const ifMatch = toIfMatch(ctx, route, paired)
+  const body = route.body === undefined ? undefined : await readBody(ctx)
+  return {
+    route,
+    actor,
+    input: { ...input, body: parseInput(route.body, body, 'body') },
+    query,
+    requestId: ctx.state.requestId,
+    path: ctx.path,
+    clientAddress: frame.clientAddress(ctx.req),
+    repeatable: key === null ? null : { actor, key, request: { path: ctx.path, query, body } },
+    ifMatch,
+  }
 }
 
-function perform({ deps }: Running, route: Route, request: Request): Promise<unknown> {
-  const { actor, input } = request
-  return inTenant(deps.orm, actor.organisationId, async (em) => {
-    const touched: Touched[] = []
-    const result = await route.handle({ ...input, actor, em, deps, audit: (resource) => void touched.push(resource) })
-    await em.flush()
-    const answer = route.response.parse(result ?? {})
-    if (route.method !== 'GET' && deps.config.flags.AUDIT_LOGS_ENABLED)
-      await writeAudit(em, deps.vault, toEntry(route, request, touched.at(-1)))
-    return answer
-  })
+/** Of a query parameter that comes twice the last counts; other names of a parameter count as that one. */
+const singleValues = (query: Context['query'], aliases: NonNullable<Route['aliases']>) =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [aliases[name] ?? name, Array.isArray(value) ? value.at(-1) : value]))
+
+function toIfMatch(ctx: Context, route: Route, paired: Representations): IfMatch | null {
+  const tags = route.method === 'PUT' ? parseIfMatch(ctx.get('if-match')) : null
+  return tags === null ? null : { tags, representation: paired.of(route) }
 }
 
-const verbs = { POST: 'create', PUT: 'update', DELETE: 'delete', GET: 'read' } as const
-
-/** The row of one write. The body is the parsed one: what the schema does not know was never used. */
-const toEntry = (route: Route, { actor, input, clientAddress, ctx }: Request, resource: Touched | undefined): AuditEntry => ({
-  actor,
-  workspaceId: resource?.workspaceId ?? actor.workspaceId,
-  action: actionOf(route),
-  resourceType: route.resource ?? 'unknown',
-  resourceId: resource?.id ?? null,
-  method: route.method,
-  uri: ctx.path,
-  requestId: ctx.state.requestId,
-  clientAddress,
-  status: 200,
-  body: input.body,
-})
-
-/** `rotate` of `workspace_service_api_keys.rotate`; by the method when the accepted scopes differ in it. */
-function actionOf({ permission, method }: Route): string {
-  const [verb, ...others] = new Set([permission].flat().map((scope) => scope.split('.').at(-1)))
-  return verb === undefined || others.length > 0 ? verbs[method] : verb
+function answer(ctx: Context, { route, paired }: Adapted, { answer: body, replayed, etag }: Performed): void {
+  const tag = route.method === 'GET' && paired.has(route) ? etagOf(body) : etag
+  if (tag !== null) ctx.set('etag', tag)
+  if (replayed) ctx.set('idempotency-replayed', 'true')
+  ctx.body = body
+  ctx.status = 200
 }

@@ -18,6 +18,7 @@ export async function authenticate(
 export const toActor = (key: KeyView): Actor => ({
   type: 'api_key',
   id: key.id,
+  name: key.name,
   keyType: key.type,
   organisationId: key.organisationId,
   workspaceId: key.workspaceId,

@@ -11,7 +11,7 @@ export const errorEdge =
     } catch (thrown) {
       const error = inOwnCodes(ctx, toCallerError(thrown))
       if (error.status >= 500)
-        log[error.code === 'internal' ? 'error' : 'warn']({ err: error, request_id: ctx.state.requestId }, 'request failed')
+        log[error.status === 500 ? 'error' : 'warn']({ err: error, request_id: ctx.state.requestId }, 'request failed')
       answerError(ctx, error)
     }
   }
@@ -22,6 +22,8 @@ const controlCodes: Readonly<Partial<Record<ErrorCode, ErrorCode>>> = {
   forbidden: 'AB03',
   unauthorized: 'AB05',
   expired_key: 'AB05',
+  internal: 'AB04',
+  rate_limited: 'AB06',
 }
 
 /** The error of a control-plane route, under the control plane's code for it. */

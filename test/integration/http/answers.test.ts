@@ -37,8 +37,8 @@ test(answers, 'GET', '/v1/off-by-need', 404, 'feature_unavailable', /needs the f
 test(answers, 'GET', '/v1/off-by-release/7', 404, 'feature_unavailable', /comes with release 99\.1\.0/)
 test(answers, 'PUT', '/v1/probe/fail/foreseen', 404, 'AB08', /no such thing/)
 test(answers, 'PUT', '/v1/probe/fail/twice', 409, 'AB07', /must be unique/)
-test(answers, 'PUT', '/v1/probe/fail/unforeseen', 500, 'internal', /^Something went wrong on our side/)
-test(answers, 'PUT', '/v1/probe/fail/wrong-answer', 500, 'internal', /^Something went wrong on our side/)
+test(answers, 'PUT', '/v1/probe/fail/unforeseen', 500, 'AB04', /^Something went wrong on our side/)
+test(answers, 'PUT', '/v1/probe/fail/wrong-answer', 500, 'AB04', /^Something went wrong on our side/)
 
 test('a 405 says which methods there are', async (t) => {
   t.is((await ask('/v1/probe/echo', { method: 'DELETE' })).headers.allow, 'POST')

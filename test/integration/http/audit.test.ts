@@ -95,3 +95,35 @@ test('AUDIT_LOGS_ENABLED=OFF writes none', async (t) => {
   t.deepEqual(await rowsOf(answer.headers['x-request-id'], quiet), [])
   await quiet.stop()
 })
+
+const call = (method: string, path: string, body?: unknown) =>
+  send(`${app.baseUrl}/v1${path}`, {
+    method,
+    headers: { 'x-service-api-key': app.adminKey, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+
+test('a row says what was there before and after, without secrets', async (t) => {
+  const made = await call('POST', '/integrations', { name: 'Acct', ai_provider_id: 'openai', key: 'sk-very-secret-0123456789' })
+  const [creation] = await rowsOf(made.headers['x-request-id'])
+  t.is(creation.before, null)
+  t.like(creation.after, { name: 'Acct', slug: 'acct', ai_provider_id: 'openai', status: 'active' })
+  t.regex(creation.after.credential, /^hmac:/)
+  t.deepEqual(
+    creation.related.map(({ table, before, after }: Record<string, unknown>) => [table, before, (after as { slug: string }).slug]),
+    [['providers', null, 'acct']],
+  )
+  const changed = await call('PUT', '/integrations/acct', { name: 'Account', description: 'ours' })
+  const [change] = await rowsOf(changed.headers['x-request-id'])
+  t.like(change, {
+    action: 'update',
+    before: { name: 'Acct', description: null },
+    after: { name: 'Account', description: 'ours' },
+    related: null,
+  })
+  t.deepEqual(Object.keys(change.after).toSorted(), ['description', 'name'])
+  const gone = await call('DELETE', '/integrations/acct')
+  const [end] = await rowsOf(gone.headers['x-request-id'])
+  t.like(end, { action: 'delete', before: { status: 'active' }, after: { status: 'archived', credential: null } })
+  t.notRegex(JSON.stringify([creation, change, end]), /very-secret/)
+})

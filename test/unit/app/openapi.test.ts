@@ -41,13 +41,13 @@ test('a route becomes an operation with parameters, body, answer, errors and sco
     operation.parameters.map(
       ({ in: place, name, required }: Record<string, unknown>) => `${String(place)} ${String(name)} ${String(required)}`,
     ),
-    ['path id true', 'path part true', 'query deep false', 'query size false'],
+    ['path id true', 'path part true', 'query deep false', 'query size false', 'header if-match false'],
   )
   t.is(operation.parameters[0].description, 'UUID or slug.')
   t.like(operation.parameters[3].schema, { type: 'integer', maximum: 5, default: 2 })
   t.deepEqual(operation.requestBody.content['application/json'].schema, { $ref: '#/components/schemas/WholeInput' })
   t.deepEqual(operation.responses['200'].content['application/json'].schema, { $ref: '#/components/schemas/Whole' })
-  t.deepEqual(Object.keys(operation.responses), ['200', '400', '401', '403', '404', '409', '413', '415', '503'])
+  t.deepEqual(Object.keys(operation.responses), ['200', '400', '401', '403', '404', '409', '412', '413', '415', '503'])
 })
 
 test('schemas with an id become components once; input and output differ by name where they differ', (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { z } from 'zod'
-import { withoutSecrets } from '../../../../src/app/http/audit.ts'
+import { withoutSecrets } from '../../../../src/app/audit/mask.ts'
 import { parseInput } from '../../../../src/app/http/input.ts'
 import { isSecretName } from '../../../../src/app/secret-names.ts'
 import { ApiError } from '../../../../src/lib/errors.ts'

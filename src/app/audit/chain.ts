@@ -1,0 +1,36 @@
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import type { Vault } from '../secrets/vault.ts'
+
+/** What a row of the trail says, as JSON values; the names are those of the columns. */
+export interface AuditRow {
+  readonly id: string
+  readonly organisation_id: string
+  readonly workspace_id: string | null
+  /** ISO 8601, to the millisecond. */
+  readonly at: string
+  readonly actor_type: string
+  readonly actor_id: string | null
+  readonly actor_name: string | null
+  readonly user_id: string | null
+  readonly action: string
+  readonly resource_type: string
+  readonly resource_id: string | null
+  readonly method: string
+  readonly uri: string
+  readonly query: unknown
+  readonly request_id: string
+  readonly client_ip: string
+  readonly response_status: number
+  readonly request_body: unknown
+  readonly before: unknown
+  readonly after: unknown
+  readonly related: unknown
+  readonly error: unknown
+}
+
+/** What the first row of a chain follows. */
+export const noHash = Buffer.alloc(0)
+
+/** The hash of the row at this place: nobody without the key of the installation can make one that fits. */
+export const linkHash = (vault: Vault, { seq, previous, row }: { seq: number; previous: Uint8Array; row: AuditRow }): Buffer =>
+  vault.hashKey(`audit-chain:${seq}:${Buffer.from(previous).toString('hex')}:${canonicalJson(row)}`)

@@ -1,0 +1,58 @@
+import { ChangeSetType, type EntityManager, type EventSubscriber, type FlushEventArgs } from '@mikro-orm/core'
+
+/** What one transaction did to one row. Only what changed is in it; null: there was, or is, no row. Names are those of the columns. */
+export interface RowChange {
+  readonly table: string
+  readonly id: string
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+}
+
+type ChangeSet = ReturnType<FlushEventArgs['uow']['getChangeSets']>[number]
+
+const recorded = new WeakMap<EntityManager, RowChange[]>()
+
+/** Notes every row that a flush writes, so that no handler has to say what was there before. */
+export const changeRecorder: EventSubscriber = {
+  onFlush({ em, uow }) {
+    const changes = recorded.get(em) ?? []
+    recorded.set(em, changes)
+    for (const changeSet of uow.getChangeSets()) note(changes, toChange(changeSet))
+  },
+}
+
+/** The rows that this unit of work has written so far, each once, in the order of their first write. */
+export const changesOf = (em: EntityManager): readonly RowChange[] => recorded.get(em) ?? []
+
+function note(changes: RowChange[], change: RowChange): void {
+  const at = changes.findIndex(({ table, id }) => table === change.table && id === change.id)
+  const earlier = changes[at]
+  if (earlier === undefined) changes.push(change)
+  else changes[at] = { ...change, before: earlier.before && { ...change.before, ...earlier.before }, after: later(earlier, change) }
+}
+
+const later = (earlier: RowChange, { after }: RowChange) => after && { ...earlier.after, ...after }
+
+const updates: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.UPDATE, ChangeSetType.UPDATE_EARLY])
+const deletes: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.DELETE, ChangeSetType.DELETE_EARLY])
+
+function toChange({ type, entity, originalEntity, payload, meta }: ChangeSet): RowChange {
+  const names = updates.has(type) ? Object.keys(payload) : meta.props.map(({ name }) => name)
+  const columns = meta.props.filter(
+    ({ name, persist, generated }) => names.includes(name) && persist !== false && generated === undefined && name !== 'lastUpdatedAt',
+  )
+  const read = (from: unknown) =>
+    Object.fromEntries(
+      columns.map(({ name, fieldNames }) => {
+        const value: unknown = typeof from === 'object' && from !== null ? Reflect.get(from, name) : undefined
+        return [fieldNames[0] ?? name, value ?? null]
+      }),
+    )
+  const id: unknown = Reflect.get(entity, 'id')
+  return {
+    table: meta.tableName,
+    id: typeof id === 'string' ? id : '',
+    before: type === ChangeSetType.CREATE ? null : read(originalEntity),
+    after: deletes.has(type) ? null : read(entity),
+  }
+}

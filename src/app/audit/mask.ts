@@ -1,0 +1,25 @@
+import { scrubSecrets } from '../../lib/scrub.ts'
+import { isStorable } from '../../lib/text.ts'
+import { isSecretName } from '../secret-names.ts'
+import type { Vault } from '../secrets/vault.ts'
+
+/** A value as the trail may keep it: every secret is a keyed hash, which shows that two were the same and no more. */
+export const masked = (vault: Vault, value: unknown): unknown =>
+  withoutSecrets(value, (secret) => `hmac:${vault.hashKey(`audit:${secret}`).toString('hex')}`)
+
+/** The value with every text that may be a secret replaced, by the name of a field above it or by its own shape. */
+export function withoutSecrets(value: unknown, replace: (secret: string) => string, secret = false): unknown {
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Uint8Array) return replace(Buffer.from(value).toString('base64'))
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, replace, secret))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [storable(name), withoutSecrets(child, replace, secret || isSecretName(name))]),
+    )
+  }
+  if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : storable(value)
+  return secret && typeof value === 'number' ? replace(String(value)) : value
+}
+
+/** Documents such as service accounts may hold anything as JSON, and jsonb cannot: no write fails because its row of the trail would. */
+const storable = (text: string): string => (isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD'))
