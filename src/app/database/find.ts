@@ -7,10 +7,14 @@ import { isUuid } from '../../lib/is-uuid.ts'
 export const notFound = (noun: string, reference: string, param = 'id'): ApiError =>
   new ApiError('AB08', `There is no ${noun} "${reference.slice(0, 255)}".`, { param })
 
-/** The row, or AB08. */
-export function orNotFound<Row>(row: Row | null, noun: string, reference: string): Row {
-  if (row === null) throw notFound(noun, reference)
-  return row
+/** The row, or AB08; `wanted` says what was asked for, and which field or parameter named it. */
+export function orNotFound<Row>(
+  row: Row | null,
+  noun: string,
+  wanted: string | { readonly reference: string; readonly param: string },
+): Row {
+  if (row !== null) return row
+  throw typeof wanted === 'string' ? notFound(noun, wanted) : notFound(noun, wanted.reference, wanted.param)
 }
 
 /** The condition on a row that a path or a field names by UUID or by slug. */

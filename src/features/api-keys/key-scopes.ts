@@ -28,7 +28,8 @@ export const keyScopes = (verb: Verb): string[] => keyTypes.map((type) => keySco
 /** AB01 for scopes that a key of this type cannot have. */
 export function checkScopesFit(type: KeyType, scopes: readonly string[]): void {
   const misfits = scopes.filter((scope) => !validScopes[type].has(scope))
-  if (misfits.length > 0) throw new ApiError('AB01', `A ${type} key cannot have ${misfits.join(', ')}.`, { param: 'scopes' })
+  if (misfits.length > 0)
+    throw new ApiError('AB01', `Scopes that a key of type ${type} cannot have: ${misfits.join(', ')}.`, { param: 'scopes' })
 }
 
 /**

@@ -60,15 +60,22 @@ async function sharedWith(em: EntityManager, workspaceId: string): Promise<Filte
 interface Wanted {
   readonly reference: string
   readonly verb: Verb
+  /** The field or parameter that names it. */
+  readonly param?: string
   /** Keeps the row from being archived until the transaction ends. */
   readonly hold?: boolean
 }
 
 /** An integration that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
-export async function findIntegration(em: EntityManager, actor: Actor, { reference, verb, hold = false }: Wanted): Promise<Integration> {
+export async function findIntegration(
+  em: EntityManager,
+  actor: Actor,
+  { reference, verb, param = 'slug', hold = false }: Wanted,
+): Promise<Integration> {
   const where = { $and: [byIdOrSlug(reference), await visibleIntegrations(em, actor)] }
   const lockMode = verb === 'read' ? LockMode.PESSIMISTIC_READ : LockMode.PESSIMISTIC_WRITE
-  const row = orNotFound(await em.findOne(Integration, where, verb === 'read' && !hold ? {} : { lockMode }), 'integration', reference)
+  const found = await em.findOne(Integration, where, verb === 'read' && !hold ? {} : { lockMode })
+  const row = orNotFound(found, 'integration', { reference, param })
   if (verb !== 'read') demandWrite(actor, row.workspaceId, verb)
   return row
 }

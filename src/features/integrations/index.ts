@@ -5,7 +5,7 @@ import { Integration } from './integration.entity.ts'
 import { createIntegration, deleteIntegration, listIntegrations, readIntegration, updateIntegration } from './integrations.routes.ts'
 
 export { findIntegration } from './access.ts'
-export { parseConfigurations, type Configurations } from './configurations.ts'
+export { catalogueRow, parseConfigurations, type Configurations } from './configurations.ts'
 export { loadCredential, type SealedCredential, type StoredCredential } from './credential.ts'
 export { addProvider, type ProviderFields } from './handles.ts'
 export { configurationsField, providerKey, secretMappings } from './integration.schema.ts'

@@ -29,7 +29,12 @@ export const createProvider = route({
   body: createProviderBody,
   response: providerReference,
 })(async ({ em, actor, deps, body, audit }) => {
-  const integration = await findIntegration(em, actor, { reference: body.integration_id, verb: 'read', hold: true })
+  const integration = await findIntegration(em, actor, {
+    reference: body.integration_id,
+    verb: 'read',
+    param: 'integration_id',
+    hold: true,
+  })
   const workspace = await resolveWorkspace(em, actor, body.workspace_id ?? integration.workspaceId ?? undefined)
   if (integration.workspaceId && integration.workspaceId !== workspace.id) {
     throw new ApiError('AB01', 'The integration belongs to another workspace.', { param: 'integration_id' })

@@ -35,7 +35,7 @@ export async function findStoredProvider(em: EntityManager, actor: Actor, wanted
     },
     wanted.forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {},
   )
-  return orNotFound(row, wanted.kind === 'provider' ? 'provider' : 'virtual key', wanted.reference)
+  return orNotFound(row, wanted.kind === 'provider' ? 'provider' : 'virtual key', { reference: wanted.reference, param: 'slug' })
 }
 
 /** Changes what is said of a provider. */

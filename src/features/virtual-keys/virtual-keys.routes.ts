@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { addIntegration, addProvider, archiveIntegration, changeCredential } from '../integrations/index.ts'
+import { addIntegration, addProvider, archiveIntegration, catalogueRow, changeCredential } from '../integrations/index.ts'
 import { Integration } from '../integrations/integration.entity.ts'
 import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams } from '../providers/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
@@ -24,6 +24,7 @@ export const createVirtualKey = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id)
   const aiProviderId = toProviderId(body.provider)
+  catalogueRow(aiProviderId, 'provider')
   const azureMode = aiProviderId === 'azure-openai' ? { azure_auth_mode: 'default' } : {}
   const owned = {
     ...({ name: body.name, kind, workspaceId, aiProviderId, key: body.key ?? null, description: null, pricingAdjustments: null } as const),

@@ -48,7 +48,7 @@ async function listWorkspaces({ em, actor, query }: Call<undefined, Filter, unde
 
 async function readWorkspace({ em, actor, params }: Call<{ workspaceId: string }, undefined, undefined>) {
   const row = await em.findOne(Workspace, { $and: [byIdOrSlug(params.workspaceId), { ...visible(actor), status: 'active' }] })
-  return { ...presentWorkspace(orNotFound(row, 'workspace', params.workspaceId)), users: [] }
+  return { ...presentWorkspace(orNotFound(row, 'workspace', { reference: params.workspaceId, param: 'workspaceId' })), users: [] }
 }
 
 const visible = (actor: Actor) => ({

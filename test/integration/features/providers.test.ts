@@ -88,7 +88,7 @@ const refuses = test.macro({
 test(refuses, { name: null }, 'name')
 test(refuses, { name: 'x'.repeat(256) }, 'name')
 test(refuses, { integration_id: '' }, 'integration_id')
-test(refuses, { integration_id: 'nowhere' }, 'id', 404)
+test(refuses, { integration_id: 'nowhere' }, 'integration_id', 404)
 test(refuses, { workspace_id: 'nowhere' }, 'workspace_id', 404)
 test(refuses, { slug: 'a b' }, 'slug')
 test(refuses, { slug: '' }, 'slug')

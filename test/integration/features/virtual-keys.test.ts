@@ -98,7 +98,7 @@ const refuses = test.macro({
 })
 
 test(refuses, { name: '' }, 'name')
-test(refuses, { provider: 'nobody' }, 'ai_provider_id|provider')
+test(refuses, { provider: 'nobody' }, 'provider')
 test(refuses, { key: 7 }, 'key')
 test(refuses, { provider: 'azure-openai' }, 'configurations')
 test(

@@ -99,7 +99,7 @@ test('archived, foreign and unknown workspaces are the same 404', async (t) => {
   )
   for (const { status, body } of answers) {
     t.is(status, 404)
-    t.like(body, { error: { code: 'AB08', param: 'id' } })
+    t.like(body, { error: { code: 'AB08', param: 'workspaceId' } })
   }
 })
 
