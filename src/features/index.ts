@@ -1,7 +1,9 @@
 import type { Feature } from '../app/feature.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
+import { collections } from './collections/index.ts'
 import { integrations, loadCredential } from './integrations/index.ts'
+import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { providers } from './providers/index.ts'
@@ -16,6 +18,8 @@ export const features: readonly Feature[] = [
   { ...integrations, loadCredential },
   providers,
   virtualKeys,
+  collections,
+  labels,
   logs,
   audit,
 ]

@@ -28,3 +28,7 @@ export const pageWindow = ({ page_size, current_page }: PageQuery) => ({ limit: 
 export function toList<Item>(data: Item[], total: number, query: PageQuery) {
   return { object: 'list' as const, data, total, has_more: query.page_size * query.current_page + data.length < total }
 }
+
+/** The condition on a text that holds what was searched for, in any case; undefined when nothing was. */
+export const containing = (search: string | undefined) =>
+  search === undefined || search === '' ? undefined : { $ilike: `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` }

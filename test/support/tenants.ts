@@ -7,7 +7,16 @@ import { adminKey, type Gatehouse } from './process.ts'
 
 /** What a workspace owns, each thing by every reference that a path may hold. */
 export type Things = Readonly<Record<Noun, readonly string[]>>
-export type Noun = 'organisations' | 'workspaces' | 'api-keys' | 'integrations' | 'providers' | 'virtual-keys' | 'logs'
+export type Noun =
+  | 'organisations'
+  | 'workspaces'
+  | 'api-keys'
+  | 'integrations'
+  | 'providers'
+  | 'virtual-keys'
+  | 'logs'
+  | 'collections'
+  | 'labels'
 
 export interface Department {
   readonly workspaceId: string
@@ -122,6 +131,8 @@ async function makeThings(
   })
   await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
   const apiKey = await post('/api-keys/workspace/service', { name, scopes: ['logs.list'] })
+  const collection = await post('/collections', { name: `${name} c` })
+  const label = await post('/labels', { name: `${name}-l` })
   const headers = { 'x-service-api-key': key, 'x-service-provider': `@${name}-p`, 'x-service-trace-id': name }
   await demand(sendJson(`${gatehouse.origin}/v1/chat/completions`, headers, { model: `${name}-model`, messages: [] }))
   const logs = async () => (await demand(ask(gatehouse, key, { path: `/logs?trace_id=${name}` })))['data'] as { id: string }[]
@@ -131,6 +142,8 @@ async function makeThings(
     integrations: [String(integration['id']), `${name}-i`],
     providers: [await idOf(`/providers/${name}-p`), `${name}-p`],
     'virtual-keys': [await idOf(`/virtual-keys/${name}-v`), `${name}-v`],
+    collections: [String(collection['id']), `${name}-c`],
+    labels: [String(label['id'])],
     logs: (await logs()).map(({ id }) => id),
   }
 }

@@ -3,6 +3,7 @@ import { Workspace } from './workspace.entity.ts'
 import { workspaceRoutes } from './workspaces.routes.ts'
 
 export { demandScope, resolveWorkspace, workspaceFilter } from './access.ts'
+export { demandOwnOrganisation, visibleTo } from './visible-to.ts'
 
 /** The parts of an organisation. */
 export const workspaces = feature({

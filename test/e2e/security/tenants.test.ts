@@ -37,6 +37,10 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /providers/:slug': { name: 'taken' },
   'POST /virtual-keys': { name: 'taken', provider: 'openai', key: 'k' },
   'PUT /virtual-keys/:slug': { name: 'taken', key: 'mine' },
+  'POST /collections': { name: 'taken' },
+  'PUT /collections/:collectionId': { name: 'taken' },
+  'POST /labels': { name: 'taken' },
+  'PUT /labels/:labelId': { name: 'taken' },
 }
 
 function bodyOf({ method, path }: Route): object | undefined {
@@ -219,7 +223,18 @@ async function countRows(client: Client, table: string, where = 'true'): Promise
 test.serial('without the filter of the process, the database still shows one tenant', async (t) => {
   const tables = await tenantTables()
   const own = `organisation_id = '${acme.organisationId}'`
-  for (const table of ['organisations', 'workspaces', 'api_keys', 'audit_logs', 'integrations', 'providers', 'logs', 'changes'])
+  for (const table of [
+    'organisations',
+    'workspaces',
+    'api_keys',
+    'audit_logs',
+    'integrations',
+    'providers',
+    'collections',
+    'labels',
+    'logs',
+    'changes',
+  ])
     t.true((await inDatabase(gatehouse.superuser, (client) => countRows(client, table, own))) > 0, `there is nothing to see in ${table}`)
   for (const table of tables) {
     t.is(await asProcess(null, (client) => countRows(client, table)), 0, `${table} without a tenant`)
@@ -233,7 +248,7 @@ test.serial('without the filter of the process, the database still shows one ten
 
 test.serial('without the filter of the process, the database still changes one tenant', async (t) => {
   const before = await stateOf(acme)
-  for (const table of ['workspaces', 'api_keys', 'integrations', 'providers']) {
+  for (const table of ['workspaces', 'api_keys', 'integrations', 'providers', 'collections', 'labels']) {
     const changed = await asProcess(rival.organisationId, async (client) => [
       (await client.query(`UPDATE ${table} SET name = 'taken' WHERE organisation_id = $1`, [acme.organisationId])).rowCount,
       (await client.query(`DELETE FROM ${table} WHERE organisation_id = $1`, [acme.organisationId])).rowCount,

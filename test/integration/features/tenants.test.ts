@@ -5,7 +5,9 @@ import { startControl, type Control, type Tenant } from './setup.ts'
 let control: Control
 let acme: Tenant
 let rival: Tenant
-let target: Readonly<Record<'apiKey' | 'integration' | 'provider' | 'virtualKey' | 'workspace' | 'organisation', readonly string[]>>
+let target: Readonly<
+  Record<'apiKey' | 'integration' | 'provider' | 'virtualKey' | 'workspace' | 'organisation' | 'collection' | 'label', readonly string[]>
+>
 
 test.before(async () => {
   control = await startControl()
@@ -26,11 +28,15 @@ test.before(async () => {
   await make('/virtual-keys', { name: 'Acme key', provider: 'openai', key: 'k' })
   const { body: provider } = await control.call(acme.adminKey, 'GET', '/providers/acme-provider')
   const { body: virtualKey } = await control.call(acme.adminKey, 'GET', '/virtual-keys/acme-key')
+  const collection = await make('/collections', { name: 'Acme collection' })
+  const label = await make('/labels', { name: 'acme-label' })
   target = {
     apiKey: [String(key['id'])],
     integration: [String(integration['id']), 'acme-integration'],
     provider: [String(provider['id']), 'acme-provider'],
     virtualKey: [String(virtualKey['id']), 'acme-key'],
+    collection: [String(collection['id']), 'acme-collection'],
+    label: [String(label['id'])],
     workspace: [acme.workspaceId],
     organisation: [acme.organisationId, 'acme'],
   }
@@ -39,7 +45,7 @@ test.after.always(() => control.close())
 
 /** Everything of the first tenant, as the tables hold it. */
 const state = async () => {
-  const tables = ['organisations', 'workspaces', 'api_keys', 'integrations', 'providers', 'audit_logs']
+  const tables = ['organisations', 'workspaces', 'api_keys', 'integrations', 'providers', 'collections', 'labels', 'audit_logs']
   const rows = []
   for (const table of tables)
     rows.push((await control.sql.query(`SELECT * FROM ${table} WHERE organisation_id = $1 ORDER BY id`, [acme.organisationId])).rows)
@@ -63,6 +69,12 @@ const onOne: readonly (readonly [keyof typeof target, string, string, object?])[
   ['virtualKey', 'GET', '/virtual-keys/:id'],
   ['virtualKey', 'PUT', '/virtual-keys/:id', { name: 'stolen', key: 'mine' }],
   ['virtualKey', 'DELETE', '/virtual-keys/:id'],
+  ['collection', 'GET', '/collections/:id'],
+  ['collection', 'PUT', '/collections/:id', { name: 'stolen' }],
+  ['collection', 'DELETE', '/collections/:id'],
+  ['label', 'GET', '/labels/:id'],
+  ['label', 'PUT', '/labels/:id', { name: 'stolen' }],
+  ['label', 'DELETE', '/labels/:id'],
 ]
 
 test('the table below holds every route that names one thing', (t) => {
@@ -103,6 +115,12 @@ test('another tenant’s ids in bodies and queries lead nowhere', async (t) => {
     ['GET', `/providers?workspace_id=${acme.workspaceId}`],
     ['GET', `/providers/acme-provider?workspace_id=${acme.workspaceId}`],
     ['GET', `/virtual-keys?workspace_id=${acme.workspaceId}`],
+    ['POST', '/collections', { name: 'x', workspace_id: acme.workspaceId }],
+    ['POST', '/collections', { name: 'x', parent_collection_id: 'acme-collection' }],
+    ['GET', `/collections?workspace_id=${acme.workspaceId}`],
+    ['POST', '/labels', { name: 'x', workspace_id: acme.workspaceId }],
+    ['GET', `/labels?organisation_id=${acme.organisationId}`],
+    ['GET', `/labels?workspace_id=${acme.workspaceId}`],
   ]
   for (const [method, path, body] of calls) {
     const answer = await control.call(rival.adminKey, method, path, body)
@@ -112,7 +130,16 @@ test('another tenant’s ids in bodies and queries lead nowhere', async (t) => {
 })
 
 test('lists hold nothing of another tenant', async (t) => {
-  for (const path of ['/organisations', '/workspaces', '/api-keys', '/integrations', '/providers', '/virtual-keys']) {
+  for (const path of [
+    '/organisations',
+    '/workspaces',
+    '/api-keys',
+    '/integrations',
+    '/providers',
+    '/virtual-keys',
+    '/collections',
+    '/labels',
+  ]) {
     const { status, text } = await control.call(rival.adminKey, 'GET', path)
     t.is(status, 200)
     for (const id of [acme.organisationId, acme.workspaceId, acme.sideId, ...Object.values(target).flat()])

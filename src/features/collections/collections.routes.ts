@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { resolveWorkspace } from '../workspaces/index.ts'
+import { Collection } from './collection.entity.ts'
+import {
+  collectionFilter,
+  collectionList,
+  collectionParams,
+  collectionReference,
+  collectionView,
+  createCollectionBody,
+  updateCollectionBody,
+} from './collection.schema.ts'
+import { addCollection, archiveCollection, findCollection, presentCollections, presentWithChildren } from './collections.ts'
+
+const resource = 'collection'
+
+export const createCollection = route({
+  method: 'POST',
+  path: '/collections',
+  summary: 'Make a folder for prompts',
+  permission: 'prompts.create',
+  resource,
+  body: createCollectionBody,
+  response: collectionReference,
+})(async ({ em, actor, body, audit }) => {
+  const { parent_collection_id: reference, workspace_id } = body
+  const parent = reference ? await findCollection(em, actor, { reference, lock: 'hold', param: 'parent_collection_id' }) : null
+  const workspace = await resolveWorkspace(em, actor, workspace_id ?? parent?.workspaceId)
+  const row = await addCollection(em, actor, { name: body.name, workspaceId: workspace.id, parent })
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return { id: row.id, slug: row.slug }
+})
+
+export const listCollections = route({
+  method: 'GET',
+  path: '/collections',
+  summary: 'List the collections of a workspace',
+  permission: 'prompts.list',
+  query: collectionFilter,
+  response: collectionList,
+})(async ({ em, actor, query }) => {
+  const workspace = await resolveWorkspace(em, actor, query.workspace_id)
+  const name = containing(query.search)
+  const where = { workspaceId: workspace.id, status: 'active' as const, ...(name !== undefined && { name }) }
+  const [rows, total] = await em.findAndCount(Collection, where, { ...pageWindow(query), orderBy: { createdAt: 'asc', id: 'asc' } })
+  return toList(await presentCollections(em, rows), total, query)
+})
+
+export const readCollection = route({
+  method: 'GET',
+  path: '/collections/:collectionId',
+  summary: 'Read a collection with the collections in it',
+  permission: 'prompts.read',
+  params: collectionParams,
+  response: collectionView,
+})(async ({ em, actor, params }) => presentWithChildren(em, await findCollection(em, actor, { reference: params.collectionId })))
+
+export const updateCollection = route({
+  method: 'PUT',
+  path: '/collections/:collectionId',
+  summary: 'Rename a collection',
+  permission: 'prompts.update',
+  resource,
+  params: collectionParams,
+  body: updateCollectionBody,
+  response: z.object({}),
+})(async ({ em, actor, params, body, audit }) => {
+  const row = await findCollection(em, actor, { reference: params.collectionId, lock: 'change' })
+  row.name = body.name
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
+
+export const deleteCollection = route({
+  method: 'DELETE',
+  path: '/collections/:collectionId',
+  summary: 'Delete an empty collection',
+  permission: 'prompts.delete',
+  resource,
+  params: collectionParams,
+  response: z.object({}),
+})(async ({ em, actor, params, audit }) => {
+  const row = await findCollection(em, actor, { reference: params.collectionId, lock: 'change' })
+  await archiveCollection(em, row)
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})

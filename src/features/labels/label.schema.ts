@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { isStorable, textField } from '../../lib/text.ts'
+
+/** Letters, digits, `_` and `-`, and among them at most one other character: so clients of the reference write them. */
+const shape = /^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s/\p{Cc}\p{Cs}]?[a-zA-Z0-9_-]*$/u
+
+const labelName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(shape, 'Letters, digits, _ and - are allowed, and one other character but @ and /; not `latest`, `default` or digits alone.')
+  .refine(isStorable, 'Broken Unicode is not allowed.')
+
+const colorCode = z
+  .string()
+  .min(1)
+  .max(32)
+  .regex(/^#?[a-zA-Z0-9(),.% -]+$/, 'A color such as #ff8800.')
+
+const reference = z.string().min(1).max(255)
+
+const fields = { description: textField(10_000).nullable().optional(), color_code: colorCode.nullable().optional() }
+
+export const createLabelBody = z
+  .strictObject({ organisation_id: z.uuid().optional(), workspace_id: reference.optional(), name: labelName, ...fields })
+  .meta({
+    id: 'CreateLabel',
+    description: 'A new label. With an organisation key and without workspace_id it serves in every workspace.',
+  })
+
+export const updateLabelBody = z
+  .strictObject({ name: labelName.optional(), ...fields })
+  .meta({ id: 'UpdateLabel', description: 'What to change; what is absent stays, null clears.' })
+
+export const labelParams = z.object({ labelId: z.string() })
+
+const home = { organisation_id: z.uuid().optional(), workspace_id: z.string().optional() }
+
+export const inHome = z.object(home)
+
+export const labelFilter = z.object({
+  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...home,
+  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
+})
+
+export const labelReference = z.object({ id: z.uuid() }).meta({ id: 'LabelReference', description: 'Which label it was.' })
+
+export const labelView = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string().nullable(),
+    color_code: z.string().nullable(),
+    organisation_id: z.uuid(),
+    workspace_id: z.uuid().nullable(),
+    is_universal: z.boolean().meta({ description: 'Whether it serves in every workspace.' }),
+    created_at: z.iso.datetime(),
+    last_updated_at: z.iso.datetime(),
+    status: z.enum(['active', 'archived']),
+    object: z.literal('label'),
+  })
+  .meta({ id: 'Label', description: 'A name for one version of each prompt.' })
+
+export const labelList = listOf(labelView).meta({ id: 'LabelList', description: 'Labels by name.' })
