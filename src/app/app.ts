@@ -3,6 +3,7 @@ import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
 import { clientAddressOf } from './client-address.ts'
 import { chooseDatabase } from './database/choose.ts'
+import type { ReleaseTable } from '../release/table.ts'
 import type { Clock, Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import { openFoundation } from './foundation.ts'
@@ -13,12 +14,14 @@ import { followConnections } from './http/connections.ts'
 import { createHttpServer } from './http/server.ts'
 import { startJobs } from './jobs.ts'
 import { drainApp } from './lifecycle.ts'
+import { createLevel } from './level.ts'
 import { createLoggers, type Loggers } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
 import type { DrainOptions, Parts, Started } from './parts.ts'
 import { openPlanes } from './planes.ts'
 import { provision } from './provision.ts'
+import { createRecords } from './records.ts'
 
 export type { DrainOptions, Started } from './parts.ts'
 
@@ -37,6 +40,8 @@ export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
   readonly loggers?: Loggers
   /** The database as the primary process has prepared it: then this one neither starts, migrates nor provisions it, and runs no jobs. */
   readonly prepared?: Promise<DatabaseConfig>
+  /** In place of those of the installation. */
+  readonly releases?: ReleaseTable
   readonly clusterMetrics?: () => Promise<string>
 }
 
@@ -52,6 +57,7 @@ export async function createApp(config: Config, features: readonly Feature[], ov
     base,
     server,
     connections: followConnections(server),
+    records: createRecords(overrides.releases),
     stopping: new AbortController(),
     waitingFor: 'starting',
     draining: false,
@@ -80,7 +86,7 @@ function createBase(config: Config, { application: log }: Loggers, overrides: Ov
         log.warn({ ...event, reason }, 'a URL was refused by the egress guard')
       },
     })
-  return { config, log, clock, egress, metrics }
+  return { config, log, clock, egress, metrics, level: createLevel(config) }
 }
 
 const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }: Overrides): Frame => ({
@@ -89,6 +95,8 @@ const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }:
   access: parts.loggers.access,
   metrics: parts.base.metrics,
   features,
+  level: parts.base.level,
+  records: parts.records,
   clientAddress: clientAddressOf(parts.config.trustedProxies),
   running: () => parts.planes,
   draining: () => parts.draining,
@@ -118,7 +126,7 @@ async function start(parts: Parts, features: readonly Feature[], { prepared }: O
   const planes = openPlanes({ deps, foundation, features, loggers: parts.loggers })
   parts.planes = planes
   if (prepared === undefined && config.roles.has('jobs'))
-    parts.jobs = startJobs(jobsOf(features, config), deps, foundation.connection.runtime)
+    parts.jobs = startJobs(jobsOf(features, deps), deps, foundation.connection.runtime)
   return { deps, provisioned, snapshot: planes.snapshot }
 }
 

@@ -7,6 +7,7 @@ import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import { openFoundation, type Foundation } from './foundation.ts'
 import { startJobs, type Jobs } from './jobs.ts'
+import { createLevel } from './level.ts'
 import { createMetrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
 import { provision, type Provisioned } from './provision.ts'
@@ -51,8 +52,8 @@ async function prepare(parts: Parts, config: Config, { features, log }: { readon
   parts.foundation = foundation
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
   const { orm, vault, connection } = foundation
-  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics })
+  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics, level: createLevel(config) })
   const provisioned = await provision(deps)
-  if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, config), deps, connection.runtime)
+  if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, deps), deps, connection.runtime)
   return { database, provisioned }
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Egress } from '../gateway/egress/egress.ts'
 import type { Vault } from './secrets/vault.ts'
+import type { Level } from '../release/level.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What the process is made of: one frozen record, built once, no module singletons. */
@@ -14,6 +15,8 @@ export interface Deps {
   readonly vault: Vault
   readonly egress: Egress
   readonly metrics: Metrics
+  /** What a changed behaviour asks: `level.atLeast('1.10.0')`. */
+  readonly level: Level
 }
 
 export interface Clock {

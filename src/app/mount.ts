@@ -1,38 +1,85 @@
 import type { Config } from '../config/config.ts'
-import { compareVersions } from '../release/version.ts'
+import { fixedLevel, type Level } from '../release/level.ts'
 import type { Feature, Job } from './feature.ts'
 import { pruneIdempotencyKeys } from './http/idempotency.ts'
 import { pruneChanges } from './snapshot/prune-changes.ts'
 
-/** A feature with the reason why this process does not offer it; null when it does. */
-export interface Mounted {
-  readonly feature: Feature
-  readonly unavailable: string | null
+/** Why a feature is not there, for the answer to who asks for it. */
+export interface Unavailable {
+  /** Null: the records do not say which feature brings what was asked for. */
+  readonly feature: string | null
+  /** The setting that turns it off. */
+  readonly flag: string | null
+  /** The release that brings it. */
+  readonly release: string
+  /** What is so, and what to do. */
+  readonly message: string
 }
 
-/** Says of each feature whether it is on: by its flag, by this build's release, and by what it requires. */
-export function mountFeatures(features: readonly Feature[], config: Pick<Config, 'flags' | 'version'>): readonly Mounted[] {
+/** A feature with the reason why this installation does not offer it; null when it does. */
+export interface Mounted {
+  readonly feature: Feature
+  readonly unavailable: Unavailable | null
+}
+
+/** What decides whether a feature is on. */
+export interface MountOptions {
+  readonly config: Pick<Config, 'flags' | 'version' | 'releaseLevel'>
+  readonly level: Pick<Level, 'release' | 'atLeast'>
+}
+
+/** Says of each feature whether it is on: by its flag, by the level, and by what it requires. */
+export function mountFeatures(features: readonly Feature[], options: MountOptions): readonly Mounted[] {
   const off = new Set<string>()
   return features.map((feature) => {
-    const unavailable = reasonAgainst(feature, config, off)
+    const unavailable = reasonAgainst(feature, options, off)
     if (unavailable !== null) off.add(feature.id)
     return { feature, unavailable }
   })
 }
 
-function reasonAgainst(feature: Feature, { flags, version }: Pick<Config, 'flags' | 'version'>, off: ReadonlySet<string>): string | null {
+/** The features that are on. */
+export const featuresOn = (features: readonly Feature[], options: MountOptions): readonly Feature[] =>
+  mountFeatures(features, options).flatMap(({ feature, unavailable }) => (unavailable === null ? [feature] : []))
+
+function reasonAgainst(feature: Feature, { config, level }: MountOptions, off: ReadonlySet<string>): Unavailable | null {
   const { id, since, flag, requires = [] } = feature
-  if (flag !== undefined && !flags[flag]) return `The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`
+  const { flags } = config
+  const because = (message: string, turnedOffBy: string | null = null): Unavailable => ({
+    feature: id,
+    flag: turnedOffBy,
+    release: since,
+    message,
+  })
+  if (flag !== undefined && !flags[flag]) return because(`The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`, flag)
   if (!flags.API_ACCESS_ENABLED && feature.routes.length > 0)
-    return 'The control-plane API is off. Set API_ACCESS_ENABLED to ON, or remove it, to turn it on.'
-  if (compareVersions(since, version) > 0) return `The feature ${id} comes with release ${since}. This is release ${version}.`
+    return because('The control-plane API is off. Set API_ACCESS_ENABLED to ON, or remove it, to turn it on.', 'API_ACCESS_ENABLED')
+  if (!level.atLeast(since)) return because(`The feature ${id} comes with release ${since}. ${levelAdvice(since, config, level)}`)
   const missing = requires.find((other) => off.has(other))
-  return missing === undefined ? null : `The feature ${id} needs the feature ${missing}, which is off.`
+  return missing === undefined ? null : because(`The feature ${id} needs the feature ${missing}, which is off.`)
 }
 
-/** The background work of the features that are on, and of the frame itself. */
-export const jobsOf = (features: readonly Feature[], config: Pick<Config, 'flags' | 'version'>): readonly Job[] => [
+/** What holds the level below a release, and what raises it. */
+export function levelAdvice(
+  since: string,
+  { version, releaseLevel }: MountOptions['config'],
+  { release: level }: MountOptions['level'],
+): string {
+  const atLeast = (bound: string) => fixedLevel(bound).atLeast(since)
+  if (!atLeast(version)) return `This is release ${version}.`
+  const advice =
+    releaseLevel === null || atLeast(releaseLevel) ? 'Run "gatehouse finalize" to raise it.' : 'Raise RELEASE_LEVEL to raise it.'
+  return `The level of this installation is ${level}. ${advice}`
+}
+
+/**
+ * The background work of the frame itself and of the features that are or may come on while the process runs: the level may rise,
+ * and until then a run does nothing.
+ */
+export const jobsOf = (features: readonly Feature[], options: MountOptions): readonly Job[] => [
   pruneChanges,
   pruneIdempotencyKeys,
-  ...mountFeatures(features, config).flatMap(({ feature, unavailable }) => (unavailable === null ? (feature.jobs ?? []) : [])),
+  ...featuresOn(features, { ...options, level: fixedLevel(options.config.version) }).flatMap(({ since, jobs = [] }) =>
+    jobs.map((job): Job => ({ ...job, run: async (deps) => void (options.level.atLeast(since) && (await job.run(deps))) })),
+  ),
 ]

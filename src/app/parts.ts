@@ -4,9 +4,11 @@ import type { EmbeddedDatabase } from './database/embedded.ts'
 import type { Deps } from './deps.ts'
 import type { Foundation } from './foundation.ts'
 import type { Jobs } from './jobs.ts'
+import type { LiveLevel } from './level.ts'
 import type { Loggers } from './log.ts'
 import type { Planes } from './planes.ts'
 import type { Provisioned } from './provision.ts'
+import type { Records } from './records.ts'
 
 /** What the database had to be there for. */
 export interface Started {
@@ -25,7 +27,8 @@ export interface DrainOptions {
 export interface Parts {
   readonly config: Config
   readonly loggers: Loggers
-  readonly base: Omit<Deps, 'orm' | 'vault'>
+  readonly base: Omit<Deps, 'orm' | 'vault' | 'level'> & { readonly level: LiveLevel }
+  readonly records: Records
   readonly server: Server
   readonly connections: ReadonlySet<IncomingMessage['socket']>
   readonly stopping: AbortController

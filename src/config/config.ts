@@ -66,4 +66,6 @@ export interface Config {
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
   /** The release this build is, e.g. `1.12.0`. */
   readonly version: string
+  /** The highest level wanted; null: no bound. */
+  readonly releaseLevel: string | null
 }

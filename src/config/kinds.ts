@@ -46,6 +46,13 @@ export const integer = (least: number, most: number): Kind<number> => ({
   },
 })
 
+/** A release of Gatehouse. */
+export const release: Kind<string> = {
+  name: 'release',
+  parse: (input) =>
+    /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$/.test(input) ? input : fault(`${quoted(input)} is no release: write major.minor.patch`),
+}
+
 /** A size in the unit that the setting's name says, given back in bytes. */
 export const size = (bytes: number, { least, most }: { least: number; most: number }): Kind<number> => ({
   name: bytes === 1024 ? 'KiB' : 'MiB',

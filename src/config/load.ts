@@ -101,6 +101,7 @@ function assemble(values: Values): Config {
       POLICY_ENABLED: values.POLICY_ENABLED,
     },
     version: version(),
+    releaseLevel: values.RELEASE_LEVEL ?? null,
   }
 }
 

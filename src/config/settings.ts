@@ -1,5 +1,5 @@
 import type { DbSslMode, Role } from './config.ts'
-import { apiKey, choice, duration, integer, list, onOff, secret, size, text } from './kinds.ts'
+import { apiKey, choice, duration, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost } from './network.ts'
 import { certificates, privateKey } from './pem.ts'
 import { optional, setting } from './setting.ts'
@@ -129,6 +129,10 @@ export const settings = {
   TERMINATION_GRACE: setting(duration(1), '620s', {
     desc: 'How long requests may finish after a stop signal, the drain delay included.',
     example: '60s',
+  }),
+  RELEASE_LEVEL: optional(release, {
+    desc: 'The release up to which features are on, when that is lower than this build and than what `gatehouse finalize` has reached: to try an upgrade, or to take it back.',
+    example: '1.11.2',
   }),
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),

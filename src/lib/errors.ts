@@ -47,6 +47,8 @@ export interface ErrorOptions {
   param?: string
   /** Seconds after which a retry may work; sent as `retry-after` and `retry-after-ms`. */
   retryAfter?: number
+  /** What the body says besides, in a field of its own. */
+  details?: Readonly<Record<string, unknown>>
   cause?: unknown
 }
 
@@ -55,12 +57,14 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly param: string | null
   readonly retryAfter: number | null
+  readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.name = 'ApiError'
     this.code = code
     this.param = options.param ?? null
+    this.details = options.details ?? {}
     this.retryAfter = options.retryAfter ?? (problems[code].status === 503 ? 5 : null)
   }
 
@@ -75,7 +79,9 @@ export class ApiError extends Error {
 
 /** The body of the OpenAI dialect and of the control plane. */
 export function errorBody(error: ApiError, requestId: string) {
-  return { error: { message: error.message, type: error.type, param: error.param, code: error.code, request_id: requestId } }
+  return {
+    error: { message: error.message, type: error.type, param: error.param, code: error.code, request_id: requestId, ...error.details },
+  }
 }
 
 /** The body of the Anthropic dialect, for `/v1/messages` and its children. */

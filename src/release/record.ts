@@ -13,6 +13,21 @@ const Sentence = z.string().trim().min(1)
 const changes = <T extends z.ZodType<string>>(item: T) =>
   z.strictObject({ added: z.array(item).default([]), changed: z.array(item).default([]), removed: z.array(item).default([]) }).prefault({})
 
+/** Operations under `/v1`; `GET /logs/groups/{groupBy}: grouped-analytics` where the path does not begin with the name of its feature. */
+const Api = z
+  .strictObject({
+    added: z.array(z.union([Operation, z.record(Operation, Id)])).default([]),
+    changed: z.array(Operation).default([]),
+    removed: z.array(Operation).default([]),
+  })
+  .prefault({})
+  .transform(({ added, ...others }) => ({
+    ...others,
+    added: added.flatMap((item) => (typeof item === 'string' ? item : Object.keys(item))),
+    /** The features of the operations that name one, by operation. */
+    owners: Object.fromEntries(added.flatMap((item) => (typeof item === 'string' ? [] : Object.entries(item)))),
+  }))
+
 /** One step of the schema's history; `needs` are backfills that must be complete before a contract step. */
 const Migration = z.strictObject({
   id: z.string().regex(/^v\d\d\.\d\d\.\d\d\/[a-z0-9-]+$/, 'is no migration: write v01.05.00/001-name'),
@@ -39,8 +54,7 @@ export const ReleaseRecord = z.strictObject({
   kind: z.enum(['major', 'minor', 'patch', 'security']),
   features: changes(Id),
   env: changes(SettingName),
-  /** Operations under `/v1`. */
-  api: changes(Operation),
+  api: Api,
   migrations: z.array(Migration).default([]),
   breaking: z.array(Breaking).default([]),
   stop: Stop.nullable().default(null),

@@ -48,6 +48,13 @@ export const findRelease = ({ releases }: ReleaseTable, version: string): Releas
 export const releaseWith = ({ releases }: ReleaseTable, feature: string): ReleaseRecord | null =>
   releases.find(({ features }) => features.added.includes(feature)) ?? null
 
+/** The feature that brings an operation: the one that its record names, else the one that its path begins with; null when there is none. */
+export function ownerOf(table: ReleaseTable, operation: string): string | null {
+  const named = table.releases.map(({ api }) => api.owners[operation]).find((owner) => owner !== undefined)
+  const segment = operation.split('/')[1] ?? ''
+  return named ?? (releaseWith(table, segment) === null ? null : segment)
+}
+
 /** The releases after `from`, up to and with `to`. */
 export const releasesBetween = ({ releases }: ReleaseTable, from: string, to: string): readonly ReleaseRecord[] =>
   releases.filter(({ version }) => compareVersions(version, from) > 0 && compareVersions(version, to) <= 0)

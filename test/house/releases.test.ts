@@ -47,7 +47,7 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
   return seen
 }
 
-test('the server reads no records and needs no package for it', (t) => {
+test('the server starts without reading records, and loads no package for it', (t) => {
   const server = loadedBy('src/main.ts')
   t.true(server.has('zod') && server.has('src/app/mount.ts'))
   t.deepEqual(

@@ -1,76 +1,112 @@
 import type { IncomingMessage } from 'node:http'
 import { Router } from '@koa/router'
+import { operations } from '../../gateway/providers/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { Feature } from '../feature.ts'
-import { mountFeatures, type Mounted } from '../mount.ts'
+import { mountFeatures, type Unavailable } from '../mount.ts'
+import { pendingOperations } from '../pending.ts'
 import { routeAdapter } from './adapter.ts'
-import type { Middleware, State } from './context.ts'
+import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
+import { firstSegment, ownership, type Owner } from './ownership.ts'
 
 type ControlRouter = Router<State>
 
+/** The control plane at one level. */
 export interface ControlPlane {
   readonly routes: ReturnType<ControlRouter['routes']>
-  /** After `routes`: a known path with another method. */
-  readonly otherMethods: Middleware
-  /** Whether a request below `/v1` is for the control plane; cheap for those that are not. */
-  owns(req: IncomingMessage): boolean
+  /** After `routes`: a path that is ours, with another method or another end. */
+  readonly otherwise: Middleware
+  /** Whose a request below `/v1` is. */
+  ownerOf(req: IncomingMessage): Owner
 }
 
-/** Mounts every feature's routes below `/v1`; those of features that are off answer `feature_unavailable`. */
-export function controlPlane(frame: Frame): ControlPlane {
-  const router = new Router<State>({ prefix: '/v1' })
-  const adapt = routeAdapter(frame)
-  const mounted = frame.config.roles.has('control') ? mountFeatures(frame.features, frame.config) : frame.features.map(notHere)
-  for (const { feature, unavailable } of mounted) {
-    for (const route of feature.routes) {
-      router.register(route.path, [route.method], unavailable === null ? adapt(route) : refuseFeature(unavailable))
+/** Gives the control plane as it is now: made anew when the level has risen, or the release records were read. */
+export function controlPlane(frame: Frame): () => ControlPlane {
+  let made: ControlPlane | null = null
+  let madeFor: readonly unknown[] = []
+  return () => {
+    const now = [frame.level.release, frame.records.loaded()]
+    if (made === null || now[0] !== madeFor[0] || now[1] !== madeFor[1]) {
+      made = create(frame)
+      madeFor = now
     }
+    return made
   }
+}
+
+/** An operation below `/v1`, with what answers it, or why nothing does. */
+interface Row {
+  readonly method: string
+  readonly path: string
+  readonly answer: Middleware | Unavailable
+}
+
+/** Registers every feature's routes; those that are off, and those that are only announced, answer `feature_unavailable`. */
+function create(frame: Frame): ControlPlane {
+  const rows = rowsOf(frame)
+  const router = new Router<State>({ prefix: '/v1' })
+  const served = new Router<State>({ prefix: '/v1' })
+  for (const { method, path, answer } of rows) {
+    if (isOn(answer)) served.register(path, [method], answer)
+    router.register(path, [method], isOn(answer) ? answer : () => Promise.reject(toError(answer)))
+  }
+  const off = wholeSegmentsOff(rows)
   return {
-    owns: ownership(router, mounted, frame.config.headerAliases),
+    ownerOf: ownership(
+      {
+        segments: new Set(['health', ...rows.map(({ path }) => firstSegment(path))]),
+        foreign: foreignSegments,
+        complete: frame.records.loaded() !== null,
+        serves: (path, method) => served.match(path, method).route,
+      },
+      frame.config.headerAliases,
+    ),
     routes: router.routes(),
-    otherMethods: (ctx, next) => refuseMethod(router, ctx, next),
+    otherwise: (ctx, next) => refuse(ctx, { served, off }, next),
   }
 }
 
-const notHere = (feature: Feature): Mounted => ({
-  feature,
-  unavailable: `The feature ${feature.id} is not served by this process: ROLES has no control.`,
-})
-
-const refuseFeature =
-  (reason: string): Middleware =>
-  () =>
-    Promise.reject(new ApiError('feature_unavailable', reason))
-
-/**
- * Exact routes are ours. Below their first segments the rest is ours too, so that a mistyped path is a 404 and not sent to a
- * provider with our key, unless the request says which provider it means: any provider endpoint can be reached.
- */
-function ownership(router: ControlRouter, mounted: readonly Mounted[], aliases: readonly string[]): ControlPlane['owns'] {
-  const segments = new Set(['health', ...mounted.flatMap(({ feature }) => feature.routes.map(({ path }) => firstSegment(path)))])
-  const targetHeaders = ['service', ...aliases].flatMap((prefix) => targets.map((name) => `x-${prefix}-${name}`))
-  return ({ url = '/', method = 'GET', headers }) => {
-    if (!segments.has(firstSegment(url, '/v1/'.length))) return false
-    if (!targetHeaders.some((name) => headers[name] !== undefined)) return true
-    const path = url.split('?', 1)[0] ?? url
-    return path === '/v1/health' || router.match(path, method).route
-  }
+function rowsOf(frame: Frame): readonly Row[] {
+  const { config, level, features } = frame
+  const adapt = config.roles.has('control') ? routeAdapter(frame) : () => refuseRole
+  const records = frame.records.loaded()
+  const pending = records === null ? [] : pendingOperations(records, features, { config, level })
+  return [
+    ...mountFeatures(features, { config, level }).flatMap(({ feature, unavailable }) =>
+      feature.routes.map((route) => ({ method: route.method, path: route.path, answer: unavailable ?? adapt(route) })),
+    ),
+    ...pending.map(({ method, path, unavailable }) => ({ method, path, answer: unavailable })),
+  ]
 }
 
-const targets = ['provider', 'virtual-key', 'custom-host', 'config']
+const foreignSegments: ReadonlySet<string> = new Set(Object.values(operations).map(({ path }) => firstSegment(path)))
 
-/** `api-keys` of `/api-keys/:id?x=1`. */
-function firstSegment(path: string, from = 1): string {
-  const slash = path.indexOf('/', from)
-  const query = path.indexOf('?', from)
-  const end = Math.min(slash === -1 ? path.length : slash, query === -1 ? path.length : query)
-  return path.slice(from, end)
+/** First segments below which nothing is on, with the reason of the first route there. */
+function wholeSegmentsOff(rows: readonly Row[]): ReadonlyMap<string, Unavailable> {
+  const on = new Set(rows.flatMap(({ path, answer }) => (isOn(answer) ? [firstSegment(path)] : [])))
+  const off = rows.flatMap(({ path, answer }) =>
+    isOn(answer) || on.has(firstSegment(path)) ? [] : [[firstSegment(path), answer] as const],
+  )
+  return new Map(off.toReversed())
 }
 
-function refuseMethod(router: ControlRouter, ctx: Parameters<Middleware>[0], next: () => Promise<unknown>): Promise<unknown> {
-  const layers = router.match(ctx.path, ctx.method).path
+const isOn = (answer: Row['answer']): answer is Middleware => typeof answer === 'function'
+
+const refuseRole: Middleware = () =>
+  Promise.reject(new ApiError('feature_unavailable', 'The control plane is not served by this process: ROLES has no control.'))
+
+const toError = ({ feature: id, flag, release, message }: Unavailable): ApiError =>
+  new ApiError('feature_unavailable', message, { details: { feature: { id, flag, release } } })
+
+interface Known {
+  readonly served: ControlRouter
+  readonly off: ReadonlyMap<string, Unavailable>
+}
+
+function refuse(ctx: Context, { served, off }: Known, next: () => Promise<unknown>): Promise<unknown> {
+  const unavailable = ctx.path.startsWith('/v1/') ? off.get(firstSegment(ctx.path, '/v1/'.length)) : undefined
+  if (unavailable !== undefined) return Promise.reject(toError(unavailable))
+  const layers = served.match(ctx.path, ctx.method).path
   if (layers.length === 0) return next()
   const allowed = [...new Set(layers.flatMap(({ methods }) => methods))].join(', ')
   ctx.set('allow', allowed)

@@ -11,16 +11,20 @@ import { demandRunning } from './running.ts'
  * Hands everything below `/v1` that is not the control plane's to the gateway, as raw request and raw answer. First in the list,
  * since it is the hot path: what it asks of a request is one look at its path.
  */
-export function dataPlane(frame: Frame, { owns }: Pick<ControlPlane, 'owns'>): Middleware {
-  return (ctx, next) => {
+export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): Middleware {
+  const take: Middleware = (ctx, next) => {
     const { req, res } = ctx
     const url = req.url ?? '/'
-    if (!url.startsWith('/v1/') || owns(req)) return next()
+    if (!url.startsWith('/v1/')) return next()
+    const owner = control().ownerOf(req)
+    if (owner === 'control') return next()
+    if (owner === 'unknown') return frame.records.load().then(() => take(ctx, next))
     ctx.respond = false
     if (frame.draining()) res.shouldKeepAlive = false
     handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })
     return Promise.resolve()
   }
+  return take
 }
 
 function handOver(frame: Frame, exchange: Exchange): void {

@@ -6,7 +6,9 @@ import type { Snapshot } from '../../gateway/doors.ts'
 import type { Deps } from '../deps.ts'
 import type { Feature } from '../feature.ts'
 import type { HealthReport } from '../health.ts'
+import type { LiveLevel } from '../level.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Records } from '../records.ts'
 
 /** What the HTTP side needs of the process. It listens before the database is there, so what stands on the database may be missing. */
 export interface Frame {
@@ -16,6 +18,8 @@ export interface Frame {
   readonly metrics: Metrics
   /** In the order of the table of contents, mounted or not. */
   readonly features: readonly Feature[]
+  readonly level: LiveLevel
+  readonly records: Records
   readonly clientAddress: (req: IncomingMessage) => string
   /** Null until the database is there, migrated and opened. */
   running(): Running | null

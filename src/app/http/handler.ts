@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { RequestListener } from 'node:http'
+import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { ApiError } from '../../lib/errors.ts'
 import type { Middleware, State } from './context.ts'
@@ -20,8 +21,8 @@ export function createHandler(frame: Frame): RequestListener {
     .use(accessLine(frame))
     .use(errorEdge(frame))
     .use(processRoutes(frame))
-    .use(control.routes)
-    .use(control.otherMethods)
+    .use<State, RouterContext<State>>((ctx, next) => control().routes(ctx, next))
+    .use((ctx, next) => control().otherwise(ctx, next))
     .use(nothingHere)
   return koa.callback()
 }

@@ -1,5 +1,5 @@
 import { openapiDocument } from '../openapi.ts'
-import { mountFeatures } from '../mount.ts'
+import { featuresOn } from '../mount.ts'
 import type { Context, Middleware } from './context.ts'
 import { loadDocs } from './docs.ts'
 import type { Frame } from './frame.ts'
@@ -11,10 +11,7 @@ type Answer = (ctx: Context) => void | Promise<void>
 export function processRoutes(frame: Frame): Middleware {
   const routes = new Map<string, Answer>([
     ['/', (ctx) => ctx.redirect('/docs')],
-    [
-      '/v1/health',
-      (ctx) => void (ctx.body = { message: 'Server is healthy', status: 'ok', service: 'gatehouse', version: frame.config.version }),
-    ],
+    ['/v1/health', (ctx) => void (ctx.body = { message: 'Server is healthy', status: 'ok', service: 'gatehouse', ...releases(frame) })],
     ['/healthz', (ctx) => void (ctx.body = { status: 'alive' })],
     ['/readyz', (ctx) => readiness(frame, ctx)],
     ['/metrics', metrics(frame)],
@@ -27,15 +24,24 @@ export function processRoutes(frame: Frame): Middleware {
   }
 }
 
-/** Written when somebody first asks, and then kept: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
-function apiDescription({ features, config }: Frame): Answer {
+/** This build's release, the level that it shows, and what is finalized in the database: null until the database has told. */
+const releases = ({ config, level }: Frame) => ({
+  version: config.version,
+  level: level.finalized === null ? null : level.release,
+  finalized_level: level.finalized,
+})
+
+/** Written when somebody first asks, and kept until the level rises: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
+function apiDescription({ features, config, level }: Frame): Answer {
   const write = () => {
-    const on = mountFeatures(features, config).flatMap(({ feature, unavailable }) => (unavailable === null ? [feature] : []))
-    const document = openapiDocument(on, { version: config.version, publicUrl: config.publicUrl })
-    return cached('application/json; charset=utf-8', JSON.stringify(document))
+    const document = openapiDocument(featuresOn(features, { config, level }), { version: level.release, publicUrl: config.publicUrl })
+    return { level: level.release, answer: cached('application/json; charset=utf-8', JSON.stringify(document)) }
   }
-  let written: StaticAnswer | undefined
-  return (ctx) => sendStatic(ctx, (written ??= write()))
+  let written: { readonly level: string; readonly answer: StaticAnswer } | null = null
+  return (ctx) => {
+    if (written?.level !== level.release) written = write()
+    sendStatic(ctx, written.answer)
+  }
 }
 
 function sendStatic(ctx: Context, { type, bytes, etag, headers }: StaticAnswer): void {
@@ -49,7 +55,7 @@ async function readiness(frame: Frame, ctx: Context): Promise<void> {
   const { ready, checks } = await frame.health()
   ctx.status = ready ? 200 : 503
   if (!ready) ctx.set('retry-after', '2')
-  ctx.body = { status: ready ? 'ready' : 'not_ready', service: 'gatehouse', version: frame.config.version, checks }
+  ctx.body = { status: ready ? 'ready' : 'not_ready', service: 'gatehouse', ...releases(frame), checks }
 }
 
 /** Rendered at most once a second, since anybody may ask. */

@@ -13,6 +13,11 @@ export const errorSchema = {
         param: { type: ['string', 'null'] },
         code: { type: 'string' },
         request_id: { type: 'string' },
+        feature: {
+          type: 'object',
+          description: 'With the code `feature_unavailable`: the feature, the setting that turns it off, and the release that brings it.',
+          properties: { id: { type: ['string', 'null'] }, flag: { type: ['string', 'null'] }, release: { type: 'string' } },
+        },
       },
     },
   },

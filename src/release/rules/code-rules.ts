@@ -47,6 +47,15 @@ export const breakingHasCheck: Rule = (project) => [
 /** R14: the operations that a level serves beyond the former level are those that its record adds. */
 export const apiMatches: Rule = (project) => [
   ...consistent(project, 'R14', ({ api }) => api),
+  ...project.table.releases.flatMap(({ version, api }) =>
+    Object.entries(api.owners)
+      .filter(([, owner]) => releaseWith(project.table, owner) === null)
+      .map(([operation, owner]): Finding => ({
+        rule: 'R14',
+        where: version,
+        message: `${operation} is of ${owner}, which no record adds`,
+      })),
+  ),
   ...project.table.releases.flatMap(({ version, api }, at) => {
     const former = project.table.releases[at - 1]
     const before = new Set(former === undefined ? [] : project.code.operations(former.version))

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { feature } from '../../../src/app/feature.ts'
-import { jobsOf, mountFeatures } from '../../../src/app/mount.ts'
+import { jobsOf, mountFeatures, type MountOptions } from '../../../src/app/mount.ts'
 import type { FeatureFlag } from '../../../src/config/config.ts'
+import { fixedLevel } from '../../../src/release/level.ts'
 
 const flags = (off: readonly FeatureFlag[] = []) => {
   const names: FeatureFlag[] = [
@@ -15,12 +16,16 @@ const flags = (off: readonly FeatureFlag[] = []) => {
   ]
   return Object.fromEntries(names.map((name) => [name, !off.includes(name)])) as Record<FeatureFlag, boolean>
 }
+const at = (version: string, off: readonly FeatureFlag[] = []): MountOptions => ({
+  config: { flags: flags(off), version, releaseLevel: null },
+  level: fixedLevel(version),
+})
 const base = { permissions: [], entities: [], routes: [] }
 const job = { name: 'work', every: '* * * * *', run: async () => {} }
 
 const releases = test.macro<[string, string, boolean]>({
   exec(t, since, version, mounted) {
-    const [one] = mountFeatures([feature({ ...base, id: 'one', since })], { flags: flags(), version })
+    const [one] = mountFeatures([feature({ ...base, id: 'one', since })], at(version))
     t.is(one?.unavailable === null, mounted)
   },
   title: (_, since, version, mounted) => `since ${since} in ${version}: ${mounted ? 'on' : 'off'}`,
@@ -39,18 +44,18 @@ test('a flag that is off takes what needs it along, with its jobs', (t) => {
     feature({ ...base, id: 'two', since: '1.0.0', requires: ['one'], jobs: [job] }),
     feature({ ...base, id: 'three', since: '1.0.0', jobs: [{ ...job, name: 'other' }] }),
   ]
-  const on = { flags: flags(), version: '1.12.0' }
-  const off = { flags: flags(['POLICY_ENABLED']), version: '1.12.0' }
+  const on = at('1.12.0')
+  const off = at('1.12.0', ['POLICY_ENABLED'])
   t.deepEqual(
     mountFeatures(list, on).map(({ unavailable }) => unavailable),
     [null, null, null],
   )
   t.deepEqual(
-    mountFeatures(list, off).map(({ unavailable }) => unavailable?.slice(0, 30)),
+    mountFeatures(list, off).map(({ unavailable }) => unavailable?.message.slice(0, 30)),
     ['The feature one is off. Set PO', 'The feature two needs the feat', undefined],
   )
   t.deepEqual(
     jobsOf(list, off).map(({ name }) => name),
-    ['prune-changes', 'other'],
+    ['prune-changes', 'prune-idempotency-keys', 'other'],
   )
 })

@@ -81,14 +81,20 @@ test(
 test(
   refuses,
   'R14',
-  release('1.2.0', { api: { ...none, removed: ['GET /tags'] } }),
+  release('1.2.0', { api: { ...none, owners: {}, removed: ['GET /tags'] } }),
   '1.2.0: still serves GET /tags, which its record removes',
 )
 test(
   refuses,
   'R14',
-  release('1.2.0', { api: { ...none, changed: ['GET /users'] } }),
+  release('1.2.0', { api: { ...none, owners: {}, changed: ['GET /users'] } }),
   '1.2.0: changes or removes GET /users, which no earlier release adds',
+)
+test(
+  refuses,
+  'R14',
+  release('1.1.0', { api: { ...none, added: ['GET /tags'], changed: ['GET /logs'], owners: { 'GET /tags': 'labels' } } }),
+  '1.1.0: GET /tags is of labels, which no record adds',
 )
 
 const pends = test.macro({

@@ -1,0 +1,16 @@
+import { compareVersions } from './version.ts'
+
+/** The release whose behaviour a process shows: what came later is there, and off. */
+export interface Level {
+  /** For example `1.11.2`. It rises while the process runs, when an upgrade is finalized. */
+  readonly release: string
+  /** Whether what a release brought or changed is on. The one place in the code where a release is named beside `since` and `changes`. */
+  atLeast(release: string): boolean
+}
+
+/** A level that stays. */
+export const fixedLevel = (release: string): Level => ({ release, atLeast: (other) => compareVersions(release, other) >= 0 })
+
+/** The lowest of these releases; null sets no bound. */
+export const lowest = (release: string, ...bounds: readonly (string | null)[]): string =>
+  bounds.reduce<string>((least, bound) => (bound !== null && compareVersions(bound, least) < 0 ? bound : least), release)
