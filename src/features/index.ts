@@ -2,6 +2,7 @@ import type { Feature } from '../app/feature.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
+import { configs } from './configs/index.ts'
 import { integrations, loadCredential } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
@@ -20,6 +21,7 @@ export const features: readonly Feature[] = [
   virtualKeys,
   collections,
   labels,
+  configs,
   logs,
   audit,
 ]

@@ -37,6 +37,9 @@ export function toSlug(name: string, fallback: string): string {
   return slug === '' ? fallback : slug
 }
 
+/** A slug that is most likely free, with the prefix of its kind: `pc-my-config-x1y2z3`. */
+export const madeSlug = (prefix: string, name: string): string => withSuffix(`${prefix}-${toSlug(name, 'unnamed')}`)
+
 /** The slug itself when it is free, else the slug with a short random suffix. */
 export async function freeSlug(slug: string, isTaken: (candidate: string) => Promise<boolean>): Promise<string> {
   let candidate = slug

@@ -20,7 +20,7 @@ function imports({ file, text }: { file: string; text: string }): readonly strin
 const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/)/],
   ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
-  ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|zod$|src\/lib\/|src\/gateway\/)/],
+  ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|re2js$|zod$|src\/lib\/|src\/gateway\/)/],
   ['src/release/', /^(?:zod$|src\/release\/)/],
   ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/config\/)/],
   ['src/features/', /^(?!koa|@koa|undici|src\/gateway\/(?:pipeline|relay|egress\/(?!egress\.ts))|src\/app\/http\/|src\/main)/],

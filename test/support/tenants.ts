@@ -17,6 +17,7 @@ export type Noun =
   | 'logs'
   | 'collections'
   | 'labels'
+  | 'configs'
 
 export interface Department {
   readonly workspaceId: string
@@ -130,6 +131,7 @@ async function makeThings(
     configurations,
   })
   await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
+  const config = (await post('/configs', { name, slug: `${name}-c`, config: { provider: `@${name}-p` } }))['data'] as { id: string }
   const apiKey = await post('/api-keys/workspace/service', { name, scopes: ['logs.list'] })
   const collection = await post('/collections', { name: `${name} c` })
   const label = await post('/labels', { name: `${name}-l` })
@@ -144,6 +146,7 @@ async function makeThings(
     'virtual-keys': [await idOf(`/virtual-keys/${name}-v`), `${name}-v`],
     collections: [String(collection['id']), `${name}-c`],
     labels: [String(label['id'])],
+    configs: [config.id, `${name}-c`],
     logs: (await logs()).map(({ id }) => id),
   }
 }

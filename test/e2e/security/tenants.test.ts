@@ -41,6 +41,8 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /collections/:collectionId': { name: 'taken' },
   'POST /labels': { name: 'taken' },
   'PUT /labels/:labelId': { name: 'taken' },
+  'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
+  'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }
 
 function bodyOf({ method, path }: Route): object | undefined {

@@ -1,0 +1,14 @@
+import type { Place } from '../secrets/vault.ts'
+
+interface Owned {
+  readonly id: string
+  readonly organisationId: string
+}
+
+/** Where a config's text is sealed, for who writes it and for the snapshot, which reads it. */
+export const configPlace = ({ id, organisationId }: Owned): Place => ({
+  organisationId,
+  table: 'config_versions',
+  column: 'config',
+  rowId: id,
+})

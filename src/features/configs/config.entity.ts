@@ -1,0 +1,47 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+
+/** A gateway config under a slug; its content is that of the version it names. */
+export const ConfigEntity = defineEntity({
+  name: 'Config',
+  tableName: 'configs',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    workspaceId: p.uuid(),
+    slug: p.string().length(255),
+    name: p.string().length(255),
+    /** What the keys of the workspace start from when they name no config of their own. */
+    isDefault: p.boolean().default(false),
+    status: p.text().$type<'active' | 'archived'>().default('active'),
+    versionId: p.uuid(),
+    guardrailReferences: p.array().default([]),
+    ownerId: p.uuid().nullable(),
+    updatedBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type ConfigEntity = InferEntity<typeof ConfigEntity>
+
+/** One state of a config; never changed. */
+export const ConfigVersion = defineEntity({
+  name: 'ConfigVersion',
+  tableName: 'config_versions',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    configId: p.uuid(),
+    /** Counted from 1. */
+    version: p.integer(),
+    config: p.blob(),
+    createdBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+  },
+})
+
+export type ConfigVersion = InferEntity<typeof ConfigVersion>

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { gatewayConfig } from '../../gateway/config/config.schema.ts'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField, slugField } from '../../lib/slug.ts'
+import { textField } from '../../lib/text.ts'
+
+/** 0 and 1, as older clients write it, or a boolean. */
+const flag = z.union([z.literal([0, 1]), z.boolean()]).transform(Boolean)
+
+/** A config is read for every request that uses it, and held in memory. */
+const maxConfigBytes = 128 * 1024
+
+const config = gatewayConfig.refine(
+  (given) => Buffer.byteLength(JSON.stringify(given)) <= maxConfigBytes,
+  `A config is at most ${maxConfigBytes / 1024} KiB of JSON.`,
+)
+
+export const createConfigBody = z
+  .strictObject({
+    name: nameField,
+    config,
+    isDefault: flag.optional().meta({ description: 'Whether keys of the workspace that name no config start from this one.' }),
+    slug: slugField.optional(),
+    workspace_id: z.string().min(1).max(255).optional(),
+  })
+  .meta({ id: 'CreateConfig', description: 'A new gateway config.' })
+
+export const updateConfigBody = z
+  .strictObject({
+    name: nameField.optional(),
+    config: config.optional(),
+    isDefault: flag.optional(),
+    status: z.enum(['active', 'archived']).optional(),
+  })
+  .meta({ id: 'UpdateConfig', description: 'What to change; a config that is given becomes a new version.' })
+
+export type UpdateConfig = z.output<typeof updateConfigBody>
+
+export const configParams = z.object({ slug: z.string() })
+export const configFilter = z.object({
+  ...pageFields({ defaultSize: 100, maxSize: 1000 }),
+  workspace_id: z.string().optional(),
+  name: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
+})
+export const versionFilter = z.object(pageFields({ defaultSize: 100, maxSize: 1000 }))
+
+const fields = {
+  id: z.uuid(),
+  name: z.string(),
+  slug: z.string(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid(),
+  is_default: z.int(),
+  status: z.enum(['active', 'archived']),
+  owner_id: z.uuid().nullable(),
+  updated_by: z.uuid().nullable(),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+}
+
+const success = z.literal(true)
+
+export const createdConfig = z
+  .object({ success, data: z.object({ id: z.uuid(), version_id: z.uuid(), slug: z.string(), object: z.literal('config') }) })
+  .meta({ id: 'CreatedConfig', description: 'Which config it is, and its first version.' })
+
+export const updatedConfig = z
+  .object({ success, data: z.object({ version_id: z.uuid(), object: z.literal('config') }) })
+  .meta({ id: 'UpdatedConfig', description: 'The version that counts now.' })
+
+const configSummary = z
+  .object({ ...fields, object: z.literal('config') })
+  .meta({ id: 'ConfigSummary', description: 'A config without its content.' })
+
+export const configList = listOf(configSummary)
+  .extend({ success })
+  .meta({ id: 'ConfigList', description: 'Configs of a workspace, newest first.' })
+
+export const configView = z
+  .object({
+    success,
+    data: z.object({
+      ...fields,
+      version_id: z.uuid(),
+      config: z.record(z.string(), z.unknown()).meta({ description: 'The config; credentials show as `********`.' }),
+      object: z.literal('config'),
+    }),
+  })
+  .meta({ id: 'Config', description: 'A config with its content, without its credentials.' })
+
+export const configVersionList = listOf(
+  z.object({
+    ...fields,
+    version_id: z.uuid(),
+    version: z.int(),
+    config: z.string().meta({ description: 'The config as JSON; credentials show as `********`.' }),
+    format: z.literal('json'),
+    type: z.literal('ORG_CONFIG'),
+    object: z.literal('config'),
+  }),
+).meta({ id: 'ConfigVersionList', description: 'The versions of a config, newest first.' })

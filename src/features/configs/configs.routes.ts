@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { pageWindow, toList } from '../../lib/paging.ts'
+import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
+import { ConfigEntity, ConfigVersion } from './config.entity.ts'
+import {
+  configFilter,
+  configList,
+  configParams,
+  configVersionList,
+  configView,
+  createConfigBody,
+  createdConfig,
+  updateConfigBody,
+  updatedConfig,
+  versionFilter,
+} from './config.schema.ts'
+import {
+  addConfig,
+  findConfig,
+  presentConfig,
+  presentVersion,
+  readVersion,
+  replaceContent,
+  shownContent,
+  takeDefault,
+  visibleConfigs,
+} from './configs.ts'
+import { refuseWhenUsed } from './references.ts'
+
+const resource = 'config'
+
+export const createConfig = route({
+  method: 'POST',
+  path: '/configs',
+  summary: 'Store a gateway config',
+  permission: 'configs.create',
+  resource,
+  body: createConfigBody,
+  response: createdConfig,
+})(async ({ em, actor, deps, body, audit }) => {
+  const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id)
+  const wanted = { name: body.name, slug: body.slug, config: body.config, workspaceId, isDefault: body.isDefault ?? false }
+  const row = await addConfig(em, wanted, { actor, vault: deps.vault })
+  audit({ id: row.id, workspaceId })
+  return { success: true as const, data: { id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' as const } }
+})
+
+export const listConfigs = route({
+  method: 'GET',
+  path: '/configs',
+  summary: 'List gateway configs, without their content',
+  permission: 'configs.list',
+  query: configFilter,
+  response: configList,
+})(async ({ em, actor, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const where = {
+    ...visibleConfigs(actor),
+    ...(workspaceId !== null && { workspaceId }),
+    ...(query.name !== undefined && { name: { $ilike: `%${query.name.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` } }),
+  }
+  const [rows, total] = await em.findAndCount(ConfigEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  return { success: true as const, ...toList(rows.map(presentConfig), total, query) }
+})
+
+export const readConfig = route({
+  method: 'GET',
+  path: '/configs/:slug',
+  summary: 'Read a gateway config, its credentials masked',
+  permission: 'configs.read',
+  params: configParams,
+  response: configView,
+})(async ({ em, actor, deps, params }) => {
+  const row = await findConfig(em, actor, { reference: params.slug })
+  const config = shownContent(await readVersion(em, row, deps.vault))
+  return { success: true as const, data: { ...presentConfig(row), version_id: row.versionId, config } }
+})
+
+export const updateConfig = route({
+  method: 'PUT',
+  path: '/configs/:slug',
+  summary: 'Change a gateway config; new content becomes a new version',
+  permission: 'configs.update',
+  resource,
+  params: configParams,
+  body: updateConfigBody,
+  response: updatedConfig,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
+  if (body.status === 'archived') await refuseWhenUsed(em, row)
+  if (body.config !== undefined) await replaceContent(em, row, { config: body.config, actor, vault: deps.vault })
+  if (body.isDefault === true && !row.isDefault) await takeDefault(em, row.workspaceId)
+  assignDefined(row, { name: body.name, isDefault: body.isDefault, status: body.status, updatedBy: actor.userId ?? actor.id })
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return { success: true as const, data: { version_id: row.versionId, object: 'config' as const } }
+})
+
+export const deleteConfig = route({
+  method: 'DELETE',
+  path: '/configs/:slug',
+  summary: 'Delete a gateway config; refused while keys or a workspace start from it',
+  permission: 'configs.delete',
+  resource,
+  params: configParams,
+  response: z.object({}),
+})(async ({ em, actor, params, audit }) => {
+  const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
+  await refuseWhenUsed(em, row)
+  assignDefined(row, { status: 'archived', updatedBy: actor.userId ?? actor.id })
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
+
+export const listConfigVersions = route({
+  method: 'GET',
+  path: '/configs/:slug/versions',
+  summary: 'List the versions of a gateway config, newest first',
+  permission: 'configs.read',
+  params: configParams,
+  query: versionFilter,
+  response: configVersionList,
+})(async ({ em, actor, deps, params, query }) => {
+  const row = await findConfig(em, actor, { reference: params.slug })
+  const [versions, total] = await em.findAndCount(
+    ConfigVersion,
+    { configId: row.id },
+    { ...pageWindow(query), orderBy: { version: 'desc' } },
+  )
+  const data = await Promise.all(versions.map((version) => presentVersion(row, version, deps.vault)))
+  return toList(data, total, query)
+})

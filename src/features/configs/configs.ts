@@ -1,0 +1,165 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { byIdOrSlug, flushUnique, holdSlug, orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { configPlace } from '../../app/snapshot/sealed-texts.ts'
+import { gatewayConfig, type GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { maskSecrets, maskText, pathText, restoreSecrets } from '../../lib/masked-secrets.ts'
+import { madeSlug } from '../../lib/slug.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { ConfigEntity, ConfigVersion } from './config.entity.ts'
+import { guardrailsNamedIn } from './references.ts'
+import { configSecrets } from './secrets.ts'
+
+/** A config that the caller may see, AB08 otherwise. Locked when it is about to change. */
+export async function findConfig(
+  em: EntityManager,
+  actor: Actor,
+  { reference, forWrite = false }: { readonly reference: string; readonly forWrite?: boolean },
+): Promise<ConfigEntity> {
+  const where = { $and: [byIdOrSlug(reference), visibleConfigs(actor)] }
+  const row = await em.findOne(ConfigEntity, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
+  return orNotFound(row, 'config', reference)
+}
+
+/** A workspace key sees the configs of its workspace, an organisation key those of the organisation. */
+export const visibleConfigs = (actor: Actor) => ({
+  organisationId: actor.organisationId,
+  ...(actor.workspaceId !== null && { workspaceId: actor.workspaceId }),
+  status: 'active' as const,
+})
+
+export interface NewConfig {
+  readonly name: string
+  readonly slug?: string | undefined
+  readonly config: GatewayConfig
+  readonly workspaceId: string
+  readonly isDefault: boolean
+}
+
+/** Stores a config with its first version. The rows are written when it returns. */
+export async function addConfig(
+  em: EntityManager,
+  wanted: NewConfig,
+  { actor, vault }: { actor: Actor; vault: Vault },
+): Promise<ConfigEntity> {
+  refuseMasks(wanted.config)
+  const slug = wanted.slug ?? madeSlug('pc', wanted.name)
+  await holdSlug(em, `configs:${actor.organisationId}`, slug)
+  if (wanted.isDefault) await takeDefault(em, wanted.workspaceId)
+  const row = em.create(ConfigEntity, {
+    organisationId: actor.organisationId,
+    workspaceId: wanted.workspaceId,
+    slug,
+    name: wanted.name,
+    isDefault: wanted.isDefault,
+    versionId: uuidv7(),
+    ownerId: actor.userId ?? actor.id,
+  })
+  await addVersion(em, row, { config: wanted.config, version: 1, actor, vault })
+  await flushUnique(em, `There is already a config with the slug "${slug}".`, 'slug')
+  return row
+}
+
+interface NewVersion {
+  readonly config: GatewayConfig
+  readonly version: number
+  readonly actor: Actor
+  readonly vault: Vault
+}
+
+async function addVersion(em: EntityManager, row: ConfigEntity, { config, version, actor, vault }: NewVersion): Promise<void> {
+  const owned = { id: row.versionId, organisationId: row.organisationId }
+  em.create(ConfigVersion, {
+    ...owned,
+    configId: row.id,
+    version,
+    config: Buffer.from(await vault.encrypt(configPlace(owned), JSON.stringify(config))),
+    createdBy: actor.userId ?? actor.id,
+  })
+  row.guardrailReferences = [...guardrailsNamedIn(config)]
+}
+
+/** Makes a new content count. A masked credential stays what it was, as long as it goes where it went. */
+export async function replaceContent(
+  em: EntityManager,
+  row: ConfigEntity,
+  change: Pick<NewVersion, 'config' | 'actor' | 'vault'>,
+): Promise<void> {
+  const latest = await em.findOneOrFail(ConfigVersion, { configId: row.id }, { orderBy: { version: 'desc' } })
+  const current = await readVersion(em, row, change.vault)
+  const outcome = restoreSecrets(change.config, current, configSecrets)
+  if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason)
+  row.versionId = uuidv7()
+  await addVersion(em, row, { ...change, config: gatewayConfig.parse(outcome.restored), version: latest.version + 1 })
+}
+
+function refuseMasks(config: GatewayConfig): void {
+  const outcome = restoreSecrets(config, {}, configSecrets)
+  if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason)
+}
+
+function maskFault(param: string, reason: 'unknown' | 'moved'): ApiError {
+  const why =
+    reason === 'unknown'
+      ? `holds only the mask ${maskText}, and there is no stored value that it could stand for`
+      : 'goes elsewhere than before, and a stored credential only goes where it was stored for'
+  return new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
+}
+
+/** Takes the place of the workspace's default away from whichever config has it. */
+export async function takeDefault(em: EntityManager, workspaceId: string): Promise<void> {
+  await holdSlug(em, `default-config:${workspaceId}`, '')
+  for (const row of await em.find(ConfigEntity, { workspaceId, isDefault: true, status: 'active' })) row.isDefault = false
+  await em.flush()
+}
+
+/** The content that counts now, credentials in the clear. */
+export async function readVersion(em: EntityManager, { versionId }: Pick<ConfigEntity, 'versionId'>, vault: Vault): Promise<unknown> {
+  return openVersion(await em.findOneOrFail(ConfigVersion, { id: versionId }), vault)
+}
+
+/** The content of a version, credentials in the clear. */
+async function openVersion(version: ConfigVersion, vault: Vault): Promise<unknown> {
+  const content: unknown = JSON.parse(await vault.decrypt(configPlace(version), version.config))
+  return content
+}
+
+/** A content as it is answered. */
+export function shownContent(content: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(Object(maskSecrets(content, configSecrets))))
+}
+
+/** A config as it is answered, without its content. */
+export const presentConfig = (row: ConfigEntity) => ({
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  organisation_id: row.organisationId,
+  workspace_id: row.workspaceId,
+  is_default: Number(row.isDefault),
+  status: row.status,
+  owner_id: row.ownerId ?? null,
+  updated_by: row.updatedBy ?? null,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+  object: 'config' as const,
+})
+
+/** One version as it is answered: the config as it was then. */
+export async function presentVersion(row: ConfigEntity, version: ConfigVersion, vault: Vault) {
+  const at = version.createdAt.toISOString()
+  return {
+    ...presentConfig(row),
+    id: version.id,
+    version_id: version.id,
+    version: version.version,
+    updated_by: version.createdBy ?? null,
+    created_at: at,
+    last_updated_at: at,
+    format: 'json' as const,
+    type: 'ORG_CONFIG' as const,
+    config: JSON.stringify(shownContent(await openVersion(version, vault))),
+  }
+}

@@ -1,0 +1,33 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { ConfigEntity } from './config.entity.ts'
+
+/** The stored guardrails that a config names, its targets' included, by slug or id. */
+export function guardrailsNamedIn({ input_guardrails = [], output_guardrails = [], targets = [] }: GatewayConfig): ReadonlySet<string> {
+  const named = new Set([...input_guardrails, ...output_guardrails].filter((entry) => typeof entry === 'string'))
+  for (const target of targets) for (const name of guardrailsNamedIn(target)) named.add(name)
+  return named
+}
+
+interface Dependant {
+  readonly kind: string
+  readonly name: string
+}
+
+const dependants = `
+  SELECT 'API key' AS kind, name FROM api_keys
+   WHERE organisation_id = ? AND status <> 'archived' AND defaults ->> 'config_id' IN (?, ?)
+  UNION ALL
+  SELECT 'workspace', name FROM workspaces
+   WHERE organisation_id = ? AND status <> 'archived' AND defaults ->> 'user_api_key_config' IN (?, ?)
+   ORDER BY kind, name LIMIT 20`
+
+/** AB07 naming the keys and workspaces that start from this config. */
+export async function refuseWhenUsed(em: EntityManager, { id, slug, organisationId }: ConfigEntity): Promise<void> {
+  const one = [organisationId, id, slug]
+  const rows = await em.execute<Dependant[]>(dependants, [...one, ...one])
+  if (rows.length === 0) return
+  const names = rows.map(({ kind, name }) => `${kind} "${name}"`).join(', ')
+  throw new ApiError('AB07', `This config is still the default of: ${names}. Give them another one first.`)
+}

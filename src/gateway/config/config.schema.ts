@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { parseJsonPath } from '../../lib/json-path.ts'
+import { findProvider } from '../providers/catalog.ts'
+import { providerFieldNames } from './provider-fields.ts'
+import { breaker, cache, retry, strategy } from './strategy.schema.ts'
+
+/** A guardrail of a config: the slug of a stored one, or the checks themselves. */
+export type GuardrailReference = string | Readonly<Record<string, unknown>>
+
+/** A gateway config, as it is stored and as `x-service-config` carries it; besides these fields those of the providers. */
+export interface GatewayConfig {
+  readonly [providerField: string]: unknown
+  readonly name?: string | undefined
+  readonly weight?: number | undefined
+  readonly strategy?: z.output<typeof strategy> | undefined
+  readonly targets?: readonly GatewayConfig[] | undefined
+  readonly provider?: string | undefined
+  readonly api_key?: string | undefined
+  readonly virtual_key?: string | undefined
+  readonly prompt_id?: string | undefined
+  readonly custom_host?: string | undefined
+  readonly forward_headers?: readonly string[] | undefined
+  readonly retry?: z.output<typeof retry> | undefined
+  readonly cache?: z.output<typeof cache> | undefined
+  readonly cb_config?: z.output<typeof breaker> | undefined
+  readonly request_timeout?: number | undefined
+  readonly override_params?: Readonly<Record<string, unknown>> | undefined
+  readonly default_params?: Readonly<Record<string, unknown>> | undefined
+  readonly drop_params?: readonly string[] | undefined
+  readonly input_guardrails?: readonly GuardrailReference[] | undefined
+  readonly output_guardrails?: readonly GuardrailReference[] | undefined
+  readonly before_request_hooks?: readonly Readonly<Record<string, unknown>>[] | undefined
+  readonly after_request_hooks?: readonly Readonly<Record<string, unknown>>[] | undefined
+  readonly strict_open_ai_compliance?: boolean | undefined
+  readonly passthrough?: boolean | undefined
+  readonly fetch_integrated_models?: boolean | undefined
+}
+
+/** A name, a setting or a credential: plain ASCII on one line, since it ends up in a URL, a header or a signature. */
+const line = z
+  .string()
+  .min(1)
+  .max(4096)
+  .regex(/^[\x20-\x7e]*$/, 'Only ASCII characters on one line are allowed.')
+
+const url = line
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'This is not an http or https URL.')
+  .refine(
+    (text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
+    'A URL holds no user and no password here.',
+  )
+
+const storedSlug = /^@[a-zA-Z0-9_-]{1,255}$/
+const provider = line.refine(
+  (name) => storedSlug.test(name) || findProvider(name) !== null,
+  'There is no such provider in the catalogue; a stored one is named with @, as in @my-provider.',
+)
+const slug = z.string().regex(/^@?[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, 'This is not a header name.')
+const bodyPath = z
+  .string()
+  .max(1000)
+  .refine((text) => parseJsonPath(text) !== null, 'This is no path: write tools[*].function.strict.')
+const parameters = z.record(z.string().min(1).max(255), z.unknown())
+const guardrail = z.union([slug, z.record(z.string(), z.unknown())])
+const guardrails = z.array(guardrail).max(50).optional()
+const hooks = z.array(z.record(z.string(), z.unknown())).max(50).optional()
+
+const ownFields = {
+  name: z.string().min(1).max(255).optional(),
+  weight: z.number().min(0).max(1_000_000).optional(),
+  strategy: strategy.optional(),
+  provider: provider.optional(),
+  api_key: line.optional(),
+  virtual_key: slug.optional(),
+  prompt_id: z.string().min(1).max(255).optional(),
+  custom_host: url.optional(),
+  forward_headers: z.array(headerName).max(100).optional(),
+  retry: retry.optional(),
+  cache: cache.optional(),
+  cb_config: breaker.optional(),
+  request_timeout: z.int().min(1).max(999_999_999).optional(),
+  override_params: parameters.optional(),
+  default_params: parameters.optional(),
+  drop_params: z.array(bodyPath).max(100).optional(),
+  input_guardrails: guardrails,
+  output_guardrails: guardrails,
+  before_request_hooks: hooks,
+  after_request_hooks: hooks,
+  strict_open_ai_compliance: z.boolean().optional(),
+  passthrough: z.boolean().optional(),
+  fetch_integrated_models: z.boolean().optional(),
+}
+
+const longText = z.string().min(1).max(20_000)
+const fieldTypes: Readonly<Record<string, z.ZodType>> = {
+  vertex_service_account_json: z.union([longText, z.record(z.string(), z.unknown())]),
+  oracle_private_key: longText,
+  azure_foundry_url: url,
+  huggingface_base_url: url,
+}
+
+const providerFields = Object.fromEntries([...providerFieldNames].map((name) => [name, (fieldTypes[name] ?? line).optional()]))
+
+/** Fields that say nothing by themselves of what a request should become. */
+const idle = new Set(['name', 'weight', 'strict_open_ai_compliance'])
+
+const notWithPassthrough = [
+  'strategy',
+  'targets',
+  'override_params',
+  'default_params',
+  'drop_params',
+  'input_guardrails',
+  'output_guardrails',
+  'before_request_hooks',
+  'after_request_hooks',
+]
+
+/** The most targets of one level. */
+const maxTargets = 100
+
+/** Checks a config, targets within targets included. Issues carry the path of the field. */
+export const gatewayConfig: z.ZodType<GatewayConfig> = z
+  .strictObject({
+    ...providerFields,
+    ...ownFields,
+    get targets() {
+      return z.array(gatewayConfig).min(1).max(maxTargets).optional()
+    },
+  })
+  .superRefine((config: GatewayConfig, context) => {
+    for (const [path, message] of faultsOf(config)) context.addIssue({ code: 'custom', path: [...path], message })
+  })
+  .meta({
+    id: 'GatewayConfig',
+    description: 'What a request becomes before it is sent: its target, credential, parameters, timeouts and guardrails.',
+  })
+
+type Fault = readonly [path: readonly (string | number)[], message: string]
+
+function faultsOf(config: GatewayConfig): readonly Fault[] {
+  const meaningful = Object.entries(config).some(([name, value]) => value !== undefined && !idle.has(name))
+  if (!meaningful) return [[[], 'The config says nothing of what to do: give at least a provider, targets, parameters or guardrails.']]
+  return [...strategyFaults(config), ...passthroughFaults(config)]
+}
+
+function strategyFaults({ strategy: chosen, targets }: GatewayConfig): readonly Fault[] {
+  if (chosen === undefined) return targets === undefined ? [] : [[['strategy'], 'Targets need a strategy.']]
+  if (targets === undefined) return [[['targets'], 'A strategy needs targets.']]
+  if (chosen.mode === 'single' && targets.length > 1) return [[['targets'], 'The strategy single takes one target.']]
+  if (chosen.mode === 'loadbalance' && targets.every(({ weight = 1 }) => weight === 0))
+    return [[['targets'], 'The weights of all targets are 0, so that none would ever be chosen.']]
+  return chosen.mode === 'conditional' ? nameFaults(chosen, targets) : []
+}
+
+/** A conditional strategy chooses by name, so that each name must stand for one target. */
+function nameFaults(chosen: z.output<typeof strategy>, targets: readonly GatewayConfig[]): readonly Fault[] {
+  const names = targets.map(({ name }) => name)
+  const unknown = (name: string | undefined) => name !== undefined && !names.includes(name)
+  return [
+    ...names.flatMap((name, at): readonly Fault[] =>
+      name !== undefined && names.indexOf(name) !== at ? [[['targets', at, 'name'], 'Another target has this name.']] : [],
+    ),
+    ...(chosen.conditions ?? []).flatMap(({ then }, at): readonly Fault[] =>
+      unknown(then) ? [[['strategy', 'conditions', at, 'then'], 'No target has this name.']] : [],
+    ),
+    ...(unknown(chosen.default) ? [[['strategy', 'default'], 'No target has this name.'] as const] : []),
+  ]
+}
+
+function passthroughFaults(config: GatewayConfig): readonly Fault[] {
+  if (config.passthrough !== true) return []
+  return notWithPassthrough
+    .filter((name) => config[name] !== undefined)
+    .map((name): Fault => [[name], 'A config with passthrough changes nothing: take one of the two out.'])
+}

@@ -1,0 +1,32 @@
+import { providers } from '../providers/catalog.ts'
+import { secretFields } from '../providers/fields.ts'
+import type { Provider } from '../providers/provider.ts'
+
+/** Older names that callers still use: alias -> field. */
+export const fieldAliases: Readonly<Record<string, string>> = {
+  resource_name: 'azure_resource_name',
+  deployment_id: 'azure_deployment_id',
+  api_version: 'azure_api_version',
+}
+
+const rows: readonly Provider[] = Object.values(providers)
+
+/** Every field of a provider that a config may give, in the words of the headers that carry them. */
+export const providerFieldNames: ReadonlySet<string> = new Set([
+  ...rows.flatMap(({ fields = {}, fieldHeaders = {} }) => Object.keys(fields).concat(Object.keys(fieldHeaders))),
+  'azure_managed_client_id',
+  ...Object.keys(fieldAliases),
+])
+
+/** The fields of a config that hold a credential: sealed at rest, never shown. */
+export const secretConfigFields: ReadonlySet<string> = new Set(['api_key', 'modal_key', ...secretFields])
+
+/** The provider fields of a config under their present names, as the text that a credential has. */
+export function providerFieldsOf(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = {}
+  for (const [name, value] of Object.entries(config)) {
+    if (!providerFieldNames.has(name) || value === undefined || value === null) continue
+    fields[fieldAliases[name] ?? name] = typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  return fields
+}

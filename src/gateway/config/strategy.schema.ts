@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { patternFault } from '../pattern.ts'
+
+/** An HTTP status. */
+export const status = z.int().min(100).max(599)
+const statuses = z.array(status).min(1).max(100)
+
+const scalar = z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])
+const list = z.array(scalar).min(1).max(1000)
+
+const pattern = z.string().superRefine((text, context) => {
+  const fault = patternFault(text)
+  if (fault !== null) context.addIssue({ code: 'custom', message: `The pattern ${fault}.` })
+})
+
+const comparison = z
+  .strictObject({
+    $eq: scalar.optional(),
+    $ne: scalar.optional(),
+    $gt: scalar.optional(),
+    $gte: scalar.optional(),
+    $lt: scalar.optional(),
+    $lte: scalar.optional(),
+    $in: list.optional(),
+    $nin: list.optional(),
+    $regex: pattern.optional(),
+  })
+  .refine((operators) => Object.keys(operators).length > 0, 'Give an operator, such as $eq.')
+
+export type Comparison = z.output<typeof comparison>
+
+/** What a condition may look at: two segments, so that a look-up costs nothing. */
+const place = /^(?:metadata\.[^.]{1,128}|params\.[^.]{1,128}|url\.pathname)$/
+
+/** A question to a request: `{ "metadata.plan": { "$eq": "pro" } }`, joined by `$and` and `$or`. */
+export interface Query {
+  readonly $and?: readonly Query[] | undefined
+  readonly $or?: readonly Query[] | undefined
+  readonly [place: string]: unknown
+}
+
+const query: z.ZodType<Query> = z
+  .looseObject({
+    get $and() {
+      return z.array(query).min(1).max(100).optional()
+    },
+    get $or() {
+      return z.array(query).min(1).max(100).optional()
+    },
+  })
+  .superRefine((given, context) => {
+    if (Object.keys(given).length === 0) context.addIssue({ code: 'custom', message: 'The query is empty.' })
+    for (const [name, value] of Object.entries(given)) {
+      if (name === '$and' || name === '$or') continue
+      for (const issue of faultsOf(name, value)) context.addIssue({ code: 'custom', path: [name, ...issue.path], message: issue.message })
+    }
+  })
+  .meta({ id: 'ConfigQuery', description: 'Operators on `metadata.*`, `params.*` or `url.pathname`, joined by `$and` and `$or`.' })
+
+function faultsOf(name: string, value: unknown): readonly { readonly path: PropertyKey[]; readonly message: string }[] {
+  if (!place.test(name)) return [{ path: [], message: 'A condition looks at metadata.<name>, params.<name> or url.pathname.' }]
+  const parsed = z.union([scalar, comparison]).safeParse(value)
+  if (parsed.success) return []
+  const nearest = comparison.safeParse(value)
+  return (nearest.error ?? parsed.error).issues.map(({ path, message }) => ({ path, message }))
+}
+
+/** When a target is left alone because it fails. */
+export const breaker = z.strictObject({
+  failure_threshold: z.int().min(1).optional(),
+  failure_threshold_percentage: z.number().min(0).max(100).optional(),
+  minimum_requests: z.int().min(1).optional(),
+  cooldown_interval: z.int().min(30_000).optional(),
+  failure_status_codes: statuses.optional(),
+})
+
+/** How a target is chosen among several. */
+export const strategy = z
+  .strictObject({
+    mode: z.enum(['single', 'loadbalance', 'fallback', 'conditional']),
+    on_status_codes: statuses.optional(),
+    conditions: z
+      // oxlint-disable-next-line unicorn/no-thenable -- the name of the field in every config there is
+      .array(z.strictObject({ query, then: z.string().min(1).max(255) }))
+      .min(1)
+      .max(100)
+      .optional(),
+    default: z.string().min(1).max(255).optional(),
+    sticky: z
+      .strictObject({
+        enabled: z.boolean(),
+        hash_fields: z
+          .array(z.string().regex(/^(?:metadata|params|headers)\.[^.]{1,128}$/, 'Name metadata.*, params.* or headers.*.'))
+          .min(1)
+          .max(16)
+          .optional(),
+        ttl: z.int().min(1).max(31_536_000).optional(),
+      })
+      .optional(),
+    cb_config: breaker.optional(),
+  })
+  .superRefine(({ mode, conditions, default: otherwise }, context) => {
+    if (mode !== 'conditional') return
+    if (conditions === undefined)
+      context.addIssue({ code: 'custom', path: ['conditions'], message: 'A conditional strategy needs conditions.' })
+    if (otherwise === undefined) context.addIssue({ code: 'custom', path: ['default'], message: 'A conditional strategy needs a default.' })
+  })
+
+/** How often a call is tried again. */
+export const retry = z.strictObject({
+  attempts: z.int().min(0).max(5).optional(),
+  on_status_codes: statuses.optional(),
+  use_retry_after_headers: z.boolean().optional(),
+  use_retry_after_header: z.boolean().optional(),
+})
+
+/** Whether answers are kept, and for how many seconds. */
+export const cache = z.strictObject({
+  mode: z.enum(['simple', 'semantic']),
+  max_age: z.int().min(60).max(7_776_000).optional(),
+})

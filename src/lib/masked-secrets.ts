@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util'
+import { valueAt, type JsonPath } from './json-path.ts'
+
+/** What is shown of a secret. Sent back unchanged, it stands for the one that is stored. */
+export const maskText = '********'
+
+/** Where a document holds a secret. */
+export interface SecretPlace {
+  readonly path: JsonPath
+  /** What says where the secret will be sent. */
+  readonly goesTo: unknown
+}
+
+export type FindSecrets = (document: unknown) => readonly SecretPlace[]
+
+/** A copy in which every secret is masked. */
+export function maskSecrets(document: unknown, find: FindSecrets): unknown {
+  const masked: unknown = structuredClone(document)
+  for (const { path } of find(document)) put(masked, path, maskText)
+  return masked
+}
+
+/** A masked secret that cannot be put back. */
+export interface RestoreFault {
+  readonly path: JsonPath
+  readonly reason: 'unknown' | 'moved'
+}
+
+/**
+ * A copy in which every mask is the stored secret again, at the same path and with the same way to go: whoever cannot read a secret
+ * must not be able to send it elsewhere. The first one that cannot be put back is given instead.
+ */
+export function restoreSecrets(
+  document: unknown,
+  stored: unknown,
+  find: FindSecrets,
+): { readonly restored: unknown } | { readonly fault: RestoreFault } {
+  const restored: unknown = structuredClone(document)
+  const known = new Map(find(stored).map((place) => [JSON.stringify(place.path), place]))
+  for (const { path, goesTo } of find(document)) {
+    if (valueAt(document, path) !== maskText) continue
+    const before = known.get(JSON.stringify(path))
+    if (before === undefined) return { fault: { path, reason: 'unknown' } }
+    if (!isDeepStrictEqual(before.goesTo, goesTo)) return { fault: { path, reason: 'moved' } }
+    put(restored, path, valueAt(stored, path))
+  }
+  return { restored }
+}
+
+function put(document: unknown, path: JsonPath, value: unknown): void {
+  const parent = valueAt(document, path.slice(0, -1))
+  const last = path.at(-1)
+  if (typeof parent === 'object' && parent !== null && last !== undefined)
+    Object.defineProperty(parent, last, { value, enumerable: true, configurable: true, writable: true })
+}
+
+/** A path as people write it: `targets[0].api_key`. */
+export const pathText = (path: JsonPath): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step}`)).join('')

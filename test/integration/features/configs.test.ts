@@ -1,0 +1,293 @@
+// oxlint-disable unicorn/no-thenable -- the name of a field in every config there is
+import test from 'ava'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+let control: Control
+let acme: Tenant
+
+test.before(async () => {
+  control = await startControl()
+  acme = await control.createTenant('acme')
+})
+test.after.always(() => control.close())
+
+type Body = Readonly<Record<string, unknown>>
+const data = (body: Body) => body['data'] as Record<string, unknown>
+const simple = { provider: '@openai-prod', override_params: { temperature: 0 } }
+
+async function made(body: Body = {}, key = acme.workspaceKey): Promise<{ id: string; slug: string; version_id: string }> {
+  const answer = await control.call(key, 'POST', '/configs', { name: 'My Config!', config: simple, ...body })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return data(answer.body) as { id: string; slug: string; version_id: string }
+}
+
+const read = async (slug: string, key = acme.workspaceKey) => data((await control.call(key, 'GET', `/configs/${slug}`)).body)
+
+test('a config is stored under a slug made from its name, and read by slug and id', async (t) => {
+  const { id, slug, version_id } = await made()
+  t.regex(slug, /^pc-my-config-[a-z0-9]{6}$/)
+  for (const reference of [id, slug]) {
+    const { created_at: createdAt, ...rest } = await read(reference)
+    t.regex(String(createdAt), /^\d{4}-/)
+    t.like(rest, {
+      id,
+      slug,
+      version_id,
+      name: 'My Config!',
+      is_default: 0,
+      status: 'active',
+      workspace_id: acme.workspaceId,
+      object: 'config',
+    })
+    t.deepEqual(rest['config'], simple)
+  }
+})
+
+test('new content is a new version, and older ones stay', async (t) => {
+  const { slug, version_id: first } = await made()
+  const second = { retry: { attempts: 3 }, virtual_key: 'a' }
+  const renamed = await control.call(acme.workspaceKey, 'PUT', `/configs/${slug}`, { name: 'Other' })
+  t.is(data(renamed.body)['version_id'], first)
+  const changed = await control.call(acme.workspaceKey, 'PUT', `/configs/${slug}`, { config: second })
+  const { version_id: newest } = data(changed.body)
+  t.not(newest, first)
+  t.like(await read(slug), { version_id: newest, name: 'Other', config: second })
+  const { body } = await control.call(acme.workspaceKey, 'GET', `/configs/${slug}/versions`)
+  t.like(body, { object: 'list', total: 2, has_more: false })
+  t.deepEqual(
+    (body['data'] as Body[]).map(({ version_id, version, config }) => ({
+      version_id,
+      version,
+      config: JSON.parse(String(config)) as unknown,
+    })),
+    [
+      { version_id: newest, version: 2, config: second },
+      { version_id: first, version: 1, config: simple },
+    ],
+  )
+})
+
+test('a workspace has one default config at a time', async (t) => {
+  const one = await made({ isDefault: 1, workspace_id: acme.sideId }, acme.sideKey)
+  const other = await made({ isDefault: true }, acme.sideKey)
+  t.is((await read(one.slug, acme.sideKey))['is_default'], 0)
+  t.is((await read(other.slug, acme.sideKey))['is_default'], 1)
+  await control.call(acme.sideKey, 'PUT', `/configs/${one.id}`, { isDefault: 1 })
+  t.is((await read(other.slug, acme.sideKey))['is_default'], 0)
+  t.is((await read(one.slug, acme.sideKey))['is_default'], 1)
+})
+
+test('credentials are sealed, shown as a mask, and kept when the mask comes back', async (t) => {
+  const secret = 'sk-very-secret-config-key-000001'
+  const config = {
+    provider: 'openai',
+    api_key: secret,
+    custom_host: 'https://one.example/v1',
+    strategy: { mode: 'single' },
+    targets: [{ provider: 'bedrock', aws_secret_access_key: `${secret}-aws`, aws_region: 'eu-west-1' }],
+  }
+  const { slug } = await made({ config })
+  const shown = (await read(slug))['config'] as typeof config
+  t.is(shown.api_key, '********')
+  t.is(shown.targets[0]?.aws_secret_access_key, '********')
+  t.is(shown.targets[0]?.aws_region, 'eu-west-1')
+  t.false((await control.dump()).includes(secret))
+
+  const put = (changed: unknown) => control.call(acme.workspaceKey, 'PUT', `/configs/${slug}`, { config: changed })
+  const kept = await put({ ...shown, request_timeout: 5000 })
+  t.is(kept.status, 200, kept.text)
+  t.is(((await read(slug))['config'] as Body)['request_timeout'], 5000)
+  for (const [moved, param] of [
+    [{ ...shown, custom_host: 'https://evil.example/v1' }, 'config.api_key'],
+    [{ ...shown, targets: [{ ...shown.targets[0], aws_region: 'us-east-1' }] }, 'config.targets[0].aws_secret_access_key'],
+    [
+      { ...shown, targets: [...shown.targets, ...shown.targets], strategy: { mode: 'fallback' } },
+      'config.targets[1].aws_secret_access_key',
+    ],
+  ] as const) {
+    const refused = await put(moved)
+    t.like(refused.body['error'], { code: 'AB01', param }, refused.text)
+  }
+  const fresh = await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'x', config: shown })
+  t.like(fresh.body['error'], { code: 'AB01', param: 'config.api_key' })
+})
+
+const wrong: readonly (readonly [config: unknown, param: string, message: RegExp])[] = [
+  [{}, 'config', /says nothing/],
+  [{ name: 'only a name' }, 'config', /says nothing/],
+  ['{}', 'config', /expected object/],
+  [{ provider: 'nobody' }, 'config.provider', /no such provider/],
+  [{ provider: 'openai', nonsense: 1 }, 'config.nonsense', /no such field/],
+  [{ targets: [{ provider: 'openai' }] }, 'config.strategy', /need a strategy/],
+  [{ strategy: { mode: 'fallback' } }, 'config.targets', /needs targets/],
+  [{ strategy: { mode: 'round' }, targets: [{ provider: 'openai' }] }, 'config.strategy.mode', /Invalid option/],
+  [
+    { strategy: { mode: 'fallback' }, targets: [{ provider: 'openai' }, { virtual_key: 'a b' }] },
+    'config.targets[1].virtual_key',
+    /no slug/,
+  ],
+  [
+    { strategy: { mode: 'fallback' }, targets: [{ provider: 'openai', retry: { attempts: 6 } }] },
+    'config.targets[0].retry.attempts',
+    /<=5/,
+  ],
+  [{ strategy: { mode: 'single' }, targets: [{ provider: 'openai' }, { provider: 'groq' }] }, 'config.targets', /takes one target/],
+  [{ strategy: { mode: 'loadbalance' }, targets: [{ provider: 'openai', weight: 0 }] }, 'config.targets', /weights/],
+  [{ strategy: { mode: 'conditional' }, targets: [{ provider: 'openai', name: 'a' }] }, 'config.strategy.conditions', /needs conditions/],
+  [
+    {
+      strategy: { mode: 'conditional', default: 'b', conditions: [{ query: { 'metadata.x': { $eq: 1 } }, then: 'a' }] },
+      targets: [{ provider: 'openai', name: 'a' }],
+    },
+    'config.strategy.default',
+    /No target has this name/,
+  ],
+  [
+    {
+      strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'metadata.x': { $regex: '(?=a)' } }, then: 'a' }] },
+      targets: [{ provider: 'openai', name: 'a' }],
+    },
+    'config.strategy.conditions[0].query.metadata.x.$regex',
+    /pattern cannot be used/,
+  ],
+  [
+    {
+      strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'headers.x': 'a' }, then: 'a' }] },
+      targets: [{ provider: 'openai', name: 'a' }],
+    },
+    'config.strategy.conditions[0].query.headers.x',
+    /looks at/,
+  ],
+  [{ cache: { mode: 'simple', max_age: 59 } }, 'config.cache.max_age', />=60/],
+  [{ cache: { mode: 'simple', max_age: 7_776_001 } }, 'config.cache.max_age', /<=7776000/],
+  [{ provider: 'openai', cb_config: { cooldown_interval: 29_999 } }, 'config.cb_config.cooldown_interval', />=30000/],
+  [{ request_timeout: 0 }, 'config.request_timeout', />=1/],
+  [{ provider: 'openai', custom_host: 'ftp://x' }, 'config.custom_host', /not an http/],
+  [{ provider: 'openai', custom_host: 'http://u:p@x' }, 'config.custom_host', /no user/],
+  [{ drop_params: ['a['] }, 'config.drop_params[0]', /no path/],
+  [{ passthrough: true, drop_params: ['a'] }, 'config.drop_params', /passthrough/],
+  [{ provider: 'openai', forward_headers: ['a b'] }, 'config.forward_headers[0]', /not a header name/],
+  [{ provider: 'openai', override_params: { x: 'y'.repeat(140_000) } }, 'config', /at most 128 KiB/],
+]
+
+for (const [config, param, message] of wrong)
+  test(`refused: ${JSON.stringify(config).slice(0, 160)}`, async (t) => {
+    const { status, body } = await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'x', config })
+    t.is(status, 400)
+    const error = body['error'] as { code: string; param: string; message: string }
+    t.like(error, { code: 'AB01', param })
+    t.regex(error.message, message)
+  })
+
+const right: readonly unknown[] = [
+  { provider: 'openai', api_key: 'sk-x' },
+  { provider: 'openai', custom_host: 'http://10.0.0.1:8000/v1' },
+  { virtual_key: 'some-key' },
+  { cache: { mode: 'semantic', max_age: 60 } },
+  { retry: { attempts: 5, on_status_codes: [429], use_retry_after_headers: true } },
+  { prompt_id: 'pp-x' },
+  { forward_headers: ['x-custom'] },
+  { request_timeout: 10_000 },
+  { passthrough: true, provider: 'openai' },
+  { default_params: { max_tokens: 5 }, drop_params: ['tools[*].function.strict', 'metadata["x.y"]'] },
+  { input_guardrails: ['pg-one'], output_guardrails: ['pg-two'] },
+  { provider: 'azure-openai', resource_name: 'r', deployment_id: 'd', api_version: '2024-10-21', api_key: 'k' },
+  { provider: 'vertex-ai', vertex_region: 'global', vertex_service_account_json: { client_email: 'a', private_key: 'b' } },
+  {
+    strategy: {
+      mode: 'conditional',
+      default: 'b',
+      conditions: [
+        {
+          query: {
+            $or: [
+              { 'metadata.plan': { $in: ['pro', 1, null] } },
+              { $and: [{ 'params.model': { $regex: '^gpt' } }, { 'url.pathname': '/v1/x' }] },
+            ],
+          },
+          then: 'a',
+        },
+      ],
+    },
+    targets: [
+      { name: 'a', virtual_key: 'a', weight: 0.5 },
+      {
+        name: 'b',
+        strategy: {
+          mode: 'loadbalance',
+          sticky: { enabled: true, hash_fields: ['metadata.user'], ttl: 60 },
+          cb_config: { failure_threshold: 3 },
+        },
+        targets: [{ provider: '@x' }, { provider: '@y', weight: 0 }],
+      },
+    ],
+  },
+]
+
+for (const config of right)
+  test(`stored and read back: ${JSON.stringify(config).slice(0, 120)}`, async (t) => {
+    const { slug } = await made({ config })
+    const shown = (await read(slug))['config'] as Body
+    t.deepEqual(Object.keys(shown).toSorted(), Object.keys(config as Body).toSorted())
+    t.deepEqual(
+      { ...shown, api_key: 0, vertex_service_account_json: 0 },
+      { ...(config as Body), api_key: 0, vertex_service_account_json: 0 },
+    )
+  })
+
+test('lists are of one workspace, or for an organisation key of all', async (t) => {
+  const tenant = await control.createTenant('lists')
+  const [a, b, c] = [
+    await made({ name: 'A one' }, tenant.workspaceKey),
+    await made({ name: 'B 100%' }, tenant.workspaceKey),
+    await made({ workspace_id: 'side' }, tenant.adminKey),
+  ]
+  const slugs = async (key: string, query = '') =>
+    ((await control.call(key, 'GET', `/configs${query}`)).body['data'] as { slug: string }[]).map(({ slug }) => slug)
+  t.deepEqual(await slugs(tenant.workspaceKey), [b.slug, a.slug])
+  t.deepEqual(await slugs(tenant.sideKey), [c.slug])
+  t.deepEqual(await slugs(tenant.adminKey), [c.slug, b.slug, a.slug])
+  t.deepEqual(await slugs(tenant.adminKey, '?workspace_id=side'), [c.slug])
+  t.deepEqual(await slugs(tenant.adminKey, '?name=0%25'), [b.slug])
+  t.like((await control.call(tenant.adminKey, 'GET', '/configs?page_size=2&current_page=1')).body, {
+    success: true,
+    object: 'list',
+    total: 3,
+    has_more: false,
+  })
+  t.is((await control.call(tenant.workspaceKey, 'GET', `/configs/${c.slug}`)).status, 404)
+  t.is((await control.call(acme.adminKey, 'GET', `/configs/${c.slug}`)).status, 404)
+  t.deepEqual(((await control.call(tenant.adminKey, 'GET', '/configs')).text.match(/override_params/g) ?? []).length, 0)
+})
+
+test('a config that keys or a workspace start from is not deleted', async (t) => {
+  const { id, slug } = await made()
+  const key = await control.call(acme.adminKey, 'POST', '/api-keys/workspace/service', {
+    name: 'The key',
+    scopes: ['completions.write'],
+    workspace_id: acme.workspaceId,
+    defaults: { config_id: slug },
+  })
+  for (const [method, body] of [
+    ['DELETE', undefined],
+    ['PUT', { status: 'archived' }],
+  ] as const) {
+    const refused = await control.call(acme.workspaceKey, method, `/configs/${slug}`, body)
+    t.is(refused.status, 409)
+    t.regex((refused.body['error'] as { message: string }).message, /API key "The key"/)
+  }
+  await control.call(acme.adminKey, 'DELETE', `/api-keys/${String(key.body['id'])}`)
+  await control.sql.query(`UPDATE workspaces SET defaults = $1 WHERE id = $2`, [{ user_api_key_config: id }, acme.workspaceId])
+  t.regex((await control.call(acme.workspaceKey, 'DELETE', `/configs/${id}`)).text, /workspace \\"Main\\"/)
+  await control.sql.query(`UPDATE workspaces SET defaults = '{}' WHERE id = $1`, [acme.workspaceId])
+  t.is((await control.call(acme.workspaceKey, 'DELETE', `/configs/${id}`)).status, 200)
+  for (const method of ['GET', 'DELETE']) t.is((await control.call(acme.workspaceKey, method, `/configs/${slug}`)).status, 404)
+  t.is((await control.call(acme.workspaceKey, 'GET', `/configs/${slug}/versions`)).status, 404)
+})
+
+test('a slug can be chosen once', async (t) => {
+  const { slug } = await made({ slug: 'pc-chosen' })
+  t.is(slug, 'pc-chosen')
+  const again = await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'x', slug, config: simple })
+  t.is(again.status, 409)
+})
