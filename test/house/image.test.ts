@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import test from 'ava'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { readTable } from '../../src/cli/checkout.ts'
+import { findRelease } from '../../src/release/table.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
+const { version, optionalDependencies } = z
+  .object({ version: z.string(), optionalDependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(read('package.json')))
+const dockerfile = read('docker/Dockerfile')
+const argument = (name: string) => new RegExp(`^ARG ${name}=(.*)$`, 'm').exec(dockerfile)?.[1]
+
+test('the image is labelled as the release record says', (t) => {
+  t.is(argument('RELEASE'), version)
+  t.is(argument('CREATED'), `${findRelease(readTable(root), version)?.date}T00:00:00Z`)
+})
+
+test('the image runs the Node that development and tests run', (t) => {
+  for (const node of Object.values(optionalDependencies)) t.is(argument('BASE'), `docker.io/library/node:${node}-bookworm-slim`)
+})
+
+test('what the image is built from is let through to the builder, and nothing else', (t) => {
+  const [first, ...allowed] = read('.dockerignore').trim().split('\n')
+  t.is(first, '*')
+  const top = new Set(allowed.map((line) => line.replace(/^!/, '').split('/')[0]))
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files = '']) =>
+    files.split(' ').filter((file) => file !== '.'),
+  )
+  for (const file of copied) t.true(top.has(file.split('/')[0] ?? ''), file)
+  for (const secret of ['.data', '.git', 'node_modules', 'test']) t.false(top.has(secret))
+})
+
+const Compose = z.object({ services: z.record(z.string(), z.looseObject({ image: z.string() })) })
+
+test('the example for one machine runs this release, locked down', (t) => {
+  const { gatehouse } = Compose.parse(parse(read('docker/compose.yaml'), { merge: true })).services
+  t.like(gatehouse, { image: `gatehouse:${version}`, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+})
