@@ -18,6 +18,7 @@ import { createLevel } from './level.ts'
 import { createLoggers, type Loggers } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
+import { memoryLimit, watchOverload } from './overload.ts'
 import type { DrainOptions, Parts, Started } from './parts.ts'
 import { openPlanes } from './planes.ts'
 import { provision } from './provision.ts'
@@ -59,6 +60,10 @@ export async function createApp(config: Config, features: readonly Feature[], ov
     connections: followConnections(server),
     records: createRecords(overrides.releases),
     stopping: new AbortController(),
+    overload: watchOverload({
+      memoryLimitBytes: memoryLimit(config.workers),
+      onChange: (pressure, facts) => base.log.warn({ pressure, ...facts }, pressure === null ? 'the overload is over' : 'overloaded'),
+    }),
     waitingFor: 'starting',
     draining: false,
     embedded: null,
@@ -100,6 +105,7 @@ const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }:
   clientAddress: clientAddressOf(parts.config.trustedProxies),
   running: () => parts.planes,
   draining: () => parts.draining,
+  overload: parts.overload,
   health: createHealth({
     config: parts.config,
     running: () => parts.planes,

@@ -26,6 +26,7 @@ export async function drainApp(parts: Parts, started: Promise<Started>, { now = 
   await Promise.race([closed, sleep(Math.max(shortestFlushMs, deadline - performance.now()))])
   server.closeAllConnections()
   silence.stop()
+  parts.overload.stop()
   await closeParts(parts, started)
   base.log.info('drained')
   await parts.loggers.flush()

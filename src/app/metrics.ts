@@ -2,11 +2,14 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { GatewayMetrics } from '../gateway/metrics.ts'
 import { counterFamily, type CounterCell, type Labels } from './metrics/cells.ts'
 import { exchangeMetrics } from './metrics/exchanges.ts'
+import type { Pressure } from './overload.ts'
 
 /** The metrics of a process. Label values come from closed sets, so that their number is bounded. */
 export interface Metrics extends GatewayMetrics {
   /** A URL that the egress guard refused; `reason` is a word of the guard, never the URL. */
   egressBlocked(reason: string): void
+  /** A request that was refused to keep the others going. */
+  shed(reason: Pressure): void
   jobRan(job: string, outcome: 'done' | 'failed' | 'skipped'): void
   /** Gives a figure that its owner keeps, in place of one given before; it is read when somebody scrapes. */
   measure(name: MeasuredName, read: () => number, labels?: Labels): void
@@ -55,7 +58,7 @@ function buildInfo(registry: Registry, version: string): void {
   info.set({ version }, 1)
 }
 
-function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'egressBlocked' | 'jobRan'> {
+function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'egressBlocked' | 'shed' | 'jobRan'> {
   const authFailures = cells(registry, {
     name: 'gateway_auth_failures_total',
     help: 'Requests refused for their key.',
@@ -66,10 +69,16 @@ function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'egressBloc
     help: 'URLs that the egress guard refused.',
     labelNames: ['reason'],
   })
+  const shed = cells(registry, {
+    name: 'gateway_shed_total',
+    help: 'Requests refused because the process is overloaded.',
+    labelNames: ['reason'],
+  })
   const jobs = cells(registry, { name: 'gateway_job_runs_total', help: 'Runs of background jobs.', labelNames: ['job', 'outcome'] })
   return {
     authFailure: (reason) => authFailures({ reason }),
     egressBlocked: (reason) => blocked({ reason }),
+    shed: (reason) => shed({ reason }),
     jobRan: (job, outcome) => jobs({ job, outcome }),
   }
 }

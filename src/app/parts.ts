@@ -6,6 +6,7 @@ import type { Foundation } from './foundation.ts'
 import type { Jobs } from './jobs.ts'
 import type { LiveLevel } from './level.ts'
 import type { Loggers } from './log.ts'
+import type { Overload } from './overload.ts'
 import type { Planes } from './planes.ts'
 import type { Provisioned } from './provision.ts'
 import type { Records } from './records.ts'
@@ -32,6 +33,7 @@ export interface Parts {
   readonly server: Server
   readonly connections: ReadonlySet<IncomingMessage['socket']>
   readonly stopping: AbortController
+  readonly overload: Overload
   waitingFor: string
   draining: boolean
   embedded: EmbeddedDatabase | null

@@ -20,17 +20,26 @@ export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'owner
     if (owner === 'control') return next()
     if (owner === 'unknown') return frame.records.load().then(() => take(ctx, next))
     ctx.respond = false
-    if (frame.draining()) res.shouldKeepAlive = false
+    if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
     handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })
     return Promise.resolve()
   }
   return take
 }
 
+/** The control plane is served all the same: whoever wants to end an overload needs it. */
+function demandRoom({ overload, metrics }: Frame): void {
+  const pressure = overload.refuses()
+  if (pressure === null) return
+  metrics.shed(pressure)
+  throw new ApiError('overloaded', 'The gateway is overloaded and refuses new requests for a moment.', { retryAfter: 1 })
+}
+
 function handOver(frame: Frame, exchange: Exchange): void {
   try {
     const { gateway } = demandRunning(frame)
     if (gateway === null) throw new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
+    demandRoom(frame)
     gateway.handle(exchange)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

@@ -9,6 +9,7 @@ import type { HealthReport } from '../health.ts'
 import type { LiveLevel } from '../level.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Records } from '../records.ts'
+import type { Overload } from '../overload.ts'
 
 /** What the HTTP side needs of the process. It listens before the database is there, so what stands on the database may be missing. */
 export interface Frame {
@@ -24,6 +25,7 @@ export interface Frame {
   /** Null until the database is there, migrated and opened. */
   running(): Running | null
   draining(): boolean
+  readonly overload: Overload
   health(): Promise<HealthReport>
   /** The figures of all workers together; null when this process is the only one. */
   readonly clusterMetrics: (() => Promise<string>) | null
