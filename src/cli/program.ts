@@ -6,6 +6,7 @@ import { addEnv } from './commands/env.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNotes } from './commands/notes.ts'
 import { addPath } from './commands/path.ts'
+import { addPreflight } from './commands/preflight.ts'
 import { addRelease } from './commands/release.ts'
 import { addServe } from './commands/serve.ts'
 import { explain } from './explain.ts'
@@ -14,6 +15,7 @@ import { explain } from './explain.ts'
 const commands: readonly ((program: Command) => unknown)[] = [
   addServe,
   addMigrate,
+  addPreflight,
   addAudit,
   addPath,
   addNotes,

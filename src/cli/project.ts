@@ -12,6 +12,7 @@ import { Lock } from '../release/record.ts'
 import { compareVersions } from '../release/version.ts'
 import { readTable, recordFiles } from './checkout.ts'
 import { generatedFiles } from './generated.ts'
+import { preflightChecks } from './preflight/checks.ts'
 
 /** Everything that `release check` compares, read from a checkout and from the code that runs. */
 export function readProject(root: string): Project {
@@ -35,8 +36,7 @@ function readCode(): Code {
     features,
     settings: settingNames.map((name) => ({ name, since: settings[name].since })),
     operations: operationsOf,
-    // `gatehouse preflight` does not exist yet, and so none of its checks.
-    preflightChecks: [],
+    preflightChecks: preflightChecks.map(({ id }) => id),
   }
 }
 

@@ -155,7 +155,8 @@ function assertRuns({ child: { exitCode, signalCode }, output }: { readonly chil
   throw new Error(`the process ended with ${exitCode ?? signalCode}:\n${output.slice(-4000)}`)
 }
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -20,21 +20,46 @@ export interface Connection {
 const oldestVersion = 140_000
 
 /** A hung database must not hang a request: these hold for every connection of the running process, in milliseconds. */
-const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
+export const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
 
 /** Connects once and says how to connect from now on. Throws DatabaseConnectionError. */
 export async function connect(database: DatabaseConfig, log: Logger): Promise<Connection> {
+  const { client, login } = await reach(database, log)
+  try {
+    return await examine(client, login)
+  } catch (error) {
+    throw explainConnectionError(error, database)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** A connection as the login, whatever server answers; with or without TLS, as DB_SSL allows. Whoever asks ends it. Throws DatabaseConnectionError. */
+export async function reach(database: DatabaseConfig, log: Logger): Promise<{ readonly client: Client; readonly login: ClientConfig }> {
   const login = clientConfig(database)
   try {
-    return await probe(login)
+    return { client: await open(login), login }
   } catch (error) {
     if (!(database.ssl.mode === 'PREFERRED' && lacksTls(error))) throw explainConnectionError(error, database)
     log.info({ host: database.host }, 'PostgreSQL offers no TLS; DB_SSL=PREFERRED goes on without it')
   }
+  const plain = { ...login, ssl: false }
   try {
-    return await probe({ ...login, ssl: false })
+    return { client: await open(plain), login: plain }
   } catch (error) {
     throw explainConnectionError(error, database)
+  }
+}
+
+async function open(login: ClientConfig): Promise<Client> {
+  const client = new Client(login)
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
   }
 }
 
@@ -83,30 +108,23 @@ interface Facts {
   readonly standby: boolean
 }
 
-async function probe(login: ClientConfig): Promise<Connection> {
-  const client = new Client(login)
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const { rows } = await client.query<Facts>(
-      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses,
-              pg_is_in_recovery() AS standby
-         FROM pg_roles WHERE rolname = current_user`,
-    )
-    const [facts] = rows
-    if (facts === undefined || facts.number < oldestVersion) throw tooOld(facts?.version ?? 'unknown')
-    if (facts.standby) throw isStandby(login)
-    const role = facts.bypasses ? { role: appRole } : {}
-    return {
-      login,
-      runtime: { ...login, options: sessionOptions({ ...limits, ...role }) },
-      serverVersion: facts.version,
-      encrypted: login.ssl !== false,
-    }
-  } finally {
-    await client.end().catch(() => {})
-  }
+async function examine(client: Client, login: ClientConfig): Promise<Connection> {
+  const { rows } = await client.query<Facts>(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses,
+            pg_is_in_recovery() AS standby
+       FROM pg_roles WHERE rolname = current_user`,
+  )
+  const [facts] = rows
+  if (facts === undefined || facts.number < oldestVersion) throw tooOld(facts?.version ?? 'unknown')
+  if (facts.standby) throw isStandby(login)
+  return { login, runtime: runtimeOf(login, facts), serverVersion: facts.version, encrypted: login.ssl !== false }
 }
+
+/** How the running process connects: with time limits, and as a plain role when the login would bypass row-level security. */
+export const runtimeOf = (login: ClientConfig, { bypasses }: { readonly bypasses: boolean }): ClientConfig => ({
+  ...login,
+  options: sessionOptions({ ...limits, ...(bypasses ? { role: appRole } : {}) }),
+})
 
 const tooOld = (version: string) =>
   new DatabaseConnectionError(`PostgreSQL ${version} is too old: version 14 or newer is needed`, { retryable: false })

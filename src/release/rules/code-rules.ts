@@ -36,12 +36,14 @@ export const settingsMatch: Rule = (project) => [
   ...pending(project, 'R7'),
 ]
 
-/** R10: a preflight check finds each breaking change; until it exists it is pending. */
+/** R10: a preflight check finds each breaking change, whether or not all of its release is there. */
 export const breakingHasCheck: Rule = (project) => [
   ...project.table.releases
     .filter(({ kind, breaking }) => breaking.length > 0 && (kind === 'patch' || kind === 'security'))
     .map(({ version, kind }): Finding => ({ rule: 'R10', where: version, message: `a ${kind} release breaks nothing` })),
-  ...pending(project, 'R10'),
+  ...allItems(project)
+    .filter(({ rule, implemented }) => rule === 'R10' && !implemented)
+    .map(({ version, name }): Finding => ({ rule: 'R10', where: version, message: `there is no preflight check ${name}` })),
 ]
 
 /** R14: the operations that a level serves beyond the former level are those that its record adds. */

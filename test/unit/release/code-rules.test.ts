@@ -59,6 +59,8 @@ test('R10 refuses: a patch that breaks something', (t) => {
   t.deepEqual(faults, [{ rule: 'R10', where: '1.0.1', message: 'a patch release breaks nothing' }])
 })
 
+test(refuses, 'R10', code({ preflightChecks: ['disk'] }), '1.1.0: there is no preflight check volumes-writable')
+
 const serves = (operations: Project['code']['operations']) => code({ operations })
 test(
   refuses,
@@ -116,7 +118,6 @@ test(
   'the change logs is pending',
 )
 test(pends, 'R7', release('1.1.0', { env: { ...none, added: ['HOST'] } }), 'the setting HOST is pending')
-test(pends, 'R10', code({ preflightChecks: [] }), 'the preflight check volumes-writable is pending')
 test(
   pends,
   'R14',

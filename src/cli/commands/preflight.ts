@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { environment } from '../../config/index.ts'
+import { version } from '../../config/version.ts'
+import { readDuration } from '../duration.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { explain } from '../explain.ts'
+import { UsageError } from '../failure.ts'
+import type { Result } from '../preflight/run.ts'
+import type { Circumstances } from '../preflight/stage.ts'
+import { progressLog } from '../progress.ts'
+import { wrap } from '../wrap.ts'
+
+interface Options {
+  readonly json?: true
+  readonly quick?: true
+  readonly strict?: true
+  readonly longestTransaction: number
+  readonly as?: NonNullable<Circumstances['runAs']>
+  readonly helmRelease?: NonNullable<Circumstances['helmRelease']>
+  readonly helmHistory?: string
+}
+
+/** `gatehouse preflight`. */
+export const addPreflight = (program: Command): Command =>
+  explain(program.command('preflight'), {
+    example: 'gatehouse preflight --as 10001:0 --helm-release gateway/gatehouse',
+    exits: { 1: 'a check failed; with --strict: or warned' },
+  })
+    .description('Checks before an install or an upgrade that everything is in place, and says of each fault what to do.')
+    .option('--json', '{ version, ok, counts, checks: [{ id, status, detail, fix? }] }; a status is ok, warn, fail or skipped')
+    .option('--quick', 'only the checks that take no time and disturb nobody, as "helm test" does')
+    .option('--strict', 'a warning fails too')
+    .addOption(new Option('--longest-transaction <duration>', 'what is older is in the way').argParser(readDuration).default(60_000, '60s'))
+    .addOption(new Option('--as <uid:gid>', 'the user that will run Gatehouse; by default the one who asks').argParser(readUser))
+    .addOption(new Option('--helm-release <[namespace/]name>', 'the Helm release; needs helm on the PATH').argParser(readRelease))
+    .option('--helm-history <file>', 'what "helm history RELEASE -o json" wrote, where helm cannot be run here; - reads standard input')
+    .action(async (options: Options) => {
+      const results = await check(options)
+      const { tally } = await import('../preflight/run.ts')
+      const counts = tally(results)
+      const failed = counts.fail > 0 || (options.strict === true && counts.warn > 0)
+      if (options.json) console.log(JSON.stringify({ version: version(), ok: !failed, counts, checks: results }, null, 2))
+      else
+        console.log(
+          `\n${results.length} checks: ${counts.ok} ok, ${counts.warn} warnings, ${counts.fail} failed, ${counts.skipped} skipped`,
+        )
+      process.exitCode = failed ? exitCodes.refused : exitCodes.done
+    })
+
+async function check(options: Options): Promise<readonly Result[]> {
+  const { preflightChecks } = await import('../preflight/checks.ts')
+  const { runChecks } = await import('../preflight/run.ts')
+  const { openStage } = await import('../preflight/stage.ts')
+  const stage = openStage(environment(), toCircumstances(options), progressLog())
+  try {
+    // Results are the progress; for a program they come whole, and people who look on see them on standard error.
+    const tell = options.json ? (process.stderr.isTTY ? console.error : () => {}) : console.log
+    return await runChecks(
+      preflightChecks.filter(({ quick }) => quick || !options.quick),
+      stage,
+      (result) => tell(toText(result)),
+    )
+  } finally {
+    await stage.close()
+  }
+}
+
+const toCircumstances = ({ longestTransaction, as, helmRelease, helmHistory }: Options): Circumstances => ({
+  longestTransactionMs: longestTransaction,
+  runAs: as ?? null,
+  helmRelease: helmRelease ?? null,
+  helmHistory: helmHistory === undefined ? null : readGiven(helmHistory),
+})
+
+function readGiven(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch {
+    throw new UsageError(`${file} cannot be read`)
+  }
+}
+
+function readUser(text: string): NonNullable<Circumstances['runAs']> {
+  const [, uid, gid] = /^(\d{1,10}):(\d{1,10})$/.exec(text) ?? []
+  if (uid === undefined || gid === undefined) throw new InvalidArgumentError('write uid:gid, such as 10001:0')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+function readRelease(text: string): NonNullable<Circumstances['helmRelease']> {
+  const [, namespace, name] = /^(?:([a-z0-9-]+)\/)?([a-z0-9][a-z0-9.-]*)$/.exec(text) ?? []
+  if (name === undefined) throw new InvalidArgumentError('write name, or namespace/name')
+  return { name, namespace: namespace ?? null }
+}
+
+/** A result for people: one line, and below it what to do. */
+export function toText({ id, status, detail, fix }: Result): string {
+  const [first = '', ...rest] = wrap(detail, '')
+  const indent = ' '.repeat(38)
+  return [
+    `${status.padEnd(8)}${id.padEnd(30)}${first}`,
+    ...rest.map((line) => `${indent}${line}`),
+    ...(fix === undefined ? [] : wrap(`-> ${fix}`, indent)),
+  ].join('\n')
+}

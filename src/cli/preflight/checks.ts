@@ -1,0 +1,33 @@
+import type { Check } from './check.ts'
+import { caBundleCheck } from './checks/ca-bundle.ts'
+import { clockCheck } from './checks/clock.ts'
+import { connectionCheck, versionCheck } from './checks/connection.ts'
+import { diskCheck } from './checks/disk.ts'
+import { encryptionKeyCheck } from './checks/encryption-key.ts'
+import { helmStateCheck } from './checks/helm-state.ts'
+import { connectionsCheck, longTransactionsCheck } from './checks/load.ts'
+import { poolingCheck } from './checks/pooling.ts'
+import { privilegesCheck } from './checks/privileges.ts'
+import { schemaCheck } from './checks/schema.ts'
+import { settingsCheck } from './checks/settings.ts'
+import { tlsCheck } from './checks/tls.ts'
+import { volumesCheck } from './checks/volumes.ts'
+
+/** Every check of `gatehouse preflight`, in its order. */
+export const preflightChecks: readonly Check[] = [
+  settingsCheck,
+  caBundleCheck,
+  connectionCheck,
+  versionCheck,
+  tlsCheck,
+  privilegesCheck,
+  poolingCheck,
+  longTransactionsCheck,
+  connectionsCheck,
+  clockCheck,
+  schemaCheck,
+  encryptionKeyCheck,
+  volumesCheck,
+  diskCheck,
+  helmStateCheck,
+]

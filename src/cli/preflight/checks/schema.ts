@@ -1,0 +1,46 @@
+import type { Client } from 'pg'
+import { readMigrations } from '../../../app/database/migration-files.ts'
+import { pendingMigrations } from '../../../app/database/migrate.ts'
+import { fail, ok, warn, type Check } from '../check.ts'
+
+/** Whether the schema is one that this release knows. */
+export const schemaCheck: Check = {
+  id: 'schema',
+  about: 'The migrations that the database has are those of this release or an earlier one, unchanged.',
+  remedy:
+    'Run `gatehouse migrate` for what is pending. Never edit a migration that was applied; run a release that is as new as the schema.',
+  quick: true,
+  async run(stage) {
+    const { client, login } = await stage.database()
+    const unknown = await unknownMigrations(client)
+    if (unknown.length > 0)
+      return warn(
+        `the schema is newer than this release: it has ${unknown.join(', ')}`,
+        'Run "gatehouse rollback-check" with this release\'s version before you go on, or use the newer release.',
+      )
+    try {
+      const pending = await pendingMigrations(login)
+      return ok(
+        pending.length === 0
+          ? 'the schema is that of this release'
+          : `"gatehouse migrate" will apply ${pending.length}: ${pending.join(', ')}`,
+      )
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.includes('was changed after')) throw error
+      return fail(error.message, 'Use the image of the release as it was published.')
+    }
+  },
+}
+
+async function unknownMigrations(client: Client): Promise<readonly string[]> {
+  if (!(await hasTable(client, 'schema_migrations'))) return []
+  const known = new Set((await readMigrations()).map(({ id }) => id))
+  const { rows } = await client.query<{ id: string }>('SELECT id FROM schema_migrations ORDER BY id')
+  return rows.map(({ id }) => id).filter((id) => !known.has(id))
+}
+
+/** Whether a table is in the schema of the login. */
+export async function hasTable(client: Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ present: boolean }>('SELECT to_regclass(quote_ident($1)) IS NOT NULL AS present', [name])
+  return rows[0]?.present ?? false
+}

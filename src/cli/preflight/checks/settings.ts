@@ -1,0 +1,25 @@
+import { ignoredSettings, suspiciousNames } from '../../../config/index.ts'
+import { fail, ok, warn, type Check } from '../check.ts'
+
+/** Whether the process would start with this environment. */
+export const settingsCheck: Check = {
+  id: 'settings',
+  about: 'Every setting can be read, and no name in the environment looks like a misspelt one.',
+  remedy: 'Correct the settings that are named; `gatehouse env` describes each.',
+  quick: true,
+  run({ env, configError }) {
+    if (configError !== null) {
+      const faults = configError.problems.map(({ name, fault, example }) => `${name} ${fault} (example: ${name}=${example})`)
+      return fail(faults.join('; '), 'Correct these settings; "gatehouse env" describes each.')
+    }
+    const misspelt = suspiciousNames(env).map(({ name, meant }) => `${name} is not a setting: did you mean ${meant}?`)
+    const ignored = ignoredSettings(env)
+    if (misspelt.length > 0) return warn(misspelt.join('; '), 'Rename or remove what is misspelt.')
+    if (ignored.length > 0)
+      return warn(
+        `without DB_HOST the embedded PostgreSQL is used, and ${ignored.join(', ')} has no effect`,
+        'Set DB_HOST, or remove the others.',
+      )
+    return ok('all settings can be used')
+  },
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import type { Client, ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import { chooseDatabase } from '../../app/database/choose.ts'
+import { reach } from '../../app/database/connect.ts'
+import { DatabaseConnectionError } from '../../app/database/connection-error.ts'
+import type { EmbeddedDatabase } from '../../app/database/embedded.ts'
+import { ConfigError, loadConfig, type Config, type DatabaseConfig, type Environment } from '../../config/index.ts'
+import { NotPossible } from './check.ts'
+
+/** What the person who runs the checks says of the installation. */
+export interface Circumstances {
+  /** A transaction that is older than this is in the way. */
+  readonly longestTransactionMs: number
+  /** The user and the group that will run Gatehouse; null: those of this process. */
+  readonly runAs: { readonly uid: number; readonly gid: number } | null
+  /** The Helm release, when it is known. */
+  readonly helmRelease: { readonly name: string; readonly namespace: string | null } | null
+  /** The text of `helm history -o json`, when it was given. */
+  readonly helmHistory: string | null
+}
+
+/** The database, with a connection that the checks share. */
+export interface Reached {
+  readonly client: Client
+  readonly login: ClientConfig
+  readonly config: DatabaseConfig
+}
+
+/** What the checks look at; each part throws NotPossible when it is not to be had. */
+export interface Stage {
+  readonly env: Environment
+  readonly circumstances: Circumstances
+  readonly log: Logger
+  settings(): Config
+  /** Why the settings cannot be used; null: they can. */
+  readonly configError: ConfigError | null
+  database(): Promise<Reached>
+  /** Why the database cannot be reached; null: it can, or nobody tried. */
+  connectionError(): Promise<DatabaseConnectionError | null>
+  close(): Promise<void>
+}
+
+/** Prepares the stage; connects when the first check asks. */
+export function openStage(env: Environment, circumstances: Circumstances, log: Logger): Stage {
+  const config = readConfig(env)
+  const opened: { client?: Client; embedded?: EmbeddedDatabase | null } = {}
+  let reaching: Promise<Reached | Error> | null = null
+
+  const settings = () => {
+    if (config instanceof ConfigError) throw new NotPossible('the settings cannot be used')
+    return config
+  }
+  const open = async (): Promise<Reached> => {
+    const known = settings()
+    if (known.database.embedded && !existsSync(path.join(known.dataDir, 'postgres')))
+      throw new NotPossible('the embedded PostgreSQL does not exist yet; the first start makes it')
+    const { database, embedded } = await chooseDatabase(known, log)
+    opened.embedded = embedded
+    const { client, login } = await reach(database, log)
+    opened.client = client
+    return { client, login, config: database }
+  }
+  const attempt = () => (reaching ??= open().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))))
+  return {
+    env,
+    circumstances,
+    log,
+    settings,
+    configError: config instanceof ConfigError ? config : null,
+    async database() {
+      const reached = await attempt()
+      if (reached instanceof DatabaseConnectionError) throw new NotPossible('the database cannot be reached')
+      if (reached instanceof Error) throw reached
+      return reached
+    },
+    async connectionError() {
+      const reached = await attempt()
+      if (reached instanceof DatabaseConnectionError) return reached
+      if (reached instanceof Error) throw reached
+      return null
+    },
+    async close() {
+      await opened.client?.end().catch(() => {})
+      await opened.embedded?.stop()
+    },
+  }
+}
+
+function readConfig(env: Environment): Config | ConfigError {
+  try {
+    return loadConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+}
