@@ -3,9 +3,13 @@ import path from 'node:path'
 import { changelog } from '../release/notes.ts'
 import type { Project } from '../release/project.ts'
 import type { ReleaseTable } from '../release/table.ts'
+import { chartFiles, type ChartSources } from './chart/files.ts'
 
-/** The files that are made from the records, as they are and as they should be. */
-export function generatedFiles(root: string, { releases }: ReleaseTable): Project['generated'] {
+/** The files that are made from the records and the code, as they are and as they should be. */
+export function generatedFiles(root: string, table: ReleaseTable, sources: ChartSources): Project['generated'] {
   const file = path.join(root, 'CHANGELOG.md')
-  return [{ path: 'CHANGELOG.md', found: existsSync(file) ? readFileSync(file, 'utf8') : null, expected: changelog(releases) }]
+  return [
+    { path: 'CHANGELOG.md', found: existsSync(file) ? readFileSync(file, 'utf8') : null, expected: changelog(table.releases) },
+    ...chartFiles(root, table, sources),
+  ]
 }

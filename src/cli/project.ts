@@ -10,6 +10,7 @@ import type { Code, Project } from '../release/project.ts'
 import { published } from '../release/published.ts'
 import { Lock } from '../release/record.ts'
 import { compareVersions } from '../release/version.ts'
+import type { ChartSources } from './chart/files.ts'
 import { readTable, recordFiles } from './checkout.ts'
 import { generatedFiles } from './generated.ts'
 import { preflightChecks } from './preflight/checks.ts'
@@ -26,10 +27,16 @@ export function readProject(root: string): Project {
       records: Object.fromEntries(recordFiles(root).map((file) => [path.basename(file, '.yaml'), hash(path.join(root, 'releases', file))])),
     },
     locks: readLocks(path.join(root, 'releases', 'locks')),
-    generated: generatedFiles(root, table),
+    generated: generatedFiles(root, table, chartSources()),
     chart: readChart(path.join(root, 'charts', 'app')),
   }
 }
+
+/** What the chart is made from. */
+export const chartSources = (): ChartSources => ({
+  settings: settingNames.map((name) => ({ name, ...settings[name] })),
+  controlPaths: [...new Set(features.flatMap(({ routes }) => routes.map(({ path: at }) => at.split('/')[1] ?? '')))].toSorted(),
+})
 
 function readCode(): Code {
   return {

@@ -5,6 +5,8 @@ import { Secret } from '../lib/secret.ts'
 export interface Kind<T extends {}> {
   readonly name: string
   readonly parse: (input: string) => T
+  /** How the value is written where types exist, such as in the chart's values: JSON Schema, draft-07. Absent: as text. */
+  readonly schema?: Readonly<Record<string, unknown>>
 }
 
 /** Throws what is wrong with a value. */
@@ -18,6 +20,7 @@ export const quoted = (input: string): string => JSON.stringify(input.length > 6
 /** A value of at most `most` characters, without control characters. */
 export const text = (most: number): Kind<string> => ({
   name: 'text',
+  schema: { type: 'string', maxLength: most },
   parse: (input) => {
     if (input.length > most) fault(`has ${input.length} characters, at most ${most} are allowed`)
     return /\p{Cc}/u.test(input) ? fault('holds a control character') : input
@@ -40,6 +43,7 @@ export const apiKey: Kind<Secret> = {
 /** A whole number between two bounds. */
 export const integer = (least: number, most: number): Kind<number> => ({
   name: 'whole number',
+  schema: { type: 'integer', minimum: least, maximum: most },
   parse: (input) => {
     const value = /^[+-]?\d+$/.test(input) ? Number(input) : Number.NaN
     return value >= least && value <= most ? value : fault(`${quoted(input)} is not a whole number from ${least} to ${most}`)
@@ -56,6 +60,7 @@ export const release: Kind<string> = {
 /** A size in the unit that the setting's name says, given back in bytes. */
 export const size = (bytes: number, { least, most }: { least: number; most: number }): Kind<number> => ({
   name: bytes === 1024 ? 'KiB' : 'MiB',
+  schema: { type: 'number', minimum: least, maximum: most },
   parse: (input) => {
     const value = /^\d+(\.\d+)?$/.test(input) ? Number(input) : Number.NaN
     return value >= least && value <= most ? Math.round(value * bytes) : fault(`${quoted(input)} is not a number from ${least} to ${most}`)
@@ -68,6 +73,7 @@ const mostMs = 2 ** 31 - 1
 /** A duration such as `30s`; a bare number means milliseconds. Timers take no more than 24 days. */
 export const duration = (leastMs: number): Kind<number> => ({
   name: 'duration',
+  schema: { type: 'string', pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)$` },
   parse: (input) => {
     const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)$/i.exec(input) ?? fault(`${quoted(input)} is not a duration`)
     const ms = Math.round(Number(digits) * (unitsMs[unit.toLowerCase()] ?? Number.NaN))
@@ -78,6 +84,7 @@ export const duration = (leastMs: number): Kind<number> => ({
 /** One of a few words, written in any case. */
 export const choice = <T extends string>(words: readonly T[], aliases: Readonly<Record<string, NoInfer<T>>> = {}): Kind<T> => ({
   name: words.map((word) => `\`${word}\``).join(', '),
+  schema: { type: 'string', enum: words },
   parse: (input) => {
     const lower = input.toLowerCase()
     const found = words.find((word) => word.toLowerCase() === lower) ?? aliases[lower]
@@ -88,12 +95,14 @@ export const choice = <T extends string>(words: readonly T[], aliases: Readonly<
 /** On unless `OFF`. */
 export const onOff: Kind<boolean> = {
   name: '`ON`, `OFF`',
+  schema: { type: 'boolean' },
   parse: (input) => choice(['ON', 'OFF'], { true: 'ON', false: 'OFF' }).parse(input) === 'ON',
 }
 
 /** A comma list: each item is read by itself, all wrong items are named at once, doubles are dropped. */
 export const list = <T extends {}>(item: Kind<T>): Kind<readonly T[]> => ({
   name: `list of ${item.name}`,
+  schema: { type: 'array', items: item.schema ?? { type: 'string' } },
   parse: (input) => {
     const parts = input.split(',').flatMap((part) => part.trim() || [])
     const faults: string[] = []

@@ -17,10 +17,13 @@ export interface Described extends Required<Explanation> {
   readonly kind: string
   /** The default as it would be written; null: none. */
   readonly otherwise: string | null
+  /** The kind's JSON Schema. */
+  readonly schema: Readonly<Record<string, unknown>>
 }
 
 const describe = <T extends {}>(kind: Kind<T>, explanation: Explanation) => ({
   kind: kind.name,
+  schema: kind.schema ?? { type: 'string' },
   since: '1.3.0',
   secret: false,
   ...explanation,

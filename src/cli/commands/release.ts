@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { check } from '../../release/check.ts'
@@ -23,7 +23,8 @@ export function addRelease(program: Command): void {
 }
 
 /** The code of the whole product is loaded only for the commands that compare it with the records. */
-const readProject = async (command: Command) => (await import('../project.ts')).readProject(rootFor(command))
+const loadProject = () => import('../project.ts')
+const readProject = async (command: Command) => (await loadProject()).readProject(rootFor(command))
 
 const addCheck = (release: Command) =>
   explain(release.command('check'), {
@@ -62,16 +63,22 @@ const addGenerate = (release: Command) =>
     example: 'gatehouse release generate --check',
     exits: { 1: 'a file is not what the records say, or a release record is faulty' },
   })
-    .description('Writes what is made from the records: CHANGELOG.md.')
+    .description("Writes what is made from the records and the settings: CHANGELOG.md and the chart's generated files.")
     .option('--check', 'write nothing, and fail when a file is not what the records say')
-    .action((options: { check?: true }, command: Command) => {
+    .action(async (options: { check?: true }, command: Command) => {
       const root = rootFor(command)
-      const stale = generatedFiles(root, readTable(root)).filter(({ found, expected }) => found !== expected)
+      const { chartSources } = await loadProject()
+      const stale = generatedFiles(root, readTable(root), chartSources()).filter(({ found, expected }) => found !== expected)
       for (const file of stale) {
-        if (!options.check) writeFileSync(path.join(root, file.path), file.expected)
+        if (!options.check) write(path.join(root, file.path), file.expected)
         console.log(
           options.check ? `${file.path} does not say what the records say: run "gatehouse release generate"` : `${file.path}: written`,
         )
       }
       process.exitCode = options.check && stale.length > 0 ? 1 : 0
     })
+
+function write(file: string, content: string): void {
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, content)
+}

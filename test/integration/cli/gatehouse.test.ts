@@ -17,7 +17,8 @@ const run = (...args: readonly string[]) => {
 function checkout(t: ExecutionContext): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-records-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  for (const name of ['releases', 'migrations', 'CHANGELOG.md']) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+  for (const name of ['releases', 'migrations', 'charts', 'CHANGELOG.md'])
+    cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
   return folder
 }
 

@@ -9,7 +9,8 @@ import { gatehouse, root } from '../../support/cli.ts'
 function checkout(t: ExecutionContext): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-new-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  for (const name of ['releases', 'migrations', 'CHANGELOG.md']) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+  for (const name of ['releases', 'migrations', 'charts', 'CHANGELOG.md'])
+    cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
   return folder
 }
 

@@ -1,0 +1,52 @@
+{{/* The alerts, on metrics of src/app/metrics. */}}
+{{- define "app.alerts" -}}
+{{- $rule := .Values.metrics.prometheusRule -}}
+{{- $of := printf "namespace=%q,job=%q" .Release.Namespace (printf "%s-metrics" (include "app.fullname" .)) -}}
+{{- $spool := mul (include "app.spoolMi" .) 1048576 -}}
+{{- range list
+  (dict "alert" "GatehouseDown" "for" "5m" "severity" "critical"
+    "expr" (printf "absent(up{%s} == 1)" $of)
+    "summary" "No pod of Gatehouse answers."
+    "description" "Prometheus has reached no pod for five minutes: look at the pods and their events.")
+  (dict "alert" "GatehouseErrors" "for" "10m" "severity" "warning"
+    "expr" (printf "sum(rate(gateway_requests_total{%s,status_class=\"5xx\"}[5m])) / sum(rate(gateway_requests_total{%s}[5m])) > %v" $of $of $rule.errorRatio)
+    "summary" "Many answers are errors of a server."
+    "description" "{{ $value | humanizePercentage }} of the answers have a status of 5xx, of providers or of Gatehouse itself.")
+  (dict "alert" "GatehouseSlow" "for" "10m" "severity" "warning"
+    "expr" (printf "histogram_quantile(0.99, sum by (le) (rate(gateway_overhead_seconds_bucket{%s}[5m]))) > %v" $of $rule.overheadSeconds)
+    "summary" "Gatehouse itself slows requests down."
+    "description" "One request in a hundred spends more than {{ $value | humanizeDuration }} in Gatehouse: look at its CPU, and at the database.")
+  (dict "alert" "GatehouseLogsDropped" "for" "0m" "severity" "critical"
+    "expr" (printf "sum by (pod) (increase(gateway_log_spool_dropped_total{%s}[10m])) > 0" $of)
+    "summary" "Log records are lost."
+    "description" "{{ $labels.pod }} dropped log records, since they may take no more disk: see LOG_SPOOL_MAX_MB, and whether the database answers.")
+  (dict "alert" "GatehouseLogsWaiting" "for" "10m" "severity" "warning"
+    "expr" (printf "gateway_log_spool_bytes{%s} > %d" $of (div $spool 2))
+    "summary" "Log records wait for the database."
+    "description" "{{ $labels.pod }} keeps {{ $value | humanize1024 }}B of log records that PostgreSQL has not taken, more than half of what it may keep.")
+  (dict "alert" "GatehouseMigrationsPending" "for" "15m" "severity" "warning"
+    "expr" (printf "max(gateway_migrations_pending{%s}) > 0" $of)
+    "summary" "The schema is older than the image."
+    "description" "Pods wait for {{ $value }} migrations: look at the Job that migrates.")
+  (dict "alert" "GatehouseDatabasePoolShort" "for" "10m" "severity" "warning"
+    "expr" (printf "gateway_db_pool_waiting{%s} > 0" $of)
+    "summary" "Requests wait for a database connection."
+    "description" "{{ $labels.pod }} has had requests without a connection for ten minutes: see DB_POOL_SIZE, and whether the database is slow.")
+  (dict "alert" "GatehouseJobFails" "for" "0m" "severity" "warning"
+    "expr" (printf "sum by (job_name) (label_replace(increase(gateway_job_runs_total{%s,outcome=\"failed\"}[1h]), \"job_name\", \"$1\", \"exported_job\", \"(.*)\")) >= %v" $of $rule.jobFailures)
+    "summary" "A background job fails."
+    "description" "The job {{ $labels.job_name }} failed {{ $value }} times in an hour: its log says why.")
+}}
+- alert: {{ .alert }}
+  expr: {{ .expr | toJson }}
+  for: {{ get . "for" }}
+  labels:
+    severity: {{ .severity }}
+    {{- with $rule.alertLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    summary: {{ .summary | toJson }}
+    description: {{ .description | toJson }}
+{{- end }}
+{{- end }}

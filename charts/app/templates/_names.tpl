@@ -1,0 +1,53 @@
+{{/* The name that all objects begin with: short enough for every suffix, and no two releases share it. */}}
+{{- define "app.fullname" -}}
+{{- $name := .Values.fullnameOverride | default .Release.Name | replace "." "-" -}}
+{{- if gt (len $name) 35 -}}
+{{- printf "%s-%s" ($name | trunc 26 | trimSuffix "-") ($name | sha256sum | trunc 8) -}}
+{{- else -}}
+{{- $name -}}
+{{- end -}}
+{{- end }}
+
+{{/* What selects all pods of this Helm release. These labels never change. */}}
+{{- define "app.selector" -}}
+app.kubernetes.io/name: {{ .Values.nameOverride | default "gatehouse" }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{/* The labels of every object. */}}
+{{- define "app.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "app.selector" . }}
+app.kubernetes.io/version: {{ include "app.tag" . | trunc 63 | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "app.serviceAccount" -}}
+{{- $account := .Values.serviceAccount | default dict -}}
+{{- if $account.name -}}
+{{- $account.name -}}
+{{- else -}}
+{{- ternary (include "app.fullname" .) "default" ($account.create | default false) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "app.tag" -}}
+{{- (.Values.image).tag | default .Chart.AppVersion -}}
+{{- end }}
+
+{{/* The release that the tag names, such as 1.12.0; empty when the tag names none. */}}
+{{- define "app.release" -}}
+{{- include "app.tag" . | regexFind "^v?[0-9]+\\.[0-9]+\\.[0-9]+" | trimPrefix "v" -}}
+{{- end }}
+
+{{/* [registry/][namespace/]name:tag[@digest] */}}
+{{- define "app.image" -}}
+{{- $image := .Values.image | default dict -}}
+{{- $registry := (.Values.global).imageRegistry | default $image.registry | default "" | trimSuffix "/" -}}
+{{- compact (list $registry $image.namespace ($image.name | default "gatehouse")) | join "/" -}}
+:{{ include "app.tag" . }}
+{{- with $image.digest }}@{{ . }}{{ end }}
+{{- end }}

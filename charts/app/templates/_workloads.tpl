@@ -1,0 +1,102 @@
+{{/* The workloads that serve, each with its roles: a role that has no workload of its own is the server's. As JSON below `list`. */}}
+{{- define "app.workloads" -}}
+{{- $shared := list -}}{{- $workloads := list -}}{{- $fullname := include "app.fullname" . -}}
+{{- range $role := list "gateway" "control" "jobs" -}}
+{{-   $own := get $.Values $role | default dict -}}
+{{-   if $own.enabled -}}
+{{-     $workloads = append $workloads (dict "component" $role "name" (printf "%s-%s" $fullname $role) "roles" (list $role) "values" $own) -}}
+{{-   else -}}
+{{-     $shared = append $shared $role -}}
+{{-   end -}}
+{{- end -}}
+{{- if $shared -}}
+{{-   $workloads = prepend $workloads (dict "component" "server" "name" $fullname "roles" $shared "values" (.Values.server | default dict)) -}}
+{{- end -}}
+{{- $list := list -}}
+{{- range $workloads -}}
+{{-   $journal := has "gateway" .roles -}}
+{{-   $claims := and $journal (($.Values.persistence).enabled | default false) -}}
+{{-   $scales := (.values.autoscaling).enabled | default false -}}
+{{-   $least := ternary ((.values.autoscaling).minReplicas | default 1) (.values.replicas | default 0) $scales -}}
+{{-   $list = append $list (merge . (dict "journal" $journal "kind" (ternary "StatefulSet" "Deployment" $claims) "scales" $scales "least" $least)) -}}
+{{- end -}}
+{{- dict "list" $list | toJson -}}
+{{- end }}
+
+{{/* Whether data plane and control plane are served by different pods; empty: by the same. */}}
+{{- define "app.split" -}}
+{{- if or (.Values.gateway).enabled (.Values.control).enabled }}true{{ end -}}
+{{- end }}
+
+{{/* The pod template of a workload. Takes a dict of root and workload. */}}
+{{- define "app.podTemplate" -}}
+{{- $root := .root -}}{{- $workload := .workload -}}{{- $values := $workload.values -}}
+metadata:
+  labels:
+    {{- include "app.selector" $root | nindent 4 }}
+    app.kubernetes.io/component: {{ $workload.component }}
+    role.gatehouse/serves: "true"
+    {{- range $workload.roles }}
+    role.gatehouse/{{ . }}: "true"
+    {{- end }}
+    {{- with merge (dict) ($root.Values.podLabels | default dict) ($root.Values.commonLabels | default dict) }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with merge (dict) ($values.podAnnotations | default dict) ($root.Values.podAnnotations | default dict) }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "app.serviceAccount" $root }}
+  {{- include "app.podSettings" (dict "root" $root) | nindent 2 }}
+  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds | default (include "app.neededGrace" $root) | int64 }}
+  {{- with $root.Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with $values.nodeSelector }}
+  nodeSelector: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.affinity }}
+  affinity: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  topologySpreadConstraints:
+  {{- with $values.topologySpreadConstraints }}
+    {{- toYaml . | nindent 4 }}
+  {{- else }}
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "app.selector" $root | nindent 10 }}
+          app.kubernetes.io/component: {{ $workload.component }}
+  {{- end }}
+  {{- with $root.Values.extraInitContainers }}
+  initContainers: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - {{ include "app.container" (dict "root" $root "name" "gatehouse" "args" (list "serve") "roles" $workload.roles "resources" $values.resources) | nindent 6 | trim }}
+      ports:
+        - name: http
+          containerPort: {{ include "app.port" $root | int }}
+          protocol: TCP
+      {{- range $probe, $path := dict "startupProbe" "/healthz" "livenessProbe" "/healthz" "readinessProbe" "/readyz" }}
+      {{- $times := get ($root.Values.probes | default dict) (trimSuffix "Probe" $probe) | default dict }}
+      {{ $probe }}:
+        httpGet:
+          path: {{ $path }}
+          port: http
+        {{- range $name, $otherwise := dict "periodSeconds" 5 "timeoutSeconds" 3 "failureThreshold" (ternary 60 3 (eq $probe "startupProbe")) }}
+        {{ $name }}: {{ get $times $name | default $otherwise | int }}
+        {{- end }}
+      {{- end }}
+    {{- with $root.Values.extraContainers }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  volumes:
+    {{- $dataMi := 64 }}
+    {{- if $workload.journal }}{{ $dataMi = ternary 0 (mul 2 (include "app.spoolMi" $root)) (eq $workload.kind "StatefulSet") }}{{ end }}
+    {{- include "app.volumes" (dict "root" $root "dataMi" $dataMi) | trim | nindent 4 }}
+{{- end }}

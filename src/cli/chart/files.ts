@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Project } from '../../release/project.ts'
+import type { ReleaseTable } from '../../release/table.ts'
+import { withManifest } from './manifest.ts'
+import { releasesFile } from './releases-file.ts'
+import { placeOf, type ChartSetting } from './settings.ts'
+import { withValues } from './values-readme.ts'
+import { valuesSchema } from './values-schema.ts'
+import { valuesYaml } from './values-yaml.ts'
+import { valuesTree } from './values/index.ts'
+
+/** What the chart is made from, beside the records. */
+export interface ChartSources {
+  readonly settings: readonly ChartSetting[]
+  /** The first segments below `/v1` that the control plane serves. */
+  readonly controlPaths: readonly string[]
+}
+
+/** The folder of the chart in a checkout. */
+export const chartFolder = 'charts/app'
+
+/** The generated files of the chart, as they are and as they should be. */
+export function chartFiles(root: string, table: ReleaseTable, { settings, controlPaths }: ChartSources): Project['generated'] {
+  const tree = valuesTree(settings)
+  const file = (name: string, expected: (found: string | null) => string) => {
+    const at = path.join(root, chartFolder, name)
+    const found = existsSync(at) ? readFileSync(at, 'utf8') : null
+    return { path: `${chartFolder}/${name}`, found, expected: expected(found) }
+  }
+  return [
+    file('Chart.yaml', (found) => withManifest(found, table, tree)),
+    file('values.yaml', () => valuesYaml(tree)),
+    file('values.schema.json', () => valuesSchema(tree)),
+    file('README.md', (found) => withValues(found, tree)),
+    file('files/releases.json', () => releasesFile(table)),
+    file('files/settings.json', () => lines(settings.map((setting) => placeOf(setting)))),
+    file('files/control-paths.json', () => lines(controlPaths)),
+  ]
+}
+
+/** A JSON array with one item on each line, so that changes merge. */
+const lines = (items: readonly unknown[]) => `[\n${items.map((item) => ` ${JSON.stringify(item)}`).join(',\n')}\n]\n`

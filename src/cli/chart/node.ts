@@ -1,0 +1,67 @@
+/** A JSON Schema of draft-07, with everything inlined. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** One value of the chart. Without `otherwise` it is unset until somebody sets it. */
+export interface Leaf {
+  readonly desc: string
+  readonly schema: Schema
+  readonly otherwise?: unknown
+  /** What stands in values.yaml, as a comment, when there is no default. */
+  readonly example?: unknown
+}
+
+/** Values below one key. Unknown keys are refused, unless it is open. */
+export interface Section {
+  readonly desc: string
+  readonly of: Tree
+  readonly open?: boolean
+}
+
+export type Node = Leaf | Section
+export type Tree = Readonly<Record<string, Node>>
+
+/** Tells the two kinds of node apart. */
+export const isSection = (node: Node): node is Section => 'of' in node
+
+/** A key with values of its own below it. */
+export const section = (desc: string, of: Tree): Section => ({ desc, of })
+
+/** A value of any schema. */
+export const leaf = (desc: string, schema: Schema, otherwise?: unknown): Leaf =>
+  otherwise === undefined ? { desc, schema } : { desc, schema, otherwise }
+
+export const text = (desc: string, otherwise = ''): Leaf => leaf(desc, { type: 'string' }, otherwise)
+
+/** The name of an object in the cluster; empty: none. */
+export const objectName = (desc: string, otherwise = ''): Leaf =>
+  leaf(desc, { type: 'string', maxLength: 253, pattern: '^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$' }, otherwise)
+
+/** A key in a Secret or a ConfigMap; empty: none. */
+export const dataKey = (desc: string, otherwise = ''): Leaf =>
+  leaf(desc, { type: 'string', maxLength: 253, pattern: '^[A-Za-z0-9._-]*$' }, otherwise)
+
+export const flag = (desc: string, otherwise: boolean): Leaf => leaf(desc, { type: 'boolean' }, otherwise)
+
+export const integer = (desc: string, otherwise: number, minimum = 0): Leaf => leaf(desc, { type: 'integer', minimum }, otherwise)
+
+export const choice = (desc: string, words: readonly string[], otherwise: string): Leaf =>
+  leaf(desc, { type: 'string', enum: words }, otherwise)
+
+/** An amount of storage that the templates can count with. */
+export const storage = (desc: string, otherwise?: string): Leaf =>
+  leaf(desc, { type: 'string', pattern: '^[1-9][0-9]*(Mi|Gi|Ti)$' }, otherwise)
+
+/** Labels or annotations. */
+export const strings = (desc: string, otherwise: Readonly<Record<string, string>> = {}): Leaf =>
+  leaf(desc, { type: 'object', additionalProperties: { type: 'string' } }, otherwise)
+
+/** A part of a Kubernetes object, which Kubernetes checks itself. */
+export const kubernetes = (desc: string, otherwise: Readonly<Record<string, unknown>> = {}): Leaf =>
+  leaf(desc, { type: 'object' }, otherwise)
+
+/** A list of parts of Kubernetes objects. */
+export const kubernetesList = (desc: string, otherwise: readonly unknown[] = []): Leaf =>
+  leaf(desc, { type: 'array', items: { type: 'object' } }, otherwise)
+
+export const textList = (desc: string, otherwise: readonly string[] = []): Leaf =>
+  leaf(desc, { type: 'array', items: { type: 'string' } }, otherwise)

@@ -1,0 +1,42 @@
+import { choice, dataKey, flag, leaf, objectName, section, strings, text, textList, type Section, type Tree } from '../node.ts'
+
+const global: Section = {
+  desc: 'What a parent chart may set once for all of its charts.',
+  open: true,
+  of: {
+    imageRegistry: text('The registry of every image of this chart, in place of `image.registry`: the one switch for a private registry.'),
+    imagePullSecrets: textList('The names of the Secrets to pull images with.'),
+    trustedCA: section('Certificate authorities to believe beside those that Node knows: one ConfigMap or one Secret.', {
+      configMap: objectName('The ConfigMap that holds them.'),
+      secret: objectName('The Secret that holds them.'),
+      key: dataKey('The key in it, with the certificates as PEM.', 'ca.crt'),
+    }),
+  },
+}
+
+const image = section('The image of Gatehouse, the only one that the chart uses: `[registry/][namespace/]name:tag[@digest]`.', {
+  registry: text('The registry; empty: the nodes know the image by its name alone.'),
+  namespace: text('What stands between the registry and the name.'),
+  name: leaf('The name.', { type: 'string', minLength: 1 }, 'gatehouse'),
+  tag: text('The tag, and so the release that runs; empty: the release that this chart was cut for.'),
+  digest: leaf(
+    'The digest, which pins the image beside its tag and survives mirroring.',
+    { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+    '',
+  ),
+  pullPolicy: choice('When the nodes pull it.', ['Always', 'IfNotPresent', 'Never'], 'IfNotPresent'),
+})
+
+/** Names, labels, the image and the account that pods run under. */
+export const identity: Tree = {
+  nameOverride: objectName('The label `app.kubernetes.io/name`; empty: `gatehouse`.'),
+  fullnameOverride: objectName('The name that all objects begin with; empty: the name of the Helm release.'),
+  commonLabels: strings('Labels of every object.'),
+  global,
+  image,
+  serviceAccount: section('The account of the pods. It has no rights, and no pod gets a token of it.', {
+    create: flag('Make one.', true),
+    name: objectName('Its name; empty: that of the Helm release, or `default` when none is made.'),
+    annotations: strings('Its annotations.'),
+  }),
+}

@@ -1,0 +1,106 @@
+import {
+  choice,
+  flag,
+  integer,
+  kubernetes,
+  kubernetesList,
+  leaf,
+  section,
+  strings,
+  text,
+  textList,
+  type Schema,
+  type Tree,
+} from '../node.ts'
+
+const list = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'array',
+  items: { type: 'object', required, properties, additionalProperties: false },
+})
+const anyText: Schema = { type: 'string' }
+
+const hosts = list(['host'], {
+  host: anyText,
+  paths: list(['path'], {
+    path: { type: 'string', pattern: '^/' },
+    pathType: { type: 'string', enum: ['Prefix', 'Exact', 'ImplementationSpecific'] },
+  }),
+})
+
+const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
+const providers = list(['cidr'], { cidr: anyText, except: { type: 'array', items: anyText }, ports: { type: 'array', items: port } })
+
+/** How Gatehouse is reached, and what it may reach. */
+export const network: Tree = {
+  service: section('The Service; with the role `control` apart there is a second one, `<name>-control`.', {
+    type: choice('Its type.', ['ClusterIP', 'NodePort', 'LoadBalancer'], 'ClusterIP'),
+    port: leaf('Its port.', port, 80),
+    nodePort: { desc: 'The port on the nodes, of the first Service.', schema: port, example: 30_080 },
+    annotations: strings('Its annotations.'),
+    loadBalancerClass: text('The class of its load balancer.'),
+    ipFamilyPolicy: choice('One address family or two.', ['', 'SingleStack', 'PreferDualStack', 'RequireDualStack'], ''),
+    ipFamilies: textList('The address families, in order.'),
+  }),
+  ingress: section('An Ingress.', {
+    enabled: flag('Make one.', false),
+    className: text('The class.'),
+    annotations: strings('Its annotations.'),
+    hosts: leaf('The hosts, each with paths (`/` when none is given).', hosts, []),
+    tls: kubernetesList('The hosts with a certificate, and the Secrets that hold them.'),
+  }),
+  httpRoute: section('An HTTPRoute of the Gateway API.', {
+    enabled: flag('Make one.', false),
+    annotations: strings('Its annotations.'),
+    parentRefs: kubernetesList('The gateways to join.'),
+    hostnames: textList('The host names.'),
+    filters: kubernetesList('Filters of each of its rules.'),
+    timeouts: kubernetes('Timeouts of each of its rules. `request` has to outlast the longest stream.'),
+  }),
+  networkPolicy: section('A NetworkPolicy for all pods of the release.', {
+    enabled: flag('Make one.', false),
+    preset: choice(
+      '`open`: any destination. `airGap`: DNS, the database and the providers below, and nothing else.',
+      ['open', 'airGap'],
+      'open',
+    ),
+    from: kubernetesList('Who may send requests, as NetworkPolicy peers; empty: anybody.'),
+    database: kubernetesList('Where the database is, as NetworkPolicy peers (with `airGap`).'),
+    providers: leaf('The providers to reach, by address range and ports (443 when none is given; with `airGap`).', providers, []),
+    dns: kubernetesList('Where DNS is, as NetworkPolicy peers (with `airGap`).', [
+      { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } },
+    ]),
+    extraIngress: kubernetesList('More ingress rules.'),
+    extraEgress: kubernetesList('More egress rules (with `airGap`).'),
+  }),
+}
+
+/** What Prometheus and Grafana get. */
+export const metrics: Tree = {
+  metrics: section('Metrics are at `/metrics`, without a key.', {
+    serviceMonitor: section('A ServiceMonitor of the Prometheus operator.', {
+      enabled: flag('Make one.', false),
+      labels: strings('Its labels, by which Prometheus finds it.'),
+      interval: text('How often to scrape; empty: as Prometheus does.'),
+      scrapeTimeout: text('How long a scrape may take; empty: as Prometheus does.'),
+      relabelings: kubernetesList('Relabelings of the target.'),
+      metricRelabelings: kubernetesList('Relabelings of the metrics.'),
+    }),
+    prometheusRule: section('A PrometheusRule with alerts.', {
+      enabled: flag('Make one.', false),
+      labels: strings('Its labels, by which Prometheus finds it.'),
+      alertLabels: strings('More labels of each alert.'),
+      errorRatio: leaf('The share of answers with 5xx above which an alert fires.', { type: 'number', minimum: 0, maximum: 1 }, 0.05),
+      overheadSeconds: leaf(
+        'The 99th percentile of time spent in Gatehouse itself above which an alert fires.',
+        { type: 'number', minimum: 0 },
+        0.1,
+      ),
+      jobFailures: integer('How many failures of one background job in an hour fire an alert.', 3, 1),
+    }),
+    dashboard: section('A ConfigMap with a Grafana dashboard.', {
+      enabled: flag('Make one.', false),
+      labels: strings('Its labels, by which Grafana finds it.', { grafana_dashboard: '1' }),
+      annotations: strings('Its annotations, such as the folder.'),
+    }),
+  }),
+}

@@ -1,0 +1,39 @@
+import { choice, flag, integer, kubernetes, kubernetesList, leaf, section, strings, type Leaf, type Tree } from '../node.ts'
+
+/** A reason in words, or nothing. */
+const reason = (desc: string): Leaf => leaf(desc, { type: 'string', pattern: '^(|.{10,500})$' }, '')
+
+/** Migrations, upgrades, tests, and the ways out of the chart. */
+export const operations: Tree = {
+  migrations: section('How the schema is brought up to date. Pods that serve never do it; they wait, alive and not ready.', {
+    mode: choice(
+      '`hook`: a Job when the release is installed, and a hook before each upgrade, which aborts the upgrade when it fails. `job`: always a plain Job, for tools that run no hooks. `none`: you run `gatehouse migrate` yourself.',
+      ['hook', 'job', 'none'],
+      'hook',
+    ),
+    resources: kubernetes('Requests and limits of the Job.', { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '512Mi' } }),
+    podAnnotations: strings('More annotations of its pod.'),
+    activeDeadlineSeconds: {
+      desc: 'After how long it is stopped; unset: never, since a migration that is stopped has to begin again.',
+      schema: { type: 'integer', minimum: 1 },
+      example: 3600,
+    },
+    backoffLimit: integer('How often the plain Job is tried again; the hook is tried once.', 3),
+  }),
+  upgrade: section('The guard of upgrades. It knows from the Secret `<name>-state` which release was installed last.', {
+    allowSkip: reason('Why this upgrade may pass over a release that it has to halt at; empty: it may not. Kept in that Secret.'),
+    allowDowngrade: reason('Why this upgrade may lead to an earlier release; empty: it may not. Kept in that Secret.'),
+  }),
+  tests: section('The pod that `helm test` runs: `gatehouse preflight --quick`.', { enabled: flag('Make it.', true) }),
+  extraEnv: kubernetesList('More environment variables of all containers; no settings of Gatehouse.'),
+  extraEnvFrom: kubernetesList('More sources of environment variables.'),
+  extraVolumes: kubernetesList('More volumes.'),
+  extraVolumeMounts: kubernetesList('More mounts.'),
+  extraInitContainers: kubernetesList('Containers to run before Gatehouse.'),
+  extraContainers: kubernetesList('Containers to run beside Gatehouse.'),
+  extraManifests: leaf(
+    'More objects, as maps or as text; both are templates.',
+    { type: 'array', items: { type: ['object', 'string'] } },
+    [],
+  ),
+}

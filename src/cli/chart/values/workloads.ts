@@ -1,0 +1,96 @@
+import { choice, flag, integer, kubernetes, kubernetesList, leaf, section, storage, strings, text, textList, type Tree } from '../node.ts'
+
+const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the workload names no number of replicas.', {
+  enabled: flag('Make one.', false),
+  minReplicas: integer('The fewest replicas.', 2, 1),
+  maxReplicas: integer('The most replicas.', 10, 1),
+  targetCPU: leaf('The wanted use of the requested CPU, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 70),
+  targetMemory: leaf('The wanted use of the requested memory, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 0),
+  behavior: kubernetes('How fast it may scale.'),
+})
+
+const common = (replicas: number, cpu: string): Tree => ({
+  replicas: integer('How many, without autoscaling.', replicas),
+  resources: kubernetes('Requests and limits.', { requests: { cpu, memory: '384Mi' }, limits: { memory: '1Gi' } }),
+  autoscaling,
+  nodeSelector: strings('The labels of nodes to run on.'),
+  tolerations: kubernetesList('The taints to bear.'),
+  affinity: kubernetes('The affinity.'),
+  topologySpreadConstraints: kubernetesList('How to spread; empty: over hosts, where that is possible.'),
+  podAnnotations: strings('More annotations of its pods.'),
+})
+
+const separate = (role: string, what: string, own: Tree) =>
+  section(`A workload of its own for the role \`${role}\`: ${what}.`, {
+    enabled: flag(`Serve the role \`${role}\` apart from the others.`, false),
+    ...own,
+  })
+
+/** The workloads by role. Each role is served exactly once: by its own workload, else by `server`. */
+export const workloads: Tree = {
+  server: section('The workload with every role that has none of its own.', common(2, '250m')),
+  gateway: separate('gateway', 'it forwards requests to providers', common(2, '500m')),
+  control: separate('control', 'it serves the control plane; Ingress and HTTPRoute send its paths there', common(2, '100m')),
+  jobs: separate('jobs', 'it runs background jobs, one replica at a time', common(1, '100m')),
+}
+
+const probe = (desc: string, periodSeconds: number, failureThreshold: number) =>
+  section(desc, {
+    periodSeconds: integer('How often, in seconds.', periodSeconds, 1),
+    timeoutSeconds: integer('How long an answer may take, in seconds.', 3, 1),
+    failureThreshold: integer('How many failures in a row count.', failureThreshold, 1),
+  })
+
+/** What all pods have in common. */
+export const pods: Tree = {
+  podLabels: strings('More labels of the pods; none of the labels that select them.'),
+  podAnnotations: strings('More annotations of the pods.'),
+  podSecurityContext: kubernetes(
+    'The security context of the pods. The image also runs with any other user in group 0: on OpenShift set `runAsUser`, `runAsGroup` and `fsGroup` to null.',
+    {
+      runAsNonRoot: true,
+      runAsUser: 10_001,
+      runAsGroup: 10_001,
+      fsGroup: 10_001,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  ),
+  securityContext: kubernetes('The security context of the containers.', {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  }),
+  priorityClassName: text('The priority class.'),
+  runtimeClassName: text('The runtime class.'),
+  terminationGracePeriodSeconds: {
+    desc: 'How long a pod may take to end; unset: TERMINATION_GRACE and 20 seconds for what comes after. A shorter time is refused.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 640,
+  },
+  minReadySeconds: integer('How long a new pod must be ready before the next one is replaced.', 5),
+  progressDeadlineSeconds: integer('After how long a rollout counts as stuck.', 900, 1),
+  revisionHistoryLimit: integer('How many former revisions are kept.', 5),
+  probes: section('When a pod counts as started, alive and ready. Only readiness asks for the database.', {
+    startup: probe('`/healthz`, until the process listens.', 2, 60),
+    liveness: probe('`/healthz`.', 10, 6),
+    readiness: probe('`/readyz`.', 2, 2),
+  }),
+  podDisruptionBudget: section('A PodDisruptionBudget for each workload that has more than one replica.', {
+    enabled: flag('Make them.', true),
+    maxUnavailable: leaf('How many pods of a workload an eviction may take at once.', { type: ['integer', 'string'] }, 1),
+  }),
+  persistence: section(
+    'Where log records wait until PostgreSQL has them. Off: on the node, where they survive a restart of the container but not the loss of the pod. On: each pod has a volume of its own, and the workloads with the role `gateway` are StatefulSets.',
+    {
+      enabled: flag('Keep them on persistent volumes.', false),
+      size: { ...storage('The size of one volume; unset: twice LOG_SPOOL_MAX_MB. Less than that setting is refused.'), example: '2Gi' },
+      storageClass: text('The storage class; empty: that of the cluster.'),
+      accessModes: textList('The access modes.', ['ReadWriteOnce']),
+      annotations: strings('Annotations of the claims.'),
+      whenDeleted: choice('What becomes of the volumes when the workload is deleted.', ['Retain', 'Delete'], 'Retain'),
+      whenScaled: choice('What becomes of the volumes of pods that are scaled away.', ['Retain', 'Delete'], 'Retain'),
+    },
+  ),
+  tmpSize: storage('The size of `/tmp`, the only other place where a pod can write.', '256Mi'),
+}
