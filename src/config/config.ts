@@ -32,6 +32,8 @@ export interface Config {
   readonly database: DatabaseConfig
   /** 32 bytes, base64; null: not given (the embedded mode then makes one in `dataDir`). */
   readonly encryptionKey: Secret | null
+  /** A comma list of the keys before it. */
+  readonly encryptionKeyPrevious: Secret | null
   /** Hosts, `*.suffix`es, addresses and CIDRs that the egress guard lets through although they are private. */
   readonly trustedCustomHosts: readonly string[]
   /** Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`. */

@@ -67,6 +67,7 @@ function assemble(values: Values): Config {
     dataDir: path.resolve(values.DATA_DIR),
     database: embedded ? embeddedDatabase(values) : givenDatabase(values, values.DB_HOST),
     encryptionKey: values.ENCRYPTION_KEY ?? null,
+    encryptionKeyPrevious: values.ENCRYPTION_KEY_PREVIOUS ?? null,
     trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
     headerAliases: values.HEADER_ALIASES,
     init: {

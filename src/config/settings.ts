@@ -63,6 +63,11 @@ export const settings = {
     example: 'the output of: openssl rand -base64 32',
     secret: true,
   }),
+  ENCRYPTION_KEY_PREVIOUS: optional(secret, {
+    desc: 'Keys that `ENCRYPTION_KEY` takes the place of, as a comma list: what they sealed still opens, until `gatehouse keys rewrap` has sealed it anew.',
+    example: 'the value that ENCRYPTION_KEY had before',
+    secret: true,
+  }),
   TRUSTED_CUSTOM_HOSTS: setting(list(trustedHost), '', {
     desc: 'The hosts that a request may be sent to although they are private: names, `*.suffix`, addresses, CIDRs, each for every port or with one (`10.1.0.7:5432` also opens a port that is refused elsewhere).',
     example: 'ollama.internal:11434, *.svc.cluster.local, 10.1.0.0/16',

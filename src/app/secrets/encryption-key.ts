@@ -7,32 +7,45 @@ import type { SealedReason } from './vault.ts'
 
 const keyBytes = 32
 
-/** The key-encryption key, or why there is none. */
-export type KeyChoice = { readonly key: Buffer } | { readonly sealed: SealedReason }
+/** The key-encryption keys: the one to seal with from now on, and all that what is stored may be sealed with, by fingerprint. */
+export interface KeyRing {
+  readonly key: Buffer
+  readonly byFingerprint: ReadonlyMap<string, Buffer>
+}
+
+/** The keys, or why there are none. */
+export type KeyChoice = KeyRing | { readonly sealed: SealedReason }
 
 /**
- * ENCRYPTION_KEY; with the embedded database else `DATA_DIR/encryption.key`, which is made when nothing has been sealed yet.
+ * ENCRYPTION_KEY, and ENCRYPTION_KEY_PREVIOUS beside it; with the embedded database else `DATA_DIR/encryption.key`, which is made when nothing has been sealed yet.
  * A lost key file is not replaced by a new key: that would hide that the old one is missing.
  */
 export async function chooseKey(config: Config, options: { readonly mayCreate: boolean }): Promise<KeyChoice> {
-  if (config.encryptionKey !== null) return parseKey(config.encryptionKey.reveal())
+  if (config.encryptionKey !== null) return toRing(config.encryptionKey.reveal(), config)
   if (!config.database.embedded) return { sealed: 'missing_key' }
   const path = join(config.dataDir, 'encryption.key')
   const stored = await readStored(path)
-  if (stored !== null) return parseKey(stored)
+  if (stored !== null) return toRing(stored, config)
   if (!options.mayCreate) return { sealed: 'missing_key' }
-  return parseKey(await createStored(path))
+  return toRing(await createStored(path), config)
 }
 
 /** Names a key without telling anything about it. */
 export const fingerprint = (key: Buffer): string =>
   createHmac('sha256', key).update('gatehouse key fingerprint 1').digest('hex').slice(0, 16)
 
-function parseKey(text: string): KeyChoice {
+function toRing(text: string, { encryptionKeyPrevious }: Pick<Config, 'encryptionKeyPrevious'>): KeyChoice {
+  const key = parseKey(text)
+  const previous = (encryptionKeyPrevious?.reveal().split(',') ?? []).map(parseKey)
+  const all = [key, ...previous].filter((one) => one !== null)
+  if (key === null || all.length <= previous.length) return { sealed: 'invalid_key' }
+  return { key, byFingerprint: new Map(all.map((one) => [fingerprint(one), one])) }
+}
+
+function parseKey(text: string): Buffer | null {
   const trimmed = text.trim()
   const key = Buffer.from(trimmed, 'base64')
-  const isBase64 = /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)
-  return isBase64 && key.length === keyBytes ? { key } : { sealed: 'invalid_key' }
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) && key.length === keyBytes ? key : null
 }
 
 async function readStored(path: string): Promise<string | null> {

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { asSystem } from '../database/orm.ts'
 import { openDataKeys } from './data-keys.ts'
-import { chooseKey, fingerprint } from './encryption-key.ts'
+import { chooseKey, fingerprint, type KeyRing } from './encryption-key.ts'
 import { keyVersionOf, open, seal } from './envelope.ts'
 import type { Place, SealedReason, Vault } from './vault.ts'
 
@@ -23,8 +23,12 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const stored = await readPepper(options.orm)
   const choice = await chooseKey(options.config, { mayCreate: stored === null })
   if ('sealed' in choice) return refuse(choice.sealed, options)
-  const pepper = openPepper(stored ?? (await createPepper(options.orm, choice.key)), choice.key)
-  return pepper === null ? refuse('wrong_key', options) : openedVault(options.client, choice.key, pepper)
+  const row = stored ?? (await createPepper(options.orm, choice.key))
+  const pepper = openPepper(row, choice)
+  if (pepper === null) return refuse('wrong_key', options)
+  if (row.kek_fingerprint !== fingerprint(choice.key))
+    options.log.warn('the database is still sealed with a key of ENCRYPTION_KEY_PREVIOUS: run "gatehouse keys rewrap"')
+  return openedVault(options.client, choice, pepper)
 }
 
 const advice: Readonly<Record<SealedReason, string>> = {
@@ -42,8 +46,8 @@ function refuse(reason: SealedReason, { log, config }: VaultOptions): Vault {
   return { sealed: reason, encrypt: async () => fail(), decrypt: async () => fail(), hashKey: fail }
 }
 
-function openedVault(client: ClientConfig, kek: Buffer, pepper: Buffer): Vault {
-  const keys = openDataKeys(client, kek)
+function openedVault(client: ClientConfig, ring: KeyRing, pepper: Buffer): Vault {
+  const keys = openDataKeys(client, ring)
   const hmacKey = createSecretKey(pepper)
   return {
     sealed: null,
@@ -65,7 +69,8 @@ function openedVault(client: ClientConfig, kek: Buffer, pepper: Buffer): Vault {
 const unreadable = ({ table, column, rowId }: Place, cause: unknown) =>
   new Error(`${table}.${column} of row ${rowId} cannot be decrypted: it was changed, moved, or sealed with another key`, { cause })
 
-interface PepperRow {
+/** The pepper as it is stored. */
+export interface PepperRow {
   readonly wrapped: Uint8Array
   readonly kek_fingerprint: string
 }
@@ -81,7 +86,7 @@ const readPepper = (orm: MikroORM): Promise<PepperRow | null> =>
 
 /** Of processes that start at once one wins, and all use its pepper. */
 async function createPepper(orm: MikroORM, kek: Buffer): Promise<PepperRow> {
-  const wrapped = seal({ version: 0, bytes: kek }, pepperPlace, randomBytes(32))
+  const wrapped = wrapPepper(randomBytes(32), kek)
   await asSystem(orm, (em) =>
     em.execute('INSERT INTO instance_secrets (name, wrapped, kek_fingerprint) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING', [
       pepperName,
@@ -94,8 +99,13 @@ async function createPepper(orm: MikroORM, kek: Buffer): Promise<PepperRow> {
   return stored
 }
 
-function openPepper(stored: PepperRow, kek: Buffer): Buffer | null {
-  if (stored.kek_fingerprint !== fingerprint(kek)) return null
+/** The pepper, sealed by a key-encryption key. */
+export const wrapPepper = (pepper: Uint8Array, kek: Buffer): Buffer => seal({ version: 0, bytes: kek }, pepperPlace, pepper)
+
+/** The pepper; null when no key of the ring opens it. */
+export function openPepper(stored: PepperRow, { byFingerprint }: KeyRing): Buffer | null {
+  const kek = byFingerprint.get(stored.kek_fingerprint)
+  if (kek === undefined) return null
   try {
     return open({ version: 0, bytes: kek }, pepperPlace, stored.wrapped)
   } catch {

@@ -188,10 +188,11 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
   const value = `canary-${'s'.repeat(40)}`
   test(`${name}_FILE gives ${name}, without its last line end`, (t) => {
     const config = loadConfig({ [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`), DB_HOST: 'db' })
-    const { encryptionKey, init, database } = config
+    const { encryptionKey, encryptionKeyPrevious, init, database } = config
     const read = {
       DB_PASS: database.password,
       ENCRYPTION_KEY: encryptionKey,
+      ENCRYPTION_KEY_PREVIOUS: encryptionKeyPrevious,
       INIT_ADMIN_API_KEY: init.adminApiKey,
       INIT_WORKSPACE_API_KEY: init.workspaceApiKey,
     }

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
-import { chooseKey, fingerprint } from '../../../app/secrets/encryption-key.ts'
+import { chooseKey, fingerprint, type KeyRing } from '../../../app/secrets/encryption-key.ts'
 import type { Config } from '../../../config/index.ts'
-import { fail, ok, type Check, type Verdict } from '../check.ts'
+import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 import { hasTable } from './schema.ts'
 
 const make = 'Make a key with "openssl rand -base64 32", keep a copy apart from the backups of the database, and set ENCRYPTION_KEY.'
@@ -19,7 +19,7 @@ export const encryptionKeyCheck: Check = {
     const choice = await chooseKey(config, { mayCreate: false })
     if ('sealed' in choice) return judgeAbsent(choice.sealed === 'invalid_key', config, stored !== null && stored.length > 0)
     if (reached instanceof Error) throw reached
-    return judgeKey(fingerprint(choice.key), stored ?? [])
+    return judgeKey(choice, stored ?? [])
   },
 }
 
@@ -35,8 +35,12 @@ function judgeAbsent(malformed: boolean, config: Config, used: boolean): Verdict
   return fail('ENCRYPTION_KEY is not set: the process would start sealed', make)
 }
 
-function judgeKey(own: string, stored: readonly Stored[]): Verdict {
-  const others = stored.filter((entry) => entry.fingerprint !== own)
+function judgeKey({ key, byFingerprint }: KeyRing, stored: readonly Stored[]): Verdict {
+  const own = fingerprint(key)
+  const others = stored.filter((entry) => !byFingerprint.has(entry.fingerprint))
+  const previous = stored.some((entry) => entry.fingerprint !== own)
+  if (others.length === 0 && previous)
+    return warn('the database is still sealed with a key of ENCRYPTION_KEY_PREVIOUS', 'Run "gatehouse keys rewrap".')
   if (others.length === 0)
     return ok(stored.length === 0 ? 'well-formed; nothing is sealed yet' : `the key of this database (fingerprint ${own})`)
   const named = others.map(({ what, fingerprint: of }) => `${what} with ${of}`).join(', ')

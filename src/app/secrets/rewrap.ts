@@ -1,0 +1,46 @@
+import type { MikroORM } from '@mikro-orm/postgresql'
+import { asSystem } from '../database/orm.ts'
+import { rewrapLock, unwrapDataKey, wrapDataKey } from './data-keys.ts'
+import { fingerprint, type KeyRing } from './encryption-key.ts'
+import { openPepper, wrapPepper, type PepperRow } from './open-vault.ts'
+
+interface DataKeyRow extends PepperRow {
+  readonly id: string
+  readonly organisation_id: string
+  readonly version: number
+}
+
+/**
+ * Seals the data keys and the pepper of API keys with `ring.key`, in one transaction: all of them, or none. What they seal, the
+ * credentials themselves, is not touched. Processes that run keep working, if they know both keys.
+ *
+ * @returns how many were sealed anew; 0 when all were sealed with that key already.
+ */
+export const rewrap = (orm: MikroORM, ring: KeyRing): Promise<number> =>
+  asSystem(orm, async (em) => {
+    await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [rewrapLock])
+    const current = fingerprint(ring.key)
+    const keys = await em.execute<DataKeyRow[]>(
+      'SELECT id, organisation_id, version, wrapped, kek_fingerprint FROM data_keys WHERE kek_fingerprint <> ?',
+      [current],
+    )
+    for (const row of keys) {
+      const place = { id: row.id, version: row.version, organisationId: row.organisation_id }
+      const wrapped = wrapDataKey(place, unwrapDataKey({ ...row, ...place }, ring), ring.key)
+      await em.execute('UPDATE data_keys SET wrapped = ?, kek_fingerprint = ? WHERE id = ?', [wrapped, current, row.id])
+    }
+    const peppers = await em.execute<(PepperRow & { name: string })[]>(
+      'SELECT name, wrapped, kek_fingerprint FROM instance_secrets WHERE kek_fingerprint <> ?',
+      [current],
+    )
+    for (const row of peppers) {
+      const pepper = openPepper(row, ring)
+      if (pepper === null) throw new Error(`no key that is set opens the secret ${row.name}: it was sealed with ${row.kek_fingerprint}`)
+      await em.execute('UPDATE instance_secrets SET wrapped = ?, kek_fingerprint = ? WHERE name = ?', [
+        wrapPepper(pepper, ring.key),
+        current,
+        row.name,
+      ])
+    }
+    return keys.length + peppers.length
+  })
