@@ -5,7 +5,8 @@ import type { Deps } from './deps.ts'
 
 /** Who calls the control plane. `workspaceId` is null for an organisation (admin) key. */
 export interface Actor {
-  readonly type: 'api_key'
+  /** `operator`: somebody at the command line of the installation. */
+  readonly type: 'api_key' | 'operator'
   readonly id: string
   /** What to call the caller, for the audit trail. */
   readonly name?: string | null

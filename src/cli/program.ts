@@ -3,6 +3,7 @@ import { version } from '../config/version.ts'
 import { addAudit } from './commands/audit.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addEnv } from './commands/env.ts'
+import { addKeys } from './commands/keys.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNotes } from './commands/notes.ts'
 import { addPath } from './commands/path.ts'
@@ -16,6 +17,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addServe,
   addMigrate,
   addPreflight,
+  addKeys,
   addAudit,
   addPath,
   addNotes,

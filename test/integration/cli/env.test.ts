@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
 import { settingNames } from '../../../src/config/index.ts'
-import { gatehouse, root } from '../../support/cli.ts'
+import { gatehouse, gatehouseHere, root } from '../../support/cli.ts'
 
-test('env describes every setting, in text, JSON and Markdown', (t) => {
+test('env describes every setting, in text, JSON and Markdown', async (t) => {
   const text = gatehouse(['env'])
   t.is(text.status, 0)
   t.deepEqual(
@@ -16,16 +16,16 @@ test('env describes every setting, in text, JSON and Markdown', (t) => {
     text.stdout,
     /^DB_PASS\n {4}The password of the login\.\n {4}secret; since 1\.3\.0; also from the file that DB_PASS_FILE names\n/m,
   )
-  const rows = JSON.parse(gatehouse(['env', '--json']).stdout) as Record<string, unknown>[]
+  const rows = JSON.parse((await gatehouseHere(['env', '--json'])).stdout) as Record<string, unknown>[]
   t.is(rows.length, settingNames.length)
   t.like(
     rows.find(({ name }) => name === 'DB_SSL'),
     { default: 'PREFERRED', since: '1.6.2', secret: false, value: 'PREFERRED', from: null },
   )
-  t.true(readFileSync(path.join(root, 'README.md'), 'utf8').includes(gatehouse(['env', '--markdown']).stdout.trim()))
+  t.true(readFileSync(path.join(root, 'README.md'), 'utf8').includes((await gatehouseHere(['env', '--markdown'])).stdout.trim()))
 })
 
-test('env shows the values in effect, and masks secrets wherever they come from', (t) => {
+test('env shows the values in effect, and masks secrets wherever they come from', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-env-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   writeFileSync(path.join(folder, 'pass'), 'canary-in-a-file')
@@ -35,7 +35,7 @@ test('env shows the values in effect, and masks secrets wherever they come from'
     ENCRYPTION_KEY: 'canary-in-the-environment',
     PORT: '9000',
   }
-  const { status, stdout, stderr } = gatehouse(['env', '--effective'], { env })
+  const { status, stdout, stderr } = await gatehouseHere(['env', '--effective'], { env })
   t.is(status, 0)
   t.is(stderr, '')
   for (const line of [
@@ -46,7 +46,7 @@ test('env shows the values in effect, and masks secrets wherever they come from'
     'PUBLIC_URL=',
   ])
     t.true(stdout.split('\n').includes(line), line)
-  t.notRegex(stdout + gatehouse(['env', '--json'], { env }).stdout, /canary/)
+  t.notRegex(stdout + (await gatehouseHere(['env', '--json'], { env })).stdout, /canary/)
 })
 
 test('env names settings that cannot be used, and those that are probably misspelt', (t) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { parse } from 'yaml'
-import { gatehouse, root } from '../../support/cli.ts'
+import { gatehouseHere, root } from '../../support/cli.ts'
 
 /** The records in a folder of their own, which a test may damage. */
 function checkout(t: ExecutionContext): string {
@@ -16,7 +16,7 @@ function checkout(t: ExecutionContext): string {
 
 const record = (folder: string, version: string) => parse(readFileSync(path.join(folder, 'releases', `${version}.yaml`), 'utf8')) as object
 
-test('new scaffolds a record of what no record names', (t) => {
+test('new scaffolds a record of what no record names', async (t) => {
   const folder = checkout(t)
   // The newest releases lose their memory: what they brought is unrecorded again.
   rmSync(path.join(folder, 'releases', '1.12.0.yaml'))
@@ -26,7 +26,7 @@ test('new scaffolds a record of what no record names', (t) => {
   writeFileSync(path.join(folder, 'migrations', 'v01.13.00', '001-drop.sql'), '-- phase: contract\nSELECT 1;\n')
   writeFileSync(path.join(folder, 'migrations', 'v01.13.00', '002-add.sql'), '-- phase: expand\nSELECT 1;\n')
 
-  const { status, stdout } = gatehouse(['--root', folder, 'release', 'new', '1.13.0', '--date', '2026-04-01'])
+  const { status, stdout } = await gatehouseHere(['--root', folder, 'release', 'new', '1.13.0', '--date', '2026-04-01'])
   t.is(status, 0)
   t.regex(stdout, /^releases\/1\.13\.0\.yaml: written\./)
   t.like(record(folder, '1.13.0'), {
@@ -41,11 +41,11 @@ test('new scaffolds a record of what no record names', (t) => {
     ],
     postgres: '>=14 <19',
   })
-  t.is(gatehouse(['--root', folder, 'release', 'new', '1.13.0']).status, 2)
+  t.is((await gatehouseHere(['--root', folder, 'release', 'new', '1.13.0'])).status, 2)
 })
 
-test('new refuses what is no later release, and no date', (t) => {
-  t.like(gatehouse(['release', 'new', '1.11.0']), { status: 2, stderr: 'error: 1.11.0 does not come after 1.12.0\n' })
-  t.regex(gatehouse(['release', 'new', '1.13']).stderr, /1\.13 is no version/)
-  t.regex(gatehouse(['release', 'new', '1.13.0', '--date', 'soon']).stderr, /write a date such as 2026-03-20/)
+test('new refuses what is no later release, and no date', async (t) => {
+  t.like(await gatehouseHere(['release', 'new', '1.11.0']), { status: 2, stderr: 'error: 1.11.0 does not come after 1.12.0\n' })
+  t.regex((await gatehouseHere(['release', 'new', '1.13'])).stderr, /1\.13 is no version/)
+  t.regex((await gatehouseHere(['release', 'new', '1.13.0', '--date', 'soon'])).stderr, /write a date such as 2026-03-20/)
 })

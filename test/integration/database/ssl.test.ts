@@ -11,6 +11,8 @@ import type { DatabaseConfig, DbSslMode } from '../../../src/config/config.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { hasOpenssl, makeAuthority, makeCertificate, type Certificate } from '../../support/certificates.ts'
 import { inDatabase, silent, testDatabase, type TestDatabase } from '../../support/database.ts'
+import { verdictOf } from '../../support/preflight.ts'
+import { environment } from '../../support/process.ts'
 
 /** Two real servers: one without TLS, one that lets the product in with TLS alone. Its certificate is for `localhost`, not `127.0.0.1`. */
 interface Stage {
@@ -165,6 +167,16 @@ check(cell, 'tls', 'MANAGED', 'no CA', wrongAuthority)
 check(cell, 'tls', 'MANAGED', 'the right CA', 'TLS')
 check(cell, 'tls', 'MANAGED', 'the right CA, wrong name', wrongName)
 check(cell, 'tls', 'MANAGED', 'another CA', wrongAuthority)
+
+check('preflight tells how the way to the database is protected, and when the certificate ends', async (t) => {
+  const verdict = ({ host, port, name }: DatabaseConfig, env: Readonly<Record<string, string>>) =>
+    verdictOf('postgres-tls', { ...environment(configFor('tls', 'REQUIRED')), DB_HOST: host, DB_PORT: String(port), DB_NAME: name, ...env })
+  const server = configFor('tls', 'REQUIRED')
+  const verified = await verdict(server, { DB_SSL: 'VERIFY_IDENTITY', DB_SSL_CA: the().authority.cert })
+  // The server's certificate of these tests ends in two days.
+  t.is(verified.status, 'warn')
+  t.regex(verified.detail, /^the certificate of PostgreSQL \(localhost\) ends on \d{4}-\d\d-\d\d$/)
+})
 
 check('PREFERRED does not fall back to plain text on anything but a server without TLS', async (t) => {
   t.regex(

@@ -20,7 +20,8 @@ export const tlsCheck: Check = {
   },
 }
 
-function judgePlain(config: DatabaseConfig): Verdict {
+/** The verdict on one that is not. */
+export function judgePlain(config: DatabaseConfig): Verdict {
   const { mode } = config.ssl
   if (isNear(config)) return ok(`no TLS, on this machine (DB_SSL=${mode})`)
   const why = mode === 'DISABLED' ? 'DB_SSL=DISABLED' : 'the server offers none, and DB_SSL=PREFERRED goes on without it'
@@ -30,7 +31,8 @@ function judgePlain(config: DatabaseConfig): Verdict {
   )
 }
 
-function judgeEncrypted({ ssl: { mode } }: DatabaseConfig, { protocol, certificateName, certificateEnds }: TlsFacts): Verdict {
+/** The verdict on a connection that is encrypted. */
+export function judgeEncrypted({ ssl: { mode } }: DatabaseConfig, { protocol, certificateName, certificateEnds }: TlsFacts): Verdict {
   const leftMs = certificateEnds === null ? Number.POSITIVE_INFINITY : certificateEnds.getTime() - Date.now()
   if (leftMs < warnDays * dayMs) {
     const when = `${leftMs < 0 ? 'ended' : 'ends'} on ${certificateEnds?.toISOString().slice(0, 10)}`

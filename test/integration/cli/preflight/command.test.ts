@@ -3,7 +3,7 @@ import path from 'node:path'
 import test from 'ava'
 import { preflightChecks } from '../../../../src/cli/preflight/checks.ts'
 import type { Result } from '../../../../src/cli/preflight/run.ts'
-import { gatehouse } from '../../../support/cli.ts'
+import { gatehouse, gatehouseHere } from '../../../support/cli.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { settingsFor, temporaryFolder } from '../../../support/preflight.ts'
 import { freePort } from '../../../support/process.ts'
@@ -22,7 +22,7 @@ test('the whole of it, for a program and with Helm beside it', async (t) => {
   writeFileSync(path.join(tools, 'helm'), `#!/bin/sh\n[ "$*" = "history gatehouse -n gateway -o json" ] && echo '${history}'\n`)
   chmodSync(path.join(tools, 'helm'), 0o755)
   const env = { ...settingsFor(t, database.config), PATH: `${tools}:${process.env['PATH']}` }
-  const { status, stdout } = gatehouse(['preflight', '--json', '--helm-release', 'gateway/gatehouse'], { env })
+  const { status, stdout } = await gatehouseHere(['preflight', '--json', '--helm-release', 'gateway/gatehouse'], { env })
   t.is(status, 0, stdout)
   const report = JSON.parse(stdout) as Report
   t.deepEqual(
@@ -47,12 +47,12 @@ test('a failure ends with 1, and says what to do', async (t) => {
   t.notRegex(stdout, /helm-state|volumes-writable/)
 })
 
-test('strict: a warning ends with 1; wrong options with 2', (t) => {
+test('strict: a warning ends with 1; wrong options with 2', async (t) => {
   const env = { DATA_DIR: temporaryFolder(t), DB_USER: 'nobody' }
-  t.is(gatehouse(['preflight', '--quick'], { env }).status, 0)
-  t.is(gatehouse(['preflight', '--quick', '--strict'], { env }).status, 1)
-  t.regex(gatehouse(['preflight', '--as', 'root']).stderr, /write uid:gid, such as 10001:0/)
-  t.is(gatehouse(['preflight', '--helm-history', '/nowhere']).status, 2)
+  t.is((await gatehouseHere(['preflight', '--quick'], { env })).status, 0)
+  t.is((await gatehouseHere(['preflight', '--quick', '--strict'], { env })).status, 1)
+  t.regex((await gatehouseHere(['preflight', '--as', 'root'])).stderr, /write uid:gid, such as 10001:0/)
+  t.is((await gatehouseHere(['preflight', '--helm-history', '/nowhere'])).status, 2)
 })
 
 test('the identifiers are stable words, each once', (t) => {

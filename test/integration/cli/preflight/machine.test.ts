@@ -5,6 +5,8 @@ import test from 'ava'
 import { judgeClock } from '../../../../src/cli/preflight/checks/clock.ts'
 import { judgeVersion } from '../../../../src/cli/preflight/checks/connection.ts'
 import { judgeRoom } from '../../../../src/cli/preflight/checks/disk.ts'
+import { judgeEncrypted, judgePlain } from '../../../../src/cli/preflight/checks/tls.ts'
+import { loadConfig } from '../../../../src/config/index.ts'
 import { hasOpenssl, makeAuthority, makeCertificate } from '../../../support/certificates.ts'
 import { root } from '../../../support/cli.ts'
 import { temporaryFolder, verdictOf } from '../../../support/preflight.ts'
@@ -102,6 +104,23 @@ test('clock and version: the bounds', (t) => {
   })
   t.like(judgeVersion({ version: '18.1', number: 180_001 }, '>=14 <19'), { status: 'ok' })
   t.like(judgeVersion({ version: '19.0', number: 190_000 }, '>=14 <19'), { status: 'warn' })
+})
+
+const database = (host: string, mode: string) => loadConfig({ DB_HOST: host, DB_SSL: mode }).database
+
+test('TLS: the verdict on each mode', (t) => {
+  const facts = { protocol: 'TLSv1.3', certificateName: 'db', certificateEnds: new Date(Date.now() + 90 * 86_400_000) }
+  t.like(judgePlain(database('127.0.0.1', 'DISABLED')), { status: 'ok' })
+  t.like(judgePlain(database('/run/postgresql', 'PREFERRED')), { status: 'ok' })
+  t.like(judgePlain(database('db.example.com', 'PREFERRED')), { status: 'warn' })
+  t.regex(judgePlain(database('db.example.com', 'DISABLED')).detail, /unencrypted: DB_SSL=DISABLED$/)
+  t.deepEqual(judgeEncrypted(database('db.example.com', 'VERIFY_CA'), facts), {
+    status: 'ok',
+    detail: 'TLSv1.3, and the server proved who it is (DB_SSL=VERIFY_CA)',
+  })
+  t.regex(judgeEncrypted(database('db.example.com', 'PREFERRED'), facts).detail, /can turn it off or read along/)
+  const ended = judgeEncrypted(database('db.example.com', 'REQUIRED'), { ...facts, certificateEnds: new Date('2025-01-02T00:00:00Z') })
+  t.like(ended, { status: 'warn', detail: 'the certificate of PostgreSQL (db) ended on 2025-01-02' })
 })
 
 const withOpenssl = hasOpenssl ? test : test.skip

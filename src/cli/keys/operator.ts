@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import { perform } from '../../app/http/perform.ts'
+import { parseInput } from '../../app/http/input.ts'
+import { createLevel } from '../../app/level.ts'
+import { createMetrics } from '../../app/metrics.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { Actor, Route } from '../../app/route.ts'
+import { createEgress } from '../../gateway/egress/create-egress.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { organisationScopes, userScopes, workspaceScopes } from '../../lib/scopes.ts'
+import { CommandError, UsageError } from '../failure.ts'
+import type { Installation } from '../installation.ts'
+
+/** No key, no user: whoever may run commands on the installation. The trail names the account and the machine. */
+const operatorOf = (organisationId: string): Actor => ({
+  type: 'operator',
+  id: '00000000-0000-0000-0000-000000000000',
+  name: `${accountName()}@${hostname()}`,
+  keyType: 'organisation-service',
+  organisationId,
+  workspaceId: null,
+  userId: null,
+  permissions: new Set([...organisationScopes, ...workspaceScopes, ...userScopes]),
+})
+
+/** A random uid of a container has no name. */
+function accountName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+/** A write of the API, as the operator asks for it. */
+export interface Asked {
+  readonly organisationId: string
+  readonly params: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** As the API would be called, for the trail. */
+  readonly path: string
+}
+
+/** Runs a route of the API as the operator: the same rules, the same transaction, the same row in the audit trail. */
+export async function performAsOperator({ config, log, orm, vault, clock }: Installation, route: Route, asked: Asked): Promise<unknown> {
+  const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
+  const deps: Deps = { config, log, orm, vault, clock, egress, level: createLevel(config), metrics: createMetrics(config.version) }
+  try {
+    const input = {
+      params: parseInput(route.params, asked.params, 'path'),
+      query: undefined,
+      body: parseInput(route.body, asked.body, 'body'),
+    }
+    const { answer } = await perform(deps, {
+      route,
+      actor: operatorOf(asked.organisationId),
+      input,
+      query: {},
+      requestId: randomUUID(),
+      path: asked.path,
+      clientAddress: 'command line',
+      repeatable: null,
+      ifMatch: null,
+    })
+    return answer
+  } catch (error) {
+    throw toCommandError(error)
+  } finally {
+    await egress.close()
+  }
+}
+
+/** What the API would answer with 400 is a wrong command line. */
+function toCommandError(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  return error.status === 400 ? new UsageError(error.message) : new CommandError(error.message)
+}
