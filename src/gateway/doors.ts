@@ -3,6 +3,7 @@
  * Snapshot (in), Ledger (both ways), Journal (out).
  */
 import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { ActiveConfig } from './config/compile.ts'
 import type { Credential } from './providers/provider.ts'
 
 export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
@@ -22,6 +23,28 @@ export interface KeyView {
   readonly status: 'active' | 'exhausted' | 'expired'
   /** Metadata that every request of this key carries, under what the request itself sends. */
   readonly metadata: Readonly<Record<string, string>>
+  /** Whether requests may name stored configs only. */
+  readonly blockInlineConfig: boolean
+  /** Null, as for most keys: nothing. */
+  readonly defaults: RequestDefaults | null
+}
+
+/** What requests of a key start from, by its own defaults and by those of its workspace and organisation. */
+export interface RequestDefaults {
+  /** Slug or id; null when there is none. */
+  readonly config: string | null
+  /** Whether requests must stay with that config. */
+  readonly configLocked: boolean
+  /** Slugs or ids, the organisation's first; none comes twice. */
+  readonly inputGuardrails: readonly string[]
+  readonly outputGuardrails: readonly string[]
+}
+
+/** What the gateway knows of a stored config. */
+export interface ConfigView {
+  readonly id: string
+  readonly slug: string
+  readonly active: ActiveConfig
 }
 
 /** What the gateway knows of a stored provider (`@slug`) or virtual key, with its credential in the clear. */
@@ -51,6 +74,8 @@ export interface Snapshot {
   key(secret: string): MaybePromise<KeyView | null>
   /** The provider or virtual key with this slug, as the given workspace (or, for an admin key, organisation) sees it. */
   provider(scope: ProviderScope, slug: string): MaybePromise<ProviderView | null>
+  /** The config with this slug or id, as the given workspace sees it. */
+  config(scope: ProviderScope, reference: string): MaybePromise<ConfigView | null>
 }
 
 export interface ProviderScope {

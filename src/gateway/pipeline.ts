@@ -1,10 +1,12 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
+import { chooseConfig, mayHaveConfig } from './config/choose.ts'
 import type { Journal, Ledger, Snapshot } from './doors.ts'
 import type { Egress } from './egress/egress.ts'
 import type { Exchange } from './exchange.ts'
 import { finish } from './finish.ts'
 import { headerValue, sortHeaders } from './headers.ts'
-import { identify, withoutOwnKeys } from './identify.ts'
+import { forwardedHeaders } from './forward.ts'
+import { identify } from './identify.ts'
 import { readMetadata, readTrace } from './metadata.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { callerDialect } from './operation.ts'
@@ -32,7 +34,8 @@ export interface PipelineDeps {
 }
 
 /**
- * One exchange from first to last: identify -> read and resolve the target -> reserve -> send -> relay -> settle and record.
+ * One exchange from first to last: identify -> choose the config -> read and resolve the target -> reserve -> send -> relay -> settle
+ * and record.
  * Every path of the data plane goes through here. Never rejects.
  */
 export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promise<void> {
@@ -40,6 +43,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
   try {
     await identifyCaller(deps, progress)
     checkRequestLine(progress)
+    if (mayHaveConfig(known(progress.headers), known(progress.caller).key)) await startFromConfig(deps, progress)
     await readAndResolve(deps, progress)
     await reserve(deps, progress)
     await send(deps, progress)
@@ -57,6 +61,11 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
   progress.metadata = readMetadata(headers, progress.caller.key.metadata)
 }
 
+async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<void> {
+  const config = chooseConfig(known(progress.headers), known(progress.caller).key, deps)
+  progress.config = config instanceof Promise ? await config : config
+}
+
 async function reserve({ ledger }: PipelineDeps, progress: Progress): Promise<void> {
   const { key } = known(progress.caller)
   const reservation = ledger.reserve({ requestId: progress.exchange.requestId, key, provider: known(progress.target).view })
@@ -67,14 +76,14 @@ async function reserve({ ledger }: PipelineDeps, progress: Progress): Promise<vo
 async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
   const { exchange, path, operation } = progress
   const headers = known(progress.headers)
-  const timeouts = { firstByteMs: requestTimeout(headers, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
+  const timeouts = { firstByteMs: requestTimeout(headers, progress.config, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
   const method = exchange.req.method ?? 'GET'
   const { origin, request } = (progress.prepared = await prepare({
     method,
     path,
     operation,
     timeouts,
-    forward: withoutOwnKeys(headers.forward, known(progress.caller)),
+    forward: forwardedHeaders(headers, known(progress.caller), progress.config),
     egress: deps.egress,
     target: known(progress.target),
     body: known(progress.body),
@@ -105,12 +114,12 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
   })
 }
 
-const answerHeaders = ({ exchange, headers, trace, target, prepared }: Progress): string[] =>
+const answerHeaders = ({ exchange, headers, trace, target, prepared, config }: Progress): string[] =>
   ownHeaders(headers?.prefix ?? 'x-service-', {
     requestId: exchange.requestId,
     traceId: trace.traceId,
     provider: target?.providerId ?? null,
-    lastUsedOption: prepared === null ? null : 'config',
+    lastUsedOption: prepared === null ? null : (config?.option ?? 'config'),
   })
 
 /** A provider may answer before it has read all: what the client still sends is then nobody's. */

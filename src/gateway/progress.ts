@@ -1,5 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
 import type { RequestBody } from './body.ts'
+import type { ChosenConfig } from './config/choose.ts'
 import type { Outcome, Reservation } from './doors.ts'
 import type { Exchange } from './exchange.ts'
 import type { CallerHeaders } from './headers.ts'
@@ -20,6 +21,8 @@ export interface Progress {
   headers: CallerHeaders | null
   operation: MatchedOperation
   caller: Caller | null
+  /** What the request starts from; null for most. */
+  config: ChosenConfig | null
   trace: Trace
   metadata: Readonly<Record<string, string>>
   body: RequestBody | null
@@ -48,6 +51,7 @@ export function begin(exchange: Exchange): Progress {
     headers: null,
     operation: passThrough,
     caller: null,
+    config: null,
     trace: { traceId: exchange.requestId, spanId: null, parentSpanId: null, spanName: null },
     metadata: noMetadata,
     body: null,

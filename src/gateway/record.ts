@@ -23,7 +23,7 @@ export function toRecord(progress: Progress, ending: Ending, { key, usage }: { k
     usageSource: usage === null ? 'none' : 'provider',
     retryCount: 0,
     cacheStatus: 'DISABLED',
-    lastUsedOption: progress.sentAt === null ? null : 'config',
+    lastUsedOption: progress.sentAt === null ? null : (progress.config?.option ?? 'config'),
     ...progress.trace,
     metadata: progress.metadata,
     ...asked(progress),

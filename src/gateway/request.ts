@@ -1,6 +1,8 @@
 import { ApiError } from '../lib/errors.ts'
 import { isJsonType, readBody, replaceModel, type RequestBody } from './body.ts'
+import { changeBody } from './config/change-body.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
+import type { ChosenConfig } from './config/choose.ts'
 import type { Snapshot } from './doors.ts'
 import { type CallerHeaders, headerValue } from './headers.ts'
 import { refuseKeyInQuery } from './identify.ts'
@@ -43,17 +45,20 @@ export function checkRequestLine(progress: Progress): void {
 export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
   const headers = known(progress.headers)
   if (isJsonType(headers.contentType) && headerValue(headers.forward, 'content-encoding') === undefined) {
-    progress.body = await read(deps, progress, false)
+    progress.body = changed(await read(deps, progress, false), progress)
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else {
     progress.target = await resolve(deps, progress, null)
-    progress.body = await read(deps, progress, signsBody(progress.target.provider))
+    progress.body = changed(await read(deps, progress, signsBody(progress.target.provider)), progress)
     checkBody(progress.operation, headers, progress.body)
   }
   assertServed(progress.target, progress.operation)
   progress.body = withPlainModel(progress.body, progress.target)
 }
+
+const changed = (body: RequestBody, { config }: Progress): RequestBody =>
+  config === null || config.changes === null ? body : changeBody(body, config.changes)
 
 function read({ settings }: ReadDeps, progress: Progress, hold: boolean): Promise<RequestBody> {
   const { contentType, forward } = known(progress.headers)
@@ -69,7 +74,14 @@ function read({ settings }: ReadDeps, progress: Progress, hold: boolean): Promis
 
 function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | null): Promise<Target> {
   const storedOnly = progress.operation.spec?.virtualKey === true
-  return resolveTarget({ caller: known(progress.caller), headers: known(progress.headers), model, storedOnly, snapshot })
+  return resolveTarget({
+    caller: known(progress.caller),
+    headers: known(progress.headers),
+    config: progress.config,
+    model,
+    storedOnly,
+    snapshot,
+  })
 }
 
 /** The operations that take a JSON object; the others take multipart, or nothing. */
@@ -123,10 +135,10 @@ function assertServed({ provider, providerId }: Target, { name }: MatchedOperati
   )
 }
 
-/** `x-service-request-timeout`, in milliseconds, may shorten the installation's own. */
-export function requestTimeout({ service }: CallerHeaders, settings: GatewaySettings): number {
+/** `x-service-request-timeout`, in milliseconds, or else the config's, may shorten the installation's own. */
+export function requestTimeout({ service }: CallerHeaders, config: ChosenConfig | null, settings: GatewaySettings): number {
   const asked = service.get('request-timeout')
-  if (asked === undefined || asked === '') return settings.requestTimeoutMs
+  if (asked === undefined || asked === '') return Math.min(config?.requestTimeoutMs ?? Infinity, settings.requestTimeoutMs)
   if (/^[1-9]\d{0,8}$/.test(asked)) return Math.min(Number(asked), settings.requestTimeoutMs)
   throw new ApiError(
     'invalid_request',

@@ -1,4 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
+import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
+import type { ChosenConfig } from './config/choose.ts'
 import type { KeyView, ProviderView, Snapshot } from './doors.ts'
 import { bearerToken, type Caller, placeholder } from './identify.ts'
 import type { CallerHeaders } from './headers.ts'
@@ -29,6 +31,7 @@ export interface TargetRequest {
   /** Whether the operation asks for a stored credential. */
   readonly storedOnly: boolean
   readonly snapshot: Snapshot
+  readonly config: ChosenConfig | null
 }
 
 const slugPattern = /^[a-zA-Z0-9_-]{1,255}$/
@@ -36,65 +39,50 @@ const noFields: Readonly<Record<string, string>> = {}
 
 /**
  * Finds the target in one of the four ways: `x-service-virtual-key`, `x-service-provider: @slug`, a provider's name with the caller's
- * own credential, a provider's name with `x-service-custom-host`; or by `model: "@slug/model"`. Throws `missing_provider`,
- * `unknown_provider`, `missing_credential`, `blocked_host`, `invalid_request`.
+ * own credential, a provider's name with `x-service-custom-host`; or by `model: "@slug/model"`, or by the config. Throws
+ * `missing_provider`, `unknown_provider`, `missing_credential`, `blocked_host`, `invalid_request`.
  */
 export async function resolveTarget(request: TargetRequest): Promise<Target> {
-  const { headers } = request
-  if (headers.service.has('config'))
-    throw new ApiError(
-      'invalid_request',
-      'Gateway configs are not part of this release. Name the provider in x-service-provider instead.',
-      { param: 'x-service-config' },
-    )
-  const named = headers.service.get('provider') ?? null
   const fromModel = modelReference(request.model)
-  const reference = storedReference(headers, named) ?? (named === null ? fromModel : null)
-  if (reference !== null) return stored(request, reference, fromModel)
-  if (request.storedOnly) throw needsVirtualKey()
-  if (named === null) throw noProvider()
-  return given(request, named)
+  const addressing = addressingOf(request.headers, request.config, fromModel)
+  if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
+  if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
+  if (addressing.provider === null) throw noProvider()
+  return given(request, { ...addressing, provider: addressing.provider })
 }
 
-interface Reference {
-  readonly slug: string
-  readonly param: string
-}
+type StoredAddressing = Addressing & { readonly stored: Reference }
 
-function storedReference(headers: CallerHeaders, named: string | null): Reference | null {
-  const virtualKey = headers.service.get('virtual-key')
-  if (virtualKey !== undefined && virtualKey !== '') return { slug: stripAt(virtualKey), param: 'x-service-virtual-key' }
-  return named?.startsWith('@') ? { slug: named.slice(1), param: 'x-service-provider' } : null
-}
-
-const stripAt = (slug: string) => (slug.startsWith('@') ? slug.slice(1) : slug)
-
-/** `@slug/model` names the stored provider in the body itself. */
-function modelReference(model: string | null): (Reference & { readonly model: string }) | null {
-  if (model === null || !model.startsWith('@')) return null
-  const slash = model.indexOf('/')
-  return slash < 2 || slash === model.length - 1 ? null : { slug: model.slice(1, slash), model: model.slice(slash + 1), param: 'model' }
-}
-
-async function stored(request: TargetRequest, reference: Reference, fromModel: ReturnType<typeof modelReference>): Promise<Target> {
+async function stored(request: TargetRequest, addressing: StoredAddressing, fromModel: ModelReference | null): Promise<Target> {
+  const reference = addressing.stored
   if (!slugPattern.test(reference.slug)) throw unknownSlug(reference)
   const found = request.snapshot.provider(scopeOf(request.caller.key), reference.slug)
   const view = found instanceof Promise ? await found : found
   if (view === null) throw unknownSlug(reference)
   assertUsable(view, reference)
   const provider = catalogRow(view.provider, reference.param)
-  assertSameHost(request.headers, view, provider)
+  assertSameHost(addressing, view, provider)
   const ours = fromModel !== null && fromModel.slug === view.slug
   return {
     providerId: view.provider,
     provider,
     view,
-    credential: view.credential,
+    credential: withDetails(view, provider, addressing.fields),
     customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
     customHeaders: view.customHeaders,
     model: ours ? fromModel.model : request.model,
     modelRewritten: ours,
   }
+}
+
+/** A config may add what travels as a header of the provider's; what decides where a stored credential goes is stored with it. */
+function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: Provider, fields: Addressing['fields']): Credential {
+  if (fields === noFields || Object.keys(fields).length === 0) return credential
+  const other = Object.keys(fields).find((name) => !Object.hasOwn(fieldHeaders, name))
+  if (other === undefined) return { ...credential, fields: { ...credential.fields, ...fields } }
+  throw new ApiError('invalid_request', `${other} is stored with the provider @${slug}; a config that uses it cannot say it too.`, {
+    param: other,
+  })
 }
 
 const scopeOf = (key: KeyView) => ({ organisationId: key.organisationId, workspaceId: key.workspaceId })
@@ -106,58 +94,51 @@ function assertUsable(view: ProviderView, { slug, param }: Reference): void {
 }
 
 /** A stored credential goes to the host stored with it and nowhere else, whatever the caller asks for. */
-function assertSameHost(headers: CallerHeaders, view: ProviderView, provider: Provider): void {
-  const asked = headers.service.get('custom-host')
-  if (asked === undefined || asked === '') return
+function assertSameHost({ customHost }: Addressing, view: ProviderView, provider: Provider): void {
+  if (customHost === null) return
   const allowed = view.customHost ?? provider.baseUrl
-  if (allowed === null || !sameUrl(asked, allowed))
+  if (allowed === null || !sameUrl(customHost.url, allowed))
     throw new ApiError(
       'blocked_host',
-      'A stored credential is only sent to the host stored with it. Leave x-service-custom-host out, or store the host with the provider.',
-      {
-        param: 'x-service-custom-host',
-      },
+      `A stored credential is only sent to the host stored with it. Leave ${customHost.param} out, or store the host with the provider.`,
+      { param: customHost.param },
     )
 }
 
 const normalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, '') : text)
 const sameUrl = (a: string, b: string): boolean => normalUrl(a) === normalUrl(b)
 
-function given(request: TargetRequest, named: string): Target {
-  const { headers, caller } = request
-  const provider = catalogRow(named, 'x-service-provider')
-  const host = headers.service.get('custom-host')
-  const customHost = host === undefined || host === '' ? null : { url: host, param: 'x-service-custom-host' }
+type GivenAddressing = Addressing & { readonly provider: NonNullable<Addressing['provider']> }
+
+function given({ headers, caller, model }: TargetRequest, addressing: GivenAddressing): Target {
+  const { id, param } = addressing.provider
+  const { customHost, fields } = addressing
+  const provider = catalogRow(id, param)
   if (customHost === null && provider.baseUrl === null)
-    throw new ApiError('missing_provider', `The provider ${named} has no host of its own. Send x-service-custom-host with its URL.`, {
+    throw new ApiError('missing_provider', `The provider ${id} has no host of its own. Send x-service-custom-host with its URL.`, {
       param: 'x-service-custom-host',
     })
-  const credential = callerCredential(headers, caller, provider)
-  if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(named)
-  return {
-    providerId: named,
-    provider,
-    view: null,
-    credential,
-    customHost,
-    customHeaders: noFields,
-    model: request.model,
-    modelRewritten: false,
-  }
+  const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields })
+  if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(id)
+  return { providerId: id, provider, view: null, credential, customHost, customHeaders: noFields, model, modelRewritten: false }
 }
 
 const needsKey = (provider: Provider): boolean =>
   provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
 
 /** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */
-function callerCredential({ service, keys }: CallerHeaders, { isOwnKey }: Caller, provider: Provider): Credential {
+function callerCredential(
+  { service, keys }: CallerHeaders,
+  { isOwnKey }: Caller,
+  { provider, fields: details }: { readonly provider: Provider; readonly fields: Addressing['fields'] },
+): Credential {
   const { authorization, 'x-api-key': xApiKey, 'api-key': apiKey, 'x-goog-api-key': googleKey } = keys
   const native = provider.auth.kind === 'azure' ? [apiKey] : [googleKey, xApiKey, apiKey]
   const sent = [bearerToken(authorization), otherScheme(authorization), ...native]
   const key = sent.find((value) => value !== undefined && value !== '' && value !== placeholder && !isOwnKey(value)) ?? null
   const fields: Record<string, string> = {}
   for (const [name, value] of service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
-  return { key, fields }
+  return { key, fields: details === noFields ? fields : { ...fields, ...details } }
 }
 
 /** `Authorization: Key abc` and the like: the part behind the scheme. */

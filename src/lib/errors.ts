@@ -31,6 +31,7 @@ const problems = {
   rate_limited: { status: 429, type: 'rate_limit_error' },
   client_closed: { status: 499, type: 'client_closed' },
   internal: { status: 500, type: 'server_error' },
+  not_implemented: { status: 501, type: 'not_implemented_error' },
   upstream_unreachable: { status: 502, type: 'upstream_error' },
   upstream_bad_response: { status: 502, type: 'upstream_error' },
   credential_failed: { status: 502, type: 'upstream_error' },
@@ -104,7 +105,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
   if (error.retryAfter !== null)
     return { 'retry-after': String(Math.ceil(error.retryAfter)), 'retry-after-ms': String(Math.round(error.retryAfter * 1000)) }
-  return error.status < 500 && error.status !== 408 ? { 'x-should-retry': 'false' } : {}
+  return error.status === 501 || (error.status < 500 && error.status !== 408) ? { 'x-should-retry': 'false' } : {}
 }
 
 /** Whatever was thrown, as an ApiError: what we did not foresee becomes `internal`, and its message stays in the log. */

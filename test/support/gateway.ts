@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/doors.ts'
+import { compileConfig } from '../../src/gateway/config/compile.ts'
+import { gatewayConfig, type GatewayConfig } from '../../src/gateway/config/config.schema.ts'
+import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/doors.ts'
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
@@ -30,6 +32,8 @@ export interface GatewayBed {
 export interface GatewayBedOptions {
   readonly providers?: Readonly<Record<string, Partial<ProviderView>>>
   readonly keys?: Readonly<Record<string, Partial<KeyView>>>
+  /** By slug. */
+  readonly configs?: Readonly<Record<string, GatewayConfig>>
   readonly settings?: Partial<GatewaySettings>
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
@@ -58,6 +62,8 @@ const key: KeyView = {
   expiresAt: null,
   status: 'active',
   metadata: {},
+  blockInlineConfig: false,
+  defaults: null,
 }
 
 function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
@@ -77,6 +83,12 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
   }
 }
 
+const toConfig = (slug: string, given: GatewayConfig): ConfigView => ({
+  id: randomUUID(),
+  slug,
+  active: compileConfig(gatewayConfig.parse(given)),
+})
+
 /** Starts a data plane on a free port. */
 export async function startGateway(options: GatewayBedOptions = {}): Promise<GatewayBed> {
   const logged: Logged[] = []
@@ -85,13 +97,18 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
   const waiting: ((entry: Logged) => void)[] = []
   const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...key, ...given }]))
   const providers = new Map(Object.entries(options.providers ?? {}).map(([slug, given]) => [slug, toProvider(slug, given)]))
+  const configs = new Map(Object.entries(options.configs ?? {}).map(([slug, given]) => [slug, toConfig(slug, given)]))
   const egress = createEgress({
     trustedHosts: options.trustedHosts ?? ['127.0.0.1'],
     connectTimeoutMs: 2000,
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
   })
   const gateway = createGateway({
-    snapshot: { key: (secret) => keys.get(secret) ?? null, provider: (_, slug) => providers.get(slug) ?? null },
+    snapshot: {
+      key: (secret) => keys.get(secret) ?? null,
+      provider: (_, slug) => providers.get(slug) ?? null,
+      config: (_, slug) => configs.get(slug) ?? null,
+    },
     ledger: { reserve: () => ({ settle() {} }) },
     journal: {
       maxBodyBytes: 64 * 1024,

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { Pool, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
-import type { KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
+import type { ConfigView, KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
-import { createViewCache, type ViewCache } from './view-cache.ts'
+import { readConfig } from './config-views.ts'
+import { createViewCache, type Loaded, type ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
 
 export interface SnapshotOptions {
@@ -35,6 +36,7 @@ export interface LiveSnapshot extends Snapshot {
 interface State extends SnapshotOptions {
   readonly keys: ViewCache<KeyView>
   readonly providers: ViewCache<ProviderView>
+  readonly configs: ViewCache<ConfigView>
   readonly pool: Pool
   readonly started: PromiseWithResolvers<void>
   contactAt: number
@@ -43,6 +45,8 @@ interface State extends SnapshotOptions {
 }
 
 const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
+/** Configs are larger than keys. */
+const documentLimits = { ...limits, maxViews: 20_000 }
 const maxLoading = 1000
 const firstContactMs = 2000
 const longestSlug = 255
@@ -55,6 +59,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     ...options,
     keys: createViewCache(limits),
     providers: createViewCache(limits),
+    configs: createViewCache(documentLimits),
     pool,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
@@ -65,6 +70,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   return {
     key: (secret) => key(state, feed, secret),
     provider: (scope, slug) => provider(state, feed, { scope, slug }),
+    config: (scope, reference) => config(state, feed, { scope, reference }),
     get ready() {
       return !state.stale
     },
@@ -85,8 +91,7 @@ const feedOptions = (state: State) => ({
   pollMs: state.pollMs ?? 500,
   onChange: (change: Change) => changed(state, change),
   onGap() {
-    state.keys.clear()
-    state.providers.clear()
+    for (const cache of cachesOf(state)) cache.clear()
   },
   onContact(at: number) {
     state.contactAt = at
@@ -98,12 +103,15 @@ const feedOptions = (state: State) => ({
 /** What was absent may be there now, by a change of these tables. */
 const keyTables = new Set(['api_keys', 'workspaces', 'organisations'])
 const providerTables = new Set(['providers', 'integrations', 'workspaces', 'organisations'])
+const configTables = new Set(['configs', 'workspaces', 'organisations'])
 
-function changed({ keys, providers }: State, { kind, entityId }: Change): void {
-  keys.forget(entityId)
-  providers.forget(entityId)
-  if (keyTables.has(kind)) keys.forgetMisses()
-  if (providerTables.has(kind)) providers.forgetMisses()
+const cachesOf = ({ keys, providers, configs }: State) => [keys, providers, configs]
+
+function changed(state: State, { kind, entityId }: Change): void {
+  for (const cache of cachesOf(state)) cache.forget(entityId)
+  if (keyTables.has(kind)) state.keys.forgetMisses()
+  if (providerTables.has(kind)) state.providers.forgetMisses()
+  if (configTables.has(kind)) state.configs.forgetMisses()
 }
 
 function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
@@ -127,6 +135,26 @@ function provider(
   return load(state, feed, () => state.providers.load(id, () => openProvider(state, scope, slug)))
 }
 
+function config(
+  state: State,
+  feed: ChangeFeed,
+  { scope, reference }: { scope: ProviderScope; reference: string },
+): MaybePromise<ConfigView | null> {
+  const id = `${scope.workspaceId ?? scope.organisationId}/${reference}`
+  const found = state.configs.hit(id)
+  if (found !== undefined) return fresh(state, found)
+  if (reference.length > longestSlug) return null
+  return load(state, feed, () => state.configs.load(id, () => openConfig(state, scope, reference)))
+}
+
+async function openConfig(state: State, scope: ProviderScope, reference: string): Promise<Loaded<ConfigView> | null> {
+  const sealed = await read(state, () => readConfig(state.pool, scope, reference))
+  if (sealed === null) return null
+  return sealed.open(state.vault).catch((error: unknown) => {
+    throw error instanceof ApiError ? error : unreadable(state, reference, error)
+  })
+}
+
 async function openProvider(state: State, scope: ProviderScope, slug: string) {
   const sealed = await read(state, () => readProvider(state.pool, scope, slug))
   if (sealed === null) return null
@@ -145,7 +173,7 @@ function fresh<View>(state: State, view: View): View {
 async function load<View>(state: State, feed: ChangeFeed, start: () => Promise<View>): Promise<View> {
   if (!feed.connected()) throw unavailable()
   if (state.contactAt === -Infinity) await firstContact(state)
-  if (state.keys.loading() + state.providers.loading() >= maxLoading)
+  if (cachesOf(state).reduce((sum, cache) => sum + cache.loading(), 0) >= maxLoading)
     throw new ApiError('overloaded', 'Too many unknown keys are being looked up. Try again shortly.', { retryAfter: 1 })
   return start()
 }
@@ -167,8 +195,8 @@ async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
 }
 
 function unreadable({ log }: State, slug: string, error: unknown): ApiError {
-  log.error({ err: error, slug }, 'a stored credential cannot be opened')
-  return new ApiError('credential_failed', `The credential stored with @${slug} cannot be opened. Store it again.`, { cause: error })
+  log.error({ err: error, slug }, 'what is stored sealed cannot be opened')
+  return new ApiError('credential_failed', `What is stored sealed with ${slug} cannot be opened. Store it again.`, { cause: error })
 }
 
 const unavailable = (cause?: unknown) =>

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { KeyView, ProviderScope, ProviderView } from '../../gateway/doors.ts'
 import type { Credential } from '../../gateway/providers/provider.ts'
+import { blocksInlineConfig, defaultColumns, type DefaultsRow, requestDefaults } from './request-defaults.ts'
 import type { Loaded } from './view-cache.ts'
 
 /** The columns of an integration that its credential is read from. */
@@ -19,7 +20,7 @@ export interface OpenedIntegration {
   readonly customHeaders: Readonly<Record<string, string>>
 }
 
-interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata'> {
+interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'blockInlineConfig'>, DefaultsRow {
   readonly scopes: readonly string[]
   readonly metadata: unknown
   /** Milliseconds that the secret still serves; null: until the key is changed. */
@@ -30,7 +31,7 @@ interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata'> {
 const keyByHash = `
   SELECT k.id, k.type, k.name, k.organisation_id AS "organisationId", k.workspace_id AS "workspaceId", w.slug AS "workspaceSlug",
          k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
-         (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt",
+         (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt", ${defaultColumns},
          CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"
     FROM api_keys k
     JOIN organisations o ON o.id = k.organisation_id
@@ -44,9 +45,21 @@ export async function readKey(pool: Pool, hash: Buffer, now: () => number): Prom
   const { rows } = await pool.query<KeyRow>({ name: 'key-by-hash', text: keyByHash, values: [hash] })
   const [row] = rows
   if (row === undefined) return null
-  const { remainingMs, scopes, metadata, ...rest } = row
+  const {
+    remainingMs,
+    scopes,
+    metadata,
+    defaults,
+    workspaceDefaults,
+    organisationDefaults,
+    workspaceConfig,
+    organisationSettings,
+    ...rest
+  } = row
+  const starts = requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig })
+  const blockInlineConfig = blocksInlineConfig(organisationSettings)
   return {
-    view: { ...rest, scopes: new Set(scopes), metadata: stringsOf(metadata) },
+    view: { ...rest, scopes: new Set(scopes), metadata: stringsOf(metadata), defaults: starts, blockInlineConfig },
     dependsOn: [row.id, row.organisationId, ...(row.workspaceId === null ? [] : [row.workspaceId])],
     until: remainingMs === null ? Infinity : askedAt + remainingMs,
   }

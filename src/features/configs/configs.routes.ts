@@ -42,7 +42,7 @@ export const createConfig = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id)
   const wanted = { name: body.name, slug: body.slug, config: body.config, workspaceId, isDefault: body.isDefault ?? false }
-  const row = await addConfig(em, wanted, { actor, vault: deps.vault })
+  const row = await addConfig(em, wanted, { actor, vault: deps.vault, egress: deps.egress })
   audit({ id: row.id, workspaceId })
   return { success: true as const, data: { id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' as const } }
 })
@@ -90,7 +90,7 @@ export const updateConfig = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
   if (body.status === 'archived') await refuseWhenUsed(em, row)
-  if (body.config !== undefined) await replaceContent(em, row, { config: body.config, actor, vault: deps.vault })
+  if (body.config !== undefined) await replaceContent(em, row, { config: body.config, actor, vault: deps.vault, egress: deps.egress })
   if (body.isDefault === true && !row.isDefault) await takeDefault(em, row.workspaceId)
   assignDefined(row, { name: body.name, isDefault: body.isDefault, status: body.status, updatedBy: actor.userId ?? actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId })

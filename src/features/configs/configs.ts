@@ -4,6 +4,7 @@ import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { configPlace } from '../../app/snapshot/sealed-texts.ts'
 import { gatewayConfig, type GatewayConfig } from '../../gateway/config/config.schema.ts'
+import type { Egress } from '../../gateway/egress/egress.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { maskSecrets, maskText, pathText, restoreSecrets } from '../../lib/masked-secrets.ts'
 import { madeSlug } from '../../lib/slug.ts'
@@ -11,6 +12,7 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
 import { guardrailsNamedIn } from './references.ts'
 import { configSecrets } from './secrets.ts'
+import { checkUrls } from './urls.ts'
 
 /** A config that the caller may see, AB08 otherwise. Locked when it is about to change. */
 export async function findConfig(
@@ -38,12 +40,16 @@ export interface NewConfig {
   readonly isDefault: boolean
 }
 
+/** Who writes, and what sees to what is written. */
+export interface Writing {
+  readonly actor: Actor
+  readonly vault: Vault
+  readonly egress: Egress
+}
+
 /** Stores a config with its first version. The rows are written when it returns. */
-export async function addConfig(
-  em: EntityManager,
-  wanted: NewConfig,
-  { actor, vault }: { actor: Actor; vault: Vault },
-): Promise<ConfigEntity> {
+export async function addConfig(em: EntityManager, wanted: NewConfig, writing: Writing): Promise<ConfigEntity> {
+  const { actor } = writing
   refuseMasks(wanted.config)
   const slug = wanted.slug ?? madeSlug('pc', wanted.name)
   await holdSlug(em, `configs:${actor.organisationId}`, slug)
@@ -57,19 +63,18 @@ export async function addConfig(
     versionId: uuidv7(),
     ownerId: actor.userId ?? actor.id,
   })
-  await addVersion(em, row, { config: wanted.config, version: 1, actor, vault })
+  await addVersion(em, row, { config: wanted.config, version: 1, ...writing })
   await flushUnique(em, `There is already a config with the slug "${slug}".`, 'slug')
   return row
 }
 
-interface NewVersion {
+interface NewVersion extends Writing {
   readonly config: GatewayConfig
   readonly version: number
-  readonly actor: Actor
-  readonly vault: Vault
 }
 
-async function addVersion(em: EntityManager, row: ConfigEntity, { config, version, actor, vault }: NewVersion): Promise<void> {
+async function addVersion(em: EntityManager, row: ConfigEntity, { config, version, actor, vault, egress }: NewVersion): Promise<void> {
+  await checkUrls(config, egress)
   const owned = { id: row.versionId, organisationId: row.organisationId }
   em.create(ConfigVersion, {
     ...owned,
@@ -82,11 +87,7 @@ async function addVersion(em: EntityManager, row: ConfigEntity, { config, versio
 }
 
 /** Makes a new content count. A masked credential stays what it was, as long as it goes where it went. */
-export async function replaceContent(
-  em: EntityManager,
-  row: ConfigEntity,
-  change: Pick<NewVersion, 'config' | 'actor' | 'vault'>,
-): Promise<void> {
+export async function replaceContent(em: EntityManager, row: ConfigEntity, change: Omit<NewVersion, 'version'>): Promise<void> {
   const latest = await em.findOneOrFail(ConfigVersion, { configId: row.id }, { orderBy: { version: 'desc' } })
   const current = await readVersion(em, row, change.vault)
   const outcome = restoreSecrets(change.config, current, configSecrets)

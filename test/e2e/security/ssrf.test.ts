@@ -79,6 +79,14 @@ const surfaces: readonly Surface[] = [
   ...urlFields.map(({ providerId, field }) =>
     inHeader(`${field} in a header`, (url) => call(providerHeaders(providerId, { ...needed(providerId), [field]: url }))),
   ),
+  ...(['custom_host', 'azure_foundry_url', 'huggingface_base_url'] as const).map((field) =>
+    inHeader(`${field} of a config in a header`, (url) => call({ 'x-service-config': headerText(JSON.stringify(configWith(field, url))) })),
+  ),
+  ...(['custom_host', 'azure_foundry_url', 'huggingface_base_url'] as const).map((field): Surface => ({
+    name: `${field} of a target of a stored config`,
+    inHeader: false,
+    bring: (url) => manage('/configs', { name: 'evil', config: { strategy: { mode: 'single' }, targets: [configWith(field, url)] } }),
+  })),
   ...stored.flatMap(([field, id, configure]): Surface[] => [
     { name: `${field} of a new integration`, inHeader: false, bring: (url) => createIntegration(id, configure(url)) },
     { name: `${field} of a new virtual key`, inHeader: false, bring: (url) => createVirtualKey(id, configure(url)) },
@@ -95,6 +103,14 @@ const surfaces: readonly Surface[] = [
     },
   ]),
 ]
+
+const configProviders = { custom_host: 'openai', azure_foundry_url: 'azure-ai', huggingface_base_url: 'huggingface' } as const
+
+function configWith(field: keyof typeof configProviders, url: string): Fields {
+  const provider = configProviders[field]
+  const { custom_host: _, ...others } = needed(provider)
+  return { provider, api_key: 'k', ...others, [field]: url }
+}
 
 /** What the changes change. */
 async function storeBefore(): Promise<void> {
@@ -143,7 +159,14 @@ for (const { name, inHeader: carried, bring } of surfaces) {
 
 test('every field of the documents that sounds like an address is among the surfaces', async (t) => {
   const { text } = await send(`${gatehouse.origin}/openapi.json`)
-  const known = new Set(['x-service-custom-host', 'provider_endpoint', 'request_url', 'url'])
+  const known = new Set([
+    'x-service-custom-host',
+    'provider_endpoint',
+    'request_url',
+    'url',
+    ...Object.keys(configProviders),
+    'amzn_sagemaker_target_container_hostname',
+  ])
   const names = new Set(
     [...text.matchAll(/"([\w-]+)":\{|"name":"([\w-]+)"/g)].map(([, property, parameter]) => property ?? parameter ?? ''),
   )

@@ -181,7 +181,7 @@ for (const [config, param, message] of wrong)
 
 const right: readonly unknown[] = [
   { provider: 'openai', api_key: 'sk-x' },
-  { provider: 'openai', custom_host: 'http://10.0.0.1:8000/v1' },
+  { provider: 'openai', custom_host: 'http://127.0.0.1:8000/v1' },
   { virtual_key: 'some-key' },
   { cache: { mode: 'semantic', max_age: 60 } },
   { retry: { attempts: 5, on_status_codes: [429], use_retry_after_headers: true } },

@@ -37,6 +37,8 @@ export interface NewKey {
 /** The whole process on a database of its own, with a way to call it and to look past it. */
 export interface Control {
   readonly started: Started
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string
   /** Resolves when every change committed before the call counts. */
   refresh(): Promise<void>
   /** A superuser's connections. */
@@ -78,6 +80,7 @@ export async function startControl(overrides: Overrides = {}): Promise<Control> 
   const keys = keyMaker(sql, started)
   return {
     started,
+    origin: `http://127.0.0.1:${port}`,
     refresh: () => (started.snapshot as LiveSnapshot).refresh(),
     sql,
     call: (key, method, path, body) => call(`http://127.0.0.1:${port}/v1${path}`, { key, method, body }),

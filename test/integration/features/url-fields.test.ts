@@ -26,6 +26,11 @@ const fields: Readonly<Record<string, (url: string) => readonly [path: string, b
     { ai_provider_id: 'azure-ai', configurations: { azure_auth_mode: 'default', azure_foundry_url: url } },
   ],
   huggingface_base_url: (url) => ['/integrations', { ai_provider_id: 'huggingface', configurations: { huggingface_base_url: url } }],
+  'custom_host of a config': (url) => ['/configs', { config: { provider: 'openai', custom_host: url } }],
+  'custom_host of a target': (url) => [
+    '/configs',
+    { config: { strategy: { mode: 'single' }, targets: [{ provider: 'openai', custom_host: url }] } },
+  ],
   token_uri: (url) => [
     '/integrations',
     { ai_provider_id: 'vertex-ai', configurations: { ...vertex, vertex_service_account_json: { ...account, token_uri: url } } },
@@ -45,18 +50,21 @@ for (const [name, toBody] of Object.entries(fields)) {
       const answer = await control.call(acme.adminKey, 'POST', path, { name: 'evil', ...body })
       t.is(answer.status, 400, `${url} (${why}): ${answer.text}`)
     }
-    const { rows } = await control.sql.query(`SELECT 1 FROM integrations WHERE name = 'evil'`)
+    const { rows } = await control.sql.query(
+      `SELECT 1 FROM integrations WHERE name = 'evil' UNION ALL SELECT 1 FROM configs WHERE name = 'evil'`,
+    )
     t.deepEqual(rows, [])
   })
 
   test.serial(`a change cannot bring a bad ${name} in either`, async (t) => {
     const [path, body] = toBody('https://public.ssrf.test/v1')
     const slug = `changing-${name.replaceAll(/\W/g, '-')}`
-    await control.call(acme.adminKey, 'POST', path, { name: slug, ...body })
+    await control.call(acme.adminKey, 'POST', path, { name: slug, ...(path === '/configs' && { slug }), ...body })
     for (const { url, why } of ssrfCorpus.slice(0, 20)) {
       const [, changed] = toBody(url)
-      const { configurations } = changed as { configurations: object }
-      const answer = await control.call(acme.adminKey, 'PUT', `${path}/${slug}`, { key: 'k', configurations })
+      const { configurations, config } = changed as { configurations?: object; config?: object }
+      const change = config === undefined ? { key: 'k', configurations } : { config }
+      const answer = await control.call(acme.adminKey, 'PUT', `${path}/${slug}`, change)
       t.is(answer.status, 400, `${url} (${why}): ${answer.text}`)
     }
   })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { systemNames } from '../../../../src/gateway/egress/names.ts'
 import type { NameAddress } from '../../../../src/gateway/egress/names.ts'
-import { createRecent } from '../../../../src/gateway/egress/recent.ts'
+import { createRecent } from '../../../../src/lib/recent.ts'
 import { createResolver } from '../../../../src/gateway/egress/resolver.ts'
 import { loopLag } from '../../../support/loop-lag.ts'
 

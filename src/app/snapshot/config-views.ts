@@ -1,0 +1,53 @@
+import type { Pool } from 'pg'
+import { compileConfig } from '../../gateway/config/compile.ts'
+import { gatewayConfig } from '../../gateway/config/config.schema.ts'
+import type { ConfigView, ProviderScope } from '../../gateway/doors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import type { Vault } from '../secrets/vault.ts'
+import { configPlace } from './sealed-texts.ts'
+import type { Loaded } from './view-cache.ts'
+
+interface ConfigRow {
+  readonly id: string
+  readonly slug: string
+  readonly organisationId: string
+  readonly workspaceId: string
+  readonly versionId: string
+  readonly config: Buffer
+}
+
+const columns = `
+  SELECT c.id, c.slug, c.organisation_id AS "organisationId", c.workspace_id AS "workspaceId", v.id AS "versionId", v.config
+    FROM configs c
+    JOIN config_versions v ON v.id = c.version_id
+    JOIN workspaces w ON w.id = c.workspace_id
+    JOIN organisations o ON o.id = c.organisation_id
+   WHERE c.organisation_id = $1 AND ($2::uuid IS NULL OR c.workspace_id = $2)
+     AND c.status = 'active' AND w.status = 'active' AND o.status = 'active'`
+const queries = {
+  id: { name: 'config-by-id', text: `${columns} AND c.id = $3` },
+  slug: { name: 'config-by-slug', text: `${columns} AND c.slug = $3` },
+}
+
+/** A config as it is stored. */
+export interface SealedConfig {
+  open(vault: Vault): Promise<Loaded<ConfigView>>
+}
+
+/** Reads the config that this scope sees under this slug or id; null when there is none. */
+export async function readConfig(
+  pool: Pool,
+  { organisationId, workspaceId }: ProviderScope,
+  reference: string,
+): Promise<SealedConfig | null> {
+  const query = isUuid(reference) ? queries.id : queries.slug
+  const { rows } = await pool.query<ConfigRow>({ ...query, values: [organisationId, workspaceId, reference] })
+  const [row] = rows
+  return row === undefined ? null : { open: (vault) => openConfig(row, vault) }
+}
+
+async function openConfig(row: ConfigRow, vault: Vault): Promise<Loaded<ConfigView>> {
+  const text = await vault.decrypt(configPlace({ id: row.versionId, organisationId: row.organisationId }), row.config)
+  const active = compileConfig(gatewayConfig.parse(JSON.parse(text)))
+  return { view: { id: row.id, slug: row.slug, active }, dependsOn: [row.id, row.workspaceId, row.organisationId], until: Infinity }
+}

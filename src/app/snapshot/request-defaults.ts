@@ -1,0 +1,43 @@
+import type { KeyType, RequestDefaults } from '../../gateway/doors.ts'
+
+/** What a key, its workspace and its organisation say of the requests of the key, as it is stored. */
+export interface DefaultsRow {
+  readonly defaults: unknown
+  readonly workspaceDefaults: unknown
+  readonly organisationDefaults: unknown
+  readonly organisationSettings?: unknown
+  /** The config that is the default of the workspace. */
+  readonly workspaceConfig: string | null
+}
+
+/** Columns for a query over keys `k`, workspaces `w` and organisations `o`. */
+export const defaultColumns = `
+         k.defaults, w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults", o.settings AS "organisationSettings",
+         (SELECT c.id FROM configs c WHERE c.workspace_id = w.id AND c.is_default AND c.status = 'active') AS "workspaceConfig"`
+
+/** What requests of a key start from; null when there is nothing. The key's own config goes first, then the workspace's. */
+export function requestDefaults(type: KeyType, row: DefaultsRow): RequestDefaults | null {
+  const ofUsers = type === 'workspace-user' ? text(row.workspaceDefaults, 'user_api_key_config') : null
+  const config = text(row.defaults, 'config_id') ?? ofUsers ?? row.workspaceConfig
+  const guardrails = (name: string) => [...new Set([...texts(row.organisationDefaults, name), ...texts(row.workspaceDefaults, name)])]
+  const inputGuardrails = guardrails('input_guardrails')
+  const outputGuardrails = guardrails('output_guardrails')
+  if (config === null && inputGuardrails.length + outputGuardrails.length === 0) return null
+  return { config, configLocked: field(row.defaults, 'allow_config_override') === false, inputGuardrails, outputGuardrails }
+}
+
+/** Whether the organisation lets requests name stored configs only. */
+export const blocksInlineConfig = (settings: unknown): boolean => field(settings, 'block_inline_config') === true
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+
+function text(value: unknown, name: string): string | null {
+  const found = field(value, name)
+  return typeof found === 'string' && found !== '' ? found : null
+}
+
+function texts(value: unknown, name: string): readonly string[] {
+  const found = field(value, name)
+  return Array.isArray(found) ? found.filter((entry) => typeof entry === 'string') : []
+}

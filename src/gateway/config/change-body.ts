@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ApiError } from '../../lib/errors.ts'
+import { editJson, type JsonEdit } from '../../lib/json-edit.ts'
+import { existingPaths } from '../../lib/json-path.ts'
+import type { RequestBody } from '../body.ts'
+import type { BodyChanges } from './compile.ts'
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * A body with the config's parameters: defaults where the caller said nothing, overrides, then without what is dropped. A body that
+ * stays the same is the very same; of one that changes every other byte stays. Throws `invalid_request` for a body without parameters.
+ */
+export function changeBody(body: RequestBody, { override, fallback, drop }: BodyChanges): RequestBody {
+  if (body.kind === 'none') return body
+  const { json } = body
+  if (body.kind !== 'json' || !isRecord(json)) throw noParameters()
+  const absent = Object.entries(fallback).filter(([name]) => !Object.hasOwn(json, name) && !Object.hasOwn(override, name))
+  const different = Object.entries(override).filter(([name, value]) => !Object.hasOwn(json, name) || !isDeepStrictEqual(json[name], value))
+  const set = editBody(
+    body,
+    [...absent, ...different].map(([name, value]): JsonEdit => ({ path: [name], value })),
+  )
+  const dropped = drop.flatMap((steps) => existingPaths(set.json, steps))
+  return editBody(
+    set,
+    dropped.map((path): JsonEdit => ({ path, value: undefined })),
+  )
+}
+
+/** A JSON body with some of its values changed. */
+export function editBody(body: RequestBody, edits: readonly JsonEdit[]): RequestBody {
+  if (edits.length === 0 || body.bytes === null) return body
+  const text = editJson(body.bytes.toString('utf8'), edits)
+  const bytes = Buffer.from(text)
+  const json: unknown = JSON.parse(text)
+  return { ...body, bytes, json, length: bytes.length }
+}
+
+const noParameters = () =>
+  new ApiError('invalid_request', 'The config of this request sets or drops parameters, which only a body that is a JSON object has.', {
+    param: 'body',
+  })

@@ -1,0 +1,114 @@
+import { ApiError } from '../../lib/errors.ts'
+import { parseJson } from '../../lib/json.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { createRecent } from '../../lib/recent.ts'
+import type { ConfigView, KeyView, RequestDefaults, Snapshot } from '../doors.ts'
+import type { CallerHeaders } from '../headers.ts'
+import { type ActiveConfig, compileConfig } from './compile.ts'
+import { gatewayConfig } from './config.schema.ts'
+import { firstFault } from './issue.ts'
+
+/** The config of a request, and how much it says. */
+export interface ChosenConfig extends ActiveConfig {
+  /** Null for one that the request itself brought. */
+  readonly slug: string | null
+  /** Whether it goes before what the request says of its target: it was asked for, or may not be overridden. */
+  readonly binding: boolean
+}
+
+export interface ChooseDeps {
+  readonly snapshot: Snapshot
+}
+
+const header = 'x-service-config'
+
+/**
+ * The config that a request asks for, by slug or as JSON, else the one that its key starts from; null when there is neither. Throws
+ * `invalid_request`, `forbidden` for what the key or its workspace does not allow, `not_implemented` for what no request can use yet.
+ */
+export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig | null> {
+  const asked = headers.service.get('config') ?? ''
+  const { defaults } = key
+  const given = defaults === null || defaults.config === null ? null : { reference: defaults.config, locked: defaults.configLocked }
+  if (asked === '') return given === null ? null : after(stored(key, given.reference, deps), (view) => started(view, given))
+  if (given?.locked !== true) return asked.trimStart().startsWith('{') ? usable(inline(asked, key)) : askedFor(asked, key, deps)
+  return after(stored(key, given.reference, deps), (view) => locked(view, asked, given.reference))
+}
+
+function askedFor(slug: string, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig> {
+  return after(stored(key, slug, deps), (view) => {
+    if (view === null) throw unknownConfig(slug)
+    return usable({ ...view.active, slug: view.slug, binding: true })
+  })
+}
+
+function started(view: ConfigView | null, { reference, locked: binding }: { reference: string; locked: boolean }): ChosenConfig {
+  if (view === null) throw goneDefault(reference)
+  return usable({ ...view.active, slug: view.slug, binding })
+}
+
+/** The default is all that this key may use; to name it is no harm. */
+function locked(view: ConfigView | null, asked: string, reference: string): ChosenConfig {
+  if (view === null) throw goneDefault(reference)
+  if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, binding: true })
+  throw new ApiError('forbidden', `This API key is bound to the config ${JSON.stringify(view.slug)}. Leave ${header} out.`, {
+    param: header,
+  })
+}
+
+const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { snapshot }: ChooseDeps) =>
+  snapshot.config({ organisationId, workspaceId }, reference)
+
+/** Clients send the same config with every request; by its text it is checked once. */
+const checked = createRecent<ChosenConfig>(1000)
+
+function inline(text: string, key: KeyView): ChosenConfig {
+  if (key.blockInlineConfig)
+    throw new ApiError('forbidden', `Configs in ${header} are not allowed here. Store the config, and send its slug.`, { param: header })
+  const known = checked.get(text)
+  if (known !== undefined) return known
+  const parsed = gatewayConfig.safeParse(parsedHeader(text))
+  if (!parsed.success) {
+    const { path, message } = firstFault(parsed.error)
+    throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
+  }
+  const config = { ...compileConfig(parsed.data), slug: null, binding: true }
+  checked.set(text, config)
+  return config
+}
+
+/** Header values are latin1 on the wire, and clients put UTF-8 into them. */
+function parsedHeader(text: string): unknown {
+  try {
+    return parseJson(Buffer.from(text, 'latin1'))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw new ApiError('invalid_request', error.message.replace('The request body', `The config in ${header}`), {
+      param: header,
+      cause: error,
+    })
+  }
+}
+
+function usable(config: ChosenConfig): ChosenConfig {
+  if (config.unsupported === null) return config
+  throw new ApiError('not_implemented', `This release stores ${config.unsupported} and cannot carry it out yet. Use a config without it.`, {
+    param: config.unsupported,
+  })
+}
+
+const unknownConfig = (slug: string) =>
+  new ApiError('invalid_request', `There is no config ${JSON.stringify(slug.slice(0, 60))} in this workspace.`, { param: header })
+
+const goneDefault = (reference: string) =>
+  new ApiError('invalid_request', `The config ${JSON.stringify(reference)}, which this API key starts from, does not exist any more.`, {
+    param: header,
+  })
+
+function after<T, R>(value: MaybePromise<T>, use: (value: T) => R): MaybePromise<R> {
+  return value instanceof Promise ? value.then((found) => use(found)) : use(value)
+}
+
+/** Whether a request may have a config at all; asked of every request. */
+export const mayHaveConfig = (headers: CallerHeaders, { defaults }: { readonly defaults: RequestDefaults | null }): boolean =>
+  defaults !== null || headers.service.has('config')

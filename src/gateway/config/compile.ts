@@ -1,0 +1,119 @@
+import { parseJsonPath, type Step } from '../../lib/json-path.ts'
+import type { GatewayConfig, GuardrailReference } from './config.schema.ts'
+import { providerFieldNames, providerFieldsOf } from './provider-fields.ts'
+
+type Parameters = Readonly<Record<string, unknown>>
+
+/** What a config makes of a body's parameters. */
+export interface BodyChanges {
+  /** Set, whatever the caller sent. */
+  readonly override: Parameters
+  /** Set where the caller sent nothing. */
+  readonly fallback: Parameters
+  readonly drop: readonly (readonly Step[])[]
+}
+
+/** What a config makes of a request: its fields, with those of its only target merged in. */
+export interface ActiveConfig {
+  /** Where in the config this stands: `config`, or `config.targets[0]`. */
+  readonly option: string
+  /** The part that this release stores and does not carry out; null when there is none. */
+  readonly unsupported: string | null
+  /** A row of the catalogue, or `@slug`. */
+  readonly provider: string | null
+  readonly virtualKey: string | null
+  readonly apiKey: string | null
+  readonly customHost: string | null
+  /** Details of the provider, as a credential's fields. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Headers that go on although they may hold a credential, in lower case. */
+  readonly forwardHeaders: ReadonlySet<string>
+  readonly requestTimeoutMs: number | null
+  readonly changes: BodyChanges | null
+  readonly inputGuardrails: readonly GuardrailReference[]
+  readonly outputGuardrails: readonly GuardrailReference[]
+  readonly beforeHooks: readonly Parameters[]
+  readonly afterHooks: readonly Parameters[]
+  /** Whether answers keep strictly to the OpenAI format; null: as the request says. */
+  readonly strictOpenAiCompliance: boolean | null
+}
+
+/** Makes a checked config ready for use: once when it is loaded, not for each request. */
+export function compileConfig(config: GatewayConfig): ActiveConfig {
+  const { merged, option, unsupported } = onlyTarget(config, 'config')
+  return {
+    option,
+    unsupported,
+    provider: merged.provider ?? null,
+    virtualKey: merged.virtual_key ?? null,
+    apiKey: merged.api_key ?? null,
+    customHost: merged.custom_host ?? null,
+    fields: providerFieldsOf(merged),
+    forwardHeaders: new Set(merged.forward_headers?.map((name) => name.toLowerCase())),
+    requestTimeoutMs: merged.request_timeout ?? null,
+    changes: bodyChanges(merged),
+    inputGuardrails: merged.input_guardrails ?? [],
+    outputGuardrails: merged.output_guardrails ?? [],
+    beforeHooks: merged.before_request_hooks ?? [],
+    afterHooks: merged.after_request_hooks ?? [],
+    strictOpenAiCompliance: merged.strict_open_ai_compliance ?? null,
+  }
+}
+
+interface Found {
+  readonly merged: GatewayConfig
+  readonly option: string
+  readonly unsupported: string | null
+}
+
+/** Goes down as long as there is nothing to choose between. */
+function onlyTarget(config: GatewayConfig, option: string): Found {
+  const unsupported = unsupportedPart(config, option)
+  const [target] = config.targets ?? []
+  if (unsupported !== null || target === undefined) return { merged: config, option, unsupported }
+  return onlyTarget(inherited(config, target), `${option}.targets[0]`)
+}
+
+/**
+ * Routing, retries and caching are other steps of the pipeline than these: a config may hold them, and cannot be used with them yet.
+ * Each part with whether a config asks for it.
+ */
+const laterParts: readonly (readonly [part: string, asksFor: (config: GatewayConfig) => boolean])[] = [
+  ['strategy', ({ strategy, targets = [] }) => strategy?.mode === 'conditional' || targets.length > 1],
+  ['retry', ({ retry }) => (retry?.attempts ?? 0) > 0],
+  ['cache', ({ cache }) => cache !== undefined],
+  ['cb_config', ({ cb_config: breaker, strategy }) => breaker !== undefined || strategy?.cb_config !== undefined],
+  ['prompt_id', ({ prompt_id: prompt }) => prompt !== undefined],
+  ['fetch_integrated_models', ({ fetch_integrated_models: models }) => models === true],
+]
+
+function unsupportedPart(config: GatewayConfig, option: string): string | null {
+  const found = laterParts.find(([, asksFor]) => asksFor(config))
+  return found === undefined ? null : `${option}.${found[0]}`
+}
+
+/** Fields that belong to one credential; a target with a credential of its own takes none of them from above. */
+const isAddress = (name: string): boolean =>
+  name === 'provider' || name === 'virtual_key' || name === 'api_key' || name === 'custom_host' || providerFieldNames.has(name)
+
+/** What is about the config itself, and not about what requests become. */
+const ownOnly = new Set(['strategy', 'targets', 'name', 'weight'])
+
+/** A target with what it takes over from the config around it. */
+function inherited(config: GatewayConfig, target: GatewayConfig): GatewayConfig {
+  const named = target.provider !== undefined || target.virtual_key !== undefined
+  const passed = Object.entries(config).filter(([name]) => !ownOnly.has(name) && !(named && isAddress(name)))
+  const override = { ...config.override_params, ...target.override_params }
+  const fallback = { ...config.default_params, ...target.default_params }
+  const drop = [...(config.drop_params ?? []), ...(target.drop_params ?? [])]
+  return { ...Object.fromEntries(passed), ...target, override_params: override, default_params: fallback, drop_params: drop }
+}
+
+function bodyChanges({
+  override_params: override = {},
+  default_params: fallback = {},
+  drop_params: drop = [],
+}: GatewayConfig): BodyChanges | null {
+  if (Object.keys(override).length + Object.keys(fallback).length + drop.length === 0) return null
+  return { override, fallback, drop: drop.map((path) => parseJsonPath(path) ?? []) }
+}
