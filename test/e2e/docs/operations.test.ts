@@ -1,0 +1,54 @@
+// Every command block of docs/operations is run as its reader would run it, one block after the other, in one shell a document.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import test from 'ava'
+import { debianPostgres } from '../../support/debian-postgres.ts'
+import { documentBlocks, type DocumentBlock } from '../../support/document-blocks.ts'
+import { findTool, openStage, type DocumentStage } from '../../support/document-stage.ts'
+
+const folder = path.resolve(import.meta.dirname, '../../../docs/operations')
+const bin = debianPostgres()
+
+/** What a block may need, and why it is not here; null: it is. Any other word is the name of a program. */
+const present: Readonly<Record<string, string | null>> = {
+  server: null,
+  embedded: null,
+  pg_dump: bin === null ? 'this machine has no PostgreSQL of its own, with a pg_dump of its version' : null,
+  cluster: process.env['GATEHOUSE_TEST_KUBECONFIG'] === undefined ? 'GATEHOUSE_TEST_KUBECONFIG names no Kubernetes' : null,
+}
+
+const lacks = ({ needs }: DocumentBlock) =>
+  needs.map((need) => (need in present ? present[need] : findTool(need) === null ? `${need} is not installed` : null)).find((why) => why)
+
+for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
+  const blocks = documentBlocks(path.join(folder, name))
+  for (const block of blocks) {
+    const why = lacks(block)
+    if (why) test.skip(`SKIPPED ${name}:${block.line}: ${why}`, (t) => t.pass())
+  }
+  const runnable = blocks.filter((block) => !lacks(block))
+  const [embedded, others] = [true, false].map((wanted) => runnable.filter(({ needs }) => needs.includes('embedded') === wanted))
+  if (others && others.length > 0) runs(name, others, false)
+  if (embedded && embedded.length > 0) runs(`${name} with the embedded PostgreSQL`, embedded, true)
+}
+
+function runs(title: string, blocks: readonly DocumentBlock[], embedded: boolean): void {
+  test.serial(`${title}: ${blocks.length} blocks`, async (t) => {
+    const stage = await openStage({ bin: blocks.some(({ needs }) => needs.includes('pg_dump')) ? bin : null, embedded })
+    t.teardown(() => stage.stop())
+    const { code, output } = await run(blocks, stage)
+    t.is(code, 0, output.slice(-4000))
+  })
+}
+
+async function run(blocks: readonly DocumentBlock[], stage: DocumentStage) {
+  const script = blocks.map(({ line, commands }) => `echo '--- line ${line}'\n${commands}`).join('\n')
+  const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-s'], { cwd: stage.folder, env: stage.env, stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  shell.stdin.end(`${script}\n`)
+  await once(shell, 'close')
+  return { code: shell.exitCode, output }
+}

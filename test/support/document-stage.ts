@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Secret } from '../../src/lib/secret.ts'
+import { startDebianPostgres } from './debian-postgres.ts'
+import { testDatabase, type TestDatabase } from './database.ts'
+import { adminKey, environment, startGatehouse, workspaceKey, type Gatehouse } from './process.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+/** Where the commands of a document run: a folder, and the environment of the installation that the document speaks of. */
+export interface DocumentStage {
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  stop(): Promise<void>
+}
+
+/** Helm as scripts/get-helm.ts leaves it; null: it is not there. */
+export function findTool(name: string): string | null {
+  const own = path.join(root, '.tools', name)
+  if (existsSync(own)) return own
+  try {
+    return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
+  } catch {
+    return null
+  }
+}
+
+/**
+ * An installation with one stored provider: on PostgreSQL, on the machine's own one (`bin`) when its tools are to be used, or on the
+ * embedded one. `gatehouse` is on the PATH, and the folder looks like a checkout.
+ */
+export async function openStage({ bin, embedded }: { readonly bin: string | null; readonly embedded: boolean }): Promise<DocumentStage> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-docs-'))
+  const tools = path.join(folder, '.bin')
+  mkdirSync(tools)
+  writeFileSync(path.join(tools, 'gatehouse'), `#!/bin/sh\nexec "${process.execPath}" "${root}/src/cli/gatehouse.ts" "$@"\n`, {
+    mode: 0o755,
+  })
+  for (const name of ['charts', 'docker', 'releases', 'migrations', 'package.json'])
+    symlinkSync(path.join(root, name), path.join(folder, name))
+  const own = bin === null || embedded ? null : await startDebianPostgres(bin)
+  const database = own === null ? (embedded ? null : await testDatabase()) : asTestDatabase(own)
+  const gatehouse = await startGatehouse(database === null ? { env: embeddedSettings } : { on: database })
+  await storeProvider(gatehouse)
+  const search = [tools, ...(bin === null ? [] : [bin]), path.join(root, 'node_modules/.bin'), process.env['PATH'] ?? ''].join(
+    path.delimiter,
+  )
+  return {
+    folder,
+    env: {
+      ...(database === null ? { ENCRYPTION_KEY: '' } : environment(database.config)),
+      HOME: folder,
+      NODE_NO_WARNINGS: '1',
+      PATH: search,
+      DATA_DIR: gatehouse.dataDir,
+      GATEHOUSE_URL: gatehouse.origin,
+      GATEHOUSE_PID: String(gatehouse.process.pid),
+      ADMIN_KEY: adminKey,
+      WORKSPACE_KEY: workspaceKey,
+    },
+    async stop() {
+      await gatehouse.stop()
+      await database?.drop()
+      await own?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const embeddedSettings = { DB_HOST: '', DB_PORT: '', DB_USER: '', DB_PASS: '', DB_NAME: '', DB_SSL: '', ENCRYPTION_KEY: '' }
+
+const asTestDatabase = (own: {
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly name: string
+}): TestDatabase => ({
+  config: {
+    embedded: false,
+    host: '127.0.0.1',
+    port: own.port,
+    user: own.user,
+    password: new Secret(own.password),
+    name: own.name,
+    poolSize: 5,
+    ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
+  },
+  superuser: { host: '127.0.0.1', port: own.port, user: 'postgres', database: own.name },
+  drop: async () => {},
+})
+
+async function storeProvider({ origin }: Gatehouse): Promise<void> {
+  const answer = await fetch(`${origin}/v1/integrations`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': adminKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'OpenAI', slug: 'openai-prod', ai_provider_id: 'openai', key: 'sk-stored-0000000000000000' }),
+  })
+  if (!answer.ok) throw new Error(`the provider could not be stored: ${await answer.text()}`)
+}
