@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
+import type { AccessSettings } from '../lib/access-settings.ts'
+import type { Role } from '../lib/roles.ts'
 import type { RowChange } from './audit/changes.ts'
 import type { Deps } from './deps.ts'
 
@@ -14,6 +16,10 @@ export interface Actor {
   readonly organisationId: string
   readonly workspaceId: string | null
   readonly userId: string | null
+  /** What the user is in the workspace; null for a service key. */
+  readonly role: Role | null
+  /** What the organisation, or the workspace, allows. */
+  readonly settings: AccessSettings
   readonly permissions: ReadonlySet<string>
 }
 
@@ -46,6 +52,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly permission: string | readonly string[]
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
   readonly resource?: string
+  /** The verb of the audit row, when the scope does not say it. */
+  readonly action?: string
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT: the path of the GET whose answer `If-Match` is about; its own path when absent. */

@@ -8,6 +8,7 @@ import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { providers } from './providers/index.ts'
+import { users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
 import { workspaces } from './workspaces/index.ts'
 
@@ -16,6 +17,7 @@ export const features: readonly Feature[] = [
   organisations,
   workspaces,
   apiKeys,
+  users,
   { ...integrations, loadCredential },
   providers,
   virtualKeys,

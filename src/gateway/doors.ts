@@ -2,7 +2,9 @@
  * The three ports between the planes. The data plane knows the control plane only through these types:
  * Snapshot (in), Ledger (both ways), Journal (out).
  */
+import type { AccessSettings } from '../lib/access-settings.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { Role } from '../lib/roles.ts'
 import type { ActiveConfig } from './config/compile.ts'
 import type { Credential } from './providers/provider.ts'
 
@@ -18,7 +20,12 @@ export interface KeyView {
   readonly workspaceId: string | null
   readonly workspaceSlug: string | null
   readonly userId: string | null
+  /** What the user of the key is in its workspace; null for a service key, and for somebody who is not there any more. */
+  readonly role: Role | null
+  /** The scopes that count: those of the key and, when it is a user's, of the user's role. */
   readonly scopes: ReadonlySet<string>
+  /** What the organisation, or this workspace of it, allows. */
+  readonly settings: AccessSettings
   readonly expiresAt: number | null
   readonly status: 'active' | 'exhausted' | 'expired'
   /** Metadata that every request of this key carries, under what the request itself sends. */

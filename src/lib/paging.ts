@@ -17,6 +17,9 @@ export const pageFields = ({ defaultSize, maxSize }: { readonly defaultSize: num
   current_page: wholeNumber(1_000_000).default(0).meta({ description: 'The page, counted from 0.', default: 0 }),
 })
 
+/** Other names of the same fields, which clients of some lists use: `aliases` of a route. */
+export const camelCasePages = { pageSize: 'page_size', currentPage: 'current_page' } as const
+
 /** The envelope of every list. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ object: z.literal('list'), data: z.array(item), total: z.int(), has_more: z.boolean() })

@@ -1,3 +1,4 @@
+import { effectiveSettings } from '../../src/lib/access-settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,6 +59,8 @@ const key: KeyView = {
   workspaceId: randomUUID(),
   workspaceSlug: 'ws-test',
   userId: null,
+  role: null,
+  settings: effectiveSettings({}, {}),
   scopes: new Set(['completions.write']),
   expiresAt: null,
   status: 'active',

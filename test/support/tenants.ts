@@ -10,6 +10,7 @@ export type Things = Readonly<Record<Noun, readonly string[]>>
 export type Noun =
   | 'organisations'
   | 'workspaces'
+  | 'users'
   | 'api-keys'
   | 'integrations'
   | 'providers'
@@ -60,7 +61,7 @@ async function demand(answer: Promise<RawAnswer>): Promise<Readonly<Record<strin
 
 /** Makes an organisation, its workspaces and their keys. A key is made by the first admin and then moved, since only the process knows how to hash one. */
 export async function createCompany(calls: Calls, slug: string): Promise<Company> {
-  const [organisationId, mainId, sideId] = [randomUUID(), randomUUID(), randomUUID()]
+  const [organisationId, mainId, sideId, userId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   const { gatehouse } = calls
   const admin = await makeKey(gatehouse, 'organisation', organisationScopes)
   const keys = [await makeKey(gatehouse, 'workspace', workspaceScopes), await makeKey(gatehouse, 'workspace', workspaceScopes)] as const
@@ -75,6 +76,16 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         at === 0,
       ])
     }
+    await client.query(`INSERT INTO users (id, organisation_id, email, role) VALUES ($1, $2, $3, 'member')`, [
+      userId,
+      organisationId,
+      `person@${slug}.example`,
+    ])
+    for (const workspace of [mainId, sideId])
+      await client.query(
+        `INSERT INTO workspace_members (id, organisation_id, workspace_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, $3, 'member')`,
+        [organisationId, workspace, userId],
+      )
     const move = 'UPDATE api_keys SET organisation_id = $2, workspace_id = $3 WHERE id = $1'
     await client.query(move, [admin.id, organisationId, null])
     await client.query(move, [keys[0].id, organisationId, mainId])
@@ -91,7 +102,12 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
       workspaceId,
       slug: name,
       key,
-      things: { organisations: [organisationId, slug], workspaces: [workspaceId, name], ...(await makeThings(calls, key, name)) },
+      things: {
+        organisations: [organisationId, slug],
+        workspaces: [workspaceId, name],
+        users: [userId],
+        ...(await makeThings(calls, key, name)),
+      },
     }
   }
   return {
@@ -118,7 +134,7 @@ async function makeThings(
   { gatehouse, providerUrl }: Calls,
   key: string,
   name: string,
-): Promise<Omit<Things, 'organisations' | 'workspaces'>> {
+): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users'>> {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
   const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])
   const configurations = { custom_host: providerUrl }

@@ -23,6 +23,8 @@ export const toActor = (key: KeyView): Actor => ({
   organisationId: key.organisationId,
   workspaceId: key.workspaceId,
   userId: key.userId,
+  role: key.role,
+  settings: key.settings,
   permissions: key.scopes,
 })
 

@@ -127,7 +127,8 @@ const toEntry = ({ route, actor, input, ...request }: Request, { resource, chang
 const verbs = { POST: 'create', PUT: 'update', DELETE: 'delete', GET: 'read' } as const
 
 /** `rotate` of `workspace_service_api_keys.rotate`; by the method when the accepted scopes differ in it. */
-export function actionOf({ permission, method }: Pick<Route, 'permission' | 'method'>): string {
+export function actionOf({ action, permission, method }: Pick<Route, 'action' | 'permission' | 'method'>): string {
+  if (action !== undefined) return action
   const [verb, ...others] = new Set([permission].flat().map((scope) => scope.split('.').at(-1)))
   return verb === undefined || others.length > 0 ? verbs[method] : verb
 }

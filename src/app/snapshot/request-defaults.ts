@@ -26,9 +26,6 @@ export function requestDefaults(type: KeyType, row: DefaultsRow): RequestDefault
   return { config, configLocked: field(row.defaults, 'allow_config_override') === false, inputGuardrails, outputGuardrails }
 }
 
-/** Whether the organisation lets requests name stored configs only. */
-export const blocksInlineConfig = (settings: unknown): boolean => field(settings, 'block_inline_config') === true
-
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 

@@ -1,7 +1,9 @@
 import type { Pool } from 'pg'
 import type { KeyView, ProviderScope, ProviderView } from '../../gateway/doors.ts'
 import type { Credential } from '../../gateway/providers/provider.ts'
-import { blocksInlineConfig, defaultColumns, type DefaultsRow, requestDefaults } from './request-defaults.ts'
+import { effectiveSettings } from '../../lib/access-settings.ts'
+import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'
+import { defaultColumns, type DefaultsRow, requestDefaults } from './request-defaults.ts'
 import type { Loaded } from './view-cache.ts'
 
 /** The columns of an integration that its credential is read from. */
@@ -20,9 +22,14 @@ export interface OpenedIntegration {
   readonly customHeaders: Readonly<Record<string, string>>
 }
 
-interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'blockInlineConfig'>, DefaultsRow {
+interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'blockInlineConfig' | 'role' | 'settings'>, DefaultsRow {
   readonly scopes: readonly string[]
   readonly metadata: unknown
+  readonly workspaceMetadata: unknown
+  readonly organisationSettings: unknown
+  readonly accessOverrides: unknown
+  readonly organisationRole: OrganisationRole | null
+  readonly workspaceRole: WorkspaceRole | null
   /** Milliseconds that the secret still serves; null: until the key is changed. */
   readonly remainingMs: number | null
 }
@@ -31,11 +38,15 @@ interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'blo
 const keyByHash = `
   SELECT k.id, k.type, k.name, k.organisation_id AS "organisationId", k.workspace_id AS "workspaceId", w.slug AS "workspaceSlug",
          k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
+         w.defaults -> 'metadata' AS "workspaceMetadata",
          (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt", ${defaultColumns},
+         w.access_overrides AS "accessOverrides", u.role AS "organisationRole", m.role AS "workspaceRole",
          CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"
     FROM api_keys k
     JOIN organisations o ON o.id = k.organisation_id
     LEFT JOIN workspaces w ON w.id = k.workspace_id
+    LEFT JOIN users u ON u.id = k.user_id AND u.status = 'active'
+    LEFT JOIN workspace_members m ON m.user_id = k.user_id AND m.workspace_id = k.workspace_id
    WHERE (k.key_hash = $1 OR (k.previous_key_hash = $1 AND k.previous_key_expires_at > now()))
      AND k.status <> 'archived' AND o.status = 'active' AND w.status IS DISTINCT FROM 'archived'`
 
@@ -45,22 +56,21 @@ export async function readKey(pool: Pool, hash: Buffer, now: () => number): Prom
   const { rows } = await pool.query<KeyRow>({ name: 'key-by-hash', text: keyByHash, values: [hash] })
   const [row] = rows
   if (row === undefined) return null
-  const {
-    remainingMs,
-    scopes,
-    metadata,
-    defaults,
-    workspaceDefaults,
-    organisationDefaults,
-    workspaceConfig,
-    organisationSettings,
-    ...rest
-  } = row
-  const starts = requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig })
-  const blockInlineConfig = blocksInlineConfig(organisationSettings)
+  const { remainingMs, scopes, metadata, defaults, workspaceDefaults, organisationDefaults, workspaceConfig, ...more } = row
+  const { organisationSettings, accessOverrides, organisationRole, workspaceRole, workspaceMetadata, ...rest } = more
+  const settings = effectiveSettings(organisationSettings, accessOverrides)
+  const role = organisationRole === null ? null : roleIn(organisationRole, workspaceRole)
   return {
-    view: { ...rest, scopes: new Set(scopes), metadata: stringsOf(metadata), defaults: starts, blockInlineConfig },
-    dependsOn: [row.id, row.organisationId, ...(row.workspaceId === null ? [] : [row.workspaceId])],
+    view: {
+      ...rest,
+      role,
+      settings,
+      scopes: row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : new Set(scopes),
+      metadata: { ...stringsOf(workspaceMetadata), ...stringsOf(metadata) },
+      defaults: requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig }),
+      blockInlineConfig: settings.block_inline_config,
+    },
+    dependsOn: [row.id, row.organisationId, row.workspaceId, row.userId].filter((id) => id !== null),
     until: remainingMs === null ? Infinity : askedAt + remainingMs,
   }
 }

@@ -7,6 +7,7 @@ import { createMetrics } from '../../app/metrics.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Route } from '../../app/route.ts'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
+import { effectiveSettings } from '../../lib/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { organisationScopes, userScopes, workspaceScopes } from '../../lib/scopes.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -21,6 +22,8 @@ const operatorOf = (organisationId: string): Actor => ({
   organisationId,
   workspaceId: null,
   userId: null,
+  role: 'owner',
+  settings: effectiveSettings({}, {}),
   permissions: new Set([...organisationScopes, ...workspaceScopes, ...userScopes]),
 })
 

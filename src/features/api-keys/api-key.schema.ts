@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { metadataField } from '../../lib/metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
@@ -11,14 +12,8 @@ const maxTransitionMs = 365 * 24 * 60 * 60 * 1000
 const transition = z.int().min(minTransitionMs).max(maxTransitionMs)
 const moment = z.iso.datetime({ offset: true })
 
-/** Every log row of the key carries them; as many as a request may send. */
-const maxMetadata = 64
-
 const defaults = z.strictObject({
-  metadata: z
-    .record(textField(255).min(1), textField(1024))
-    .refine((pairs) => Object.keys(pairs).length <= maxMetadata, `At most ${maxMetadata} pairs are allowed.`)
-    .optional(),
+  metadata: metadataField.optional(),
   config_id: textField(255).nullable().optional(),
   allow_config_override: z.boolean().optional(),
 })

@@ -1,12 +1,28 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug } from '../../app/database/find.ts'
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { isAtLeast, type Role } from '../../lib/roles.ts'
 import { Workspace } from './workspace.entity.ts'
 
 /** Refuses with AB03 what the key has no scope for. Only needed where the scope depends on the data. */
 export function demandScope(actor: Actor, scope: string): void {
   if (!actor.permissions.has(scope)) throw new ApiError('AB03', `This key lacks the scope ${scope}.`)
+}
+
+/** Refuses with AB03 who acts in one workspace only. */
+export function demandOrganisation(actor: Actor): void {
+  if (actor.workspaceId !== null)
+    throw new ApiError('AB03', 'A workspace key acts in its own workspace only. This needs an organisation key.')
+}
+
+/** What a credential counts as when roles are given: a service key has none of its own. */
+const roleOf = ({ role, keyType }: Actor): Role =>
+  role ?? (keyType === 'organisation-service' ? 'organisation-admin' : keyType === 'workspace-service' ? 'admin' : 'member')
+
+/** Refuses with AB03 whoever would give, take or change a role above their own. */
+export function demandRank(actor: Actor, role: Role, param: string): void {
+  if (!isAtLeast(roleOf(actor), role)) throw new ApiError('AB03', `Nobody gives or takes a role above their own: ${role}.`, { param })
 }
 
 /**
@@ -35,3 +51,27 @@ export async function workspaceFilter(em: EntityManager, actor: Actor, reference
   if (actor.workspaceId === null && reference === undefined) return null
   return (await resolveWorkspace(em, actor, reference)).id
 }
+
+interface Wanted {
+  readonly reference: string
+  readonly status?: Workspace['status']
+  /** Locks the row, because it is about to change, or because something is about to depend on it. */
+  readonly lock?: boolean
+}
+
+/** A workspace of a path that the caller may see; AB08 otherwise. */
+export async function findWorkspace(
+  em: EntityManager,
+  actor: Actor,
+  { reference, status = 'active', lock = false }: Wanted,
+): Promise<Workspace> {
+  const where = { $and: [byIdOrSlug(reference), { ...visibleWorkspaces(actor), status }] }
+  const row = await em.findOne(Workspace, where, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
+  return orNotFound(row, 'workspace', { reference, param: 'workspaceId' })
+}
+
+/** A workspace key sees its own workspace, an organisation key all. */
+export const visibleWorkspaces = (actor: Actor) => ({
+  organisationId: actor.organisationId,
+  ...(actor.workspaceId !== null && { id: actor.workspaceId }),
+})

@@ -1,16 +1,21 @@
 import { feature } from '../../app/feature.ts'
+import { createMembers, deleteMember, listMembers, readMember, updateMember } from './members.routes.ts'
+import { WorkspaceMember } from './workspace-member.entity.ts'
 import { Workspace } from './workspace.entity.ts'
 import { workspaceRoutes } from './workspaces.routes.ts'
 
-export { demandScope, resolveWorkspace, workspaceFilter } from './access.ts'
+export { demandOrganisation, demandRank, demandScope, findWorkspace, resolveWorkspace, workspaceFilter } from './access.ts'
+export { removeMember } from './members.ts'
 export { demandOwnOrganisation, visibleTo } from './visible-to.ts'
 
-/** The parts of an organisation. */
+const verbs = ['create', 'read', 'update', 'delete', 'list'] as const
+
+/** The parts of an organisation, and who is in them. */
 export const workspaces = feature({
   id: 'workspaces',
   since: '1.3.0',
   requires: ['organisations'],
-  permissions: ['workspaces.list', 'workspaces.read'],
-  entities: [Workspace],
-  routes: workspaceRoutes,
+  permissions: verbs.flatMap((verb) => [`workspaces.${verb}`, `workspace_users.${verb}`]),
+  entities: [Workspace, WorkspaceMember],
+  routes: [...workspaceRoutes, listMembers, createMembers, readMember, updateMember, deleteMember],
 })

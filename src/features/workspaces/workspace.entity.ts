@@ -19,6 +19,7 @@ export const Workspace = defineEntity({
     defaults: p.json<Record<string, unknown>>().default('{}'),
     usageLimits: p.json<readonly UsageLimits[]>().default('[]'),
     rateLimits: p.json<readonly RateLimit[]>().default('[]'),
+    accessOverrides: p.json<Record<string, unknown>>().default('{}'),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

@@ -1,7 +1,11 @@
 import { z } from 'zod'
+import { accessOverrides } from '../../lib/access-settings.ts'
+import { metadataField } from '../../lib/metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField, slugField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
-import { rateLimitsView, usageLimitsView } from '../limits/index.ts'
+import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { memberView } from './member.schema.ts'
 
 const statuses = ['active', 'archived'] as const
 
@@ -22,6 +26,51 @@ export const workspaceFilterQuery = z.object({
 
 export const workspaceParams = z.object({ workspaceId: z.string() })
 
+const reference = z.string().min(1).max(255)
+
+/** What every request in a workspace starts from. */
+const defaults = z.strictObject({
+  metadata: metadataField.nullable().optional(),
+  input_guardrails: z.array(reference).max(100).nullable().optional(),
+  output_guardrails: z.array(reference).max(100).nullable().optional(),
+  user_api_key_config: reference.nullable().optional(),
+})
+
+export type WorkspaceDefaults = z.output<typeof defaults>
+
+const optionalFields = {
+  description: textField(10_000).nullable().optional(),
+  defaults: defaults.nullable().optional(),
+  usage_limits: z.array(usageLimits).max(1).nullable().optional(),
+  rate_limits: rateLimits.nullable().optional(),
+  access_overrides: accessOverrides.nullable().optional(),
+}
+
+export const createWorkspaceBody = z
+  .strictObject({
+    name: nameField,
+    slug: slugField.optional(),
+    users: z.array(z.string().max(320)).max(1000).optional().meta({ description: 'Ids or e-mail addresses; they become members.' }),
+    ...optionalFields,
+  })
+  .meta({ id: 'CreateWorkspace', description: 'A new workspace.' })
+
+export const updateWorkspaceBody = z.strictObject({ name: nameField.optional(), ...optionalFields }).meta({
+  id: 'UpdateWorkspace',
+  description: 'What to change; what is absent stays, null clears. Defaults and overrides change field by field.',
+})
+
+export type UpdateWorkspace = z.output<typeof updateWorkspaceBody>
+
+export const deleteWorkspaceBody = z
+  .strictObject({
+    name: z.string().optional().meta({ description: 'The name of the workspace, when given, must be right.' }),
+    force_delete: z.boolean().default(false).meta({ description: 'Deletes what is in the workspace too.' }),
+    workspaceId: z.string().optional().meta({ description: 'As in the path.' }),
+  })
+  .default({ force_delete: false })
+  .meta({ id: 'DeleteWorkspace', description: 'Whether a workspace with something in it may go.' })
+
 const fields = {
   id: z.uuid(),
   slug: z.string(),
@@ -32,6 +81,7 @@ const fields = {
   defaults: z.record(z.string(), z.unknown()),
   usage_limits: z.array(usageLimitsView),
   rate_limits: rateLimitsView,
+  access_overrides: z.record(z.string(), z.unknown()).meta({ description: "What differs from the organisation's settings." }),
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),
   object: z.literal('workspace'),
@@ -44,7 +94,7 @@ export const workspaceView = z
 
 /** A workspace with its members. */
 export const workspaceWithUsers = z
-  .object({ ...fields, users: z.array(z.unknown()) })
+  .object({ ...fields, users: z.array(memberView) })
   .meta({ id: 'WorkspaceWithUsers', description: 'A workspace with its members.' })
 
 export const workspaceList = listOf(workspaceView).meta({ id: 'WorkspaceList', description: 'Workspaces, oldest first.' })

@@ -1,13 +1,29 @@
 import type { FilterQuery } from '@mikro-orm/core'
-import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import { z } from 'zod'
 import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
+import { demandOrganisation, findWorkspace, visibleWorkspaces } from './access.ts'
+import { archiveContents, demandEmpty } from './contents.ts'
+import { addMembers, membersOf, presentMembers } from './members.ts'
+import { presentWorkspace } from './present-workspace.ts'
 import { Workspace } from './workspace.entity.ts'
-import { workspaceFilterQuery, workspaceList, workspaceParams, workspaceWithUsers } from './workspace.schema.ts'
-import type { z } from 'zod'
+import {
+  createWorkspaceBody,
+  deleteWorkspaceBody,
+  updateWorkspaceBody,
+  workspaceFilterQuery,
+  workspaceList,
+  workspaceParams,
+  workspaceView,
+  workspaceWithUsers,
+} from './workspace.schema.ts'
+import { addWorkspace, changeWorkspace, toNewMembers } from './workspaces.ts'
 
 type Filter = z.output<typeof workspaceFilterQuery>
+
+const resource = 'workspace'
+const empty = z.object({})
 
 const list = (path: `/${string}`): Route =>
   route({
@@ -29,12 +45,88 @@ const read = (path: `/${string}`): Route =>
     response: workspaceWithUsers,
   })(readWorkspace)
 
-/** Both paths are in use: the reference documents one, its clients also call the other. */
-export const workspaceRoutes = [
+const createWorkspace = route({
+  method: 'POST',
+  path: '/admin/workspaces',
+  summary: 'Create a workspace',
+  permission: 'workspaces.create',
+  resource,
+  body: createWorkspaceBody,
+  response: workspaceView,
+})(async ({ em, actor, body, audit }) => {
+  demandOrganisation(actor)
+  const { users, ...wanted } = body
+  const workspace = await addWorkspace(em, actor, wanted)
+  await addMembers(em, actor, { workspace, users: await toNewMembers(em, actor, users ?? []) })
+  audit({ id: workspace.id, workspaceId: workspace.id })
+  return presentWorkspace(workspace)
+})
+
+const updateWorkspace = route({
+  method: 'PUT',
+  path: '/admin/workspaces/:workspaceId',
+  summary: 'Change a workspace',
+  permission: 'workspaces.update',
+  resource,
+  params: workspaceParams,
+  body: updateWorkspaceBody,
+  response: empty,
+})(async ({ em, actor, params, body, audit }) => {
+  const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
+  changeWorkspace(workspace, body, actor)
+  audit({ id: workspace.id, workspaceId: workspace.id })
+  return {}
+})
+
+const deleteWorkspace = route({
+  method: 'DELETE',
+  path: '/admin/workspaces/:workspaceId',
+  summary: 'Archive a workspace; refused while something is in it, unless force_delete is set',
+  permission: 'workspaces.delete',
+  resource,
+  params: workspaceParams,
+  body: deleteWorkspaceBody,
+  response: empty,
+})(async ({ em, actor, params, body, audit }) => {
+  demandOrganisation(actor)
+  const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
+  if (body.name !== undefined && body.name !== workspace.name)
+    throw new ApiError('AB01', 'This is not the name of the workspace.', { param: 'name' })
+  if (workspace.isDefault) throw new ApiError('AB07', 'The default workspace of an organisation stays.', { param: 'workspaceId' })
+  if (body.force_delete) await archiveContents(em, workspace)
+  else await demandEmpty(em, workspace)
+  workspace.status = 'archived'
+  audit({ id: workspace.id, workspaceId: workspace.id })
+  return {}
+})
+
+const restoreWorkspace = route({
+  method: 'POST',
+  path: '/admin/workspaces/:workspaceId/restore',
+  summary: 'Restore an archived workspace; what was deleted with it stays deleted',
+  permission: 'workspaces.delete',
+  action: 'restore',
+  resource,
+  params: workspaceParams,
+  response: workspaceView,
+})(async ({ em, actor, params, audit }) => {
+  demandOrganisation(actor)
+  const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, status: 'archived', lock: true })
+  workspace.status = 'active'
+  audit({ id: workspace.id, workspaceId: workspace.id })
+  return presentWorkspace(workspace)
+})
+
+/** For lists and single reads both paths are in use: the reference documents one, its clients also call the other. */
+export const workspaceRoutes: readonly Route[] = [
+  createWorkspace,
   list('/admin/workspaces'),
   list('/workspaces'),
   read('/admin/workspaces/:workspaceId'),
   read('/workspaces/:workspaceId'),
+  updateWorkspace,
+  deleteWorkspace,
+  restoreWorkspace,
 ]
 
 async function listWorkspaces({ em, actor, query }: Call<undefined, Filter, undefined>) {
@@ -47,36 +139,15 @@ async function listWorkspaces({ em, actor, query }: Call<undefined, Filter, unde
 }
 
 async function readWorkspace({ em, actor, params }: Call<{ workspaceId: string }, undefined, undefined>) {
-  const row = await em.findOne(Workspace, { $and: [byIdOrSlug(params.workspaceId), { ...visible(actor), status: 'active' }] })
-  return { ...presentWorkspace(orNotFound(row, 'workspace', { reference: params.workspaceId, param: 'workspaceId' })), users: [] }
+  const row = await findWorkspace(em, actor, { reference: params.workspaceId })
+  return { ...presentWorkspace(row), users: await presentMembers(em, row, await membersOf(em, row)) }
 }
 
-const visible = (actor: Actor) => ({
-  organisationId: actor.organisationId,
-  ...(actor.workspaceId !== null && { id: actor.workspaceId }),
-})
-
 const matching = (actor: Actor, { name, exact_name, status }: Filter): FilterQuery<Workspace> => ({
-  ...visible(actor),
-  status: { $in: status },
   $and: [
+    visibleWorkspaces(actor),
+    { status: { $in: status } },
     ...(name === undefined ? [] : [{ name: { $ilike: `%${name.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` } }]),
     ...(exact_name === undefined ? [] : [{ name: exact_name }]),
   ],
-})
-
-const presentWorkspace = (row: Workspace) => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  description: row.description ?? null,
-  status: row.status,
-  is_default: Number(row.isDefault),
-  // The reference documents these two inside `defaults`, its clients read them outside: they are in both.
-  defaults: { ...row.defaults, is_default: Number(row.isDefault), object: 'workspace' },
-  usage_limits: [...row.usageLimits],
-  rate_limits: [...row.rateLimits],
-  created_at: row.createdAt.toISOString(),
-  last_updated_at: row.lastUpdatedAt.toISOString(),
-  object: 'workspace' as const,
 })

@@ -28,6 +28,12 @@ test.after.always(async () => {
 
 /** A body that each write accepts; a new write has to be added here. */
 const bodies: Readonly<Record<string, object>> = {
+  'POST /admin/workspaces': { name: 'taken' },
+  'PUT /admin/workspaces/:workspaceId': { name: 'taken' },
+  'POST /admin/workspaces/:workspaceId/restore': {},
+  'POST /admin/workspaces/:workspaceId/users': { users: [{ id: randomUUID(), role: 'member' }] },
+  'PUT /admin/workspaces/:workspaceId/users/:userId': { role: 'admin' },
+  'PUT /admin/users/:userId': { first_name: 'taken' },
   'POST /api-keys/:type/:subType': { name: 'taken', scopes: ['logs.list'] },
   'POST /api-keys/:id/rotate': {},
   'PUT /api-keys/:id': { name: 'taken' },
@@ -62,7 +68,9 @@ function nounOf(path: string, things: Things): Noun {
 
 const onOne = controlRoutes.filter(({ path }) => path.includes(':') && !path.includes(':subType'))
 const onMany = controlRoutes.filter((route) => !onOne.includes(route))
-const pathTo = ({ path }: Route, reference: string) => path.replace(/:\w+/, encodeURIComponent(reference))
+/** The first parameter names the thing; a second one a thing in it, which the first company has. */
+const pathTo = ({ path }: Route, reference: string) =>
+  path.replace(/:\w+/, encodeURIComponent(reference)).replace(':userId', acme.main.things.users[0] ?? '')
 
 /** An error without what may differ: the request id and the reference that it repeats. */
 const shapeOf = ({ status, text }: RawAnswer, reference: string) =>

@@ -31,7 +31,15 @@ export interface Tenant {
 
 export interface NewKey {
   readonly workspaceId?: string
+  /** Makes it the key of this user. */
+  readonly userId?: string
   readonly scopes: readonly string[]
+}
+
+export interface NewUser {
+  readonly email: string
+  readonly role?: 'owner' | 'admin' | 'member'
+  readonly workspaces?: Readonly<Record<string, 'admin' | 'manager' | 'member'>>
 }
 
 /** The whole process on a database of its own, with a way to call it and to look past it. */
@@ -46,6 +54,8 @@ export interface Control {
   call(key: string, method: string, path: string, body?: unknown): Promise<Answer>
   createTenant(name: string): Promise<Tenant>
   createKey(tenant: Tenant, key: NewKey): Promise<string>
+  /** A user of the organisation, with a role in each of the named workspaces. */
+  createUser(tenant: Tenant, user: NewUser): Promise<string>
   /** Every row of every table, as one text. */
   dump(): Promise<string>
   close(): Promise<void>
@@ -86,6 +96,7 @@ export async function startControl(overrides: Overrides = {}): Promise<Control> 
     call: (key, method, path, body) => call(`http://127.0.0.1:${port}/v1${path}`, { key, method, body }),
     createTenant: (name) => createTenant(sql, keys, name),
     createKey: keys,
+    createUser: (tenant, user) => createUser(sql, tenant, user),
     dump: () => dump(sql),
     async close() {
       await sql.end()
@@ -110,21 +121,34 @@ type KeyMaker = (tenant: Pick<Tenant, 'organisationId'>, key: NewKey) => Promise
 
 const keyMaker =
   (sql: Pool, { deps }: Started): KeyMaker =>
-  async ({ organisationId }, { workspaceId, scopes }) => {
+  async ({ organisationId }, { workspaceId, userId, scopes }) => {
     const secret = createApiKey()
     await sql.query(
-      `INSERT INTO api_keys (id, organisation_id, workspace_id, name, type, scopes, key_hash, key_hint) VALUES ($1, $2, $3, 'test', $4, $5, $6, 'hint')`,
+      `INSERT INTO api_keys (id, organisation_id, workspace_id, name, type, scopes, key_hash, key_hint, user_id)
+       VALUES ($1, $2, $3, 'test', $4, $5, $6, 'hint', $7)`,
       [
         randomUUID(),
         organisationId,
         workspaceId ?? null,
-        workspaceId === undefined ? 'organisation-service' : 'workspace-service',
+        workspaceId === undefined ? 'organisation-service' : userId === undefined ? 'workspace-service' : 'workspace-user',
         scopes,
         deps.vault.hashKey(secret),
+        userId ?? null,
       ],
     )
     return secret
   }
+
+async function createUser(sql: Pool, { organisationId }: Tenant, { email, role = 'member', workspaces = {} }: NewUser): Promise<string> {
+  const id = randomUUID()
+  await sql.query('INSERT INTO users (id, organisation_id, email, role) VALUES ($1, $2, $3, $4)', [id, organisationId, email, role])
+  for (const [workspaceId, place] of Object.entries(workspaces))
+    await sql.query(
+      'INSERT INTO workspace_members (id, organisation_id, workspace_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, $3, $4)',
+      [organisationId, workspaceId, id, place],
+    )
+  return id
+}
 
 async function createTenant(sql: Pool, keys: KeyMaker, name: string): Promise<Tenant> {
   const [organisationId, workspaceId, sideId] = [randomUUID(), randomUUID(), randomUUID()]

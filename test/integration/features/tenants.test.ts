@@ -1,5 +1,4 @@
 import test from 'ava'
-import { features } from '../../../src/features/index.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 let control: Control
@@ -52,6 +51,7 @@ const state = async () => {
   return rows
 }
 
+/** Every route of all features is walked in test/e2e/security/tenants.test.ts. */
 const onOne: readonly (readonly [keyof typeof target, string, string, object?])[] = [
   ['organisation', 'GET', '/organisations/:id'],
   ['workspace', 'GET', '/workspaces/:id'],
@@ -76,15 +76,6 @@ const onOne: readonly (readonly [keyof typeof target, string, string, object?])[
   ['label', 'PUT', '/labels/:id', { name: 'stolen' }],
   ['label', 'DELETE', '/labels/:id'],
 ]
-
-test('the table below holds every route that names one thing', (t) => {
-  const routes = features
-    .filter(({ id }) => id !== 'logs')
-    .flatMap((feature) => feature.routes)
-    .filter(({ path }) => path.includes(':') && !path.includes('/:subType'))
-    .map(({ method, path }) => `${method} ${path.replace(/:\w+/, ':id')}`)
-  t.deepEqual(onOne.map(([, method, path]) => `${method} ${path}`).toSorted(), routes.toSorted())
-})
 
 test('what belongs to another tenant is not there, on any route, by id or by slug', async (t) => {
   const before = await state()

@@ -1,3 +1,4 @@
+import { effectiveSettings } from '../../../src/lib/access-settings.ts'
 import test from 'ava'
 import type { Actor } from '../../../src/app/route.ts'
 import { checkMayGrant, checkScopesFit } from '../../../src/features/api-keys/key-scopes.ts'
@@ -10,6 +11,8 @@ const actor = (workspaceId: string | null, ...permissions: string[]): Actor => (
   organisationId: 'o',
   workspaceId,
   userId: null,
+  role: null,
+  settings: effectiveSettings({}, {}),
   permissions: new Set(permissions),
 })
 

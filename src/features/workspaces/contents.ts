@@ -1,0 +1,56 @@
+import type { EntityManager, EntityMetadata } from '@mikro-orm/postgresql'
+import { ApiError } from '../../lib/errors.ts'
+import type { Workspace } from './workspace.entity.ts'
+
+/** So many of each kind are named when a workspace is not empty. */
+const named = 10
+
+interface Content {
+  readonly noun: string
+  readonly rows: readonly object[]
+}
+
+/** Whatever belongs to a workspace and can be archived, of every feature: its entity has a workspace and a status. */
+const isContent = ({ properties, abstract }: EntityMetadata): boolean =>
+  !abstract && Object.hasOwn(properties, 'workspaceId') && Object.hasOwn(properties, 'status')
+
+async function contentsOf(em: EntityManager, workspace: Workspace): Promise<readonly Content[]> {
+  const contents: Content[] = []
+  for (const meta of [...em.getMetadata().getAll().values()].filter(isContent)) {
+    const rows = await em.find<object>(meta.class, { workspaceId: workspace.id, status: { $ne: 'archived' } })
+    if (rows.length > 0) contents.push({ noun: meta.tableName.replaceAll('_', ' '), rows })
+  }
+  return contents
+}
+
+const nameOf = (row: object): string => String(Reflect.get(row, 'slug') ?? Reflect.get(row, 'name') ?? Reflect.get(row, 'id'))
+
+/** AB07 that names what is still in the workspace. */
+export async function demandEmpty(em: EntityManager, workspace: Workspace): Promise<void> {
+  const contents = await contentsOf(em, workspace)
+  if (contents.length === 0) return
+  const list = contents.map(({ noun, rows }) => {
+    const more = rows.length > named ? `, and ${rows.length - named} more` : ''
+    return `${noun} (${rows.slice(0, named).map(nameOf).join(', ')}${more})`
+  })
+  throw new ApiError('AB07', `The workspace still has ${list.join('; ')}. Delete them first, or set force_delete.`, {
+    param: 'force_delete',
+  })
+}
+
+/** Archives all that is in the workspace; a deleted row keeps no secret. */
+export async function archiveContents(em: EntityManager, workspace: Workspace): Promise<void> {
+  for (const { rows } of await contentsOf(em, workspace)) {
+    for (const row of rows) {
+      const erased = secretsOf(em, row).map((name) => [name, null])
+      em.assign(row, { status: 'archived', ...Object.fromEntries(erased) })
+    }
+  }
+}
+
+const secretsOf = (em: EntityManager, row: object): readonly string[] =>
+  em
+    .getMetadata()
+    .get(row.constructor)
+    .props.filter(({ runtimeType, nullable }) => nullable === true && (runtimeType === 'Buffer' || runtimeType === 'Uint8Array'))
+    .map(({ name }) => name)

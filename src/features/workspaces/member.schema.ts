@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { organisationRoles, workspaceRoles } from '../../lib/roles.ts'
+
+const role = z.enum(workspaceRoles)
+
+/** An e-mail address as it is stored and compared. */
+const emailFilter = z.email().transform((email) => email.toLowerCase())
+
+export const memberParams = z.object({ workspaceId: z.string(), userId: z.string() })
+
+export const memberFilter = z.object({
+  ...pageFields({ defaultSize: 50, maxSize: 500 }),
+  role: role.optional(),
+  email: emailFilter.optional(),
+})
+
+export const addMembersBody = z
+  .strictObject({
+    users: z
+      .array(z.strictObject({ id: z.uuid(), role }))
+      .min(1)
+      .max(500)
+      .refine((users) => new Set(users.map(({ id }) => id.toLowerCase())).size === users.length, 'A user comes twice.'),
+    workspaceId: z.string().optional().meta({ description: 'As in the path.' }),
+  })
+  .meta({ id: 'AddWorkspaceMembers', description: 'Who joins the workspace, and as what.' })
+
+export const updateMemberBody = z
+  .strictObject({ role })
+  .meta({ id: 'UpdateWorkspaceMember', description: 'What the member is from now on.' })
+
+export const memberView = z
+  .object({
+    id: z.uuid(),
+    first_name: z.string().nullable(),
+    last_name: z.string().nullable(),
+    email: z.string(),
+    org_role: z.enum(organisationRoles),
+    role,
+    status: z.literal('active'),
+    workspace_id: z.uuid(),
+    scopes: z.array(z.string()).meta({ description: 'What the member may do here with an API key that holds every scope.' }),
+    settings: z.null(),
+    created_at: z.iso.datetime(),
+    last_updated_at: z.iso.datetime(),
+    object: z.literal('workspace-user'),
+  })
+  .meta({ id: 'WorkspaceMember', description: 'A user in a workspace.' })
+
+export const memberList = listOf(memberView).meta({ id: 'WorkspaceMemberList', description: 'The members of a workspace, oldest first.' })

@@ -1,0 +1,86 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import { freeSlug, toSlug } from '../../lib/slug.ts'
+import { User } from '../users/user.entity.ts'
+import { demandScope } from './access.ts'
+import { Workspace } from './workspace.entity.ts'
+import type { UpdateWorkspace } from './workspace.schema.ts'
+
+/** A workspace as a caller asks for it. */
+export interface NewWorkspace extends UpdateWorkspace {
+  readonly name: string
+  readonly slug?: string | undefined
+}
+
+/** Stores a workspace under the slug asked for, or under one made from its name. */
+export async function addWorkspace(em: EntityManager, actor: Actor, wanted: NewWorkspace): Promise<Workspace> {
+  const slug = await chooseSlug(em, actor, wanted)
+  const nothing = { defaults: {}, usageLimits: [], rateLimits: [], accessOverrides: {} }
+  const row = em.create(Workspace, {
+    organisationId: actor.organisationId,
+    slug,
+    name: wanted.name,
+    isDefault: false,
+    status: 'active',
+    ...nothing,
+  })
+  changeWorkspace(row, wanted, actor)
+  await flushUnique(em, `There is already a workspace with the slug "${slug}", perhaps an archived one.`, 'slug')
+  return row
+}
+
+async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, name }: NewWorkspace): Promise<string> {
+  const wanted = slug ?? `ws-${toSlug(name, 'workspace')}`.slice(0, 255)
+  await holdSlug(em, `workspaces:${organisationId}`, wanted)
+  if (slug !== undefined) return slug
+  return freeSlug(wanted, async (candidate) => (await em.count(Workspace, { organisationId, slug: candidate })) > 0)
+}
+
+/** Changes what the body names; defaults and overrides field by field. */
+export function changeWorkspace(row: Workspace, body: UpdateWorkspace, actor: Actor): void {
+  if (body.access_overrides !== undefined) demandSettings(actor)
+  assignDefined(row, {
+    name: body.name,
+    description: body.description,
+    defaults: merged(row.defaults, body.defaults),
+    usageLimits: body.usage_limits === null ? [] : body.usage_limits,
+    rateLimits: body.rate_limits === null ? [] : body.rate_limits,
+    accessOverrides: merged(row.accessOverrides, body.access_overrides),
+  })
+}
+
+/** Who may loosen what binds the workspace's own people? Not they themselves. */
+function demandSettings(actor: Actor): void {
+  if (actor.workspaceId !== null)
+    throw new ApiError('AB03', 'The settings of access are changed with an organisation key.', { param: 'access_overrides' })
+  demandScope(actor, 'organisation_settings.update')
+}
+
+function merged(before: Readonly<Record<string, unknown>>, change: Readonly<Record<string, unknown>> | null | undefined) {
+  if (change === undefined) return undefined
+  if (change === null) return {}
+  return Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value !== null && value !== undefined))
+}
+
+/** Users by id or e-mail address, as members to be. */
+export async function toNewMembers(em: EntityManager, actor: Actor, references: readonly string[]) {
+  const users = await em.find(User, {
+    organisationId: actor.organisationId,
+    status: 'active',
+    $or: [
+      { id: { $in: references.filter(isUuid).map((id) => id.toLowerCase()) } },
+      { email: { $in: references.map((email) => email.toLowerCase()) } },
+    ],
+  })
+  const ids = references.map((reference, at) => {
+    const wanted = reference.toLowerCase()
+    const user = users.find(({ id, email }) => id === wanted || email === wanted)
+    if (user === undefined) throw notFound('user', reference, `users[${at}]`)
+    return user.id
+  })
+  return [...new Set(ids)].map((id) => ({ id, role: 'member' as const }))
+}

@@ -1,0 +1,107 @@
+import type { AccessSetting, AccessSettings } from './access-settings.ts'
+
+export const organisationRoles = ['owner', 'admin', 'member'] as const
+export type OrganisationRole = (typeof organisationRoles)[number]
+
+export const workspaceRoles = ['admin', 'manager', 'member'] as const
+export type WorkspaceRole = (typeof workspaceRoles)[number]
+
+/** What somebody is in a workspace. Owners and admins of the organisation act as admins in every workspace. */
+export type Role = 'owner' | 'organisation-admin' | WorkspaceRole
+
+/** Higher is more. Nobody gives a role above their own. */
+const ranks: Readonly<Record<Role, number>> = { owner: 5, 'organisation-admin': 4, admin: 3, manager: 2, member: 1 }
+
+/** Whether `role` is at least `other`. */
+export const isAtLeast = (role: Role, other: Role): boolean => ranks[role] >= ranks[other]
+
+/** The role that counts in a workspace; null for somebody who is not there. */
+export function roleIn(organisation: OrganisationRole, workspace: WorkspaceRole | null): Role | null {
+  if (organisation === 'member') return workspace
+  return organisation === 'owner' ? 'owner' : 'organisation-admin'
+}
+
+/** Always, never, or as a setting says. */
+export type Grant = boolean | AccessSetting
+
+interface Grants {
+  /** `read`, `list`, `view`. */
+  readonly view: Grant
+  /** Everything else. */
+  readonly write: Grant
+}
+
+const all: Grants = { view: true, write: true }
+const viewOnly: Grants = { view: true, write: false }
+const nothing: Grants = { view: false, write: false }
+
+/** What managers and members may do with each resource; what is not here is for everybody who holds the scope. */
+const rules: Readonly<Record<string, { readonly manager: Grants; readonly member: Grants }>> = {
+  workspaces: { manager: all, member: viewOnly },
+  workspace_users: { manager: all, member: viewOnly },
+  workspace_service_api_keys: { manager: { view: 'managersViewApiKeys', write: 'managersManageApiKeys' }, member: nothing },
+  workspace_user_api_keys: {
+    manager: { view: 'managersViewApiKeys', write: 'managersManageApiKeys' },
+    member: { view: 'membersViewApiKeys', write: 'membersManageApiKeys' },
+  },
+  workspace_integrations: { manager: { view: true, write: 'managersWriteWsIntegrations' }, member: viewOnly },
+  workspace_mcp_integrations: { manager: { view: true, write: 'managersWriteWsMcpIntegrations' }, member: viewOnly },
+  workspace_agent_integrations: { manager: all, member: viewOnly },
+  prompts: {
+    manager: { view: 'managersViewPrompts', write: 'managersWritePrompts' },
+    member: { view: 'membersViewPrompts', write: 'membersWritePrompts' },
+  },
+  configs: {
+    manager: { view: 'managersViewConfigs', write: 'managersWriteConfigs' },
+    member: { view: 'membersViewConfigs', write: 'membersWriteConfigs' },
+  },
+  guardrails: {
+    manager: { view: 'managersViewGuardrails', write: 'managersWriteGuardrails' },
+    member: { view: 'membersViewGuardrails', write: false },
+  },
+  virtual_keys: { manager: all, member: viewOnly },
+  providers: { manager: all, member: viewOnly },
+  policies: { manager: all, member: viewOnly },
+  agent_servers: { manager: all, member: viewOnly },
+  mcp_servers: { manager: { view: true, write: 'managersWriteMcpServers' }, member: viewOnly },
+  analytics: { manager: { view: 'managersViewAnalytics', write: false }, member: { view: 'membersViewAnalytics', write: false } },
+  logs: { manager: { view: 'managersViewLogs', write: 'managersViewLogs' }, member: { view: 'membersViewLogs', write: false } },
+}
+
+/** Calling models, and what calls to them bring: everybody who holds the scope, whatever the resource's rule. */
+const use: ReadonlySet<string> = new Set(['prompts.render', 'guardrails.invoke', 'logs.read', 'logs.write'])
+
+/** Only for owners and admins of the organisation. */
+const organisationOnly: ReadonlySet<string> = new Set(['workspaces.create', 'workspaces.delete'])
+const organisationOnlyResources: ReadonlySet<string> = new Set(['secret_references'])
+
+const viewVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view'])
+
+/** What a role is granted of a scope: always, never, or as a setting says. */
+export function grantOf(role: Role, scope: string): Grant {
+  const [resource = '', verb = ''] = scope.split('.')
+  if (role === 'owner' || use.has(scope)) return true
+  if (role === 'organisation-admin') return resource === 'logs' ? 'organisationAdminsViewLogs' : true
+  if (organisationOnly.has(scope) || organisationOnlyResources.has(resource)) return false
+  if (role === 'admin') return true
+  const rule = rules[resource]
+  if (rule === undefined) return true
+  return rule[role][viewVerbs.has(verb) ? 'view' : 'write']
+}
+
+/** The scopes of a person's credential that count: those that their role, and the settings for it, leave. */
+export function scopesOfRole(scopes: Iterable<string>, role: Role | null, settings: AccessSettings): ReadonlySet<string> {
+  if (role === null) return new Set()
+  return new Set(
+    [...scopes].filter((scope) => {
+      const grant = grantOf(role, scope)
+      return typeof grant === 'boolean' ? grant : settings[grant]
+    }),
+  )
+}
+
+/** Whether a role sees no logs and analytics but those of its own API keys. */
+export function seesOwnDataOnly(role: Role | null, settings: AccessSettings): boolean {
+  if (role === 'manager') return !settings.managersViewAllData
+  return role === 'member' && !settings.membersViewAllData
+}
