@@ -7,7 +7,7 @@ import { explain } from '../explain.ts'
 /** `gatehouse keys rewrap`. */
 export const addKeysRewrap = (keys: Command): Command =>
   explain(addWait(keys.command('rewrap')), {
-    example: 'ENCRYPTION_KEY="$NEW" ENCRYPTION_KEY_PREVIOUS="$OLD" gatehouse keys rewrap',
+    example: 'gatehouse keys rewrap --json',
     exits: databaseExits,
   })
     .description('Seals everything with ENCRYPTION_KEY that a key of ENCRYPTION_KEY_PREVIOUS sealed, so that those are needed no more.')
