@@ -57,6 +57,8 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 {{- $keys := ($root.Values.secrets).keys | default dict -}}
 - name: DEPLOYMENT_CHART
   value: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | toJson }}
+- name: DEPLOYMENT_IMAGE
+  value: {{ include "app.image" $root | toJson }}
 {{- with .roles }}
 - name: ROLES
   value: {{ join "," . | toJson }}

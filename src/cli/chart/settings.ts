@@ -24,6 +24,7 @@ const fromTemplates: Readonly<Record<string, string>> = {
   DB_SSL_CERT: 'database.ssl.certKey',
   DB_SSL_KEY: 'database.ssl.keyKey',
   DEPLOYMENT_CHART: 'the version of the chart',
+  DEPLOYMENT_IMAGE: 'image',
   ROLES: 'the workloads',
 }
 
@@ -42,9 +43,9 @@ const inCluster: Readonly<Record<string, { readonly leaf: Partial<Leaf>; readonl
   HOST: { leaf: { example: '0.0.0.0' }, value: '0.0.0.0', note: 'Default: `0.0.0.0`.' },
   PORT: { leaf: { schema: { type: 'integer', minimum: 1024, maximum: 65_535 } } },
   DATA_DIR: {
-    leaf: { example: '/var/lib/gatehouse', schema: { type: 'string', pattern: '^/.+' } },
-    value: '/var/lib/gatehouse',
-    note: 'Default: `/var/lib/gatehouse`.',
+    leaf: { example: '/data', schema: { type: 'string', pattern: '^/.+' } },
+    value: '/data',
+    note: 'Default: `/data`.',
   },
   DB_HOST: { leaf: { otherwise: '' }, note: 'The chart needs one.' },
 }

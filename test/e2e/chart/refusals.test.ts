@@ -1,0 +1,150 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import test from 'ava'
+import { chartCopy } from '../../support/chart-copy.ts'
+import { chart, helms, helmTest, template, withValues } from '../../support/helm.ts'
+import { startKubernetesStub, type KubernetesStub } from '../../support/kubernetes-stub.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+const needs = [{ since: '1.6.0', at: '1.11.2', reason: 'v01.12.00/001-drop needs v01.06.00/001-fill to be complete' }]
+
+/** No release of today needs a backfill, so the guard gets one that does. */
+const chartWithBackfill = () =>
+  chartCopy({
+    version: '1.6.0',
+    appVersion: '1.12.0',
+    change: (known) => (known.version === '1.12.0' ? Object.assign(known, { needs }) : known),
+  })
+
+/** For each refusal the values that provoke it, over the least that renders; and for the guard what is installed, or an older chart. */
+const cases: Readonly<
+  Record<string, { readonly values?: Values; readonly installed?: string; readonly from?: () => string; readonly says: RegExp }>
+> = {
+  'database-host': { values: { database: { host: '' } }, says: /database\.host is empty/ },
+  'database-secret': { values: { database: { existingSecret: '' } }, says: /kubectl -n ai create secret generic gatehouse-database/ },
+  'encryption-key': { values: { secrets: { existingSecret: '' } }, says: /--from-literal=encryption-key="\$\(openssl rand -base64 32\)"/ },
+  'database-ssl-keys': { values: { database: { ssl: { existingSecret: 'tls' } } }, says: /none of caKey, certKey and keyKey/ },
+  'database-ssl-secret': { values: { database: { ssl: { caKey: 'ca.crt' } } }, says: /database\.ssl\.existingSecret is empty/ },
+  'database-ssl-pair': { values: { database: { ssl: { existingSecret: 'tls', certKey: 'tls.crt' } } }, says: /belong together/ },
+  'database-ssl-disabled': {
+    values: { database: { ssl: { existingSecret: 'tls', caKey: 'ca.crt', mode: 'DISABLED' } } },
+    says: /mode is DISABLED/,
+  },
+  'trusted-ca': { values: { global: { trustedCA: { configMap: 'one', secret: 'two' } } }, says: /give one of them/ },
+  'image-latest': { values: { image: { tag: 'latest' } }, says: /name a release/ },
+  'extra-env': { values: { extraEnv: [{ name: 'DB_PASS_FILE', value: '/x' }] }, says: /extraEnv holds DB_PASS_FILE/ },
+  'frozen-label': {
+    values: { commonLabels: { 'app.kubernetes.io/instance': 'other' } },
+    says: /commonLabels holds app\.kubernetes\.io\/instance/,
+  },
+  'drain-delay': { values: { settings: { terminationGrace: '5s', drainDelay: '0.1m' } }, says: /no request could finish/ },
+  'grace-period': { values: { terminationGracePeriodSeconds: 639 }, says: /is 639, .*needs 640/ },
+  'volume-size': {
+    values: { persistence: { enabled: true, size: '1Gi' }, settings: { logSpoolMaxMb: 1025 } },
+    says: /1Gi, less than the 1025 MiB/,
+  },
+  'autoscaling-range': {
+    values: { server: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 2 } } },
+    says: /server\.autoscaling\.maxReplicas/,
+  },
+  'autoscaling-target': {
+    values: { server: { autoscaling: { enabled: true, targetCPU: 0 } } },
+    says: /neither targetCPU nor targetMemory/,
+  },
+  'autoscaling-requests': {
+    values: { gateway: { enabled: true, autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
+    says: /gateway\.resources\.requests lacks it/,
+  },
+  'ingress-hosts': { values: { ingress: { enabled: true } }, says: /without ingress\.hosts/ },
+  'http-route-parents': { values: { httpRoute: { enabled: true } }, says: /without httpRoute\.parentRefs/ },
+  'network-policy-database': { values: { networkPolicy: { enabled: true, preset: 'airGap' } }, says: /no pod could reach it/ },
+  'unknown-release': { values: { image: { tag: '1.9.7' } }, says: /there is no release 1\.9\.7; the releases are 1\.10\.0, .*1\.9\.0\./ },
+  'chart-floor': {
+    values: { image: { tag: 'v1.4.0-slim' } },
+    from: () => chartCopy({ version: '1.4.0', appVersion: '1.3.1', knows: '1.12.0' }),
+    says: /release 1\.4\.0 needs a chart app >1\.4\.0, and this is app-1\.4\.0: use app-1\.4\.1\./,
+  },
+  downgrade: {
+    installed: '1.12.0',
+    values: { image: { tag: '1.11.2' } },
+    says: /release 1\.12\.0 is installed, and 1\.11\.2 is an earlier one\. Ask "gatehouse rollback-check 1\.11\.2"/,
+  },
+  'skipped-stop': {
+    installed: '1.3.3',
+    values: { persistence: { enabled: true } },
+    says: /release 1\.3\.3 is installed, and the way to 1\.12\.0 halts at 1\.4\.0: upgrade to 1\.4\.0 with app-1\.4\.1 first/,
+  },
+  'skipped-backfill': {
+    installed: '1.5.0',
+    from: chartWithBackfill,
+    says: /halts at 1\.11\.2, until "gatehouse backfill status" says complete: v01\.12\.00\/001-drop needs v01\.06\.00\/001-fill/,
+  },
+}
+
+const templates = path.join(chart, 'templates')
+const sources = readdirSync(templates, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(?:ya?ml|tpl|txt)$/.test(file))
+const read = (file: string) => readFileSync(path.join(templates, file), 'utf8')
+const branches = [...read('validations.yaml').matchAll(/set \$no "([a-z-]+)"/g)].map(([, name]) => name ?? '')
+
+test('each way to refuse is provoked, and the chart fails at one place only', (t) => {
+  t.deepEqual(Object.keys(cases).toSorted(), branches.toSorted())
+  t.is(new Set(branches).size, branches.length)
+  t.is(
+    sources
+      .map(read)
+      .join('\n')
+      .match(/\b(?:fail|required) /g)?.length,
+    1,
+  )
+  t.log(`${branches.length} ways to refuse, ${Object.keys(cases).length} provoked`)
+})
+
+let stub: KubernetesStub
+test.before(async () => void (stub = await startKubernetesStub()))
+test.after.always(() => stub.close())
+
+for (const major of helms)
+  for (const [name, { values = {}, says, installed, from }] of Object.entries(cases))
+    helmTest(`Helm ${major} refuses: ${name}`, async (t) => {
+      // A namespace for each case, so that what one finds installed is not there for the others.
+      const namespace = `of-${name}-${major}`
+      if (installed !== undefined) stub.secrets.set(`${namespace}/gatehouse-state`, { release: installed, chart: 'app-1.3.0' })
+      const live = installed === undefined ? [] : ['--dry-run=server', '--kubeconfig', stub.kubeconfig, '--namespace', namespace]
+      const rendering = { values: withValues(values), args: live, ...(from && { from: from() }) }
+      const { code, stderr } = await template(major, rendering)
+      t.not(code, 0)
+      t.regex(stderr, says)
+      t.deepEqual(
+        [...stderr.matchAll(/^ {2}\[([a-z-]+)\]$/gm)].map(([, found]) => found),
+        [name],
+      )
+    })
+
+helmTest('the guard lets pass what the records allow, and what somebody gave a reason for', async (t) => {
+  const why = 'moved by hand, ticket 7'
+  const allowed = [
+    ['1.12.0', {}],
+    ['1.11.2', {}],
+    // Without volumes there is nothing to halt for.
+    ['1.3.3', {}],
+    ['1.4.0', { persistence: { enabled: true } }],
+    ['1.3.3', { persistence: { enabled: true }, image: { tag: '1.4.0' } }],
+    ['1.3.3', { persistence: { enabled: true }, upgrade: { allowSkip: why } }],
+    ['1.12.0', { image: { tag: '1.11.2' }, upgrade: { allowDowngrade: why } }],
+    // Whoever comes from a tag that names no release is on their own.
+    ['', { image: { tag: '1.3.0' } }],
+  ] as const
+  for (const [at, [release, values]] of allowed.entries()) {
+    stub.secrets.set(`allowed-${at}/gatehouse-state`, { release })
+    const args = ['--dry-run=server', '--disable-openapi-validation', '--kubeconfig', stub.kubeconfig, '--namespace', `allowed-${at}`]
+    const { code, stdout, stderr } = await template('4', { values: withValues(values), args })
+    t.is(code, 0, stderr)
+    t.is(stdout.includes(why), 'upgrade' in values)
+  }
+})
+
+helmTest('a reason has to be one', async (t) => {
+  for (const name of ['allowSkip', 'allowDowngrade'])
+    t.not((await template('3', { values: withValues({ upgrade: { [name]: 'yes' } }) })).code, 0)
+})
