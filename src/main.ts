@@ -1,4 +1,5 @@
+import { byHand } from './app/start-mode.ts'
 import { serve } from './serve.ts'
 
-process.exitCode = await serve()
+process.exitCode = await serve(byHand)
 process.exit()

@@ -1,12 +1,13 @@
 import cluster from 'node:cluster'
 import { runPrimary, runWorker } from './app/cluster.ts'
 import { run, type StartNotes } from './app/run.ts'
+import type { StartMode } from './app/start-mode.ts'
 import { ConfigError, effectiveSettings, environment, loadConfig, suspiciousNames, type Config } from './config/index.ts'
 import { features } from './features/index.ts'
 
 /** Serves until told to end, in one process or in a primary with workers, and gives the exit code. */
-export async function serve(): Promise<number> {
-  const start = readSettings()
+export async function serve(mode: StartMode): Promise<number> {
+  const start = readSettings(mode)
   if (start === null) return 78
   const { config, notes } = start
   if (cluster.isWorker) return runWorker(config, features)
@@ -14,10 +15,10 @@ export async function serve(): Promise<number> {
 }
 
 /** Wrong settings are all named at once; the exit code 78 (EX_CONFIG) means just this. */
-function readSettings(): { readonly config: Config; readonly notes: StartNotes } | null {
+function readSettings(mode: StartMode): { readonly config: Config; readonly notes: StartNotes } | null {
   const env = environment()
   try {
-    return { config: loadConfig(env), notes: { settings: effectiveSettings(env), suspicious: suspiciousNames(env) } }
+    return { config: loadConfig(env), notes: { settings: effectiveSettings(env), suspicious: suspiciousNames(env), mode } }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.message}\n`)

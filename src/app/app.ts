@@ -15,6 +15,9 @@ import { createHttpServer } from './http/server.ts'
 import { startJobs } from './jobs.ts'
 import { drainApp } from './lifecycle.ts'
 import { createLevel } from './level.ts'
+import { followLevel } from './follow-level.ts'
+import { guardBoot } from './boot-guard.ts'
+import { byHand, schemaOf, type StartMode } from './start-mode.ts'
 import { createLoggers, type Loggers } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
@@ -43,6 +46,10 @@ export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
   readonly prepared?: Promise<DatabaseConfig>
   /** In place of those of the installation. */
   readonly releases?: ReleaseTable
+  /** Another folder than the installation's `migrations`. */
+  readonly migrations?: string
+  /** Absent: `byHand`. */
+  readonly mode?: StartMode
   readonly clusterMetrics?: () => Promise<string>
 }
 
@@ -70,6 +77,7 @@ export async function createApp(config: Config, features: readonly Feature[], ov
     foundation: null,
     planes: null,
     jobs: null,
+    following: null,
   }
   const handle = createHandler(toFrame(parts, features, overrides))
   const started = start(parts, features, overrides)
@@ -115,15 +123,25 @@ const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }:
   clusterMetrics: clusterMetrics ?? null,
 })
 
-async function start(parts: Parts, features: readonly Feature[], { prepared }: Overrides): Promise<Started> {
+async function start(parts: Parts, features: readonly Feature[], overrides: Overrides): Promise<Started> {
   const { config, base, stopping } = parts
+  const { prepared, mode = byHand, migrations } = overrides
+  await guardBoot(config, { mode, records: parts.records, log: base.log })
   const onPhase = (waitingFor: string) => (parts.waitingFor = waitingFor)
   onPhase('waiting for the database')
   const { database, embedded } =
     prepared === undefined ? await chooseDatabase(config, base.log) : { database: await prepared, embedded: null }
   parts.embedded = embedded
   const foundation = await openFoundation(
-    { config, features, log: base.log, migrates: prepared === undefined, signal: stopping.signal, metrics: base.metrics, onPhase },
+    {
+      ...base,
+      features,
+      schema: prepared === undefined ? schemaOf(mode, config) : 'given',
+      refusesWrongKey: mode.deployed,
+      migrations,
+      signal: stopping.signal,
+      onPhase,
+    },
     database,
   )
   parts.foundation = foundation
@@ -133,6 +151,7 @@ async function start(parts: Parts, features: readonly Feature[], { prepared }: O
   parts.planes = planes
   if (prepared === undefined && config.roles.has('jobs'))
     parts.jobs = startJobs(jobsOf(features, deps), deps, foundation.connection.runtime)
+  parts.following = followLevel(deps.orm, base.level, { config, log: base.log, signal: stopping.signal })
   return { deps, provisioned, snapshot: planes.snapshot }
 }
 

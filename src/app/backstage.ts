@@ -7,9 +7,13 @@ import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import { openFoundation, type Foundation } from './foundation.ts'
 import { startJobs, type Jobs } from './jobs.ts'
+import { guardBoot } from './boot-guard.ts'
+import { followLevel } from './follow-level.ts'
 import { createLevel } from './level.ts'
 import { createMetrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
+import { createRecords } from './records.ts'
+import { schemaOf, type StartMode } from './start-mode.ts'
 import { provision, type Provisioned } from './provision.ts'
 
 /** What a primary process does for its workers: database, migrations, first keys, jobs. */
@@ -23,20 +27,27 @@ interface Parts {
   embedded: EmbeddedDatabase | null
   foundation: Foundation | null
   jobs: Jobs | null
+  following: Promise<void> | null
 }
 
 const jobGraceMs = 5_000
 
+export interface BackstageOptions {
+  readonly log: Logger
+  readonly mode: StartMode
+}
+
 /** Begins at once. */
-export function createBackstage(config: Config, features: readonly Feature[], log: Logger): Backstage {
-  const parts: Parts = { stopping: new AbortController(), embedded: null, foundation: null, jobs: null }
-  const prepared = prepare(parts, config, { features, log })
+export function createBackstage(config: Config, features: readonly Feature[], { log, mode }: BackstageOptions): Backstage {
+  const parts: Parts = { stopping: new AbortController(), embedded: null, foundation: null, jobs: null, following: null }
+  const prepared = prepare(parts, config, { features, log, mode })
   prepared.catch(() => {})
   return {
     prepared,
     async close() {
       parts.stopping.abort()
       await prepared.catch(() => {})
+      await parts.following
       await parts.jobs?.stop(jobGraceMs)
       await parts.foundation?.orm.close(true)
       await parts.embedded?.stop()
@@ -44,16 +55,32 @@ export function createBackstage(config: Config, features: readonly Feature[], lo
   }
 }
 
-async function prepare(parts: Parts, config: Config, { features, log }: { readonly features: readonly Feature[]; readonly log: Logger }) {
+async function prepare(parts: Parts, config: Config, options: BackstageOptions & { readonly features: readonly Feature[] }) {
+  const { features, log, mode } = options
+  await guardBoot(config, { mode, records: createRecords(), log })
+  const level = createLevel(config)
   const metrics = createMetrics(config.version)
   const { database, embedded } = await chooseDatabase(config, log)
   parts.embedded = embedded
-  const foundation = await openFoundation({ config, features, log, migrates: true, signal: parts.stopping.signal, metrics }, database)
+  const foundation = await openFoundation(
+    {
+      config,
+      features,
+      log,
+      schema: schemaOf(mode, config),
+      refusesWrongKey: mode.deployed,
+      signal: parts.stopping.signal,
+      metrics,
+      level,
+    },
+    database,
+  )
   parts.foundation = foundation
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
   const { orm, vault, connection } = foundation
-  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics, level: createLevel(config) })
+  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics, level })
   const provisioned = await provision(deps)
   if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, deps), deps, connection.runtime)
+  parts.following = followLevel(orm, level, { config, log, signal: parts.stopping.signal })
   return { database, provisioned }
 }

@@ -9,7 +9,7 @@ import { packDatabase, readToPrimary, type ToWorker } from './cluster-messages.t
 import type { Feature } from './feature.ts'
 import { createLoggers } from './log.ts'
 import type { DrainOptions } from './parts.ts'
-import { logSettings, type StartNotes } from './run.ts'
+import { logSettings, startFailed, type StartNotes } from './run.ts'
 import { onSignals } from './signals.ts'
 
 export { runWorker } from './cluster-worker.ts'
@@ -57,7 +57,7 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
     members: new Set(),
     complete: Promise.withResolvers(),
   }
-  const backstage = createBackstage(config, features, log)
+  const backstage = createBackstage(config, features, { log, mode: notes.mode })
   const ended = onSignals(log, async (options) => {
     await drainWorkers(crew, options)
     await backstage.close()
@@ -79,10 +79,10 @@ async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.
     if (crew.draining) return forEver()
-    crew.log.fatal({ err: error }, 'the start failed')
+    const code = startFailed(crew.log, error)
     await drainWorkers(crew, { now: true })
     await backstage.close()
-    return 1
+    return code
   }
 }
 

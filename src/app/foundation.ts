@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MikroORM } from '@mikro-orm/postgresql'
-import type { Logger } from 'pino'
-import type { Config, DatabaseConfig } from '../config/config.ts'
+import type { DatabaseConfig } from '../config/config.ts'
 import { changeRecorder } from './audit/changes.ts'
 import { connectWithRetry, type Connection } from './database/connect.ts'
 import { assertRowLevelSecurity } from './database/guard.ts'
-import { migrate, pendingMigrations } from './database/migrate.ts'
 import { openOrm } from './database/orm.ts'
+import { BootRefusal } from './boot-refusal.ts'
 import type { Feature } from './feature.ts'
 import { toCallerError } from './http/errors.ts'
-import type { Metrics } from './metrics.ts'
+import type { LiveLevel } from './level.ts'
+import { bringUpToDate, type SchemaOptions } from './schema.ts'
 import { openVault } from './secrets/open-vault.ts'
 import type { Vault } from './secrets/vault.ts'
 
@@ -21,16 +21,12 @@ export interface Foundation {
   readonly vault: Vault
 }
 
-export interface FoundationOptions {
-  readonly config: Config
+export interface FoundationOptions extends SchemaOptions {
   readonly features: readonly Feature[]
-  readonly log: Logger
-  /** Whether this process brings the schema up to date; a worker leaves that to its primary. */
-  readonly migrates: boolean
-  readonly signal: AbortSignal
-  /** Told what is being waited for, for /readyz. */
-  readonly onPhase?: (waitingFor: string) => void
-  readonly metrics: Metrics
+  /** Told what the database says of itself, before anything stands on it. */
+  readonly level: LiveLevel
+  /** Whether a wrong encryption key is refused; else it seals. */
+  readonly refusesWrongKey: boolean
 }
 
 const retryMs = 1000
@@ -52,8 +48,8 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
   const { config, features, log, signal, metrics, onPhase = () => {} } = options
   onPhase('waiting for the database')
   const connection = await connectWithRetry(database, log, { signal })
-  onPhase('migrating the database')
-  await bringUpToDate(connection, options)
+  const state = await bringUpToDate(connection, options)
+  if (state !== null) options.level.finalizedAt(state.level)
   onPhase('opening the database')
   const orm = await openOrm({
     client: connection.runtime,
@@ -68,24 +64,18 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
   })
   try {
     await assertRowLevelSecurity(orm)
-    return { database, connection, orm, vault: await openVault({ orm, client: connection.runtime, config, log }) }
+    const vault = await openVault({ orm, client: connection.runtime, config, log })
+    if (vault.sealed === 'wrong_key' && options.refusesWrongKey) throw wrongKey()
+    return { database, connection, orm, vault }
   } catch (error) {
     await orm.close(true)
     throw error
   }
 }
 
-async function bringUpToDate(
-  { login, serverVersion, encrypted }: Connection,
-  { log, metrics, migrates, signal }: FoundationOptions,
-): Promise<void> {
-  let pending = (await pendingMigrations(login)).length
-  metrics.measure('gateway_migrations_pending', () => pending)
-  if (!migrates) return
-  const applied = await migrate(login, log, { signal })
-  pending = 0
-  log.info(
-    { postgresql: serverVersion, tls: encrypted, migrations: applied },
-    applied.length === 0 ? 'database is up to date' : 'database was migrated',
+const wrongKey = () =>
+  new BootRefusal(
+    'wrong_key',
+    'the encryption key is not the one that this database was sealed with',
+    'set ENCRYPTION_KEY to that key; "gatehouse migrate status" tells its fingerprint',
   )
-}

@@ -2,22 +2,25 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { announcement } from './announce.ts'
 import { createApp, type App } from './app.ts'
+import { BootRefusal } from './boot-refusal.ts'
 import type { Feature } from './feature.ts'
 import { createLoggers, type Loggers } from './log.ts'
 import { onSignals } from './signals.ts'
+import type { StartMode } from './start-mode.ts'
 
-/** What is said of the settings once, at the start. */
+/** How a process starts, and what is said of the settings once. */
 export interface StartNotes {
   /** Masked. */
   readonly settings: Readonly<Record<string, string>>
   readonly suspicious: readonly { readonly name: string; readonly meant: string }[]
+  readonly mode: StartMode
 }
 
 /** Runs one process until it is told to end, and gives its exit code. */
 export async function run(config: Config, features: readonly Feature[], notes: StartNotes): Promise<number> {
   const loggers = createLoggers(config)
   logSettings(loggers, notes)
-  const app = await createApp(config, features, { loggers })
+  const app = await createApp(config, features, { loggers, mode: notes.mode })
   const stopping = new AbortController()
   const ended = onSignals(loggers.application, (options) => {
     stopping.abort()
@@ -42,13 +45,25 @@ async function serve(
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.
     if (stopping.aborted) return forEver()
-    log.fatal({ err: error }, 'the start failed')
+    const code = startFailed(log, error)
     await app.drain({ now: true })
-    return 1
+    return code
   }
 }
 
 const forEver = () => new Promise<never>(() => {})
+
+/** Says why a start failed, for programs and for people, and gives the exit code: 78 when this process must not run here. */
+export function startFailed(log: Logger, error: unknown): number {
+  if (!(error instanceof BootRefusal)) {
+    log.fatal({ err: error }, 'the start failed')
+    return 1
+  }
+  const { code, advice, message } = error
+  log.fatal({ refusal: code, advice, exit_code: 78 }, message)
+  process.stderr.write(`Gatehouse does not start: ${message}.\n`)
+  return 78
+}
 
 /** Logs the effective settings, and the names that are probably misspelt. */
 export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { BootRefusal } from '../app/boot-refusal.ts'
 import { DatabaseConnectionError } from '../app/database/connection-error.ts'
 import { ConfigError } from '../config/index.ts'
 import { RecordError } from '../release/table.ts'
@@ -35,6 +36,6 @@ export function exitCodeFor(error: unknown): ExitCode {
 function codeOf(error: unknown): ExitCode | null {
   if (error instanceof CommandError) return error.exitCode
   if (error instanceof RecordError) return exitCodes.refused
-  if (error instanceof ConfigError) return exitCodes.configuration
+  if (error instanceof ConfigError || error instanceof BootRefusal) return exitCodes.configuration
   return error instanceof DatabaseConnectionError ? exitCodes.unavailable : null
 }

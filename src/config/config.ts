@@ -70,4 +70,12 @@ export interface Config {
   readonly version: string
   /** The highest level wanted; null: no bound. */
   readonly releaseLevel: string | null
+  /** What deployed this process, as far as it says so. */
+  readonly deployment: {
+    /** Version of the chart, e.g. `1.6.0` of `app-1.6.0`. */
+    readonly chart: string | null
+    readonly image: string | null
+    readonly chartCheck: 'enforce' | 'warn'
+  }
+  readonly inKubernetes: boolean
 }

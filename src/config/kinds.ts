@@ -57,6 +57,15 @@ export const release: Kind<string> = {
     /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$/.test(input) ? input : fault(`${quoted(input)} is no release: write major.minor.patch`),
 }
 
+/** A chart such as `app-1.6.0`, given back as its version. */
+export const chart: Kind<string> = {
+  name: 'chart',
+  parse: (input) => {
+    const [, version] = /^app-((?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2})$/.exec(input) ?? []
+    return version ?? fault(`${quoted(input)} is no chart: write app-major.minor.patch`)
+  },
+}
+
 /** A size in the unit that the setting's name says, given back in bytes. */
 export const size = (bytes: number, { least, most }: { least: number; most: number }): Kind<number> => ({
   name: bytes === 1024 ? 'KiB' : 'MiB',

@@ -22,7 +22,7 @@ export function loadConfig(env: Environment): Config {
   })
   problems.push(...conflicts(values, new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))))
   if (problems.length > 0) throw new ConfigError(problems)
-  return deepFreeze(assemble(values))
+  return deepFreeze(assemble(values, Boolean(env['KUBERNETES_SERVICE_HOST'])))
 }
 
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
@@ -59,7 +59,7 @@ interface Conflict {
   readonly fault: string
 }
 
-function assemble(values: Values): Config {
+function assemble(values: Values, inKubernetes: boolean): Config {
   const embedded = values.DB_HOST === undefined
   return {
     host: values.HOST,
@@ -103,6 +103,8 @@ function assemble(values: Values): Config {
     },
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,
+    deployment: { chart: values.DEPLOYMENT_CHART ?? null, image: values.DEPLOYMENT_IMAGE ?? null, chartCheck: values.CHART_CHECK },
+    inKubernetes,
   }
 }
 

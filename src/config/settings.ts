@@ -1,5 +1,5 @@
 import type { DbSslMode, Role } from './config.ts'
-import { apiKey, choice, duration, integer, list, onOff, release, secret, size, text } from './kinds.ts'
+import { apiKey, chart, choice, duration, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost } from './network.ts'
 import { certificates, privateKey } from './pem.ts'
 import { optional, setting } from './setting.ts'
@@ -8,6 +8,7 @@ const KiB = 1024
 const MiB = 1024 * KiB
 const dbSslModes: readonly DbSslMode[] = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'MANAGED']
 const roles: readonly Role[] = ['gateway', 'control', 'jobs']
+const chartChecks = ['enforce', 'warn'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const flag = (what: string) => setting(onOff, 'ON', { desc: `${what} On unless \`OFF\`.`, example: 'OFF', since: '1.9.0' })
@@ -138,6 +139,18 @@ export const settings = {
   RELEASE_LEVEL: optional(release, {
     desc: 'The release up to which features are on, when that is lower than this build and than what `gatehouse finalize` has reached: to try an upgrade, or to take it back.',
     example: '1.11.2',
+  }),
+  DEPLOYMENT_CHART: optional(chart, {
+    desc: 'The chart that deployed this process, which sets it. `gatehouse serve` refuses one that is too old for this release, and inside Kubernetes a missing one too.',
+    example: 'app-1.6.0',
+  }),
+  DEPLOYMENT_IMAGE: optional(text(512), {
+    desc: 'The image that was deployed, for the release history; the chart sets it.',
+    example: 'registry.example.com/gatehouse@sha256:…',
+  }),
+  CHART_CHECK: setting(choice(chartChecks), 'enforce', {
+    desc: 'Whether a chart that is too old is refused, or warned of.',
+    example: 'warn',
   }),
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),

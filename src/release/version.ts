@@ -21,6 +21,9 @@ export const folderOf = (version: string): string =>
     .map((part) => part.padStart(2, '0'))
     .join('.')}`
 
+/** The release of a migration, `1.5.0` of `v01.05.00/001-name`. */
+export const releaseOf = (migration: string): string => migration.slice(1, migration.indexOf('/')).split('.').map(Number).join('.')
+
 /** Big integers, because a number would round parts of more than 15 digits. */
 function parts(version: string): readonly bigint[] {
   const [, ...found] = pattern.exec(version) ?? []

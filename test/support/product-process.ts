@@ -13,12 +13,18 @@ export interface ProductProcess {
   exit(): Promise<number | null>
 }
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const source = join(import.meta.dirname, '..', '..', 'src')
 
-/** Starts `src/main.ts` with these settings and none of our own environment but PATH and HOME. */
-export function startProduct(env: Readonly<Record<string, string>>): ProductProcess {
+/** Starts `src/main.ts`, or another program with arguments, with these settings and none of our own environment but PATH and HOME. */
+export function startProduct(
+  env: Readonly<Record<string, string>>,
+  [program, ...args]: readonly [string, ...string[]] = ['main.ts'],
+): ProductProcess {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [main], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(source, program), ...args], {
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   const waiting = new Set<() => void>()
   const note = (chunk: Buffer) => {

@@ -49,4 +49,10 @@ const grants = (schema: string): readonly string[] => [
   `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT USAGE, SELECT ON SEQUENCES TO ${appRole}`,
   `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT EXECUTE ON FUNCTIONS TO ${appRole}`,
   `REVOKE INSERT, UPDATE, DELETE ON ${schema}.schema_migrations FROM ${appRole}`,
+  `DO $$ BEGIN
+    IF to_regclass('${schema}.release_state') IS NOT NULL THEN
+      REVOKE INSERT, UPDATE, DELETE ON ${schema}.release_state, ${schema}.release_history FROM ${appRole};
+      GRANT UPDATE (encryption_key_fp, updated_at) ON ${schema}.release_state TO ${appRole};
+    END IF;
+  END $$`,
 ]

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { DatabaseConfig } from '../../config/config.ts'
+import { BootRefusal } from '../boot-refusal.ts'
 import { appRole } from './app-role.ts'
 import { DatabaseConnectionError, explainConnectionError } from './connection-error.ts'
 import { sslOptions } from './ssl.ts'
@@ -22,13 +23,13 @@ const oldestVersion = 140_000
 /** A hung database must not hang a request: these hold for every connection of the running process, in milliseconds. */
 export const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
 
-/** Connects once and says how to connect from now on. Throws DatabaseConnectionError. */
+/** Connects once and says how to connect from now on. Throws DatabaseConnectionError, or BootRefusal when it is too old. */
 export async function connect(database: DatabaseConfig, log: Logger): Promise<Connection> {
   const { client, login } = await reach(database, log)
   try {
     return await examine(client, login)
   } catch (error) {
-    throw explainConnectionError(error, database)
+    throw error instanceof BootRefusal ? error : explainConnectionError(error, database)
   } finally {
     await client.end().catch(() => {})
   }
@@ -127,7 +128,7 @@ export const runtimeOf = (login: ClientConfig, { bypasses }: { readonly bypasses
 })
 
 const tooOld = (version: string) =>
-  new DatabaseConnectionError(`PostgreSQL ${version} is too old: version 14 or newer is needed`, { retryable: false })
+  new BootRefusal('postgresql_too_old', `PostgreSQL ${version} is too old`, 'version 14 or newer is needed')
 
 /** After a failover the same address may lead to the new primary, so this is worth waiting for. */
 const isStandby = ({ host, port }: ClientConfig) =>

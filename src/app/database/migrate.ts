@@ -1,111 +1,136 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
+import { version } from '../../config/version.ts'
+import { compareVersions } from '../../release/version.ts'
 import { ensureAppRole, lacksAppRole } from './app-role.ts'
-import { codeOf } from './connection-error.ts'
+import { applyWithRetries, createTable, readApplied, type ApplyOptions, type Run } from './apply-migration.ts'
+import { withClient, withWorker } from './migration-client.ts'
 import { readMigrations, type MigrationFile } from './migration-files.ts'
-import { assertLockHeldElsewhere, withMigrationLock } from './migration-lock.ts'
+import { withMigrationLock } from './migration-lock.ts'
+import {
+  assertAccepted,
+  beginEntry,
+  endEntry,
+  hasReleaseState,
+  lastRelease,
+  readReleaseState,
+  type Deployment,
+  type ReleaseState,
+} from './release-state.ts'
 
-export interface MigrateOptions {
+export interface MigrateOptions extends ApplyOptions {
   /** Another folder than the installation's `migrations`. */
   readonly directory?: string
-  /** Ends a wait, for another migrator or for a lock on a table; a migration that runs is finished. */
-  readonly signal?: AbortSignal
-  /** Called before each statement. */
-  readonly onStatement?: (at: {
-    readonly migration: string
-    readonly statement: number
-    readonly backendPid: number
-  }) => void | Promise<void>
+  /** Who migrates; absent: this build, which does not know where it is deployed. */
+  readonly deployment?: Deployment
 }
 
 /**
  * Brings the schema up to this build and returns what this call applied. Any number of processes may call it at once, and any of
- * them may die at any statement: the next call goes on where the database stands. Give it `Connection.login`.
+ * them may die at any statement: the next call goes on where the database stands. Give it `Connection.login`. Throws BootRefusal
+ * when the database accepts only later releases.
  */
 export async function migrate(client: ClientConfig, log: Logger, options: MigrateOptions = {}): Promise<readonly string[]> {
   const files = await readMigrations(options.directory)
-  if (await isCurrent(client, files)) return []
+  const deployment = options.deployment ?? { release: version() }
+  if (await isCurrent(client, files, deployment)) return []
   return withMigrationLock(client, { log, signal: options.signal }, (lost) =>
-    withWorker(client, lost, async (worker) => {
-      await worker.query(createTable)
-      const applied: string[] = []
-      for (const file of await findPending(worker, files)) {
-        await applyWithRetries(file, { worker, log, options })
-        applied.push(file.id)
-      }
-      await ensureAppRole(worker)
-      return applied
-    }),
+    withWorker(client, lost, (worker) => bringUp({ worker, log, options }, files, deployment)),
   )
 }
 
 /** The migrations of this build that this database lacks; an error when an applied one was changed since. */
 export async function pendingMigrations(client: ClientConfig, options: Pick<MigrateOptions, 'directory'> = {}): Promise<readonly string[]> {
   const files = await readMigrations(options.directory)
-  return withClient(client, async (connected) => (await findPending(connected, files)).map(({ id }) => id))
+  return withClient(client, async (connected) => (await pendingOf('expand', connected, files)).map(({ id }) => id))
 }
 
-const createTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
-  id text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), duration_ms integer NOT NULL)`
+/** The files of a phase that were not applied, in order. */
+export async function pendingOf(
+  phase: MigrationFile['phase'],
+  client: Client,
+  files: readonly MigrationFile[],
+): Promise<readonly MigrationFile[]> {
+  const applied = await readApplied(client, files)
+  return files.filter((file) => file.phase === phase && !applied.has(file.id))
+}
 
 /** Most starts find nothing to do, and then neither take the lock nor wait for it. */
-const isCurrent = (client: ClientConfig, files: readonly MigrationFile[]) =>
-  withClient(client, async (connected) => (await findPending(connected, files)).length === 0 && !(await lacksAppRole(connected)))
+const isCurrent = (client: ClientConfig, files: readonly MigrationFile[], { release }: Deployment) =>
+  withClient(client, async (connected) => {
+    const state = await readReleaseState(connected)
+    assertAccepted(state, release)
+    if ((await pendingOf('expand', connected, files)).length > 0 || (await lacksAppRole(connected))) return false
+    if (!(await hasReleaseState(connected))) return true
+    return state?.schemaHead === (await headOf(connected)) && (await lastRelease(connected)) === release
+  })
 
-async function findPending(client: Client, files: readonly MigrationFile[]): Promise<readonly MigrationFile[]> {
-  const applied = await readApplied(client)
-  const changed = files.find(({ id, checksum }) => (applied.get(id) ?? checksum) !== checksum)
-  if (changed !== undefined) {
-    throw new Error(
-      `migration ${changed.id} was changed after it had been applied to this database: restore the file, and put the change into a new one`,
-    )
-  }
-  return files.filter(({ id, phase }) => phase === 'expand' && !applied.has(id))
-}
-
-async function readApplied(client: Client): Promise<ReadonlyMap<string, string>> {
-  const { rows: tables } = await client.query<{ present: boolean }>(`SELECT to_regclass('schema_migrations') IS NOT NULL AS present`)
-  if (tables[0]?.present !== true) return new Map()
-  const { rows } = await client.query<{ id: string; checksum: string }>('SELECT id, checksum FROM schema_migrations')
-  return new Map(rows.map(({ id, checksum }) => [id, checksum]))
-}
-
-interface Run {
-  readonly worker: Client
-  readonly log: Logger
-  readonly options: MigrateOptions
-}
-
-const maxAttempts = 30
-
-/** DDL behind a long transaction gives up its place in the queue after lock_timeout, so that it does not stop the traffic behind it, and tries again. */
-async function applyWithRetries(file: MigrationFile, run: Run): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    const startedAt = performance.now()
-    try {
-      await (file.transactional ? applyInTransaction(file, run) : applyStepwise(file, run))
-      run.log.info({ migration: file.id, durationMs: Math.round(performance.now() - startedAt) }, 'migration applied')
-      return
-    } catch (error) {
-      if (!isLockTrouble(error) || attempt === maxAttempts) throw error
-      run.log.warn({ migration: file.id, attempt }, 'a table is locked by other work; trying again')
-      const { signal } = run.options
-      await sleep(Math.min(250 * 2 ** attempt, 10_000), undefined, signal === undefined ? {} : { signal })
+/** A database without a state is new: nobody's data is in it, so that what contracts a schema can run at once. */
+async function bringUp(run: Run, files: readonly MigrationFile[], deployment: Deployment): Promise<readonly string[]> {
+  const { worker } = run
+  await worker.query(createTable)
+  const state = await readReleaseState(worker)
+  assertAccepted(state, deployment.release)
+  const history = openHistory(worker, state, deployment)
+  const applied: string[] = []
+  const apply = async (pending: readonly MigrationFile[]) => {
+    for (const file of pending) {
+      await applyWithRetries(file, run)
+      applied.push(file.id)
     }
   }
+  try {
+    await history.begin()
+    await apply(await pendingOf('expand', worker, files))
+    await ensureAppRole(worker)
+    await history.begin()
+    if (state === null && (await hasReleaseState(worker)))
+      await apply((await pendingOf('contract', worker, files)).filter((file) => isWithin(file, deployment.release)))
+    await settle(worker, { files, state, release: deployment.release })
+    await history.end(applied, null)
+    return applied
+  } catch (error) {
+    await history.end(applied, error instanceof Error ? error.message : 'unknown').catch(() => {})
+    throw error
+  }
 }
 
-/** The file's own row comes first: should the lock ever fail us, a second migrator waits at the primary key and then fails, instead of applying twice. */
-async function applyInTransaction(file: MigrationFile, run: Run): Promise<void> {
-  const { worker } = run
+/** Whether a file belongs to a release or an earlier one. */
+export const isWithin = (file: Pick<MigrationFile, 'release'>, release: string): boolean => compareVersions(file.release, release) <= 0
+
+/** The entry of this run, begun as soon as there is a table for it. */
+function openHistory(worker: Client, state: ReleaseState | null, deployment: Deployment) {
+  const startedAt = new Date()
+  let id: string | null = null
+  return {
+    async begin() {
+      if (id !== null || !(await hasReleaseState(worker))) return
+      const action = state === null ? 'install' : 'migrate'
+      id = await beginEntry(worker, { action, from: await lastRelease(worker), to: deployment.release, deployment, startedAt })
+    },
+    async end(migrations: readonly string[], error: string | null) {
+      if (id !== null) await endEntry(worker, id, { migrations, error })
+    },
+  }
+}
+
+interface Settled {
+  readonly files: readonly MigrationFile[]
+  readonly state: ReleaseState | null
+  readonly release: string
+}
+
+/** Writes down where the database stands. A new one begins at this build's release, with nothing to fill. */
+async function settle(worker: Client, { files, state, release }: Settled): Promise<void> {
+  if (!(await hasReleaseState(worker))) return
   await worker.query('BEGIN')
   try {
-    await record(file, worker)
-    await runStatements(file, run)
+    for (const { id } of files.filter((file) => file.phase === 'backfill' && isWithin(file, release)))
+      await worker.query('INSERT INTO backfill_state (id, done) VALUES ($1, $2) ON CONFLICT DO NOTHING', [id, state === null])
     await worker.query(
-      'UPDATE schema_migrations SET duration_ms = extract(epoch FROM clock_timestamp() - applied_at) * 1000 WHERE id = $1',
-      [file.id],
+      `INSERT INTO release_state (level, schema_head, min_app_version) VALUES ($1, $2, $1)
+       ON CONFLICT (single) DO UPDATE SET schema_head = excluded.schema_head, updated_at = now()`,
+      [release, await headOf(worker)],
     )
     await worker.query('COMMIT')
   } catch (error) {
@@ -114,71 +139,8 @@ async function applyInTransaction(file: MigrationFile, run: Run): Promise<void> 
   }
 }
 
-/** For CREATE INDEX CONCURRENTLY, which holds nobody up while it waits for older transactions, so that no time limit is needed. */
-async function applyStepwise(file: MigrationFile, run: Run): Promise<void> {
-  const startedAt = performance.now()
-  await run.worker.query('SET lock_timeout = 0')
-  await dropInvalidIndexes(file, run.worker)
-  await runStatements(file, run)
-  await record(file, run.worker, performance.now() - startedAt)
-  await run.worker.query(`SET lock_timeout = '5s'`)
-}
-
-const record = (file: MigrationFile, worker: Client, durationMs = 0) =>
-  worker.query('INSERT INTO schema_migrations (id, checksum, duration_ms) VALUES ($1, $2, $3)', [
-    file.id,
-    file.checksum,
-    Math.round(durationMs),
-  ])
-
-async function runStatements(file: MigrationFile, { worker, options }: Run): Promise<void> {
-  const backendPid = options.onStatement === undefined ? 0 : await ownPid(worker)
-  for (const [statement, { text, line }] of file.statements.entries()) {
-    await options.onStatement?.({ migration: file.id, statement, backendPid })
-    try {
-      await worker.query(text)
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
-      throw Object.assign(new Error(`migration ${file.id} failed at line ${line}: ${detail}`, { cause: error }), { code: codeOf(error) })
-    }
-  }
-}
-
-/** An index whose concurrent build was cut off stays behind, invalid, and would satisfy IF NOT EXISTS. Only those that this file builds are ours to drop. */
-async function dropInvalidIndexes(file: MigrationFile, worker: Client): Promise<void> {
-  const names = file.statements.flatMap(({ text }) => /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS "?(\w+)/i.exec(text)?.[1] ?? [])
-  const { rows } = await worker.query<{ name: string }>(
-    'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid AND indexrelid = ANY (SELECT to_regclass(quote_ident(n)) FROM unnest($1::text[]) n)',
-    [names],
-  )
-  for (const { name } of rows) await worker.query(`DROP INDEX CONCURRENTLY ${name}`)
-}
-
-async function ownPid(worker: Client): Promise<number> {
-  const { rows } = await worker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  return rows[0]?.pid ?? 0
-}
-
-/** 55P03 lock_not_available, 40P01 deadlock_detected. */
-const isLockTrouble = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))
-
-const withWorker = <T>(client: ClientConfig, lost: AbortSignal, work: (worker: Client) => Promise<T>): Promise<T> =>
-  withClient(client, async (worker) => {
-    const stop = () => void worker.end().catch(() => {})
-    lost.addEventListener('abort', stop, { once: true })
-    await assertLockHeldElsewhere(worker)
-    await worker.query(`SET statement_timeout = 0; SET lock_timeout = '5s'; SET client_min_messages = warning`)
-    lost.throwIfAborted()
-    return work(worker).finally(() => lost.removeEventListener('abort', stop))
-  })
-
-async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client(config)
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end().catch(() => {})
-  }
+/** The last of the applied migrations; empty when there is none. Ids are compared as bytes, like everywhere. */
+export async function headOf(client: Client): Promise<string> {
+  const { rows } = await client.query<{ head: string | null }>(`SELECT max(id COLLATE "C") AS head FROM schema_migrations`)
+  return rows[0]?.head ?? ''
 }

@@ -30,6 +30,7 @@ const releases = {
       features: { added: ['announced', 'meters'] },
       api: { added: ['POST /announced', 'GET /logs', 'POST /chat/completions', { 'PUT /gauges/{id}': 'meters' }, 'GET /nobodys/{id}'] },
     }),
+    record({ version: '1.11.2' }),
     record({ version: '1.12.0', features: { added: ['later', 'tomorrow'] }, api: { added: ['GET /later/{any}', 'GET /tomorrow'] } }),
   ],
   charts: [],

@@ -39,7 +39,7 @@ test('all levels start, say what they are, and differ by what their records add'
   let before: ReadonlySet<string> = new Set()
   for (const { version, api } of table.releases) {
     const { health, ready, described, operations } = await boot(version, database)
-    const said = { version: config.version, level: null, finalized_level: null }
+    const said = { version: config.version, level: version, finalized_level: config.version }
     t.like(health, said)
     t.like(ready, { status: 'ready', ...said })
     t.is(described, version)

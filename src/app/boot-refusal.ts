@@ -1,0 +1,16 @@
+/** Why a process must not run here, as programs read it. */
+export type RefusalCode = 'release_too_old' | 'chart_too_old' | 'chart_missing' | 'wrong_key' | 'postgresql_too_old' | 'unknown_level'
+
+/** This process must not run on this database or in this deployment, however long one waits; it ends with exit code 78. */
+export class BootRefusal extends Error {
+  readonly code: RefusalCode
+  /** What to do. */
+  readonly advice: string
+
+  constructor(code: RefusalCode, message: string, advice: string) {
+    super(`${message}: ${advice}`)
+    this.name = 'BootRefusal'
+    this.code = code
+    this.advice = advice
+  }
+}
