@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
-import type { MikroORM } from '@mikro-orm/postgresql'
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
@@ -26,20 +26,15 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const row = stored ?? (await createPepper(options.orm, choice.key))
   const pepper = openPepper(row, choice)
   if (pepper === null) return refuse('wrong_key', options)
-  await noteKey(options.orm, row.kek_fingerprint)
+  await asSystem(options.orm, (em) => noteKey(em, row.kek_fingerprint))
   if (row.kek_fingerprint !== fingerprint(choice.key))
     options.log.warn('the database is still sealed with a key of ENCRYPTION_KEY_PREVIOUS: run "gatehouse keys rewrap"')
   return openedVault(options.client, choice, pepper)
 }
 
 /** So that an operator can tell which of his keys a database needs, also while nothing runs. */
-const noteKey = (orm: MikroORM, name: string) =>
-  asSystem(orm, (em) =>
-    em.execute('UPDATE release_state SET encryption_key_fp = ?, updated_at = now() WHERE encryption_key_fp IS DISTINCT FROM ?', [
-      name,
-      name,
-    ]),
-  )
+export const noteKey = (em: EntityManager, name: string) =>
+  em.execute('UPDATE release_state SET encryption_key_fp = ?, updated_at = now() WHERE encryption_key_fp IS DISTINCT FROM ?', [name, name])
 
 const advice: Readonly<Record<SealedReason, string>> = {
   missing_key: 'there is no encryption key: set ENCRYPTION_KEY to the key of this database',

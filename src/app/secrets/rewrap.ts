@@ -2,7 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql'
 import { asSystem } from '../database/orm.ts'
 import { rewrapLock, unwrapDataKey, wrapDataKey } from './data-keys.ts'
 import { fingerprint, type KeyRing } from './encryption-key.ts'
-import { openPepper, wrapPepper, type PepperRow } from './open-vault.ts'
+import { noteKey, openPepper, wrapPepper, type PepperRow } from './open-vault.ts'
 
 interface DataKeyRow extends PepperRow {
   readonly id: string
@@ -42,5 +42,6 @@ export const rewrap = (orm: MikroORM, ring: KeyRing): Promise<number> =>
         row.name,
       ])
     }
+    await noteKey(em, current)
     return keys.length + peppers.length
   })
