@@ -10,6 +10,7 @@ import { addPath } from './commands/path.ts'
 import { addPreflight } from './commands/preflight.ts'
 import { addRelease } from './commands/release.ts'
 import { addServe } from './commands/serve.ts'
+import { addSupportBundle } from './commands/support-bundle.ts'
 import { explain } from './explain.ts'
 
 /** What adds each command, in the order of the help. */
@@ -18,6 +19,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addMigrate,
   addPreflight,
   addKeys,
+  addSupportBundle,
   addAudit,
   addPath,
   addNotes,

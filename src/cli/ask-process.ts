@@ -1,0 +1,41 @@
+import type { Config } from '../config/index.ts'
+import { createEgress } from '../gateway/egress/create-egress.ts'
+
+/** What a running process answered; null: it did not. */
+export interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+/** Asks a running process what it tells without a key. */
+export interface ProcessQuestions {
+  readonly url: string
+  ask(path: string): Promise<Answered | null>
+  close(): Promise<void>
+}
+
+const timeoutMs = 5000
+
+/** Where the process of these settings listens, seen from this machine; null when it takes any free port. */
+export function ownUrl({ host, port }: Pick<Config, 'host' | 'port'>): string | null {
+  if (port === 0) return null
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+/** Opens a way to the process at this address, which is trusted because the operator named it. */
+export function openProcess(url: string): ProcessQuestions {
+  const egress = createEgress({ trustedHosts: [new URL(url).host], connectTimeoutMs: timeoutMs })
+  return {
+    url,
+    async ask(path) {
+      try {
+        const { status, text } = await egress.exchange({ url: `${url}${path}`, method: 'GET', headers: {}, timeoutMs })
+        return { status, text }
+      } catch {
+        return null
+      }
+    },
+    close: () => egress.close(),
+  }
+}

@@ -1,0 +1,23 @@
+import type { ProcessQuestions } from '../ask-process.ts'
+import type { Stage } from '../preflight/stage.ts'
+
+/** What the sources of a bundle look at. */
+export interface Scene {
+  readonly stage: Stage
+  /** The running process; null: nobody knows where it listens. */
+  readonly process: ProcessQuestions | null
+  /** Files with logs; `-` is standard input. */
+  readonly logFiles: readonly string[]
+  /** How much of the end of each. */
+  readonly logBytes: number
+}
+
+/** A file of the bundle before anything was taken out: a document, or a text. */
+export type Collected = { readonly path: string } & ({ readonly document: unknown } | { readonly text: string })
+
+/** One part of a bundle. What it throws becomes the reason why the part is missing. */
+export interface Source {
+  /** What it is, for the progress and for the list of what is missing. */
+  readonly name: string
+  collect(scene: Scene): Promise<readonly Collected[]>
+}
