@@ -1,9 +1,11 @@
 #!/bin/sh
 # The layers of a base image, made of Debian's packages and npm's Node alone, for places without a registry of images:
 #   sh docker/base.sh <folder>
-# writes debian.tar (what Node and PostgreSQL link to, and no shell but the one that initdb needs), node.tar and npm.tar (for the build).
+# writes debian.tar (what Node and PostgreSQL link to, and no program but the shell that initdb needs), node.tar, npm.tar (for the build)
+# and a copy of its passwd.
 # Needs apt, dpkg, GNU tar, openssl and npm, and no rights. The same packages give the same bytes.
 set -eu
+umask 022
 folder=$1
 epoch=${SOURCE_DATE_EPOCH:-1773014400}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -34,10 +36,12 @@ printf 'root:x:0:0:root:/root:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/no
 printf 'root:x:0:\nnogroup:x:65534:\n' > "$work/debian/etc/group"
 chmod 1777 "$work/debian/tmp"
 layer debian .
+cp "$work/debian/etc/passwd" "$folder/passwd"
 
 # The packages that package-lock.json names, checked by npm when it installed them.
 install -D -m 755 "$root/node_modules/node-linux-$arch/bin/node" "$work/node/usr/local/bin/node"
 install -D -m 644 "$root/node_modules/node-linux-$arch/LICENSE" "$work/node/usr/share/doc/node/copyright"
+install -D -m 644 "$root/node_modules/node-linux-$arch/include/node/node_version.h" "$work/node/usr/local/include/node/node_version.h"
 layer node usr
 
 (cd "$work" && npm pack --silent "npm@$npm_version" >/dev/null)

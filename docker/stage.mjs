@@ -1,12 +1,12 @@
-// Lays out the files of the image: `node docker/stage.mjs <built> <folder>`, where <built> holds package.json, node_modules (which move)
-// and dist. Owner and times are the builder's affair. Modes are set here, so that they depend on nobody's umask: everybody may read, and
+// Lays out the files of the image: `node docker/stage.mjs <built> <folder> [users]`, where <built> holds package.json, dist and node_modules
+// (which moves), and [users] is the base's /etc/passwd. Owner and times are the builder's affair. Modes are set here, so that they depend on nobody's umask: everybody may read, and
 // group 0 may write the data folder, because clusters that give each namespace a user of its own still run it with group 0.
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { linkPostgres } from '../scripts/link-postgres.mjs'
 
 const checkout = path.resolve(import.meta.dirname, '..')
-const [built, folder] = process.argv.slice(2)
+const [built, folder, users = '/etc/passwd'] = process.argv.slice(2)
 const app = path.join(folder, 'app')
 const launcher = path.join(folder, 'usr', 'local', 'bin', 'gatehouse')
 
@@ -49,8 +49,8 @@ function writeLauncher() {
 /** `initdb` asks for the name of its user. */
 function writeUsers(etc) {
   mkdirSync(etc)
-  const users = readFileSync('/etc/passwd', 'utf8').replace(/^gatehouse:.*\n/m, '')
-  writeFileSync(path.join(etc, 'passwd'), `${users}gatehouse:x:10001:0:Gatehouse:/data:/usr/sbin/nologin\n`)
+  const known = readFileSync(users, 'utf8').replace(/^gatehouse:.*\n/m, '')
+  writeFileSync(path.join(etc, 'passwd'), `${known}gatehouse:x:10001:0:Gatehouse:/data:/usr/sbin/nologin\n`)
 }
 
 function setModes(entry) {

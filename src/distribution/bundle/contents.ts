@@ -1,0 +1,24 @@
+import { z } from 'zod'
+
+/** What a bundle says of itself, in `bundle.json`. */
+export const BundleInfo = z.object({
+  /** The form of the archive; a program that knows only lower numbers must refuse it. */
+  format: z.literal(1),
+  product: z.literal('gatehouse'),
+  release: z.string(),
+  /** The chart's version; null: there is none. */
+  chart: z.string().nullable(),
+  artifacts: z.array(z.object({ name: z.string(), tag: z.string(), digest: z.string() })),
+})
+export type BundleInfo = z.output<typeof BundleInfo>
+
+/** What a difference leaves out, in `DIFFERENCE.json`. Nobody signs it: it can only make a load ask the registry for more. */
+export const Difference = z.object({
+  /** The release of the bundle that has the rest. */
+  from: z.string(),
+  omitted: z.array(z.string().regex(/^blobs\/sha256\/[0-9a-f]{64}$/)),
+})
+export type Difference = z.output<typeof Difference>
+
+export const bundleFile = 'bundle.json'
+export const differenceFile = 'DIFFERENCE.json'

@@ -1,0 +1,29 @@
+/** What a release, a bundle or a registry is refused for. */
+export type FaultCode =
+  | 'archive_malformed'
+  | 'blob_changed'
+  | 'blob_missing'
+  | 'build_failed'
+  | 'file_changed'
+  | 'file_missing'
+  | 'file_unlisted'
+  | 'key_unusable'
+  | 'manifest_malformed'
+  | 'registry_refused'
+  | 'registry_unreachable'
+  | 'signature_missing'
+  | 'signature_wrong'
+  | 'version_differs'
+  | 'version_exists'
+  | 'version_unknown'
+
+/** A refusal with a name; its message is for the person at the command line. */
+export class DistributionFault extends Error {
+  readonly code: FaultCode
+
+  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'DistributionFault'
+    this.code = code
+  }
+}

@@ -1,0 +1,36 @@
+import { createGunzip } from 'node:zlib'
+import { pipeline, Readable } from 'node:stream'
+import { DistributionFault } from '../fault.ts'
+import { scanTar, type ScannedMember } from '../tar/scan.ts'
+import { streamSource } from '../tar/stream-source.ts'
+import type { Blobs } from './artifacts.ts'
+import type { Descriptor } from './documents.ts'
+
+/** A file of an image, and how to read it before the next one is asked for. */
+export interface ImageFile extends ScannedMember {
+  read(): Promise<Buffer>
+}
+
+/** The files of one layer, in its order. */
+export async function* filesOfLayer(layer: Descriptor, blobs: Blobs): AsyncGenerator<ImageFile> {
+  const source = streamSource(unpacked(layer, blobs))
+  for await (const member of scanTar(source)) yield { ...member, read: () => source.read(member.size) }
+}
+
+function unpacked({ mediaType, digest }: Descriptor, blobs: Blobs): AsyncIterable<Uint8Array> {
+  const packed = Readable.from(blobs.read(digest), { objectMode: false })
+  if (/(?:\+gzip|\.tar\.gzip)$/.test(mediaType)) return pipeline(packed, createGunzip(), () => undefined)
+  if (mediaType.endsWith('.tar')) return packed
+  throw new DistributionFault('manifest_malformed', `the layer ${digest} is of the type ${mediaType}, which is not known here`)
+}
+
+/** The files of an image that `wanted` says yes to, by path; of one that several layers have, the last. */
+export async function readImageFiles(layers: readonly Descriptor[], blobs: Blobs, wanted: (path: string) => boolean) {
+  const found = new Map<string, Buffer>()
+  for (const layer of layers) {
+    for await (const file of filesOfLayer(layer, blobs)) {
+      if (file.type === 'file' && wanted(file.path)) found.set(file.path, await file.read())
+    }
+  }
+  return found
+}

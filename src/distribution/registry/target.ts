@@ -1,0 +1,24 @@
+/** A place in a registry: what `--to` names. */
+export interface RegistryTarget {
+  /** `https://registry.example:5000` */
+  readonly origin: string
+  /** As references to images have it: `registry.example:5000`. */
+  readonly host: string
+  readonly hostname: string
+  /** What goes before each repository's name: empty, or such as `mirror/ai`. */
+  readonly prefix: string
+}
+
+const prefixPattern = /^[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$/
+
+/** Reads `[http://|https://]host[:port][/prefix]`, HTTPS unless it says otherwise; null when it is none. */
+export function parseTarget(text: string): RegistryTarget | null {
+  const url = URL.parse(/^https?:\/\//.test(text) ? text : `https://${text}`)
+  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return null
+  const prefix = url.pathname.replace(/^\/|\/$/g, '')
+  if (prefix !== '' && !prefixPattern.test(prefix)) return null
+  return { origin: url.origin, host: url.host, hostname: url.hostname, prefix }
+}
+
+/** The repository of a registry for something that a bundle calls `name`. */
+export const repositoryOf = ({ prefix }: RegistryTarget, name: string): string => (prefix === '' ? name : `${prefix}/${name}`)

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { DistributionFault } from '../fault.ts'
+import type { Blobs } from '../oci/artifacts.ts'
+import type { Descriptor } from '../oci/documents.ts'
+import { readImageFiles } from '../oci/image-files.ts'
+import { debianComponents, nodeVersionOf, npmComponents, osOf, type Component } from './components.ts'
+
+/** The image that a bill of materials is about. */
+export interface SbomSubject {
+  readonly version: string
+  /** ISO 8601. */
+  readonly created: string
+  readonly manifest: Descriptor
+  readonly layers: readonly Descriptor[]
+}
+
+const npmLock = 'app/node_modules/.package-lock.json'
+const nodeHeader = 'usr/local/include/node/node_version.h'
+const dpkgStatus = 'var/lib/dpkg/status'
+const osRelease = 'usr/lib/os-release'
+const wanted: ReadonlySet<string> = new Set([npmLock, nodeHeader, dpkgStatus, osRelease])
+
+/** Reads from an image what it consists of, and tells it as CycloneDX 1.6: Debian's packages, Node, npm's packages. */
+export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<object> {
+  const files = await readImageFiles(subject.layers, blobs, (path) => wanted.has(path))
+  const text = (path: string) => {
+    const found = files.get(path)
+    if (found === undefined) throw new DistributionFault('manifest_malformed', `the image has no /${path}, so nobody can say what it consists of`)
+    return found.toString('utf8')
+  }
+  const os = osOf(text(osRelease))
+  const npm = npmComponents(text(npmLock))
+  const components: readonly Component[] = [
+    { type: 'operating-system', 'bom-ref': 'operating-system', name: os.id, version: os.version },
+    ...debianComponents(text(dpkgStatus), `${os.id}-${os.version}`),
+    ...nodeOf(files.get(nodeHeader)?.toString('utf8') ?? ''),
+    ...npm.map(({ component }) => component),
+  ]
+  const unique = [...new Map(components.map((component) => [component['bom-ref'], component])).values()]
+  return documentOf(subject, unique, [
+    { ref: 'gatehouse', dependsOn: unique.map((component) => component['bom-ref']).toSorted() },
+    ...new Map(npm.map(({ component, uses }) => [component['bom-ref'], { ref: component['bom-ref'], dependsOn: [...new Set(uses)].toSorted() }])).values(),
+  ])
+}
+
+function nodeOf(header: string): readonly Component[] {
+  const version = nodeVersionOf(header)
+  if (version === null) return []
+  const purl = `pkg:generic/node@${version}`
+  return [{ type: 'framework', 'bom-ref': purl, name: 'node', version, purl, licenses: [{ expression: 'MIT' }] }]
+}
+
+interface Dependency {
+  readonly ref: string
+  readonly dependsOn: readonly string[]
+}
+
+function documentOf({ version, created, manifest }: SbomSubject, components: readonly Component[], dependencies: readonly Dependency[]): object {
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    serialNumber: `urn:uuid:${uuidFrom(manifest.digest)}`,
+    version: 1,
+    metadata: {
+      timestamp: created,
+      component: {
+        type: 'container',
+        'bom-ref': 'gatehouse',
+        name: 'gatehouse',
+        version,
+        hashes: [{ alg: 'SHA-256', content: manifest.digest.slice('sha256:'.length) }],
+      },
+    },
+    components,
+    dependencies,
+  }
+}
+
+/** A UUID that is the same for the same image (version 8: made of a hash). */
+function uuidFrom(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+}
