@@ -5,7 +5,7 @@ export const exitCodes = {
   refused: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** The database cannot be reached. */
+  /** The database, or the registry, cannot be reached. */
   unavailable: 69,
   /** It took too long; trying again may help. */
   timeout: 75,

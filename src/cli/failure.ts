@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { BootRefusal } from '../app/boot-refusal.ts'
 import { DatabaseConnectionError } from '../app/database/connection-error.ts'
 import { ConfigError } from '../config/index.ts'
+import { DistributionFault } from '../distribution/fault.ts'
 import { RecordError } from '../release/table.ts'
 import { exitCodes, type ExitCode } from './exit-codes.ts'
 
@@ -37,5 +38,6 @@ function codeOf(error: unknown): ExitCode | null {
   if (error instanceof CommandError) return error.exitCode
   if (error instanceof RecordError) return exitCodes.refused
   if (error instanceof ConfigError || error instanceof BootRefusal) return exitCodes.configuration
+  if (error instanceof DistributionFault) return error.code === 'registry_unreachable' ? exitCodes.unavailable : exitCodes.refused
   return error instanceof DatabaseConnectionError ? exitCodes.unavailable : null
 }

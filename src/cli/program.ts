@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { version } from '../config/version.ts'
 import { addAudit } from './commands/audit.ts'
+import { addBundle } from './commands/bundle.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addEnv } from './commands/env.ts'
 import { addKeys } from './commands/keys.ts'
@@ -24,6 +25,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addPath,
   addNotes,
   addRelease,
+  addBundle,
   addEnv,
   addCompletion,
 ]

@@ -17,12 +17,12 @@ export type FaultCode =
   | 'version_exists'
   | 'version_unknown'
 
-/** A refusal with a name; its message is for the person at the command line. */
+/** A refusal with a name, which its message begins with: it is for the person at the command line. */
 export class DistributionFault extends Error {
   readonly code: FaultCode
 
   constructor(code: FaultCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+    super(`${code}: ${message}`, options)
     this.name = 'DistributionFault'
     this.code = code
   }

@@ -43,7 +43,7 @@ export async function openRanges(files: readonly string[]): Promise<Ranges> {
   }
 
   async function* stream(offset: number, length: number): AsyncGenerator<Buffer> {
-    for (let at = offset; at < offset + length; ) {
+    for (let at = offset; at < offset + length;) {
       const piece = await some(at, Math.min(pieceBytes, offset + length - at))
       if (piece.length === 0) throw new Error(`the file ends at byte ${at}`)
       at += piece.length

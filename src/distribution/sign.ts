@@ -32,7 +32,9 @@ export const publicPem = (key: KeyObject): string => spki(key).export({ type: 's
 
 /** `sha256:` and the hash of the public key's DER form, by which people compare keys. */
 export const keyFingerprint = (key: KeyObject): string =>
-  `sha256:${createHash('sha256').update(spki(key).export({ type: 'spki', format: 'der' })).digest('hex')}`
+  `sha256:${createHash('sha256')
+    .update(spki(key).export({ type: 'spki', format: 'der' }))
+    .digest('hex')}`
 
 const spki = (key: KeyObject) => (key.type === 'private' ? createPublicKey(key) : key)
 

@@ -25,7 +25,10 @@ export function parseSums(text: string): Sums {
   for (const entry of text.split('\n').slice(0, -1)) {
     const [, sha256, path] = line.exec(entry) ?? []
     if (sha256 === undefined || path === undefined || !isInside(path) || sums.has(path))
-      throw new DistributionFault('archive_malformed', `${sumsFile} has the line ${JSON.stringify(entry.slice(0, 200))}, which is not allowed`)
+      throw new DistributionFault(
+        'archive_malformed',
+        `${sumsFile} has the line ${JSON.stringify(entry.slice(0, 200))}, which is not allowed`,
+      )
     sums.set(path, sha256)
   }
   if (!text.endsWith('\n')) throw new DistributionFault('archive_malformed', `${sumsFile} breaks off`)

@@ -77,11 +77,13 @@ export type Chart = z.output<typeof Chart>
 
 export const ChartList = z.strictObject({ charts: z.array(Chart).min(1) })
 
-/** `releases/locks/<version>.lock.json`, written once at build time: SHA-256 of what was released, and its images. */
+/** `releases/locks/<version>.lock.json`, written once at build time: SHA-256 of what was released, its images, and the digests of all. */
 export const Lock = z.strictObject({
   version: Version,
   record: z.string(),
   migrations: z.record(z.string(), z.string()),
   images: z.array(z.string()),
+  /** By the name of the image, the chart or the file. */
+  digests: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)),
 })
 export type Lock = z.output<typeof Lock>

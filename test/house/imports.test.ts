@@ -22,6 +22,10 @@ const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
   ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|re2js$|zod$|src\/lib\/|src\/gateway\/)/],
   ['src/release/', /^(?:zod$|src\/release\/)/],
+  [
+    'src/distribution/',
+    /^(?:node:(?!net|tls|https?$|dns)|zod$|yaml$|src\/lib\/|src\/release\/|src\/distribution\/|src\/gateway\/egress\/)/,
+  ],
   ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/config\/)/],
   ['src/features/', /^(?!koa|@koa|undici|src\/gateway\/(?:pipeline|relay|egress\/(?!egress\.ts))|src\/app\/http\/|src\/main)/],
   ['src/app/', /^(?!undici|src\/features\/|src\/main)/],

@@ -73,6 +73,7 @@ export function soundProject(): Project {
         record: 'hash of 1.0.0',
         migrations: { 'v01.00.00/001-logs': 'hash of v01.00.00/001-logs' },
         images: ['registry.example/gatehouse:1.0.0'],
+        digests: {},
       },
     ],
     generated: [{ path: 'CHANGELOG.md', found: 'as it should be', expected: 'as it should be' }],

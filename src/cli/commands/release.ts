@@ -9,17 +9,25 @@ import { readTable, rootFor } from '../checkout.ts'
 import { answer } from '../answer.ts'
 import { explain } from '../explain.ts'
 import { generatedFiles } from '../generated.ts'
+import { addReleaseBuild } from './release-build.ts'
 import { addReleaseNew } from './release-new.ts'
+import { addReleasePublish } from './release-publish.ts'
+import { addReleaseSign } from './release-sign.ts'
+import { addReleaseVerify } from './release-verify.ts'
 
-/** `gatehouse release check|status|generate|new`. */
+/** `gatehouse release check|status|generate|new|build|sign|verify|publish`. */
 export function addRelease(program: Command): void {
   const release = explain(program.command('release'), { example: 'gatehouse release check --strict' }).description(
-    'Looks after the release records in releases/.',
+    'Looks after the release records in releases/, and builds, signs and publishes what they describe.',
   )
   addCheck(release)
   addStatus(release)
   addGenerate(release)
   addReleaseNew(release)
+  addReleaseBuild(release)
+  addReleaseSign(release)
+  addReleaseVerify(release)
+  addReleasePublish(release)
 }
 
 /** The code of the whole product is loaded only for the commands that compare it with the records. */

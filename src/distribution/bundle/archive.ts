@@ -16,7 +16,7 @@ export interface Archive {
   read(path: string): Chunks
   /** The same as text, for files of at most 16 MiB; null when it is not there. */
   text(path: string): Promise<string | null>
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 const largestText = 16 * 1024 * 1024
@@ -53,7 +53,9 @@ interface Place {
 async function findFiles(ranges: Ranges): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
   for await (const { path, type, offset, size } of scanTar(rangesSource(ranges))) {
-    const fault = type !== 'file' ? 'is no plain file' : !isInside(path) ? 'leads out of the bundle' : places.has(path) ? 'comes twice' : null
+    if (type === 'folder') continue
+    const fault =
+      type !== 'file' ? 'is no plain file' : !isInside(path) ? 'leads out of the bundle' : places.has(path) ? 'comes twice' : null
     if (fault !== null) throw new DistributionFault('archive_malformed', `in the archive, ${JSON.stringify(path)} ${fault}`)
     places.set(path, { offset, size })
   }

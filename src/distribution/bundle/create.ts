@@ -31,12 +31,21 @@ export async function createBundle({ info, files, key, onBytes }: CreateOptions)
   for (const { path, from } of all) measured.set(path, await fingerprint(contentOf(from), onBytes))
   const sums = formatSums(new Map([...measured].map(([path, { sha256 }]) => [path, sha256])))
   const first = [fileOf(sumsFile, Buffer.from(sums)), fileOf(signatureFile, Buffer.from(`${signText(sums, key)}\n`))]
-  const rest = all.map(
-    ({ path, from }): TarInput => ({ path, type: 'file', mode: 0o644, size: measured.get(path)?.size ?? 0, content: () => contentOf(from) }),
-  )
+  const rest = all.map(({ path, from }): TarInput => ({
+    path,
+    type: 'file',
+    mode: 0o644,
+    size: measured.get(path)?.size ?? 0,
+    content: () => contentOf(from),
+  }))
   return writeTar([...first, ...rest])
 }
 
-const rank = (path: string) => [bundleFile, keyFile].indexOf(path) + (path.startsWith('blobs/') ? 10 : path.includes('/') ? 6 : 4)
+/** The order of a bundle's files. */
+function rank(path: string): number {
+  if (path === bundleFile || path === keyFile) return 0
+  if (path.startsWith('blobs/')) return 3
+  return path.includes('/') ? 2 : 1
+}
 
 const contentOf = (from: BundleFile['from']): Chunks => (typeof from === 'string' ? readFileChunks(from) : [from])

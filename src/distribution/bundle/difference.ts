@@ -39,9 +39,16 @@ export async function infoOf(archive: Archive): Promise<BundleInfo> {
 function* members(archive: Archive, difference: Difference): Generator<TarInput> {
   const omitted = new Set(difference.omitted)
   const kept = [...archive.files].filter(([path]) => !omitted.has(path) && path !== differenceFile)
-  const file = ([path, size]: readonly [string, number]): TarInput => ({ path, type: 'file', mode: 0o644, size, content: () => archive.read(path) })
-  const isFirst = ([path]: readonly [string, number]) => path === sumsFile || path === signatureFile
+  const file = ([path, size]: readonly [string, number]): TarInput => ({
+    path,
+    type: 'file',
+    mode: 0o644,
+    size,
+    content: () => archive.read(path),
+  })
   yield* kept.filter(isFirst).map(file)
   yield fileOf(differenceFile, Buffer.from(`${JSON.stringify(difference, null, 2)}\n`))
   yield* kept.filter((entry) => !isFirst(entry)).map(file)
 }
+
+const isFirst = ([path]: readonly [string, number]) => path === sumsFile || path === signatureFile

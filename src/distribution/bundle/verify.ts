@@ -44,7 +44,8 @@ export async function verifyBundle(archive: Archive, { trust, onBytes }: VerifyO
   }
   const artifacts = await readArtifacts((await archive.text('index.json')) ?? '', archive.blobs)
   for (const { digest } of blobsOf(artifacts)) {
-    if (!sums.has(blobPath(digest))) throw new DistributionFault('blob_missing', `${blobPath(digest)} is missing, and ${sumsFile} does not name it`)
+    if (!sums.has(blobPath(digest)))
+      throw new DistributionFault('blob_missing', `${blobPath(digest)} is missing, and ${sumsFile} does not name it`)
   }
   return { info: parseDocument(BundleInfo, (await archive.text(bundleFile)) ?? '', bundleFile), key, sums, artifacts, difference }
 }
@@ -68,7 +69,10 @@ function checkNames(archive: Archive, sums: Sums, difference: Difference | null)
 async function checkContent(archive: Archive, { path, sha256 }: { path: string; sha256: string }, onBytes?: (count: number) => void) {
   const found = await fingerprint(archive.read(path), onBytes)
   if (found.sha256 !== sha256)
-    throw new DistributionFault(isBlob(path) ? 'blob_changed' : 'file_changed', `${path} is not what was signed: its SHA-256 is ${found.sha256}`)
+    throw new DistributionFault(
+      isBlob(path) ? 'blob_changed' : 'file_changed',
+      `${path} is not what was signed: its SHA-256 is ${found.sha256}`,
+    )
 }
 
 const missing = (path: string) => new DistributionFault(isBlob(path) ? 'blob_missing' : 'file_missing', `${path} is missing`)

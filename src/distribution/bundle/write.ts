@@ -21,7 +21,7 @@ export async function writeArchive(chunks: Chunks, { file, split }: Target): Pro
   const stagedName = () => `${file}.incomplete-${process.pid}-${staged.length + 1}`
   const pieces = piecesOf(chunks)
   try {
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const name = stagedName()
       staged.push(name)
       const left = { bytes: split ?? Number.POSITIVE_INFINITY }

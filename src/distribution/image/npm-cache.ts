@@ -7,6 +7,10 @@ export async function warmCache({ root, work }: Pick<ImageBuild, 'root' | 'work'
   for (const tools of [[], ['typescript', '@types']]) {
     const folder = path.join(work, `fetched-${tools.length}`)
     await runStep({ title: 'fetching packages', command: ['node', path.join(root, 'docker/manifest.mjs'), folder, ...tools] })
-    await runStep({ title: 'fetching packages', command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--cache', cache], cwd: folder })
+    await runStep({
+      title: 'fetching packages',
+      command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--cache', cache],
+      cwd: folder,
+    })
   }
 }

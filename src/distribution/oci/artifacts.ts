@@ -31,7 +31,10 @@ async function readArtifact(descriptor: Descriptor, blobs: Blobs): Promise<Artif
   const reference = descriptor.annotations?.[refName] ?? ''
   const [, name, tag] = /^([a-z0-9]+(?:[._/-]+[a-z0-9]+)*):([\w][\w.-]{0,127})$/.exec(reference) ?? []
   if (name === undefined || tag === undefined)
-    throw new DistributionFault('manifest_malformed', `index.json lists ${descriptor.digest} under the name "${reference}": write <repository>:<tag>`)
+    throw new DistributionFault(
+      'manifest_malformed',
+      `index.json lists ${descriptor.digest} under the name "${reference}": write <repository>:<tag>`,
+    )
   return { name, tag, descriptor, manifests: await readManifests(descriptor, blobs) }
 }
 

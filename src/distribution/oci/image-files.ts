@@ -8,7 +8,7 @@ import type { Descriptor } from './documents.ts'
 
 /** A file of an image, and how to read it before the next one is asked for. */
 export interface ImageFile extends ScannedMember {
-  read(): Promise<Buffer>
+  readonly read: () => Promise<Buffer>
 }
 
 /** The files of one layer, in its order. */

@@ -34,7 +34,8 @@ export async function compareTags(artifacts: readonly Artifact[], { target, regi
   return found
 }
 
-const referenceOf = (target: RegistryTarget, { name, tag }: { name: string; tag: string }) => `${target.host}/${repositoryOf(target, name)}:${tag}`
+const referenceOf = (target: RegistryTarget, { name, tag }: { name: string; tag: string }) =>
+  `${target.host}/${repositoryOf(target, name)}:${tag}`
 
 /** Sends what the registry lacks of the artifacts, and names them last. Stopped in the middle, the next call goes on. */
 export async function pushArtifacts(artifacts: readonly Artifact[], options: PushOptions): Promise<readonly Pushed[]> {
@@ -52,7 +53,10 @@ async function pushArtifact(artifact: Artifact, options: PushOptions): Promise<P
   for (const blob of wanted) {
     if (await registry.hasBlob(repository, blob.digest)) continue
     if ((await options.blobs.size(blob.digest)) === null)
-      throw new DistributionFault('blob_missing', `${blobPath(blob.digest)} was left out, and ${target.host}/${repository} does not have it: load the earlier bundle first`)
+      throw new DistributionFault(
+        'blob_missing',
+        `${blobPath(blob.digest)} was left out, and ${target.host}/${repository} does not have it: load the earlier bundle first`,
+      )
     onStep?.(`${reference}: sending ${blob.digest}, ${blob.size} bytes`)
     await registry.putBlob(repository, blob, () => counted(options.blobs.read(blob.digest), options.onBytes))
     sent++

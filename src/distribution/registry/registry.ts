@@ -14,7 +14,11 @@ export interface Registry {
   /** The digest of what a tag or digest names; null when the registry says that there is none. */
   findManifest(repository: string, reference: string): Promise<string | null>
   /** Gives the digest under which the registry stored it. */
-  putManifest(repository: string, reference: string, manifest: { readonly mediaType: string; readonly text: string }): Promise<string | null>
+  putManifest(
+    repository: string,
+    reference: string,
+    manifest: { readonly mediaType: string; readonly text: string },
+  ): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -109,7 +113,11 @@ function refused({ host }: RegistryTarget, what: string, { status, text }: WireA
 function explain(text: string): string {
   try {
     const { errors } = Errors.parse(JSON.parse(text))
-    return errors.map(({ code, message }) => `${code} ${message}`).join('; ').replaceAll(/\p{Cc}/gu, ' ').slice(0, 300)
+    return errors
+      .map(({ code, message }) => `${code} ${message}`)
+      .join('; ')
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .slice(0, 300)
   } catch {
     return ''
   }

@@ -48,7 +48,8 @@ export async function sendOver(egress: Egress, { method, url, headers = {}, body
           },
           onData(chunk) {
             size += chunk.length
-            if (size <= largestAnswer) return void pieces.push(chunk)
+            pieces.push(chunk)
+            if (size <= largestAnswer) return
             call.abort()
             reject(new ApiError('upstream_bad_response', `The provider sent more than ${largestAnswer} bytes.`))
           },

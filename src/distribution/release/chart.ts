@@ -60,7 +60,10 @@ async function readIgnored(folder: string): Promise<(file: string) => boolean> {
 function toPattern(line: string): RegExp {
   if (!/^\/?[\w.*~-]+(?:\/[\w.*~-]+)*\/?$/.test(line) || line.includes('**'))
     throw new DistributionFault('manifest_malformed', `.helmignore has the pattern ${line}, which is not known here`)
-  const inner = line.replace(/^\/|\/$/g, '').replaceAll('.', String.raw`\.`).replaceAll('*', '[^/]*')
+  const inner = line
+    .replace(/^\/|\/$/g, '')
+    .replaceAll('.', String.raw`\.`)
+    .replaceAll('*', '[^/]*')
   const anchored = line.replace(/\/$/, '').includes('/')
   return new RegExp(`${anchored ? '^' : '(?:^|/)'}${inner}${line.endsWith('/') ? '/' : '(?:/|$)'}`)
 }

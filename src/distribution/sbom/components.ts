@@ -49,7 +49,9 @@ export function npmComponents(lock: string): readonly NpmComponent[] {
         version,
         purl,
         ...(license !== undefined && { licenses: [licenseOf(license)] }),
-        ...(integrity?.startsWith('sha512-') && { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] }),
+        ...(integrity?.startsWith('sha512-') && {
+          hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }],
+        }),
       },
       uses: needed.flatMap((name) => refs.get(resolve(path, name, refs)) ?? []),
     }
@@ -60,7 +62,8 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 
 const npmUrl = (name: string, version: string) => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
-const licenseOf = (text: string) => (/^[\w.+-]+(?: (?:OR|AND|WITH) [\w.+-]+)*$/.test(text.replaceAll(/[()]/g, '')) ? { expression: text } : { license: { name: text } })
+const licenseOf = (text: string) =>
+  /^[\w.+-]+(?: (?:OR|AND|WITH) [\w.+-]+)*$/.test(text.replaceAll(/[()]/g, '')) ? { expression: text } : { license: { name: text } }
 
 /** Where Node finds a package: in the nearest `node_modules` above. */
 function resolve(from: string, name: string, known: ReadonlyMap<string, string>): string {
@@ -70,21 +73,29 @@ function resolve(from: string, name: string, known: ReadonlyMap<string, string>)
   }
 }
 
+const installed = 'install ok installed'
+
 /** Debian's packages, from dpkg's status file. */
 export function debianComponents(status: string, distribution: string): readonly Component[] {
   return status
     .split(/\n{2,}/)
     .map(fieldsOf)
-    .filter((fields) => fields['Package'] !== undefined && /^install ok installed/.test(fields['Status'] ?? 'install ok installed'))
-    .map(({ Package: name = '', Version: version = '', Architecture: architecture = '', Maintainer: maintainer, Source: source }) => {
-      const [upstream = name] = (source ?? name).split(' ')
-      const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&distro=${distribution}${upstream === name ? '' : `&upstream=${upstream}`}`
-      return { type: 'library', 'bom-ref': purl, name, version, purl, ...(maintainer !== undefined && { supplier: { name: maintainer } }) } as const
-    })
+    .filter((fields) => fields['Package'] !== undefined && (fields['Status'] ?? installed).startsWith(installed))
+    .map((fields) => debianComponent(fields, distribution))
+}
+
+type Fields = Readonly<Record<string, string | undefined>>
+
+function debianComponent(fields: Fields, distribution: string): Component {
+  const { Package: name = '', Version: version = '', Architecture: architecture = '', Maintainer: supplier = '' } = fields
+  const [upstream = name] = (fields['Source'] ?? name).split(' ')
+  const origin = upstream === name ? '' : `&upstream=${upstream}`
+  const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&distro=${distribution}${origin}`
+  return { type: 'library', 'bom-ref': purl, name, version, purl, supplier: { name: supplier } }
 }
 
 /** The fields of one entry; lines that begin with a space go on with the one before, and are not needed here. */
-const fieldsOf = (entry: string): Readonly<Record<string, string | undefined>> =>
+const fieldsOf = (entry: string): Fields =>
   Object.fromEntries([...entry.matchAll(/^([A-Za-z-]+): (.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
 
 /** Name and version of the distribution, from `os-release`. */

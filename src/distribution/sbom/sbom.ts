@@ -25,7 +25,8 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<ob
   const files = await readImageFiles(subject.layers, blobs, (path) => wanted.has(path))
   const text = (path: string) => {
     const found = files.get(path)
-    if (found === undefined) throw new DistributionFault('manifest_malformed', `the image has no /${path}, so nobody can say what it consists of`)
+    if (found === undefined)
+      throw new DistributionFault('manifest_malformed', `the image has no /${path}, so nobody can say what it consists of`)
     return found.toString('utf8')
   }
   const os = osOf(text(osRelease))
@@ -39,7 +40,9 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<ob
   const unique = [...new Map(components.map((component) => [component['bom-ref'], component])).values()]
   return documentOf(subject, unique, [
     { ref: 'gatehouse', dependsOn: unique.map((component) => component['bom-ref']).toSorted() },
-    ...new Map(npm.map(({ component, uses }) => [component['bom-ref'], { ref: component['bom-ref'], dependsOn: [...new Set(uses)].toSorted() }])).values(),
+    ...new Map(
+      npm.map(({ component, uses }) => [component['bom-ref'], { ref: component['bom-ref'], dependsOn: [...new Set(uses)].toSorted() }]),
+    ).values(),
   ])
 }
 
@@ -55,7 +58,11 @@ interface Dependency {
   readonly dependsOn: readonly string[]
 }
 
-function documentOf({ version, created, manifest }: SbomSubject, components: readonly Component[], dependencies: readonly Dependency[]): object {
+function documentOf(
+  { version, created, manifest }: SbomSubject,
+  components: readonly Component[],
+  dependencies: readonly Dependency[],
+): object {
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',

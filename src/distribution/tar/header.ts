@@ -105,11 +105,11 @@ export interface RawHeader {
   readonly target: string
 }
 
-/** Reads a header block; null for the block of zeros that ends an archive. Throws DistributionFault `archive_malformed`. */
-export function decodeHeader(block: Buffer): RawHeader | null {
+/** Reads the header block at a byte of the archive; null for the zeros that end it. Throws DistributionFault `archive_malformed`. */
+export function decodeHeader(block: Buffer, at: number): RawHeader | null {
   if (block.every((byte) => byte === 0)) return null
   if (block.length !== blockSize || number(block, 148, 8) !== sum(block))
-    throw new DistributionFault('archive_malformed', 'a header has a wrong checksum')
+    throw new DistributionFault('archive_malformed', `the header at byte ${at} of the archive has a wrong checksum`)
   const prefix = block.toString('latin1', 257, 262) === 'ustar' && block[262] === 0 ? text(block, 345, 155) : ''
   const name = text(block, 0, 100)
   return {
@@ -129,6 +129,7 @@ function text(block: Buffer, start: number, length: number): string {
 function number(block: Buffer, start: number, length: number): number {
   if ((block[start] ?? 0) & 0x80) return Number(block.readBigUInt64BE(start + length - 8))
   const digits = text(block, start, length).trim()
-  if (digits !== '' && !/^[0-7]+$/.test(digits)) throw new DistributionFault('archive_malformed', 'a header holds no number where one belongs')
+  if (digits !== '' && !/^[0-7]+$/.test(digits))
+    throw new DistributionFault('archive_malformed', `a header holds ${JSON.stringify(digits)} where a number belongs`)
   return digits === '' ? 0 : Number.parseInt(digits, 8)
 }

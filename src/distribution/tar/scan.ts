@@ -23,13 +23,13 @@ const types: Readonly<Record<string, TarMember['type']>> = { '0': 'file', '\0': 
  * and GNU for long names. Throws DistributionFault `archive_malformed`.
  */
 export async function* scanTar(source: ByteSource): AsyncGenerator<ScannedMember> {
-  let long: Long = {}
+  const long: Long = {}
   for (;;) {
     const header = await nextHeader(source)
     if (header === null) return
     const offset = source.position
     if (header.flag in extensions) {
-      long = { ...long, ...(await readExtension(source, header)) }
+      Object.assign(long, await readExtension(source, header))
     } else {
       const size = long.size ?? header.size
       if (!Number.isSafeInteger(size)) throw new DistributionFault('archive_malformed', `${header.name} has no size`)
@@ -37,7 +37,7 @@ export async function* scanTar(source: ByteSource): AsyncGenerator<ScannedMember
       const path = (long.path ?? header.name).replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
       yield { path, type, mode: header.mode, size: type === 'file' ? size : 0, target: long.target ?? header.target, offset }
       await skipTo(source, offset + roundUp(size))
-      long = {}
+      Object.assign(long, { path: undefined, target: undefined, size: undefined })
     }
   }
 }
@@ -46,12 +46,7 @@ async function nextHeader(source: ByteSource): Promise<RawHeader | null> {
   const at = source.position
   const block = await source.read(blockSize)
   if (block.length < blockSize) throw new DistributionFault('archive_malformed', `the archive breaks off at byte ${at + block.length}`)
-  try {
-    return decodeHeader(block)
-  } catch (error) {
-    if (!(error instanceof DistributionFault)) throw error
-    throw new DistributionFault(error.code, `at byte ${at} of the archive, ${error.message}`)
-  }
+  return decodeHeader(block, at)
 }
 
 async function skipTo(source: ByteSource, position: number): Promise<void> {
@@ -62,9 +57,9 @@ async function skipTo(source: ByteSource, position: number): Promise<void> {
 const roundUp = (size: number) => Math.ceil(size / blockSize) * blockSize
 
 interface Long {
-  readonly path?: string
-  readonly target?: string
-  readonly size?: number
+  readonly path?: string | undefined
+  readonly target?: string | undefined
+  readonly size?: number | undefined
 }
 
 const untilZero = (body: Buffer) => body.toString('utf8').replace(/\0.*$/s, '')
@@ -84,14 +79,19 @@ async function readExtension(source: ByteSource, { flag, size }: RawHeader): Pro
 
 function readPax(body: Buffer): Long {
   const records: Record<string, string> = Object.create(null)
-  for (let at = 0; at < body.length; ) {
+  for (let at = 0; at < body.length;) {
     const space = body.indexOf(0x20, at)
     const length = Number(body.toString('latin1', at, space))
     const equals = body.indexOf(0x3d, space)
-    if (!(length > 0) || space === -1 || equals === -1) throw new DistributionFault('archive_malformed', 'an extended header cannot be read')
+    if (!(length > 0) || space === -1 || equals === -1)
+      throw new DistributionFault('archive_malformed', 'an extended header cannot be read')
     records[body.toString('utf8', space + 1, equals)] = body.toString('utf8', equals + 1, at + length - 1)
     at += length
   }
   const { path, linkpath, size } = records
-  return { ...(path !== undefined && { path }), ...(linkpath !== undefined && { target: linkpath }), ...(size !== undefined && { size: Number(size) }) }
+  return {
+    ...(path !== undefined && { path }),
+    ...(linkpath !== undefined && { target: linkpath }),
+    ...(size !== undefined && { size: Number(size) }),
+  }
 }

@@ -25,7 +25,7 @@ export function streamSource(chunks: AsyncIterable<Uint8Array>): ByteSource {
     },
     async read(length) {
       const pieces: Uint8Array[] = []
-      for (let missing = length; missing > 0; ) {
+      for (let missing = length; missing > 0;) {
         const piece = await some(missing)
         if (piece === null) break
         pieces.push(piece)
@@ -34,7 +34,7 @@ export function streamSource(chunks: AsyncIterable<Uint8Array>): ByteSource {
       return Buffer.concat(pieces)
     },
     async skip(length) {
-      for (let left = length; left > 0; ) {
+      for (let left = length; left > 0;) {
         const piece = await some(left)
         if (piece === null) return
         left -= piece.length

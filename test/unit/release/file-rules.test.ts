@@ -20,7 +20,7 @@ test(
 test(
   refuses,
   'R9',
-  { ...sound, locks: [...sound.locks, { version: '9.0.0', record: '', migrations: {}, images: [] }] },
+  { ...sound, locks: [...sound.locks, { version: '9.0.0', record: '', migrations: {}, images: [], digests: {} }] },
   '9.0.0: is locked and has no record',
 )
 

@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { BundleFile } from '../../distribution/bundle/create.ts'
+import type { BundleInfo } from '../../distribution/bundle/contents.ts'
+import { artifactsOf, checkFiles } from '../../distribution/release/folder.ts'
+import { releaseFiles, repositories } from '../../distribution/release/names.ts'
+import { Lock } from '../../release/record.ts'
+import { UsageError } from '../failure.ts'
+import { catalogueData } from './catalogue.ts'
+
+/** What a bundle of a release holds, but for what its creation adds. Checks the release's files first. */
+export async function collectBundle(
+  folder: string,
+  { root, onBytes }: { root: string; onBytes: (count: number) => void },
+): Promise<{ readonly info: BundleInfo; readonly files: readonly BundleFile[] }> {
+  const lock = readLock(folder)
+  const sums = await checkFiles(folder, onBytes)
+  const artifacts = await artifactsOf(folder)
+  const chart = artifacts.find(({ name }) => name.startsWith(`${repositories.charts}/`))
+  const listed = [...sums.keys()].map((file) => ({ path: placeInBundle(file), from: path.join(folder, file) }))
+  const files = [...listed, ...documents(root), { path: 'data/providers.json', from: Buffer.from(catalogueData()) }]
+  const info = {
+    format: 1,
+    product: 'gatehouse',
+    release: lock.version,
+    chart: chart?.tag ?? null,
+    artifacts: artifacts.map(({ name, tag, descriptor: { digest } }) => ({ name, tag, digest })),
+  } as const
+  return { info, files }
+}
+
+/** The layout lies open in a bundle, so that every tool that reads layouts reads the unpacked archive. */
+const placeInBundle = (file: string) => (file.startsWith(`${releaseFiles.layout}/`) ? file.slice(releaseFiles.layout.length + 1) : file)
+
+function readLock(folder: string): Lock {
+  const name = existsSync(folder) ? readdirSync(folder).find((file) => file.endsWith('.lock.json')) : undefined
+  if (name === undefined) throw new UsageError(`${folder} is no release: it has no <version>.lock.json`)
+  return Lock.parse(JSON.parse(readFileSync(path.join(folder, name), 'utf8')))
+}
+
+/** What operators read: the documents of the checkout. */
+function documents(root: string): readonly BundleFile[] {
+  const folder = path.join(root, 'docs')
+  const below = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md')) : []
+  return ['README.md', 'CHANGELOG.md', ...below.map((file) => `docs/${file.replaceAll(path.sep, '/')}`)]
+    .filter((file) => existsSync(path.join(root, file)))
+    .map((file) => ({ path: file.startsWith('docs/') ? file : `docs/${file}`, from: path.join(root, file) }))
+}

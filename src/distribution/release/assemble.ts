@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Lock } from '../../release/record.ts'
+import { readFileChunks, writeFileChunks, type Chunks } from '../bytes.ts'
+import { DistributionFault } from '../fault.ts'
+import { secondsOf } from '../image/builder.ts'
+import { createLayout, type LayoutWriter } from '../oci/layout.ts'
+import { createSbom } from '../sbom/sbom.ts'
+import { addChart, packageChart, readChart } from './chart.ts'
+import { cliArchive } from './cli-archive.ts'
+import { writeSums } from './folder.ts'
+import type { SourceImage } from './image.ts'
+import { releaseFiles, repositories } from './names.ts'
+import { provenanceOf } from './provenance.ts'
+
+/** How the image was built; `given`: elsewhere. */
+export type Builder = 'buildah' | 'given' | 'node'
+
+/** What a release is assembled from. */
+export interface Parts {
+  /** The checkout. */
+  readonly root: string
+  readonly version: string
+  /** ISO 8601. */
+  readonly created: string
+  /** The commit, or `unknown`. */
+  readonly revision: string
+  readonly image: SourceImage
+  readonly builder: Builder
+  /** The version that the chart must have. */
+  readonly chart: string
+  /** What the lock says of the sources. */
+  readonly sources: Pick<Lock, 'migrations' | 'record'>
+  readonly onStep: (text: string) => void
+}
+
+/** Writes into a folder, and remembers the digest of each thing by its name. */
+interface Draft {
+  readonly digests: Map<string, string>
+  write(file: string, chunks: Chunks): Promise<void>
+}
+
+/** Fills the folder of a release from an image that was built. Gives its lock. */
+export async function assemble(folder: string, parts: Parts): Promise<Lock> {
+  const { version, image, builder, onStep, sources } = parts
+  const draft = createDraft(folder)
+  const layout = await createLayout(path.join(folder, releaseFiles.layout))
+  await layout.copy(image.descriptors, image.blobs)
+  const name = `${repositories.image}:${version}`
+  draft.digests.set(name, image.descriptor.digest)
+
+  onStep('chart: packaging')
+  const chart = await storeChart(parts, { folder, draft, layout })
+  await layout.finish([{ reference: name, descriptor: image.descriptor }, chart])
+
+  onStep('software bill of materials, command line, provenance')
+  await describeImage(parts, draft)
+  const subjects = [...draft.digests].map(([subject, digest]) => ({ name: subject, digest: { sha256: digest.slice('sha256:'.length) } }))
+  await draft.write(releaseFiles.provenance, jsonOf(provenanceOf({ version, builder, subjects, materials: await materialsOf(parts) })))
+  const lock = { version, ...sources, images: [name], digests: Object.fromEntries(draft.digests) }
+  await draft.write(releaseFiles.lock(version), jsonOf(lock))
+  await writeSums(folder)
+  return lock
+}
+
+function createDraft(folder: string): Draft {
+  const digests = new Map<string, string>()
+  return {
+    digests,
+    async write(file, chunks) {
+      await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+      const { sha256 } = await writeFileChunks(path.join(folder, file), chunks)
+      digests.set(file, `sha256:${sha256}`)
+    },
+  }
+}
+
+const jsonOf = (value: unknown) => [Buffer.from(`${JSON.stringify(value, null, 2)}\n`)]
+
+/** Packages the chart, as a file and as a part of the layout. */
+async function storeChart(parts: Parts, { folder, draft, layout }: { folder: string; draft: Draft; layout: LayoutWriter }) {
+  const source = path.join(parts.root, 'charts', 'app')
+  const chart = await readChart(source)
+  if (chart.version !== parts.chart || chart.appVersion !== parts.version)
+    throw new DistributionFault(
+      'version_differs',
+      `charts/app is ${chart.version} for ${chart.appVersion}, and ${parts.version} ships with ${parts.chart}`,
+    )
+  const file = releaseFiles.chart(chart.name, chart.version)
+  await draft.write(file, await packageChart(source, { name: chart.name, seconds: secondsOf(parts.created) }))
+  const descriptor = await addChart(layout, chart, readFileChunks(path.join(folder, file)))
+  const reference = `${repositories.charts}/${chart.name}:${chart.version}`
+  draft.digests.set(reference, descriptor.digest)
+  return { reference, descriptor }
+}
+
+/** What the image consists of, for each platform, and its program for machines without containers. */
+async function describeImage({ version, created, image }: Parts, draft: Draft): Promise<void> {
+  for (const { platform, manifest, layers } of image.platforms) {
+    const sbom = await createSbom({ version, created, manifest, layers }, image.blobs)
+    await draft.write(`${releaseFiles.sboms}/gatehouse-${version}-${platform}.cdx.json`, jsonOf(sbom))
+  }
+  const [first] = image.platforms
+  if (first === undefined) return
+  await draft.write(releaseFiles.cli(version), cliArchive(first, image.blobs, { version, seconds: secondsOf(created) }))
+}
+
+async function materialsOf({ root, revision }: Parts) {
+  const lock = await readFile(path.join(root, 'package-lock.json'))
+  return [
+    ...(revision === 'unknown' ? [] : [{ name: 'source', digest: { gitCommit: revision } }]),
+    { name: 'package-lock.json', digest: { sha256: createHash('sha256').update(lock).digest('hex') } },
+  ]
+}

@@ -1,0 +1,13 @@
+/** What the folder of a release holds, besides the list of its files and the signature of that. */
+export const releaseFiles = {
+  layout: 'oci',
+  sboms: 'sbom',
+  provenance: 'provenance.intoto.json',
+  lock: (version: string): string => `${version}.lock.json`,
+  chart: (name: string, version: string): string => `${name}-${version}.tgz`,
+  /** The command line with all that it needs but Node, for machines that cannot run the image. */
+  cli: (version: string): string => `gatehouse-cli-${version}.tgz`,
+} as const
+
+/** The repositories of a release in a registry. */
+export const repositories = { image: 'gatehouse', charts: 'charts' } as const
