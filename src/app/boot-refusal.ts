@@ -4,6 +4,8 @@ export type RefusalCode = 'release_too_old' | 'chart_too_old' | 'chart_missing' 
 /** This process must not run on this database or in this deployment, however long one waits; it ends with exit code 78. */
 export class BootRefusal extends Error {
   readonly code: RefusalCode
+  /** What is wrong, without the advice. */
+  readonly problem: string
   /** What to do. */
   readonly advice: string
 
@@ -11,6 +13,7 @@ export class BootRefusal extends Error {
     super(`${message}: ${advice}`)
     this.name = 'BootRefusal'
     this.code = code
+    this.problem = message
     this.advice = advice
   }
 }

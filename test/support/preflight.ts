@@ -10,7 +10,7 @@ import type { DatabaseConfig } from '../../src/config/index.ts'
 import { silent } from './database.ts'
 import { environment } from './process.ts'
 
-const usual: Circumstances = { longestTransactionMs: 60_000, runAs: null, helmRelease: null, helmHistory: null }
+const usual: Circumstances = { longestTransactionMs: 60_000, runAs: null, chart: null, helmRelease: null, helmHistory: null }
 
 /** What one check says of an environment. */
 export async function verdictOf(

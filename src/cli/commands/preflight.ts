@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environment } from '../../config/index.ts'
 import { version } from '../../config/version.ts'
+import { isVersion } from '../../release/version.ts'
 import { readDuration } from '../duration.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { explain } from '../explain.ts'
@@ -17,6 +18,7 @@ interface Options {
   readonly strict?: true
   readonly longestTransaction: number
   readonly as?: NonNullable<Circumstances['runAs']>
+  readonly chart?: string
   readonly helmRelease?: NonNullable<Circumstances['helmRelease']>
   readonly helmHistory?: string
 }
@@ -33,6 +35,7 @@ export const addPreflight = (program: Command): Command =>
     .option('--strict', 'a warning fails too')
     .addOption(new Option('--longest-transaction <duration>', 'what is older is in the way').argParser(readDuration).default(60_000, '60s'))
     .addOption(new Option('--as <uid:gid>', 'the user that will run Gatehouse; by default the one who asks').argParser(readUser))
+    .addOption(new Option('--chart <version>', 'the chart that will deploy it, such as app-1.6.0').argParser(readChart))
     .addOption(new Option('--helm-release <[namespace/]name>', 'the Helm release; needs helm on the PATH').argParser(readRelease))
     .option('--helm-history <file>', 'what "helm history RELEASE -o json" wrote, where helm cannot be run here; - reads standard input')
     .action(async (options: Options) => {
@@ -66,9 +69,10 @@ async function check(options: Options): Promise<readonly Result[]> {
   }
 }
 
-const toCircumstances = ({ longestTransaction, as, helmRelease, helmHistory }: Options): Circumstances => ({
+const toCircumstances = ({ longestTransaction, as, chart, helmRelease, helmHistory }: Options): Circumstances => ({
   longestTransactionMs: longestTransaction,
   runAs: as ?? null,
+  chart: chart ?? null,
   helmRelease: helmRelease ?? null,
   helmHistory: helmHistory === undefined ? null : readGiven(helmHistory),
 })
@@ -85,6 +89,12 @@ function readUser(text: string): NonNullable<Circumstances['runAs']> {
   const [, uid, gid] = /^(\d{1,10}):(\d{1,10})$/.exec(text) ?? []
   if (uid === undefined || gid === undefined) throw new InvalidArgumentError('write uid:gid, such as 10001:0')
   return { uid: Number(uid), gid: Number(gid) }
+}
+
+function readChart(text: string): string {
+  const version = text.replace(/^app-/, '')
+  if (isVersion(version)) return version
+  throw new InvalidArgumentError('write the tag of a chart, such as app-1.6.0')
 }
 
 function readRelease(text: string): NonNullable<Circumstances['helmRelease']> {

@@ -51,7 +51,7 @@ async function writeBundle(file: string, options: Options) {
   const { writeArchive } = await import('../support-bundle/archive.ts')
   const { openStage } = await import('../preflight/stage.ts')
   const { openProcess, ownUrl } = await import('../ask-process.ts')
-  const circumstances = { longestTransactionMs: options.longestTransaction, runAs: null, helmRelease: null, helmHistory: null }
+  const circumstances = { longestTransactionMs: options.longestTransaction, runAs: null, chart: null, helmRelease: null, helmHistory: null }
   const stage = openStage(environment(), circumstances, progressLog())
   const url = options.url ?? (stage.configError === null ? ownUrl(stage.settings()) : null)
   const running = url === null ? null : openProcess(url)

@@ -8,6 +8,7 @@ import { helmStateCheck } from './checks/helm-state.ts'
 import { connectionsCheck, longTransactionsCheck } from './checks/load.ts'
 import { poolingCheck } from './checks/pooling.ts'
 import { privilegesCheck } from './checks/privileges.ts'
+import { backfillsCheck, chartFloorCheck, upgradePathCheck } from './checks/release.ts'
 import { schemaCheck } from './checks/schema.ts'
 import { settingsCheck } from './checks/settings.ts'
 import { tlsCheck } from './checks/tls.ts'
@@ -26,6 +27,9 @@ export const preflightChecks: readonly Check[] = [
   connectionsCheck,
   clockCheck,
   schemaCheck,
+  upgradePathCheck,
+  backfillsCheck,
+  chartFloorCheck,
   encryptionKeyCheck,
   volumesCheck,
   diskCheck,

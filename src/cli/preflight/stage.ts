@@ -15,6 +15,8 @@ export interface Circumstances {
   readonly longestTransactionMs: number
   /** The user and the group that will run Gatehouse; null: those of this process. */
   readonly runAs: { readonly uid: number; readonly gid: number } | null
+  /** The version of the chart that will deploy Gatehouse; null: the one that deployed this process. */
+  readonly chart: string | null
   /** The Helm release, when it is known. */
   readonly helmRelease: { readonly name: string; readonly namespace: string | null } | null
   /** The text of `helm history -o json`, when it was given. */

@@ -22,7 +22,9 @@ test('the whole of it, for a program and with Helm beside it', async (t) => {
   writeFileSync(path.join(tools, 'helm'), `#!/bin/sh\n[ "$*" = "history gatehouse -n gateway -o json" ] && echo '${history}'\n`)
   chmodSync(path.join(tools, 'helm'), 0o755)
   const env = { ...settingsFor(t, database.config), PATH: `${tools}:${process.env['PATH']}` }
-  const { status, stdout } = await gatehouseHere(['preflight', '--json', '--helm-release', 'gateway/gatehouse'], { env })
+  const { status, stdout } = await gatehouseHere(['preflight', '--json', '--chart', 'app-1.6.0', '--helm-release', 'gateway/gatehouse'], {
+    env,
+  })
   t.is(status, 0, stdout)
   const report = JSON.parse(stdout) as Report
   t.deepEqual(
