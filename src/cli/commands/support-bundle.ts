@@ -36,11 +36,11 @@ export const addSupportBundle = (program: Command): Command =>
     )
     .addOption(new Option('--log-mib <number>', 'how much of each log').argParser(readMib).default(2, '2'))
     .addOption(new Option('--longest-transaction <duration>', 'what is older is noted').argParser(readDuration).default(60_000, '60s'))
-    .option('--json', '{ file, bytes, files, redactions, gaps, missing }')
+    .option('--json', '{ file, files, redactions, gaps, missing }')
     .action(async (options: Options) => {
       const file = options.output ?? `gatehouse-support-${version()}-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}.tar.gz`
-      const { written, manifest, known } = await writeBundle(file, options)
-      if (options.json) console.log(JSON.stringify({ file, bytes: written, ...manifest, gaps: known.gaps }, null, 2))
+      const { manifest, known } = await writeBundle(file, options)
+      if (options.json) console.log(JSON.stringify({ file, ...manifest, gaps: known.gaps }, null, 2))
       else console.log(file)
       for (const gap of known.gaps) console.error(`careful: ${gap}`)
     })
@@ -59,10 +59,10 @@ async function writeBundle(file: string, options: Options) {
     const known: Known = await gatherSecrets(stage)
     const scene = { stage, process: running, logFiles: options.logFile, logBytes: options.logMib * MiB }
     const { files, manifest } = await collectBundle(scene, known, (part) => console.error(`collecting ${part}`))
-    const written = await writeArchive(file, files).catch((error: unknown) => {
+    await writeArchive(file, files).catch((error: unknown) => {
       throw new CommandError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
     })
-    return { written, manifest, known }
+    return { manifest, known }
   } finally {
     await running?.close()
     await stage.close()
