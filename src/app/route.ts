@@ -54,6 +54,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly resource?: string
   /** The verb of the audit row, when the scope does not say it. */
   readonly action?: string
+  /** A POST that changes nothing, and so leaves no row in the audit trail. */
+  readonly reads?: true
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT: the path of the GET whose answer `If-Match` is about; its own path when absent. */

@@ -7,6 +7,7 @@ import { integrations, loadCredential } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
+import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
@@ -23,6 +24,7 @@ export const features: readonly Feature[] = [
   virtualKeys,
   collections,
   labels,
+  prompts,
   configs,
   logs,
   audit,

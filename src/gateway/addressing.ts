@@ -39,9 +39,16 @@ export function modelReference(model: string | null): ModelReference | null {
   return slash < 2 || slash === model.length - 1 ? null : { slug: model.slice(1, slash), model: model.slice(slash + 1), param: 'model' }
 }
 
+/** What names a target beside the headers. */
+export interface NamedOtherwise {
+  readonly fromModel: ModelReference | null
+  /** The provider of a prompt, in whose place no header puts another. */
+  readonly promptProvider: string | null
+}
+
 /** How a request names its target. A config goes first when it was asked for, or is binding; else what the request says itself. */
-export function addressingOf(headers: CallerHeaders, config: ChosenConfig | null, fromModel: ModelReference | null): Addressing {
-  const said = saidInHeaders(headers, fromModel)
+export function addressingOf(headers: CallerHeaders, config: ChosenConfig | null, named: NamedOtherwise): Addressing {
+  const said = named.promptProvider === null ? saidInHeaders(headers, named.fromModel) : saidInPrompt(headers, named)
   if (config === null) return said
   const saidNothing = said.stored === null && said.provider === null
   if (!namesTarget(config)) return withDetails(config, said)
@@ -73,6 +80,13 @@ function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | n
     fields: noFields,
   }
 }
+
+/** A prompt's own provider, unless the model names one. */
+const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: NamedOtherwise): Addressing => ({
+  ...saidInHeaders(headers, null),
+  stored: fromModel ?? { slug: withoutAt(promptProvider ?? ''), param: 'virtual_key' },
+  provider: null,
+})
 
 const namesTarget = ({ provider, virtualKey, apiKey }: ChosenConfig): boolean => provider !== null || virtualKey !== null || apiKey !== null
 

@@ -6,6 +6,7 @@ import type { AccessSettings } from '../lib/access-settings.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Role } from '../lib/roles.ts'
 import type { ActiveConfig } from './config/compile.ts'
+import type { Prompt } from './prompts/prompt.ts'
 import type { Credential } from './providers/provider.ts'
 
 export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
@@ -83,6 +84,8 @@ export interface Snapshot {
   provider(scope: ProviderScope, slug: string): MaybePromise<ProviderView | null>
   /** The config with this slug or id, as the given workspace sees it. */
   config(scope: ProviderScope, reference: string): MaybePromise<ConfigView | null>
+  /** The version of a prompt that `id`, `id@latest`, `id@12` or `id@label` names; null when there is none. */
+  prompt(scope: ProviderScope, reference: string): MaybePromise<Prompt | null>
 }
 
 export interface ProviderScope {

@@ -74,7 +74,7 @@ async function reserve({ ledger }: PipelineDeps, progress: Progress): Promise<vo
 
 /** Resolves when the answer is settled; rejects when the provider failed before it sent headers. */
 async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
-  const { exchange, path, operation } = progress
+  const { exchange, upstreamPath: path, operation } = progress
   const headers = known(progress.headers)
   const timeouts = { firstByteMs: requestTimeout(headers, progress.config, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
   const method = exchange.req.method ?? 'GET'

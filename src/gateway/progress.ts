@@ -7,6 +7,7 @@ import type { CallerHeaders } from './headers.ts'
 import type { Caller } from './identify.ts'
 import type { Trace } from './metadata.ts'
 import { type MatchedOperation, passThrough } from './operation.ts'
+import type { Prompt } from './prompts/prompt.ts'
 import type { RelayResult } from './relay.ts'
 import type { Prepared } from './send.ts'
 import type { Target } from './target.ts'
@@ -16,6 +17,10 @@ export interface Progress {
   readonly exchange: Exchange
   /** Path and query below `/v1`. */
   readonly path: string
+  /** The path that goes on to the provider, when it is another one. */
+  upstreamPath: string
+  /** The prompt that the request named. */
+  prompt: Prompt | null
   /** Epoch milliseconds. */
   readonly receivedAt: number
   headers: CallerHeaders | null
@@ -44,9 +49,12 @@ export interface Ending {
 /** An exchange of which nothing is known yet but its request line. */
 export function begin(exchange: Exchange): Progress {
   const url = exchange.req.url ?? '/'
+  const path = url.startsWith('/v1/') ? url.slice(3) : url
   return {
     exchange,
-    path: url.startsWith('/v1/') ? url.slice(3) : url,
+    path,
+    upstreamPath: path,
+    prompt: null,
     receivedAt: Math.round(Date.now() - (performance.now() - exchange.startedAt)),
     headers: null,
     operation: passThrough,

@@ -8,6 +8,7 @@ import { type CallerHeaders, headerValue } from './headers.ts'
 import { refuseKeyInQuery } from './identify.ts'
 import { type MatchedOperation, matchOperation } from './operation.ts'
 import { known, type Progress } from './progress.ts'
+import { expandPrompt } from './prompts/expand.ts'
 import { signsBody } from './send.ts'
 import type { GatewaySettings } from './settings.ts'
 import { resolveTarget, type Target } from './target.ts'
@@ -44,7 +45,12 @@ export function checkRequestLine(progress: Progress): void {
  */
 export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
   const headers = known(progress.headers)
-  if (isJsonType(headers.contentType) && headerValue(headers.forward, 'content-encoding') === undefined) {
+  if (progress.operation.name === 'promptComplete') {
+    progress.body = await read(deps, progress, false)
+    checkBody(progress.operation, headers, progress.body)
+    progress.body = changed(await expandPrompt(deps, progress), progress)
+    progress.target = await resolve(deps, progress, modelOf(progress.body.json))
+  } else if (isJsonType(headers.contentType) && headerValue(headers.forward, 'content-encoding') === undefined) {
     progress.body = changed(await read(deps, progress, false), progress)
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
@@ -78,6 +84,7 @@ function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | nul
     caller: known(progress.caller),
     headers: known(progress.headers),
     config: progress.config,
+    promptProvider: progress.prompt?.virtualKey ?? null,
     model,
     storedOnly,
     snapshot,
@@ -87,6 +94,7 @@ function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | nul
 /** The operations that take a JSON object; the others take multipart, or nothing. */
 const jsonOperations = new Set<string>([
   'chatComplete',
+  'promptComplete',
   'complete',
   'embed',
   'messages',

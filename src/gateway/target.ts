@@ -30,6 +30,8 @@ export interface TargetRequest {
   readonly model: string | null
   /** Whether the operation asks for a stored credential. */
   readonly storedOnly: boolean
+  /** The provider of the prompt that the request named. */
+  readonly promptProvider: string | null
   readonly snapshot: Snapshot
   readonly config: ChosenConfig | null
 }
@@ -44,7 +46,7 @@ const noFields: Readonly<Record<string, string>> = {}
  */
 export async function resolveTarget(request: TargetRequest): Promise<Target> {
   const fromModel = modelReference(request.model)
-  const addressing = addressingOf(request.headers, request.config, fromModel)
+  const addressing = addressingOf(request.headers, request.config, { fromModel, promptProvider: request.promptProvider })
   if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
   if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
   if (addressing.provider === null) throw noProvider()

@@ -5,3 +5,18 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 
 /** Free text of a caller, at most `max` characters. */
 export const textField = (max: number) => z.string().max(max).refine(isStorable, 'NUL characters and broken Unicode are not allowed.')
+
+/** Whether PostgreSQL can store a JSON value in a jsonb column: that no text in it, and no name of a field, is one that it cannot. */
+export function isStorableJson(value: unknown): boolean {
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next === 'string' && !isStorable(next)) return false
+    if (typeof next !== 'object' || next === null) continue
+    for (const [name, child] of Object.entries(next)) {
+      if (!isStorable(name)) return false
+      waiting.push(child)
+    }
+  }
+  return true
+}

@@ -20,7 +20,7 @@ function imports({ file, text }: { file: string; text: string }): readonly strin
 const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/)/],
   ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
-  ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|re2js$|zod$|src\/lib\/|src\/gateway\/)/],
+  ['src/gateway/', /^(?:node:(?!net|tls|dns|https)|jose$|mustache$|re2js$|zod$|src\/lib\/|src\/gateway\/)/],
   ['src/release/', /^(?:zod$|src\/release\/)/],
   [
     'src/distribution/',

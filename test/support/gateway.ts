@@ -9,6 +9,7 @@ import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { Observation } from '../../src/gateway/metrics.ts'
+import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
 import type { ApiError } from '../../src/lib/errors.ts'
 
@@ -35,6 +36,8 @@ export interface GatewayBedOptions {
   readonly keys?: Readonly<Record<string, Partial<KeyView>>>
   /** By slug. */
   readonly configs?: Readonly<Record<string, GatewayConfig>>
+  /** By reference: `id`, `id@label`. */
+  readonly prompts?: Readonly<Record<string, Prompt>>
   readonly settings?: Partial<GatewaySettings>
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
@@ -111,6 +114,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       key: (secret) => keys.get(secret) ?? null,
       provider: (_, slug) => providers.get(slug) ?? null,
       config: (_, slug) => configs.get(slug) ?? null,
+      prompt: (_, reference) => options.prompts?.[reference] ?? null,
     },
     ledger: { reserve: () => ({ settle() {} }) },
     journal: {

@@ -18,6 +18,8 @@ export type Noun =
   | 'logs'
   | 'collections'
   | 'labels'
+  | 'prompts'
+  | 'prompts/partials'
   | 'configs'
 
 export interface Department {
@@ -151,6 +153,15 @@ async function makeThings(
   const apiKey = await post('/api-keys/workspace/service', { name, scopes: ['logs.list'] })
   const collection = await post('/collections', { name: `${name} c` })
   const label = await post('/labels', { name: `${name}-l` })
+  const prompt = await post('/prompts', {
+    name: `${name} prompt`,
+    collection_id: `${name}-c`,
+    string: 'x',
+    parameters: {},
+    virtual_key: `${name}-p`,
+    model: 'm',
+  })
+  const partial = await post('/prompts/partials', { name: `${name} partial`, string: 'x' })
   const headers = { 'x-service-api-key': key, 'x-service-provider': `@${name}-p`, 'x-service-trace-id': name }
   await demand(sendJson(`${gatehouse.origin}/v1/chat/completions`, headers, { model: `${name}-model`, messages: [] }))
   const logs = async () => (await demand(ask(gatehouse, key, { path: `/logs?trace_id=${name}` })))['data'] as { id: string }[]
@@ -162,6 +173,8 @@ async function makeThings(
     'virtual-keys': [await idOf(`/virtual-keys/${name}-v`), `${name}-v`],
     collections: [String(collection['id']), `${name}-c`],
     labels: [String(label['id'])],
+    prompts: [String(prompt['id']), `pp-${name}-prompt`],
+    'prompts/partials': [String(partial['id']), `pp-${name}-partial`],
     configs: [config.id, `${name}-c`],
     logs: (await logs()).map(({ id }) => id),
   }

@@ -44,7 +44,7 @@ export interface Performed {
 export function perform(deps: Deps, request: Request): Promise<Performed> {
   const { route, actor, repeatable, ifMatch } = request
   return inTenant(deps.orm, actor.organisationId, async (em) => {
-    if (route.method !== 'GET') await holdWrites(em, request)
+    if (writes(route)) await holdWrites(em, request)
     const earlier = repeatable === null ? null : await recall(em, repeatable, deps)
     if (earlier !== null) return { answer: earlier, replayed: true, etag: null }
     if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
@@ -53,6 +53,8 @@ export function perform(deps: Deps, request: Request): Promise<Performed> {
     return { answer, replayed: false, etag: ifMatch === null ? null : await currentEtag(em, deps, { request, ifMatch }) }
   })
 }
+
+const writes = ({ method, reads }: Route): boolean => method !== 'GET' && reads !== true
 
 /**
  * A PUT with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
@@ -69,7 +71,7 @@ async function handle(em: EntityManager, deps: Deps, request: Request): Promise<
   const result = await route.handle({ ...input, actor, em, deps, audit: (resource) => void touched.push(resource) })
   await em.flush()
   const answer = route.response.parse(result ?? {})
-  if (route.method !== 'GET' && deps.config.flags.AUDIT_LOGS_ENABLED)
+  if (writes(route) && deps.config.flags.AUDIT_LOGS_ENABLED)
     await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
   return answer
 }

@@ -7,6 +7,7 @@ type Json = Readonly<Record<string, unknown>>
 /** What each operation of the data plane does, in a few words; bodies are the provider's own. */
 const summaries: Readonly<Record<Operation, string>> = {
   chatComplete: 'Create a chat completion',
+  promptComplete: 'Fill a prompt with variables and create a chat completion of it',
   complete: 'Create a text completion',
   embed: 'Create embeddings',
   messages: 'Create a message (Anthropic shape)',

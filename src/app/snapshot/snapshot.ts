@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto'
-import { Pool, type ClientConfig } from 'pg'
+import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
 import type { ConfigView, KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
+import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { readConfig } from './config-views.ts'
+import { anyPartial, readPrompt } from './prompts.ts'
 import { createViewCache, type Loaded, type ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
 
@@ -37,6 +39,7 @@ interface State extends SnapshotOptions {
   readonly keys: ViewCache<KeyView>
   readonly providers: ViewCache<ProviderView>
   readonly configs: ViewCache<ConfigView>
+  readonly prompts: ViewCache<Prompt>
   readonly pool: Pool
   readonly started: PromiseWithResolvers<void>
   contactAt: number
@@ -47,9 +50,12 @@ interface State extends SnapshotOptions {
 const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
 /** Configs are larger than keys. */
 const documentLimits = { ...limits, maxViews: 20_000 }
+/** Templates are as long as their authors make them. */
+const maxTemplateWeight = 64 * 1024 * 1024
 const maxLoading = 1000
 const firstContactMs = 2000
 const longestSlug = 255
+const longestReference = 2 * longestSlug + 1
 
 /** Starts to follow the control plane; views are loaded on their first use. */
 export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
@@ -60,6 +66,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     keys: createViewCache(limits),
     providers: createViewCache(limits),
     configs: createViewCache(documentLimits),
+    prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
     pool,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
@@ -71,6 +78,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     key: (secret) => key(state, feed, secret),
     provider: (scope, slug) => provider(state, feed, { scope, slug }),
     config: (scope, reference) => config(state, feed, { scope, reference }),
+    prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
     get ready() {
       return !state.stale
     },
@@ -104,14 +112,17 @@ const feedOptions = (state: State) => ({
 const keyTables = new Set(['api_keys', 'workspaces', 'organisations'])
 const providerTables = new Set(['providers', 'integrations', 'workspaces', 'organisations'])
 const configTables = new Set(['configs', 'workspaces', 'organisations'])
+const promptTables = new Set(['prompts', 'labels', 'workspaces', 'organisations'])
 
-const cachesOf = ({ keys, providers, configs }: State) => [keys, providers, configs]
+const cachesOf = ({ keys, providers, configs, prompts }: State) => [keys, providers, configs, prompts]
 
 function changed(state: State, { kind, entityId }: Change): void {
   for (const cache of cachesOf(state)) cache.forget(entityId)
   if (keyTables.has(kind)) state.keys.forgetMisses()
   if (providerTables.has(kind)) state.providers.forgetMisses()
   if (configTables.has(kind)) state.configs.forgetMisses()
+  if (promptTables.has(kind)) state.prompts.forgetMisses()
+  if (kind === 'prompt_partials') state.prompts.forget(anyPartial)
 }
 
 function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
@@ -145,6 +156,20 @@ function config(
   if (found !== undefined) return fresh(state, found)
   if (reference.length > longestSlug) return null
   return load(state, feed, () => state.configs.load(id, () => openConfig(state, scope, reference)))
+}
+
+function prompt(
+  state: State,
+  feed: ChangeFeed,
+  { scope, reference }: { scope: ProviderScope; reference: string },
+): MaybePromise<Prompt | null> {
+  const id = `${scope.workspaceId ?? scope.organisationId}/${reference}`
+  const found = state.prompts.hit(id)
+  if (found !== undefined) return fresh(state, found)
+  if (reference.length > longestReference) return null
+  const ask = <Row extends QueryResultRow>(query: QueryConfig<unknown[]>) =>
+    read(state, async () => (await state.pool.query<Row>(query)).rows)
+  return load(state, feed, () => state.prompts.load(id, () => readPrompt(ask, scope, reference)))
 }
 
 async function openConfig(state: State, scope: ProviderScope, reference: string): Promise<Loaded<ConfigView> | null> {

@@ -5,6 +5,8 @@ export interface Loaded<View> {
   readonly dependsOn: readonly string[]
   /** When it stops being true by itself, on the cache's clock; Infinity: never. */
   readonly until: number
+  /** How much of `maxWeight` it takes. */
+  readonly weight?: number
 }
 
 /** Views by key, in memory, bounded. Knows nothing of where they come from. */
@@ -24,6 +26,8 @@ export interface ViewCache<View> {
 
 export interface ViewCacheOptions {
   readonly maxViews: number
+  /** The most that the views may weigh together; Infinity when absent. */
+  readonly maxWeight?: number
   readonly maxMisses: number
   readonly missTtlMs: number
   /** A monotonic clock, milliseconds. */
@@ -38,6 +42,8 @@ interface State<View> extends ViewCacheOptions {
   readonly flights: Map<string, Promise<View | null>>
   /** When a row changed last, counted in changes; kept only while something is being read. */
   readonly changedAt: Map<string, number>
+  /** Of all views together. */
+  weight: number
   /** How many reads are under way. */
   reading: number
   changes: number
@@ -57,6 +63,7 @@ export function createViewCache<View>(options: ViewCacheOptions): ViewCache<View
     keysOf: new Map(),
     flights: new Map(),
     changedAt: new Map(),
+    weight: 0,
     reading: 0,
     changes: 0,
     missesForgottenAt: 0,
@@ -73,6 +80,7 @@ export function createViewCache<View>(options: ViewCacheOptions): ViewCache<View
     clear() {
       state.clearedAt = ++state.changes
       state.views.clear()
+      state.weight = 0
       state.misses.clear()
       state.keysOf.clear()
     },
@@ -88,7 +96,7 @@ function hit<View>(state: State<View>, key: string): View | null | undefined {
     return undefined
   }
   // Nothing is evicted below the limit, so that the order matters only near it.
-  if (state.views.size * 2 > state.maxViews) {
+  if (state.views.size * 2 > state.maxViews || state.weight * 2 > (state.maxWeight ?? Infinity)) {
     state.views.delete(key)
     state.views.set(key, found)
   }
@@ -136,10 +144,19 @@ function keep<View>(state: State<View>, key: string, loaded: Loaded<View> | null
     state.misses.set(key, state.now() + state.missTtlMs)
     return
   }
-  const [oldest] = state.views
-  if (oldest !== undefined && state.views.size >= state.maxViews) drop(state, ...oldest)
+  const held = state.views.get(key)
+  if (held !== undefined) drop(state, key, held)
+  makeRoom(state, loaded.weight ?? 0)
   state.views.set(key, loaded)
+  state.weight += loaded.weight ?? 0
   for (const id of loaded.dependsOn) keysOf(state, id).add(key)
+}
+
+function makeRoom<View>(state: State<View>, weight: number): void {
+  for (const oldest of state.views) {
+    if (state.views.size < state.maxViews && state.weight + weight <= (state.maxWeight ?? Infinity)) return
+    drop(state, ...oldest)
+  }
 }
 
 function keysOf<View>(state: State<View>, entityId: string): Set<string> {
@@ -156,8 +173,8 @@ function evict(map: Map<string, unknown>, limit: number): void {
   if (oldest !== undefined) map.delete(oldest)
 }
 
-function drop<View>(state: State<View>, key: string, { dependsOn }: Loaded<View>): void {
-  state.views.delete(key)
+function drop<View>(state: State<View>, key: string, { dependsOn, weight = 0 }: Loaded<View>): void {
+  if (state.views.delete(key)) state.weight -= weight
   for (const id of dependsOn) {
     const keys = state.keysOf.get(id)
     keys?.delete(key)

@@ -2,7 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { Label } from './label.entity.ts'
 import { createLabel, deleteLabel, listLabels, readLabel, updateLabel } from './labels.routes.ts'
 
-export { findLabel } from './labels.ts'
+export { findLabel, labelsOf } from './labels.ts'
 
 /** Names for versions of prompts. */
 export const labels = feature({

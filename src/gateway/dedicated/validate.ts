@@ -1,12 +1,17 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
+import { promptRequest } from '../prompts/chat-body.ts'
 import type { Operation } from '../providers/operations.ts'
 import { completionBody } from './completion.ts'
 import { fineTuningBody } from './fine-tuning.ts'
 import { batchesQuery, fineTuningQuery, responseQuery, threadMessagesQuery } from './queries.ts'
 
 /** The operations whose bodies and queries the specification bounds. What is not here is the provider's to judge. */
-export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = { complete: completionBody, createFinetune: fineTuningBody }
+export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
+  complete: completionBody,
+  createFinetune: fineTuningBody,
+  promptComplete: promptRequest,
+}
 
 export const querySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   listThreadMessages: threadMessagesQuery,

@@ -13,6 +13,7 @@ export interface OperationSpec {
 
 export const operations = {
   chatComplete: { method: 'POST', path: '/chat/completions' },
+  promptComplete: { method: 'POST', path: '/prompts/{promptId}/completions' },
   complete: { method: 'POST', path: '/completions', virtualKey: true },
   embed: { method: 'POST', path: '/embeddings' },
   messages: { method: 'POST', path: '/messages', dialect: 'anthropic' },

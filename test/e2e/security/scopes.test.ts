@@ -22,11 +22,15 @@ const create = (type: Type, scopes: readonly string[], key = adminKey): Promise<
 
 const keys = new Map<string, Promise<string>>()
 
-/** A key with just these scopes; one that was made before is used again. */
+let latest: Promise<unknown> = Promise.resolve()
+
+/** A key with just these scopes; one that was made before is used again. One is made after the other: hundreds at once wait in vain. */
 function keyWith(type: Type, scopes: readonly string[]): Promise<string> {
   const name = `${type} ${scopes.join(' ')}`
-  const made = keys.get(name) ?? create(type, scopes).then(({ text }) => String((JSON.parse(text) as { key: unknown }).key))
+  const make = () => create(type, scopes).then(({ text }) => String((JSON.parse(text) as { key: unknown }).key))
+  const made = keys.get(name) ?? latest.then(make)
   keys.set(name, made)
+  latest = made
   return made
 }
 

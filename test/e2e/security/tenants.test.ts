@@ -47,6 +47,14 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /collections/:collectionId': { name: 'taken' },
   'POST /labels': { name: 'taken' },
   'PUT /labels/:labelId': { name: 'taken' },
+  'POST /prompts': { name: 'taken', collection_id: 'none', string: 'x', parameters: {}, virtual_key: 'none' },
+  'PUT /prompts/:promptId': { name: 'taken' },
+  'PUT /prompts/:promptId/versions/:versionId': { label_id: null },
+  'PUT /prompts/:promptId/makeDefault': { version: 1 },
+  'POST /prompts/:promptId/render': { variables: {} },
+  'POST /prompts/partials': { name: 'taken', string: 'x' },
+  'PUT /prompts/partials/:promptPartialId': { name: 'taken' },
+  'PUT /prompts/partials/:promptPartialId/makeDefault': { version: 1 },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }
@@ -60,9 +68,9 @@ function bodyOf({ method, path }: Route): object | undefined {
 
 /** What a path names; a new noun has to be made in test/support/tenants.ts. */
 function nounOf(path: string, things: Things): Noun {
-  const segment = path.replace('/admin', '').split('/')[1]
-  const noun = Object.keys(things).find((known): known is Noun => known === segment)
-  if (noun === undefined) throw new Error(`make ${segment} for each workspace`)
+  const named = path.replace('/admin', '').split('/:')[0]?.slice(1)
+  const noun = Object.keys(things).find((known): known is Noun => known === named)
+  if (noun === undefined) throw new Error(`make ${named} for each workspace`)
   return noun
 }
 
@@ -70,7 +78,10 @@ const onOne = controlRoutes.filter(({ path }) => path.includes(':') && !path.inc
 const onMany = controlRoutes.filter((route) => !onOne.includes(route))
 /** The first parameter names the thing; a second one a thing in it, which the first company has. */
 const pathTo = ({ path }: Route, reference: string) =>
-  path.replace(/:\w+/, encodeURIComponent(reference)).replace(':userId', acme.main.things.users[0] ?? '')
+  path
+    .replace(/:\w+/, encodeURIComponent(reference))
+    .replace(':userId', acme.main.things.users[0] ?? '')
+    .replace(':versionId', '1')
 
 /** An error without what may differ: the request id and the reference that it repeats. */
 const shapeOf = ({ status, text }: RawAnswer, reference: string) =>
@@ -258,7 +269,7 @@ test.serial('without the filter of the process, the database still shows one ten
 
 test.serial('without the filter of the process, the database still changes one tenant', async (t) => {
   const before = await stateOf(acme)
-  for (const table of ['workspaces', 'api_keys', 'integrations', 'providers', 'collections', 'labels']) {
+  for (const table of ['workspaces', 'api_keys', 'integrations', 'providers', 'collections', 'labels', 'prompts', 'prompt_partials']) {
     const changed = await asProcess(rival.organisationId, async (client) => [
       (await client.query(`UPDATE ${table} SET name = 'taken' WHERE organisation_id = $1`, [acme.organisationId])).rowCount,
       (await client.query(`DELETE FROM ${table} WHERE organisation_id = $1`, [acme.organisationId])).rowCount,

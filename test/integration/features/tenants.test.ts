@@ -5,7 +5,10 @@ let control: Control
 let acme: Tenant
 let rival: Tenant
 let target: Readonly<
-  Record<'apiKey' | 'integration' | 'provider' | 'virtualKey' | 'workspace' | 'organisation' | 'collection' | 'label', readonly string[]>
+  Record<
+    'apiKey' | 'integration' | 'provider' | 'virtualKey' | 'workspace' | 'organisation' | 'collection' | 'label' | 'prompt' | 'partial',
+    readonly string[]
+  >
 >
 
 test.before(async () => {
@@ -29,6 +32,14 @@ test.before(async () => {
   const { body: virtualKey } = await control.call(acme.adminKey, 'GET', '/virtual-keys/acme-key')
   const collection = await make('/collections', { name: 'Acme collection' })
   const label = await make('/labels', { name: 'acme-label' })
+  const prompt = await make('/prompts', {
+    name: 'Acme prompt',
+    collection_id: 'acme-collection',
+    string: 'x',
+    parameters: {},
+    virtual_key: 'acme-provider',
+  })
+  const partial = await make('/prompts/partials', { name: 'Acme partial', string: 'x' })
   target = {
     apiKey: [String(key['id'])],
     integration: [String(integration['id']), 'acme-integration'],
@@ -36,6 +47,8 @@ test.before(async () => {
     virtualKey: [String(virtualKey['id']), 'acme-key'],
     collection: [String(collection['id']), 'acme-collection'],
     label: [String(label['id'])],
+    prompt: [String(prompt['id']), 'pp-acme-prompt'],
+    partial: [String(partial['id']), 'pp-acme-partial'],
     workspace: [acme.workspaceId],
     organisation: [acme.organisationId, 'acme'],
   }
@@ -44,7 +57,19 @@ test.after.always(() => control.close())
 
 /** Everything of the first tenant, as the tables hold it. */
 const state = async () => {
-  const tables = ['organisations', 'workspaces', 'api_keys', 'integrations', 'providers', 'collections', 'labels', 'audit_logs']
+  const tables = [
+    'organisations',
+    'workspaces',
+    'api_keys',
+    'integrations',
+    'providers',
+    'collections',
+    'labels',
+    'prompts',
+    'prompt_versions',
+    'prompt_partials',
+    'audit_logs',
+  ]
   const rows = []
   for (const table of tables)
     rows.push((await control.sql.query(`SELECT * FROM ${table} WHERE organisation_id = $1 ORDER BY id`, [acme.organisationId])).rows)
@@ -75,6 +100,18 @@ const onOne: readonly (readonly [keyof typeof target, string, string, object?])[
   ['label', 'GET', '/labels/:id'],
   ['label', 'PUT', '/labels/:id', { name: 'stolen' }],
   ['label', 'DELETE', '/labels/:id'],
+  ['prompt', 'GET', '/prompts/:id'],
+  ['prompt', 'PUT', '/prompts/:id', { name: 'stolen' }],
+  ['prompt', 'DELETE', '/prompts/:id'],
+  ['prompt', 'GET', '/prompts/:id/versions'],
+  ['prompt', 'GET', '/prompts/:id/versions/1'],
+  ['prompt', 'PUT', '/prompts/:id/versions/1', { label_id: null }],
+  ['prompt', 'PUT', '/prompts/:id/makeDefault', { version: 1 }],
+  ['partial', 'GET', '/prompts/partials/:id'],
+  ['partial', 'PUT', '/prompts/partials/:id', { name: 'stolen' }],
+  ['partial', 'DELETE', '/prompts/partials/:id'],
+  ['partial', 'GET', '/prompts/partials/:id/versions'],
+  ['partial', 'PUT', '/prompts/partials/:id/makeDefault', { version: 1 }],
 ]
 
 test('what belongs to another tenant is not there, on any route, by id or by slug', async (t) => {
@@ -112,6 +149,12 @@ test('another tenant’s ids in bodies and queries lead nowhere', async (t) => {
     ['POST', '/labels', { name: 'x', workspace_id: acme.workspaceId }],
     ['GET', `/labels?organisation_id=${acme.organisationId}`],
     ['GET', `/labels?workspace_id=${acme.workspaceId}`],
+    ['POST', '/prompts', { name: 'x', collection_id: 'acme-collection', string: 'x', parameters: {}, virtual_key: 'acme-provider' }],
+    ['GET', `/prompts?workspace_id=${acme.workspaceId}`],
+    ['GET', '/prompts?collection_id=acme-collection'],
+    ['POST', '/prompts/partials', { name: 'x', string: 'x', workspace_id: acme.workspaceId }],
+    ['POST', '/prompts/partials', { name: 'x', string: 'x', collection_id: 'acme-collection' }],
+    ['GET', `/prompts/partials?workspace_id=${acme.workspaceId}`],
   ]
   for (const [method, path, body] of calls) {
     const answer = await control.call(rival.adminKey, method, path, body)

@@ -1,0 +1,108 @@
+import type { QueryConfig, QueryResultRow } from 'pg'
+import type { ProviderScope } from '../../gateway/doors.ts'
+import type { ReadPartials } from '../../gateway/prompts/partials.ts'
+import { openPrompt, type Prompt, type StoredPrompt } from '../../gateway/prompts/prompt.ts'
+import { parseReference, versionNumber, type Reference } from '../../gateway/prompts/reference.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import type { Loaded } from './view-cache.ts'
+
+/** Asks the database with `$1`, `$2` …; the name is that of a prepared statement. */
+export type Ask = <Row extends QueryResultRow>(query: QueryConfig<unknown[]>) => Promise<readonly Row[]>
+
+/** What a prompt that misses a partial depends on: the partial may be there after any change of one. */
+export const anyPartial = 'any partial'
+
+interface PromptRow extends StoredPrompt {
+  readonly labelId: string | null
+}
+
+const prompt = (key: string, version: string) => `
+  SELECT p.id, p.slug, p.organisation_id AS "organisationId", p.workspace_id AS "workspaceId", v.id AS "versionId", v.version, v.string,
+         v.is_raw_template AS "isRaw", v.virtual_key AS "virtualKey", v.model, v.parameters, v.functions, v.tools,
+         v.tool_choice AS "toolChoice", v.template_metadata AS "templateMetadata", l.id AS "labelId"
+    FROM prompts p
+    JOIN prompt_versions v ON v.prompt_id = p.id
+    JOIN workspaces w ON w.id = p.workspace_id
+    JOIN organisations o ON o.id = p.organisation_id
+    LEFT JOIN labels l ON l.id = v.label_id AND l.status <> 'archived'
+   WHERE p.organisation_id = $1 AND ($2::uuid IS NULL OR p.workspace_id = $2) AND ${key} AND ${version}
+     AND p.status <> 'archived' AND w.status = 'active' AND o.status = 'active'`
+
+const keys = { id: 'p.id = $3::uuid', slug: 'p.slug = $3' } as const
+const versions = {
+  published: `v.version = p.published_version AND $4::text = ''`,
+  latest: `v.version = p.latest_version AND $4::text = 'latest'`,
+  number: 'v.version = $4::int',
+  label: 'l.name = $4',
+} as const
+
+/** Reads the version of a prompt that a reference names, with all that it includes; null when this scope sees none. */
+export async function readPrompt(ask: Ask, scope: ProviderScope, text: string): Promise<Loaded<Prompt> | null> {
+  const reference = parseReference(text)
+  if (reference === null) return null
+  const [key, version] = [isUuid(reference.id) ? ('id' as const) : ('slug' as const), kindOf(reference)]
+  const [row] = await ask<PromptRow>({
+    name: `prompt-by-${key}-${version}`,
+    text: prompt(keys[key], versions[version]),
+    values: [scope.organisationId, scope.workspaceId, reference.id, reference.suffix],
+  })
+  if (row === undefined) return null
+  const { labelId, ...stored } = row
+  const included: Included = { ids: [], length: 0 }
+  const view = await openPrompt(stored, partialReader(ask, stored, included))
+  return {
+    view,
+    until: Infinity,
+    weight: JSON.stringify(stored).length + included.length,
+    dependsOn: [
+      view.id,
+      view.workspaceId,
+      view.organisationId,
+      ...included.ids,
+      ...(labelId === null ? [] : [labelId]),
+      ...(view.linked.missing.length === 0 ? [] : [anyPartial]),
+    ],
+  }
+}
+
+function kindOf({ suffix }: Reference): keyof typeof versions {
+  if (suffix === '') return 'published'
+  if (suffix === 'latest') return 'latest'
+  return versionNumber(suffix) === null ? 'label' : 'number'
+}
+
+const partials = `
+  SELECT wanted.written, p.id, v.string
+    FROM jsonb_to_recordset($3::jsonb) AS wanted (written text, id text, suffix text)
+    JOIN prompt_partials p ON p.workspace_id = $2 AND (p.slug = wanted.id OR p.id::text = wanted.id)
+    JOIN prompt_partial_versions v ON v.prompt_partial_id = p.id
+     AND v.version = CASE wanted.suffix WHEN '' THEN p.published_version WHEN 'latest' THEN p.latest_version ELSE wanted.suffix::int END
+   WHERE p.organisation_id = $1 AND p.status <> 'archived'`
+
+/** The partials that were found, and how much text they are. */
+interface Included {
+  readonly ids: string[]
+  length: number
+}
+
+/** Partials have versions and no labels. */
+function partialReader(ask: Ask, { organisationId, workspaceId }: StoredPrompt, included: Included): ReadPartials {
+  return async (names) => {
+    const wanted = names.flatMap((written) => {
+      const reference = parseReference(written)
+      const known =
+        reference !== null && (reference.suffix === '' || reference.suffix === 'latest' || versionNumber(reference.suffix) !== null)
+      return known ? [{ written, id: isUuid(reference.id) ? reference.id.toLowerCase() : reference.id, suffix: reference.suffix }] : []
+    })
+    const rows = await ask<{ written: string; id: string; string: string }>({
+      name: 'partials-by-reference',
+      text: partials,
+      values: [organisationId, workspaceId, JSON.stringify(wanted)],
+    })
+    for (const { id, string } of rows) {
+      included.ids.push(id)
+      included.length += string.length
+    }
+    return new Map([...names.map((name) => [name, null] as const), ...rows.map(({ written, string }) => [written, string] as const)])
+  }
+}

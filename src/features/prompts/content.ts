@@ -1,0 +1,67 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { CreatePrompt, UpdatePrompt } from './prompt.schema.ts'
+import type { PromptVersion } from './version.entity.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Everything that a version says. */
+export interface Content {
+  readonly string: string
+  readonly parameters: Fields
+  readonly virtualKey: string
+  readonly model: string | null
+  readonly functions: readonly unknown[] | null
+  readonly tools: readonly unknown[] | null
+  readonly toolChoice: unknown
+  readonly isRawTemplate: boolean
+  readonly templateMetadata: Fields
+  readonly description: string | null
+}
+
+type Given = Omit<UpdatePrompt, 'patch' | 'name' | 'collection_id'>
+
+/** What a first version says. */
+export const contentOf = (body: CreatePrompt): Content => ({
+  string: body.string,
+  parameters: body.parameters,
+  virtualKey: body.virtual_key,
+  isRawTemplate: body.is_raw_template ?? false,
+  ...optionalContent(body, null),
+})
+
+/** What a version may leave out; it is empty then, or that of the version which is kept. */
+const optionalContent = (given: Given, kept: PromptVersion | null) => ({
+  model: orKept(given.model, kept?.model),
+  functions: orKept(given.functions, kept?.functions),
+  tools: orKept(given.tools, kept?.tools),
+  toolChoice: orKept<unknown>(given.tool_choice, kept?.toolChoice),
+  templateMetadata: orKept(given.template_metadata ?? given.prompt_metadata, kept?.templateMetadata) ?? {},
+  description: given.version_description ?? null,
+})
+
+/** Null clears; what is absent stays, or is empty when there is nothing to stay. */
+const orKept = <T>(given: T | null | undefined, kept: T | null | undefined): T | null => (given === undefined ? (kept ?? null) : given)
+
+/**
+ * What the next version says; null when the body names no field of a version. With `patch` everything that is missing comes from
+ * the latest version; without it a version is whole, but for the provider and the kind of template, which stay.
+ */
+export function completed(
+  { patch, name: _name, collection_id: _collection, ...given }: UpdatePrompt,
+  latest: PromptVersion,
+): Content | null {
+  if (Object.values(given).every((value) => value === undefined)) return null
+  return {
+    string: given.string ?? (patch ? latest.string : missing('string')),
+    parameters: given.parameters ?? (patch ? latest.parameters : missing('parameters')),
+    virtualKey: given.virtual_key ?? latest.virtualKey,
+    isRawTemplate: given.is_raw_template ?? latest.isRawTemplate,
+    ...optionalContent(given, patch ? latest : null),
+  }
+}
+
+function missing(param: string): never {
+  throw new ApiError('AB01', `A new version needs ${param}. Send it, or "patch": true to take what is missing from the latest version.`, {
+    param,
+  })
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { defaultCollection, findCollection } from '../collections/index.ts'
+import { resolveWorkspace, visibleTo, workspaceFilter } from '../workspaces/index.ts'
+import {
+  createdPartial,
+  createPartialBody,
+  partialFilter,
+  partialList,
+  partialParams,
+  partialVersionList,
+  partialView,
+  updatedPartial,
+  updatePartialBody,
+} from './partial.schema.ts'
+import { addPartial, archivePartial, changePartial, findPartial, findPartialVersion, publishPartial } from './partials.ts'
+import { presentPartial, presentPartialSummary, presentPartialVersion } from './present.ts'
+import { PromptPartial } from './prompt.entity.ts'
+import { makeDefaultBody, versionFilter } from './prompt.schema.ts'
+import { PartialVersion } from './version.entity.ts'
+
+const resource = 'prompt-partial'
+
+export const createPartial = route({
+  method: 'POST',
+  path: '/prompts/partials',
+  summary: 'Store a partial, which prompts can include',
+  permission: 'prompts.create',
+  resource,
+  body: createPartialBody,
+  response: createdPartial,
+})(async ({ em, actor, body, audit }) => {
+  const { collection_id: reference } = body
+  const named = reference === undefined ? null : await findCollection(em, actor, { reference, lock: 'hold', param: 'collection_id' })
+  const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id ?? named?.workspaceId)
+  const collection = named ?? (await defaultCollection(em, workspaceId))
+  if (collection.workspaceId !== workspaceId)
+    throw new ApiError('AB01', 'The collection belongs to another workspace.', { param: 'collection_id' })
+  const wanted = {
+    name: body.name,
+    string: body.string,
+    description: body.version_description ?? null,
+    workspaceId,
+    collectionId: collection.id,
+  }
+  const [partial, version] = await addPartial(em, actor, wanted)
+  audit({ id: partial.id, workspaceId })
+  return { id: partial.id, slug: partial.slug, version_id: version.id }
+})
+
+export const listPartials = route({
+  method: 'GET',
+  path: '/prompts/partials',
+  summary: 'List partials, without their texts',
+  permission: 'prompts.list',
+  query: partialFilter,
+  response: partialList,
+})(async ({ em, actor, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const { collection_id: reference } = query
+  const collection = reference === undefined ? null : await findCollection(em, actor, { reference, param: 'collection_id' })
+  const name = containing(query.search)
+  const where = {
+    ...visibleTo(actor),
+    status: 'active' as const,
+    ...(workspaceId !== null && { workspaceId }),
+    ...(collection !== null && { collectionId: collection.id }),
+    ...(name !== undefined && { name }),
+  }
+  const [rows, total] = await em.findAndCount(PromptPartial, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  return toList(rows.map(presentPartialSummary), total, query)
+})
+
+export const readPartial = route({
+  method: 'GET',
+  path: '/prompts/partials/:promptPartialId',
+  summary: 'Read a partial with its published version, or another by a suffix',
+  permission: 'prompts.read',
+  params: partialParams,
+  response: partialView,
+})(async ({ em, actor, params }) => presentPartial(...(await findPartialVersion(em, actor, params.promptPartialId))))
+
+export const updatePartial = route({
+  method: 'PUT',
+  path: '/prompts/partials/:promptPartialId',
+  summary: 'Change a partial, or add a version to it',
+  permission: 'prompts.update',
+  resource,
+  params: partialParams,
+  body: updatePartialBody,
+  response: updatedPartial,
+})(async ({ em, actor, params, body, audit }) => {
+  const partial = await findPartial(em, actor, { reference: params.promptPartialId, forWrite: true })
+  const version = await changePartial(em, actor, { ...body, partial })
+  audit({ id: partial.id, workspaceId: partial.workspaceId })
+  return { prompt_partial_version_id: version.id }
+})
+
+export const deletePartial = route({
+  method: 'DELETE',
+  path: '/prompts/partials/:promptPartialId',
+  summary: 'Delete a partial that nothing in use includes',
+  permission: 'prompts.delete',
+  resource,
+  params: partialParams,
+  response: z.object({}),
+})(async ({ em, actor, params, audit }) => {
+  const partial = await findPartial(em, actor, { reference: params.promptPartialId, forWrite: true })
+  await archivePartial(em, partial)
+  audit({ id: partial.id, workspaceId: partial.workspaceId })
+  return {}
+})
+
+export const listPartialVersions = route({
+  method: 'GET',
+  path: '/prompts/partials/:promptPartialId/versions',
+  summary: 'List the versions of a partial',
+  permission: 'prompts.read',
+  params: partialParams,
+  query: versionFilter,
+  response: partialVersionList,
+})(async ({ em, actor, params, query }) => {
+  const partial = await findPartial(em, actor, { reference: params.promptPartialId })
+  const where = { promptPartialId: partial.id }
+  const [rows, total] = await em.findAndCount(PartialVersion, where, { ...pageWindow(query), orderBy: { version: 'desc' } })
+  return toList(
+    rows.map((version) => presentPartialVersion(partial, version)),
+    total,
+    query,
+  )
+})
+
+export const makePartialDefault = route({
+  method: 'PUT',
+  path: '/prompts/partials/:promptPartialId/makeDefault',
+  summary: 'Publish a version of a partial',
+  permission: 'prompts.publish',
+  resource,
+  representation: '/prompts/partials/:promptPartialId',
+  params: partialParams,
+  body: makeDefaultBody,
+  response: z.object({}),
+})(async ({ em, actor, params, body, audit }) => {
+  const partial = await findPartial(em, actor, { reference: params.promptPartialId, forWrite: true })
+  await publishPartial(em, partial, body.version)
+  audit({ id: partial.id, workspaceId: partial.workspaceId })
+  return {}
+})

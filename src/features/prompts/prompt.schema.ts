@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { bounds } from '../../gateway/prompts/bounds.ts'
+import { optionalHyperparameters, promptRequest } from '../../gateway/prompts/chat-body.ts'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField } from '../../lib/slug.ts'
+import { isStorableJson, textField } from '../../lib/text.ts'
+
+export const reference = z.string().min(1).max(255)
+const unstorable = 'NUL characters and broken Unicode are not allowed.'
+const jsonObject = z.record(z.string(), z.unknown()).refine(isStorableJson, unstorable)
+const jsonObjects = z.array(jsonObject).max(128)
+
+/** A template, or a part of one. */
+export const templateText = textField(bounds.templateLength).min(1)
+
+/** Parameters of a chat completion, by their types; those that a prompt brings itself are none. */
+const parameters = z
+  .looseObject(optionalHyperparameters)
+  .refine(isStorableJson, unstorable)
+  .refine((given) => !['messages', 'variables', 'hyperparameters'].some((name) => Object.hasOwn(given, name)), {
+    message: 'messages, variables and hyperparameters are no parameters: messages come from the template.',
+  })
+  .meta({ id: 'PromptParameters', description: 'Hyperparameters of the chat completion, such as temperature and max_tokens.' })
+
+const metadata = z
+  .looseObject({
+    json_variables: z
+      .array(textField(255).min(1))
+      .max(100)
+      .optional()
+      .meta({ description: 'The variables that a raw template may put in as JSON, with `{{{name}}}`.' }),
+  })
+  .refine(isStorableJson, unstorable)
+
+const flag = z.union([z.boolean(), z.literal(0), z.literal(1)]).transform(Boolean)
+
+/** What a version may say beside its template and its provider. */
+const versionFields = {
+  model: textField(255).min(1).nullable().optional(),
+  functions: jsonObjects.nullable().optional(),
+  tools: jsonObjects.nullable().optional(),
+  tool_choice: z
+    .union([textField(255), jsonObject])
+    .nullable()
+    .optional(),
+  version_description: textField(10_000).nullable().optional(),
+  is_raw_template: flag.optional().meta({
+    description:
+      'Whether `string` is a template of a JSON document, whose variables are escaped, and not a document whose texts are templates.',
+  }),
+  template_metadata: metadata.nullable().optional(),
+  prompt_metadata: metadata.nullable().optional().meta({ description: 'Another name of template_metadata.' }),
+}
+
+export const createPromptBody = z
+  .strictObject({
+    name: nameField,
+    collection_id: reference.meta({ description: 'Id or slug; the prompt belongs to its workspace.' }),
+    string: templateText.meta({ description: 'Messages as JSON, whose texts are Mustache templates, or one template of a user message.' }),
+    parameters,
+    virtual_key: reference.meta({ description: 'A provider or virtual key of the workspace.' }),
+    ...versionFields,
+  })
+  .meta({ id: 'CreatePrompt', description: 'A new prompt with its first version, which is published at once.' })
+
+export const updatePromptBody = z
+  .strictObject({
+    patch: z.boolean().default(false).meta({ description: 'Whether what is missing in the new version comes from the latest one.' }),
+    name: nameField.optional(),
+    collection_id: reference.optional(),
+    string: templateText.optional(),
+    parameters: parameters.optional(),
+    virtual_key: reference.optional(),
+    ...versionFields,
+  })
+  .meta({
+    id: 'UpdatePrompt',
+    description: 'Any field of a version makes a new version, which is not published by that. Name and collection are the prompt’s own.',
+  })
+
+export type CreatePrompt = z.output<typeof createPromptBody>
+export type UpdatePrompt = z.output<typeof updatePromptBody>
+
+export const promptParams = z.object({ promptId: z.string() })
+export const versionParams = z.object({ promptId: z.string(), versionId: z.string() })
+
+export const promptFilter = z.object({
+  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  collection_id: z.string().optional(),
+  workspace_id: z.string().optional(),
+  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
+})
+
+/** A page of versions may be large: each holds its template. */
+export const versionFilter = z.object(pageFields({ defaultSize: 50, maxSize: 100 }))
+
+export const createdPrompt = z
+  .object({ id: z.uuid(), slug: z.string(), version_id: z.uuid(), object: z.literal('prompt') })
+  .meta({ id: 'CreatedPrompt', description: 'The new prompt and its first version.' })
+
+export const updatedPrompt = z
+  .object({ id: z.uuid(), slug: z.string(), prompt_version_id: z.uuid() })
+  .meta({ id: 'UpdatedPrompt', description: 'The prompt and its latest version.' })
+
+const own = {
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  collection_id: z.uuid(),
+  workspace_id: z.uuid(),
+  model: z.string().nullable(),
+  status: z.enum(['active', 'archived']),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+  object: z.literal('prompt'),
+}
+
+const anyObject = z.record(z.string(), z.unknown())
+
+const content = {
+  string: z.string(),
+  parameters: anyObject,
+  virtual_key: z.string(),
+  functions: z.array(z.unknown()).nullable(),
+  tools: z.array(z.unknown()).nullable(),
+  tool_choice: z.unknown(),
+  template_metadata: anyObject,
+  is_raw_template: z.boolean(),
+}
+
+export const promptView = z
+  .object({
+    ...own,
+    ...content,
+    prompt_version: z.int(),
+    prompt_version_id: z.uuid(),
+    prompt_version_status: z.enum(['active', 'archived']),
+    prompt_version_description: z.string().nullable(),
+    prompt_version_label_id: z.uuid().nullable(),
+  })
+  .meta({ id: 'Prompt', description: 'A prompt with one of its versions; without a suffix the published one.' })
+
+export const promptList = listOf(
+  z.object(own).meta({ id: 'PromptSummary', description: 'A prompt without its template; `model` is that of the published version.' }),
+).meta({ id: 'PromptList', description: 'Prompts, newest first.' })
+
+export const versionList = listOf(
+  z
+    .object({
+      id: z.uuid(),
+      prompt_id: z.uuid(),
+      prompt_template: z.object({ ...content, model: z.string().nullable() }),
+      prompt_version: z.int(),
+      prompt_description: z.string().nullable(),
+      label_id: z.uuid().nullable(),
+      created_at: z.iso.datetime(),
+      status: z.enum(['active', 'archived']),
+      object: z.literal('prompt'),
+    })
+    .meta({ id: 'PromptVersionSummary', description: 'A version of a prompt.' }),
+).meta({ id: 'PromptVersionList', description: 'The versions of a prompt, newest first.' })
+
+export const labelVersionBody = z
+  .strictObject({ label_id: z.uuid().nullable().optional() })
+  .meta({ id: 'LabelPromptVersion', description: 'The label moves here from the version that has it; null takes it away.' })
+
+export const makeDefaultBody = z
+  .strictObject({ version: z.int().min(1).max(999_999_999) })
+  .meta({ id: 'MakeDefaultVersion', description: 'The version to publish: what is called when no version is named.' })
+
+export const renderBody = promptRequest.meta({ id: 'RenderPrompt', description: 'Variables, and hyperparameters beside them.' })
+
+export const renderedPrompt = z
+  .object({
+    success: z.literal(true),
+    data: z.looseObject({ ...optionalHyperparameters, messages: z.array(z.looseObject({ role: z.string() })) }),
+  })
+  .meta({ id: 'RenderedPrompt', description: 'A chat completion request, ready to be sent as it is.' })

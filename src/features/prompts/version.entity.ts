@@ -1,0 +1,52 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const version = () => ({
+  id: id(),
+  organisationId: p.uuid(),
+  workspaceId: p.uuid(),
+  version: p.integer(),
+  string: p.text(),
+  description: p.text().nullable(),
+  /** What the template includes, as written, without `@version`. */
+  partials: p.array().default([]),
+  status: p.text().$type<'active' | 'archived'>().default('active'),
+  createdBy: p.uuid().nullable(),
+  createdAt: createdAt(),
+})
+
+/** A version of a prompt. The database lets nobody change it, but for its label. */
+export const PromptVersion = defineEntity({
+  name: 'PromptVersion',
+  tableName: 'prompt_versions',
+  filters: { tenant: tenantFilter },
+  properties: {
+    ...version(),
+    promptId: p.uuid(),
+    isRawTemplate: p.boolean().default(false),
+    parameters: p.json<Fields>().default('{}'),
+    model: p.text().nullable(),
+    /** The slug of a provider or virtual key. */
+    virtualKey: p.string().length(255),
+    functions: p.json<readonly unknown[]>().nullable(),
+    tools: p.json<readonly unknown[]>().nullable(),
+    toolChoice: p.json<unknown>().nullable(),
+    templateMetadata: p.json<Fields>().default('{}'),
+    labelId: p.uuid().nullable(),
+  },
+})
+
+export type PromptVersion = InferEntity<typeof PromptVersion>
+
+/** A version of a partial. The database lets nobody change it. */
+export const PartialVersion = defineEntity({
+  name: 'PartialVersion',
+  tableName: 'prompt_partial_versions',
+  filters: { tenant: tenantFilter },
+  properties: { ...version(), promptPartialId: p.uuid() },
+})
+
+export type PartialVersion = InferEntity<typeof PartialVersion>

@@ -1,0 +1,41 @@
+/** The values that a place in a template sees, the innermost section's first. Only what JSON holds is ever found. */
+export interface Context {
+  readonly value: unknown
+  readonly parent: Context | null
+}
+
+/** What a name means there, looked up as Mustache does, but among own properties alone: no prototype, no getter, no function. */
+export function lookup(context: Context, name: string): unknown {
+  if (name === '.') return context.value
+  const path = name.indexOf('.') > 0 ? name.split('.') : [name]
+  for (let at: Context | null = context; at !== null; at = at.parent) {
+    const found = path.length === 1 ? ownProperty(at.value, name) : descend(at.value, path)
+    if (found !== undefined) return found.value
+  }
+  return undefined
+}
+
+/** Undefined: there is none. A text has properties (its length) behind a dot only. */
+function ownProperty(value: unknown, name: string): { readonly value: unknown } | undefined {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? { value: Reflect.get(value, name) } : undefined
+}
+
+function descend(from: unknown, path: readonly string[]): { readonly value: unknown } | undefined {
+  let current: unknown = from
+  for (const [at, name] of path.entries()) {
+    const holder: unknown = typeof current === 'string' && at > 0 ? Object(current) : current
+    const found = ownProperty(holder, name)
+    if (found === undefined) return undefined
+    current = found.value
+  }
+  return { value: current }
+}
+
+/** A value as text: a list with commas, as Mustache writes it; an object, or a list that holds one, as JSON. Nothing for what is missing. */
+export function toText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  return Array.isArray(value) && value.every(isPlain) ? value.join(',') : JSON.stringify(value)
+}
+
+const isPlain = (value: unknown): boolean => (Array.isArray(value) ? value.every(isPlain) : typeof value !== 'object' || value === null)

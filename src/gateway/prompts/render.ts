@@ -1,0 +1,93 @@
+import { ApiError } from '../../lib/errors.ts'
+import { bounds } from './bounds.ts'
+import { lookup, toText, type Context } from './context.ts'
+import { type Indent, type Template } from './template.ts'
+
+/** Where a template's text goes: as it is, or into a JSON document, where every value has to stay a value. */
+export interface Output {
+  /** Text of the template itself. */
+  text(text: string): string
+  value(value: unknown, tag: { readonly name: string; readonly asIs: boolean }): string
+}
+
+/** The partials that a prompt includes, compiled, by the key that `partialKey` makes. */
+export type Partials = ReadonlyMap<string, Template>
+
+/** A partial is compiled once for every way in which its lines are indented. */
+export const partialKey = (name: string, indent: Indent | null): string =>
+  indent === null ? name : `${name}\n${indent.midLine ? '+' : ''}${indent.spaces}`
+
+/** Counts what all templates of one prompt cost together. */
+export interface Budget {
+  steps: number
+  length: number
+}
+
+export const newBudget = (): Budget => ({ steps: 0, length: 0 })
+
+export const plainText: Output = { text: (text) => text, value: toText }
+
+interface Rendering {
+  readonly partials: Partials
+  readonly output: Output
+  readonly budget: Budget
+}
+
+/** Renders a template in one pass: what a variable holds is never read as a template. Throws `invalid_request` at a bound. */
+export function render(template: Template, variables: unknown, rendering: Rendering): string {
+  const parts: string[] = []
+  renderInto(parts, { template, context: { value: variables, parent: null }, depth: 0 }, rendering)
+  return parts.join('')
+}
+
+interface Frame {
+  readonly template: Template
+  readonly context: Context
+  readonly depth: number
+}
+
+function renderInto(parts: string[], frame: Frame, rendering: Rendering): void {
+  if (frame.depth > bounds.depth) throw tooMuch(`sections and partials are nested deeper than ${bounds.depth}`)
+  spend(rendering.budget, 1, 0)
+  for (const node of frame.template) {
+    spend(rendering.budget, 1, 0)
+    if (node.kind === 'text') push(parts, rendering, rendering.output.text(node.text))
+    else if (node.kind === 'value') push(parts, rendering, rendering.output.value(lookup(frame.context, node.name), node))
+    else if (node.kind === 'partial')
+      include(parts, { ...frame, template: rendering.partials.get(partialKey(node.name, node.indent)) ?? [] }, rendering)
+    else
+      for (const context of contextsOf(node, frame.context))
+        renderInto(parts, { template: node.body, context, depth: frame.depth + 1 }, rendering)
+  }
+}
+
+const include = (parts: string[], frame: Frame, rendering: Rendering) => renderInto(parts, { ...frame, depth: frame.depth + 1 }, rendering)
+
+function push(parts: string[], { budget }: Rendering, text: string): void {
+  spend(budget, 0, text.length)
+  parts.push(text)
+}
+
+/** What a section is rendered with: each item of a list, the value itself, what is around it when the value is `true`, or nothing. */
+function contextsOf({ name, inverted }: { readonly name: string; readonly inverted: boolean }, parent: Context): Iterable<Context> {
+  const value = lookup(parent, name)
+  const list = Array.isArray(value) ? value : null
+  if (inverted) return !value || list?.length === 0 ? [parent] : []
+  if (!value) return []
+  if (list !== null) return itemsOf(list, parent)
+  return [value === true ? parent : { value, parent }]
+}
+
+function* itemsOf(list: readonly unknown[], parent: Context): Generator<Context> {
+  for (const value of list) yield { value, parent }
+}
+
+function spend(budget: Budget, steps: number, length: number): void {
+  budget.steps += steps
+  budget.length += length
+  if (budget.steps > bounds.steps) throw tooMuch(`more than ${bounds.steps} parts would be rendered`)
+  if (budget.length > bounds.outputLength) throw tooMuch(`the text would be longer than ${bounds.outputLength} characters`)
+}
+
+const tooMuch = (what: string) =>
+  new ApiError('invalid_request', `The prompt cannot be rendered with these variables: ${what}.`, { param: 'variables' })

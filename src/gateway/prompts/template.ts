@@ -1,0 +1,110 @@
+import Mustache from 'mustache'
+import { ApiError } from '../../lib/errors.ts'
+import { bounds } from './bounds.ts'
+
+/** One part of a template. */
+export type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  /** `{{name}}`, or `{{{name}}}` and `{{&name}}` when it goes in as it is. */
+  | { readonly kind: 'value'; readonly name: string; readonly asIs: boolean }
+  /** `{{#name}}…{{/name}}`, or `{{^name}}` when inverted. */
+  | { readonly kind: 'section'; readonly name: string; readonly inverted: boolean; readonly body: Template }
+  /** `{{>name@version}}`; a tag that stands alone on a line indents the lines of what it includes. */
+  | { readonly kind: 'partial'; readonly name: string; readonly indent: Indent | null }
+
+export type Template = readonly Node[]
+
+/** How the lines of a partial are indented, as Mustache does it. */
+export interface Indent {
+  readonly spaces: string
+  /** Something stood before the tag: then the partial's first line goes on there. */
+  readonly midLine: boolean
+}
+
+/** A parser that remembers nothing: its own cache would keep every template for good. */
+const parser = Object.assign(new Mustache.Writer(), { templateCache: undefined })
+
+/** Parses a Mustache template. Throws `invalid_request` that says where it is wrong, or which bound it breaks. */
+export function compile(text: string, field: string): Template {
+  if (text.length > bounds.templateLength) throw wrong(field, `it is longer than ${bounds.templateLength} characters`)
+  // The parser looks at each character: what has no tag need not pay for it.
+  if (!text.includes('{{')) return text === '' ? [] : [{ kind: 'text', text }]
+  const count = { tags: 0 }
+  return toNodes(parse(text, field), { field, count, nesting: 0 })
+}
+
+const wrong = (field: string, what: string) =>
+  new ApiError('invalid_request', `The template in ${field} is not valid: ${what}.`, { param: field })
+
+function parse(text: string, field: string): unknown {
+  try {
+    return parser.parse(text)
+  } catch (error) {
+    throw wrong(field, error instanceof Error ? error.message : 'it is no Mustache template')
+  }
+}
+
+interface Place {
+  readonly field: string
+  readonly count: { tags: number }
+  readonly nesting: number
+}
+
+/** The parser's tokens as our nodes; comments and changes of the delimiters give none. */
+function toNodes(tokens: unknown, place: Place): Template {
+  if (!Array.isArray(tokens)) return []
+  const nodes: Node[] = []
+  for (const token of tokens) {
+    const node = toNode(Array.isArray(token) ? token : [], place)
+    if (node !== null) nodes.push(node)
+  }
+  return nodes
+}
+
+function toNode([type, value, , , fifth, sixth, seventh]: readonly unknown[], place: Place): Node | null {
+  const name = typeof value === 'string' ? value : ''
+  if (type === 'text') return { kind: 'text', text: name }
+  if (++place.count.tags > bounds.tags) throw wrong(place.field, `it has more than ${bounds.tags} tags`)
+  if (type === 'name' || type === '&') return { kind: 'value', name, asIs: type === '&' }
+  if (type === '#' || type === '^') return { kind: 'section', name, inverted: type === '^', body: toNodes(fifth, deeper(place)) }
+  return type === '>' ? toPartial(name, toIndent(fifth, sixth, seventh)) : null
+}
+
+function deeper(place: Place): Place {
+  const nesting = place.nesting + 1
+  if (nesting > bounds.nesting) throw wrong(place.field, `its sections are nested deeper than ${bounds.nesting}`)
+  return { ...place, nesting }
+}
+
+/** `{{>>name}}` is a partial that the caller keeps and sends as a variable: its text goes in, and is no template. */
+const toPartial = (name: string, indent: Indent | null): Node =>
+  name.startsWith('>') ? { kind: 'value', name: name.slice(1).trim(), asIs: false } : { kind: 'partial', name, indent }
+
+function toIndent(before: unknown, tagIndex: unknown, midLine: unknown): Indent | null {
+  const spaces = typeof before === 'string' ? before.replaceAll(/[^ \t]/g, '') : ''
+  return spaces === '' || tagIndex !== 0 ? null : { spaces, midLine: midLine === true }
+}
+
+/** A partial's text with its lines indented. */
+export const indented = (text: string, { spaces, midLine }: Indent): string =>
+  text
+    .split('\n')
+    .map((line, at) => (line !== '' && (at > 0 || !midLine) ? spaces + line : line))
+    .join('\n')
+
+/** Every tag of a template, those in its sections too; each with the section that it stands in. */
+export function* walk(
+  template: Template,
+  section: string | null = null,
+): Generator<readonly [Exclude<Node, { kind: 'text' }>, string | null]> {
+  for (const node of template) {
+    if (node.kind === 'text') continue
+    yield [node, section]
+    if (node.kind === 'section') yield* walk(node.body, node.name)
+  }
+}
+
+/** The partials that a template includes, as written, each once. */
+export const partialsOf = (template: Template): readonly string[] => [
+  ...new Set(Array.from(walk(template)).flatMap(([node]) => (node.kind === 'partial' ? [node.name] : []))),
+]
