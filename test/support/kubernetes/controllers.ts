@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deployment } from 'kubernetes-types/apps/v1.d.ts'
 import type { Job } from 'kubernetes-types/batch/v1.d.ts'
 import type { Pod } from 'kubernetes-types/core/v1.d.ts'
 import type { Api, Cluster } from './cluster.ts'
 
 const everyMs = 40
 
-/** Ends Jobs and bare pods as if they had run; there are no nodes to run them. */
+/** Ends Jobs and bare pods as if they had run, and rolls Deployments out as if there were nodes. */
 export function startControllers(api: Api, outcomes: Cluster['outcomes']): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const outcomeIn = (namespace = '') => outcomes.get(namespace) ?? 'Complete'
@@ -23,6 +24,12 @@ export function startControllers(api: Api, outcomes: Cluster['outcomes']): { sto
           await api('PATCH', `/api/v1/namespaces/${metadata?.namespace}/pods/${metadata?.name}/status`, {
             status: { phase: outcomeIn(metadata?.namespace) === 'Complete' ? 'Succeeded' : 'Failed' },
           })
+      const deployments = await api<{ items: readonly Deployment[] }>('GET', '/apis/apps/v1/deployments')
+      for (const { metadata, spec, status } of deployments.body.items)
+        if (status?.observedGeneration !== metadata?.generation)
+          await api('PATCH', `/apis/apps/v1/namespaces/${metadata?.namespace}/deployments/${metadata?.name}/status`, {
+            status: rolledOut(metadata?.generation ?? 1, spec?.replicas ?? 1),
+          })
       await sleep(everyMs)
     }
   }
@@ -33,6 +40,15 @@ export function startControllers(api: Api, outcomes: Cluster['outcomes']): { sto
       await ended
     },
   }
+}
+
+function rolledOut(observedGeneration: number, replicas: number): object {
+  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas }
+  const conditions = [
+    { type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable' },
+    { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' },
+  ]
+  return { observedGeneration, ...counts, conditions }
 }
 
 function jobStatus(outcome: 'Complete' | 'Failed'): object {
