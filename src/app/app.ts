@@ -16,6 +16,7 @@ import { startJobs } from './jobs.ts'
 import { drainApp } from './lifecycle.ts'
 import { createLevel } from './level.ts'
 import { followLevel } from './follow-level.ts'
+import { runBackfills } from './backfill-runner.ts'
 import { guardBoot } from './boot-guard.ts'
 import { byHand, schemaOf, type StartMode } from './start-mode.ts'
 import { createLoggers, type Loggers } from './log.ts'
@@ -151,7 +152,11 @@ async function start(parts: Parts, features: readonly Feature[], overrides: Over
   parts.planes = planes
   if (prepared === undefined && config.roles.has('jobs'))
     parts.jobs = startJobs(jobsOf(features, deps), deps, foundation.connection.runtime)
-  parts.following = followLevel(deps.orm, base.level, { config, log: base.log, signal: stopping.signal })
+  const fills = prepared === undefined && config.roles.has('jobs')
+  parts.following = Promise.all([
+    followLevel(deps.orm, base.level, { config, log: base.log, signal: stopping.signal }),
+    fills && runBackfills({ client: foundation.connection.runtime, log: base.log, migrations, signal: stopping.signal }),
+  ])
   return { deps, provisioned, snapshot: planes.snapshot }
 }
 

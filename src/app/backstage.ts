@@ -7,6 +7,7 @@ import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import { openFoundation, type Foundation } from './foundation.ts'
 import { startJobs, type Jobs } from './jobs.ts'
+import { runBackfills } from './backfill-runner.ts'
 import { guardBoot } from './boot-guard.ts'
 import { followLevel } from './follow-level.ts'
 import { createLevel } from './level.ts'
@@ -27,7 +28,7 @@ interface Parts {
   embedded: EmbeddedDatabase | null
   foundation: Foundation | null
   jobs: Jobs | null
-  following: Promise<void> | null
+  following: Promise<unknown> | null
 }
 
 const jobGraceMs = 5_000
@@ -81,6 +82,10 @@ async function prepare(parts: Parts, config: Config, options: BackstageOptions &
   const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics, level })
   const provisioned = await provision(deps)
   if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, deps), deps, connection.runtime)
-  parts.following = followLevel(orm, level, { config, log, signal: parts.stopping.signal })
+  const { signal } = parts.stopping
+  parts.following = Promise.all([
+    followLevel(orm, level, { config, log, signal }),
+    config.roles.has('jobs') && runBackfills({ client: connection.runtime, log, signal }),
+  ])
   return { database, provisioned }
 }

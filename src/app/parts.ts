@@ -40,6 +40,6 @@ export interface Parts {
   foundation: Foundation | null
   planes: Planes | null
   jobs: Jobs | null
-  /** Ends soon after `stopping`. */
-  following: Promise<void> | null
+  /** Ends soon after `stopping`: the level is followed, backfills run. */
+  following: Promise<unknown> | null
 }

@@ -3,6 +3,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'
 import { openAccessLog } from './access-log.ts'
 import type { Config } from '../config/config.ts'
+import { servingName } from './database/serving.ts'
 import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import type { Foundation } from './foundation.ts'
@@ -58,6 +59,7 @@ function openSnapshot({ deps, foundation, features }: PlanesOptions): LiveSnapsh
     client: foundation.connection.runtime,
     vault: deps.vault,
     log: deps.log,
+    sessionName: servingName(deps.config.version),
     maxStaleMs: deps.config.cacheMaxStaleMs,
     loadCredential: loadCredential ?? (() => Promise.reject(new Error('No feature says how credentials are opened.'))),
   })

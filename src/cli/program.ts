@@ -5,10 +5,13 @@ import { addBundle } from './commands/bundle.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addEnv } from './commands/env.ts'
 import { addKeys } from './commands/keys.ts'
+import { addBackfill } from './commands/backfill.ts'
+import { addFinalize } from './commands/finalize.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNotes } from './commands/notes.ts'
 import { addPath } from './commands/path.ts'
 import { addPreflight } from './commands/preflight.ts'
+import { addRollbackCheck } from './commands/rollback-check.ts'
 import { addRelease } from './commands/release.ts'
 import { addServe } from './commands/serve.ts'
 import { addSupportBundle } from './commands/support-bundle.ts'
@@ -18,6 +21,9 @@ import { explain } from './explain.ts'
 const commands: readonly ((program: Command) => unknown)[] = [
   addServe,
   addMigrate,
+  addBackfill,
+  addFinalize,
+  addRollbackCheck,
   addPreflight,
   addKeys,
   addSupportBundle,

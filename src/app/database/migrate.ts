@@ -62,8 +62,18 @@ const isCurrent = (client: ClientConfig, files: readonly MigrationFile[], { rele
     assertAccepted(state, release)
     if ((await pendingOf('expand', connected, files)).length > 0 || (await lacksAppRole(connected))) return false
     if (!(await hasReleaseState(connected))) return true
-    return state?.schemaHead === (await headOf(connected)) && (await lastRelease(connected)) === release
+    const settled = state?.schemaHead === (await headOf(connected)) && (await lastRelease(connected)) === release
+    return settled && (await lacksNoBackfill(connected, files, release))
   })
+
+async function lacksNoBackfill(client: Client, files: readonly MigrationFile[], release: string): Promise<boolean> {
+  const { rows } = await client.query<{ id: string }>('SELECT id FROM backfill_state')
+  const known = new Set(rows.map(({ id }) => id))
+  return backfillsWithin(files, release).every(({ id }) => known.has(id))
+}
+
+const backfillsWithin = (files: readonly MigrationFile[], release: string) =>
+  files.filter((file) => file.phase === 'backfill' && isWithin(file, release))
 
 /** A database without a state is new: nobody's data is in it, so that what contracts a schema can run at once. */
 async function bringUp(run: Run, files: readonly MigrationFile[], deployment: Deployment): Promise<readonly string[]> {
@@ -125,7 +135,7 @@ async function settle(worker: Client, { files, state, release }: Settled): Promi
   if (!(await hasReleaseState(worker))) return
   await worker.query('BEGIN')
   try {
-    for (const { id } of files.filter((file) => file.phase === 'backfill' && isWithin(file, release)))
+    for (const { id } of backfillsWithin(files, release))
       await worker.query('INSERT INTO backfill_state (id, done) VALUES ($1, $2) ON CONFLICT DO NOTHING', [id, state === null])
     await worker.query(
       `INSERT INTO release_state (level, schema_head, min_app_version) VALUES ($1, $2, $1)

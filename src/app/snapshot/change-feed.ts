@@ -13,6 +13,8 @@ export interface ChangeFeedOptions {
   readonly client: ClientConfig
   readonly log: Logger
   readonly pollMs: number
+  /** Of its session, in the database's list. */
+  readonly sessionName?: string | undefined
   /** May be told of the same change twice: by the notification and by the poll. */
   readonly onChange: (change: Change) => void
   /** Changes may have been missed: all that was read before is in doubt. */
@@ -95,7 +97,7 @@ function lost(state: State, error: unknown): void {
 }
 
 async function session(state: State): Promise<void> {
-  const client = new Client(systemSession(state.client))
+  const client = new Client({ ...systemSession(state.client), application_name: state.sessionName ?? 'gatehouse-snapshot' })
   const closed = new AbortController()
   client.on('error', () => closed.abort())
   client.on('end', () => closed.abort())

@@ -22,6 +22,8 @@ export interface SnapshotOptions {
   /** `loadCredential` of the integrations feature, which knows how credentials are sealed. */
   readonly loadCredential: (integration: SealedIntegration, vault: Vault) => Promise<OpenedIntegration>
   readonly pollMs?: number
+  /** Of the session that follows changes. */
+  readonly sessionName?: string
 }
 
 /** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
@@ -97,6 +99,7 @@ const feedOptions = (state: State) => ({
   client: state.client,
   log: state.log,
   pollMs: state.pollMs ?? 500,
+  sessionName: state.sessionName,
   onChange: (change: Change) => changed(state, change),
   onGap() {
     for (const cache of cachesOf(state)) cache.clear()

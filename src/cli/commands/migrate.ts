@@ -1,5 +1,11 @@
 import type { Command } from 'commander'
-import { migrate, pendingMigrations } from '../../app/database/migrate.ts'
+import { readBackfills } from '../../app/database/backfills.ts'
+import { withClient } from '../../app/database/migration-client.ts'
+import { readMigrations, type MigrationFile } from '../../app/database/migration-files.ts'
+import { migrate, pendingOf } from '../../app/database/migrate.ts'
+import { readHistory, readReleaseState, type HistoryEntry } from '../../app/database/release-state.ts'
+import { deploymentOf } from '../../app/schema.ts'
+import { version } from '../../config/version.ts'
 import { answer } from '../answer.ts'
 import { addWait, withDatabase } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
@@ -9,24 +15,102 @@ interface Options {
   readonly json?: true
 }
 
+const exits = { 1: 'a migration failed; what was complete stays, and the next run goes on', ...databaseExits }
+
 /** `gatehouse migrate [status|plan]`. */
 export function addMigrate(program: Command): void {
   const run = addWait(program.command('migrate'))
     .description('Brings the schema up to this release; what removes something waits for "gatehouse finalize".')
     .option('--json', 'what was applied, as { applied: [id] }')
     .action(async ({ json }: Options, command: Command) => {
-      const applied = await withDatabase(command, ({ connection, log }) => migrate(connection.login, log))
+      const applied = await withDatabase(command, ({ config, connection, log }) =>
+        migrate(connection.login, log, { deployment: deploymentOf(config) }),
+      )
       answer(json, { applied }, applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
     })
-  // Without this, the options of `plan` would be taken for those of `migrate`.
+  // Without this, the options of what is below would be taken for those of `migrate`.
   run.enablePositionalOptions()
-  explain(run, { example: 'gatehouse migrate', exits: databaseExits })
-  const plan = addWait(run.command('plan'))
-    .description('Tells what "gatehouse migrate" would apply, and applies nothing.')
-    .option('--json', '{ pending: [id] }')
-    .action(async ({ json }: Options, command: Command) => {
-      const pending = await withDatabase(command, ({ connection }) => pendingMigrations(connection.login))
-      answer(json, { pending }, pending.length === 0 ? 'The schema is up to date.' : pending.join('\n'))
-    })
-  explain(plan, { example: 'gatehouse migrate plan --json', exits: databaseExits })
+  explain(run, { example: 'gatehouse migrate', exits })
+  addPlan(run)
+  addStatus(run)
 }
+
+const addPlan = (run: Command) =>
+  explain(addWait(run.command('plan')), { example: 'gatehouse migrate plan --json', exits: databaseExits })
+    .description('Tells what "gatehouse migrate" would apply, and applies nothing.')
+    .option('--json', '{ pending: [{ id, statements }] }')
+    .action(async ({ json }: Options, command: Command) => {
+      const files = await withDatabase(command, async ({ connection }) => {
+        const all = await readMigrations()
+        return withClient(connection.login, (client) => pendingOf('expand', client, all))
+      })
+      const pending = files.map(({ id, statements }) => ({ id, statements: statements.map(({ text }) => text) }))
+      answer(json, { pending }, pending.length === 0 ? 'The schema is up to date.' : files.map(title).join('\n'))
+    })
+
+const title = ({ id, statements, transactional }: MigrationFile) =>
+  `${id}  ${statements.length} statements${transactional ? ', in one transaction' : ', one by one'}`
+
+const historyRows = 10
+
+interface Status {
+  readonly release: string
+  /** Null before the first migration. */
+  readonly level: string | null
+  readonly schemaHead: string | null
+  readonly minAppVersion: string | null
+  readonly encryptionKeyFingerprint: string | null
+  /** Ids by phase. */
+  readonly pending: Readonly<Record<MigrationFile['phase'], readonly string[]>>
+  readonly history: readonly HistoryEntry[]
+}
+
+const addStatus = (run: Command) =>
+  explain(addWait(run.command('status')), { example: 'gatehouse migrate status', exits: databaseExits })
+    .description('Tells what the database holds: level, schema, what is pending in each phase, and the last changes.')
+    .option('--json', '{ release, level, schemaHead, minAppVersion, encryptionKeyFingerprint, pending, history }')
+    .action(async ({ json }: Options, command: Command) => {
+      const status = await withDatabase(command, ({ connection }) => readStatus(connection.login))
+      answer(json, status, describe(status))
+    })
+
+async function readStatus(login: Parameters<typeof withClient>[0]): Promise<Status> {
+  const files = await readMigrations()
+  return withClient(login, async (client): Promise<Status> => {
+    const state = await readReleaseState(client)
+    const ids = async (phase: MigrationFile['phase']) => (await pendingOf(phase, client, files)).map(({ id }) => id)
+    const done = new Set((await readBackfills(client, files)).flatMap(({ id, state: stage }) => (stage === 'done' ? [id] : [])))
+    return {
+      release: version(),
+      level: state?.level ?? null,
+      schemaHead: state?.schemaHead ?? null,
+      minAppVersion: state?.minAppVersion ?? null,
+      encryptionKeyFingerprint: state?.encryptionKeyFingerprint ?? null,
+      pending: {
+        expand: await ids('expand'),
+        backfill: (await ids('backfill')).filter((id) => !done.has(id)),
+        contract: await ids('contract'),
+      },
+      history: await readHistory(client, historyRows),
+    }
+  })
+}
+
+function describe({ release, level, schemaHead, minAppVersion, encryptionKeyFingerprint, pending, history }: Status): string {
+  return [
+    `this release        ${release}`,
+    `finalized level     ${level ?? 'none yet'}`,
+    `oldest accepted     ${minAppVersion ?? 'any'}`,
+    `schema              ${schemaHead ?? 'empty'}`,
+    `encryption key      ${encryptionKeyFingerprint ?? 'none yet'}`,
+    `pending migrations  ${list(pending.expand)}`,
+    `open backfills      ${list(pending.backfill)}`,
+    `for finalize        ${list(pending.contract)}`,
+    ...history.map(line),
+  ].join('\n')
+}
+
+const list = (ids: readonly string[]) => (ids.length === 0 ? 'none' : ids.join(', '))
+
+const line = ({ startedAt, action, from, to, status, by, error }: HistoryEntry) =>
+  `${startedAt.toISOString()}  ${action} ${from === null ? '' : `${from} -> `}${to}  ${status}, by ${by}${error === null ? '' : `: ${error}`}`

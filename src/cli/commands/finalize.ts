@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { finalize, isReached, planFinalize, type Finalization } from '../../app/database/finalize.ts'
+import { deploymentOf } from '../../app/schema.ts'
+import { answer } from '../answer.ts'
+import { readTable, releaseNamed, rootFor } from '../checkout.ts'
+import { addWait, withDatabase } from '../database.ts'
+import { databaseExits, exitCodes } from '../exit-codes.ts'
+import { explain } from '../explain.ts'
+
+interface Options {
+  readonly to?: string
+  readonly dryRun?: true
+  readonly force?: true
+  readonly json?: true
+}
+
+/** `gatehouse finalize`. */
+export const addFinalize = (program: Command): Command =>
+  explain(addWait(program.command('finalize')), {
+    example: 'gatehouse finalize --dry-run',
+    exits: { 1: 'something is in the way, and nothing was changed', ...databaseExits },
+  })
+    .description('Ends an upgrade: the features of the new release come on, and earlier releases cannot run again.')
+    .option('--to <release>', 'the release to reach, when not this one')
+    .option('--dry-run', 'tell what would be done, and do nothing')
+    .option('--force', 'although processes of earlier releases still run')
+    .option('--json', '{ from, to, releases, contracts, obstacles, done }')
+    .action(async function run(this: Command, { to, dryRun, force, json }: Options) {
+      const table = readTable(rootFor(this))
+      if (to !== undefined) releaseNamed(table, to)
+      const found = await withDatabase(this, ({ config, connection, log }) => {
+        const options = { deployment: deploymentOf(config), table, force: force ?? false, ...(to !== undefined && { to }) }
+        return dryRun ? planFinalize(connection.login, options) : finalize(connection.login, log, options)
+      })
+      const free = found.obstacles.length === 0
+      answer(json, { ...found, done: free && !dryRun }, describe(found, dryRun ?? false))
+      process.exitCode = free ? exitCodes.done : exitCodes.refused
+    })
+
+function describe(found: Finalization, dryRun: boolean): string {
+  const { from, to, releases, contracts, obstacles } = found
+  if (obstacles.length > 0)
+    return [`${to} cannot be finalized now, and nothing was changed:`, ...obstacles.map((one) => `  ${one}`)].join('\n')
+  if (isReached(found)) return `${to} is finalized already.`
+  return [
+    dryRun ? `This would finalize ${to}, from ${from}:` : `${to} is finalized, from ${from}:`,
+    `  features of ${releases.join(', ')} ${dryRun ? 'would come on' : 'are on'}`,
+    ...contracts.map((id) => `  ${dryRun ? 'would run' : 'ran'} ${id}`),
+    `  releases before ${to} ${dryRun ? 'could' : 'can'} not run again`,
+  ].join('\n')
+}

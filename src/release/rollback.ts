@@ -1,0 +1,29 @@
+import { chartFor, findRelease, type ReleaseTable } from './table.ts'
+import { compareVersions } from './version.ts'
+
+/** Whether a release can run again on a database. */
+export interface RollbackVerdict {
+  readonly to: string
+  readonly allowed: boolean
+  /** The oldest release that the schema accepts. */
+  readonly oldest: string
+  /** The chart to deploy it with; null: none is known. */
+  readonly chart: string | null
+  /** Why, and what to do. */
+  readonly reason: string
+}
+
+/** Judges a rollback by what the database accepts: since the last `finalize`, only what was finalized and what came later. */
+export function rollbackVerdict(
+  table: ReleaseTable,
+  { level, minAppVersion }: { readonly level: string; readonly minAppVersion: string },
+  to: string,
+): RollbackVerdict {
+  const release = findRelease(table, to)
+  const chart = release === null ? null : chartFor(table, release)
+  const known = { to, oldest: minAppVersion, chart: chart === null ? null : `app-${chart.version}` }
+  if (compareVersions(to, minAppVersion) >= 0)
+    return { ...known, allowed: true, reason: `The schema accepts ${minAppVersion} and later, and ${level} is finalized.` }
+  const reason = `${minAppVersion} was finalized: ${minAppVersion} is the oldest release that the schema accepts. Only a backup from before leads back to ${to}.`
+  return { ...known, allowed: false, reason }
+}

@@ -1,0 +1,17 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { findProjectPath } from '../../src/app/database/project-path.ts'
+
+/** The product's own migrations with more of them, each given as `v01.05.00/001-name` and SQL, in a folder of the test's own. */
+export async function withMigrations(t: ExecutionContext, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-migrations-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await cp(findProjectPath('migrations') ?? '', folder, { recursive: true })
+  for (const [id, sql] of Object.entries(files)) {
+    await mkdir(path.join(folder, path.dirname(id)), { recursive: true })
+    await writeFile(path.join(folder, `${id}.sql`), sql)
+  }
+  return folder
+}
