@@ -79,10 +79,30 @@ const readLocks = (folder: string): readonly Lock[] =>
 const ChartManifest = z.object({ annotations: z.object({ 'artifacthub.io/images': z.string() }) })
 const Images = z.array(z.object({ image: z.string() }))
 
-/** The chart's text files, and the images that its manifest says it renders. */
+const SettingPlaces = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      return context.addIssue('is no JSON')
+    }
+  })
+  .pipe(z.array(z.object({ env: z.string() })))
+
+/** The chart's text files, the images that its manifest says it renders, and the settings that its map holds. */
 function readChart(folder: string): Project['chart'] {
   const files = Object.fromEntries(filesIn(folder).map((file) => [file, readFileSync(path.join(folder, file), 'utf8')]))
   const manifest = ChartManifest.safeParse(parse(files['Chart.yaml'] ?? ''))
-  if (!manifest.success) return { files, images: null }
-  return { files, images: Images.parse(parse(manifest.data.annotations['artifacthub.io/images'])).map(({ image }) => image) }
+  return {
+    files,
+    images: manifest.success ? Images.parse(parse(manifest.data.annotations['artifacthub.io/images'])).map(({ image }) => image) : null,
+    settings: readPlaces(files['files/settings.json']),
+  }
+}
+
+/** A map that nobody can read is no map; that it is not what it should be is for R11 to say. */
+function readPlaces(text: string | undefined): readonly string[] | null {
+  const places = SettingPlaces.safeParse(text)
+  return places.success ? places.data.map(({ env }) => env) : null
 }

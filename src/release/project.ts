@@ -21,8 +21,12 @@ export interface Project {
   readonly locks: readonly Lock[]
   /** Files that are generated from the records: as they are, and as they would be written. */
   readonly generated: readonly { readonly path: string; readonly found: string | null; readonly expected: string }[]
-  /** The chart's text files by path, and the images that it renders; no chart: none and null. */
-  readonly chart: { readonly files: Readonly<Record<string, string>>; readonly images: readonly string[] | null }
+  /** The chart's text files by path, the images that it renders and the settings that it can pass on; no chart: none and null. */
+  readonly chart: {
+    readonly files: Readonly<Record<string, string>>
+    readonly images: readonly string[] | null
+    readonly settings: readonly string[] | null
+  }
 }
 
 /** What a rule has against the project; pending: recorded and not implemented yet. */

@@ -84,6 +84,7 @@ export function soundProject(): Project {
         'values.schema.json': '{\n  "$schema": "http://json-schema.org/draft-07/schema#",\n  "$ref": "#/definitions/port"\n}',
       },
       images: ['registry.example/gatehouse:1.0.0'],
+      settings: ['PORT'],
     },
   }
 }

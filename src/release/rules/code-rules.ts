@@ -24,7 +24,7 @@ function moduleFaults({ id, since, changes = [] }: Project['code']['features'][n
   ]
 }
 
-/** R7: a setting comes with the one release whose record adds it. */
+/** R7: a setting comes with the one release whose record adds it, and the chart can pass on each. */
 export const settingsMatch: Rule = (project) => [
   ...consistent(project, 'R7', ({ env }) => env),
   ...project.code.settings.flatMap(({ name, since }): readonly Finding[] => {
@@ -33,8 +33,18 @@ export const settingsMatch: Rule = (project) => [
     const said = recorded === undefined ? 'no record adds it' : `the records say ${recorded}`
     return [{ rule: 'R7', where: since, message: `the setting ${name} says since ${since}, ${said}` }]
   }),
+  ...chartPassesOn(project),
   ...pending(project, 'R7'),
 ]
+
+function chartPassesOn({ code, chart }: Project): readonly Finding[] {
+  if (chart.settings === null) return []
+  const [known, passed] = [new Set(code.settings.map(({ name }) => name)), new Set(chart.settings)]
+  return [
+    ...[...known].filter((name) => !passed.has(name)).map((name) => `has no place for the setting ${name}`),
+    ...[...passed].filter((name) => !known.has(name)).map((name) => `passes on ${name}, which is no setting`),
+  ].map((message): Finding => ({ rule: 'R7', where: 'charts/app', message }))
+}
 
 /** R10: a preflight check finds each breaking change, whether or not all of its release is there. */
 export const breakingHasCheck: Rule = (project) => [

@@ -91,6 +91,32 @@ test('generate repairs what check finds', (t) => {
   t.like(run('--root', folder, 'release', 'generate', '--check'), { status: 0, stdout: '' })
 })
 
+/** A chart's file with one generated thing in it changed. */
+const damaged = (text: string) =>
+  text
+    .replace('appVersion: 1.12.0', 'appVersion: 1.11.2')
+    .replace(/"LOG_LEVEL"|`settings\.logLevel`|"1\.3\.0"|"admin"|LOG_LEVEL:/, 'damaged')
+
+test("the chart's generated files cannot drift from the records and the settings", (t) => {
+  const folder = checkout(t)
+  const names = [
+    'Chart.yaml',
+    'README.md',
+    'files/control-paths.json',
+    'files/releases.json',
+    'files/settings.json',
+    'values.schema.json',
+    'values.yaml',
+  ]
+  const chart = (name: string) => path.join(folder, 'charts', 'app', name)
+  for (const name of names) writeFileSync(chart(name), damaged(readFileSync(chart(name), 'utf8')))
+  const { status, stdout } = run('--root', folder, 'release', 'check')
+  t.is(status, 1)
+  for (const name of names) t.true(stdout.includes(`R11  charts/app/${name}: does not say what the records say`), name)
+  t.is(run('--root', folder, 'release', 'generate').status, 0)
+  for (const name of names) t.is(readFileSync(chart(name), 'utf8'), readFileSync(path.join(root, 'charts', 'app', name), 'utf8'), name)
+})
+
 test('faulty records are refused by file and field', (t) => {
   const folder = checkout(t)
   writeFileSync(path.join(folder, 'releases', '1.5.0.yaml'), 'version: 1.5.0\ncolour: red\n')

@@ -44,6 +44,9 @@ test(
   code({ settings: [{ name: 'PORT', since: '1.1.0' }] }),
   '1.1.0: the setting PORT says since 1.1.0, the records say 1.0.0',
 )
+const passingOn = (...settings: readonly string[]) => ({ ...sound, chart: { ...sound.chart, settings } })
+test(refuses, 'R7', passingOn(), 'charts/app: has no place for the setting PORT')
+test(refuses, 'R7', passingOn('PORT', 'HOST'), 'charts/app: passes on HOST, which is no setting')
 test(
   refuses,
   'R7',
