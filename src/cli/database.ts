@@ -25,7 +25,7 @@ export const addWait = (command: Command): Command =>
 export async function withDatabase<T>(command: Command, work: (opened: Opened) => Promise<T>): Promise<T> {
   const config = loadConfig(environment())
   const log = progressLog()
-  const { wait = 0 } = command.opts<{ wait?: number }>()
+  const { wait = 0 } = command.optsWithGlobals<{ wait?: number }>()
   const { database, embedded } = await chooseDatabase(config, log)
   try {
     return await work({ config, connection: await connectWithRetry(database, log, { maxWaitMs: wait }), log })

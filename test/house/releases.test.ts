@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
+import { oldestPostgresql } from '../../src/app/database/connect.ts'
 import { readProject } from '../../src/cli/project.ts'
 import { check } from '../../src/release/check.ts'
 import { chartFor, findRelease } from '../../src/release/table.ts'
@@ -17,6 +18,10 @@ test('the records agree with the announced releases, the code and the generated 
   )
   t.is(table.releases.length, 21)
   t.is(table.charts.length, 7)
+})
+
+test('all releases run on the PostgreSQL that the code accepts', (t) => {
+  for (const { version, postgres } of table.releases) t.regex(postgres, new RegExp(`^>=${oldestPostgresql} `), version)
 })
 
 test('this build is a recorded release', (t) => {

@@ -18,7 +18,8 @@ export interface Connection {
   readonly encrypted: boolean
 }
 
-const oldestVersion = 140_000
+/** The oldest major version of PostgreSQL that this build runs on; the release records say the same. */
+export const oldestPostgresql = 14
 
 /** A hung database must not hang a request: these hold for every connection of the running process, in milliseconds. */
 export const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
@@ -116,7 +117,7 @@ async function examine(client: Client, login: ClientConfig): Promise<Connection>
        FROM pg_roles WHERE rolname = current_user`,
   )
   const [facts] = rows
-  if (facts === undefined || facts.number < oldestVersion) throw tooOld(facts?.version ?? 'unknown')
+  if (facts === undefined || facts.number < oldestPostgresql * 10_000) throw tooOld(facts?.version ?? 'unknown')
   if (facts.standby) throw isStandby(login)
   return { login, runtime: runtimeOf(login, facts), serverVersion: facts.version, encrypted: login.ssl !== false }
 }
@@ -128,7 +129,7 @@ export const runtimeOf = (login: ClientConfig, { bypasses }: { readonly bypasses
 })
 
 const tooOld = (version: string) =>
-  new BootRefusal('postgresql_too_old', `PostgreSQL ${version} is too old`, 'version 14 or newer is needed')
+  new BootRefusal('postgresql_too_old', `PostgreSQL ${version} is too old`, `version ${oldestPostgresql} or newer is needed`)
 
 /** After a failover the same address may lead to the new primary, so this is worth waiting for. */
 const isStandby = ({ host, port }: ClientConfig) =>

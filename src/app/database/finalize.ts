@@ -123,7 +123,8 @@ async function obstaclesOfProcesses(client: Client, to: string): Promise<readonl
   return serving
     .filter(({ release }) => compareVersions(release, to) < 0)
     .map(
-      ({ release, processes }) => `${processes} process${processes === 1 ? '' : 'es'} of release ${release} still run: let the rollout end`,
+      ({ release, processes }) =>
+        `${processes === 1 ? '1 process' : `${processes} processes`} of release ${release} still run${processes === 1 ? 's' : ''}: let the rollout end`,
     )
 }
 

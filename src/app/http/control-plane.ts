@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Router } from '@koa/router'
 import { operations } from '../../gateway/providers/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
+import type { ReleaseTable } from '../../release/table.ts'
 import { mountFeatures, type Unavailable } from '../mount.ts'
 import { pendingOperations } from '../pending.ts'
 import { routeAdapter } from './adapter.ts'
@@ -22,15 +23,12 @@ export interface ControlPlane {
 
 /** Gives the control plane as it is now: made anew when the level has risen, or the release records were read. */
 export function controlPlane(frame: Frame): () => ControlPlane {
-  let made: ControlPlane | null = null
-  let madeFor: readonly unknown[] = []
+  let made: { readonly plane: ControlPlane; readonly level: string; readonly records: ReleaseTable | null } | null = null
   return () => {
-    const now = [frame.level.release, frame.records.loaded()]
-    if (made === null || now[0] !== madeFor[0] || now[1] !== madeFor[1]) {
-      made = create(frame)
-      madeFor = now
-    }
-    return made
+    const level = frame.level.release
+    const records = frame.records.loaded()
+    if (made?.level !== level || made.records !== records) made = { plane: create(frame), level, records }
+    return made.plane
   }
 }
 

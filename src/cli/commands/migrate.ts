@@ -28,24 +28,25 @@ export function addMigrate(program: Command): void {
       )
       answer(json, { applied }, applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
     })
-  // Without this, the options of what is below would be taken for those of `migrate`.
-  run.enablePositionalOptions()
   explain(run, { example: 'gatehouse migrate', exits })
   addPlan(run)
   addStatus(run)
 }
 
+/** What is below `migrate` shares its options, and the parser gives them to `migrate`, wherever they stand. */
+const wantsJson = (command: Command) => command.optsWithGlobals<Options>().json
+
 const addPlan = (run: Command) =>
   explain(addWait(run.command('plan')), { example: 'gatehouse migrate plan --json', exits: databaseExits })
     .description('Tells what "gatehouse migrate" would apply, and applies nothing.')
     .option('--json', '{ pending: [{ id, statements }] }')
-    .action(async ({ json }: Options, command: Command) => {
+    .action(async (_: Options, command: Command) => {
       const files = await withDatabase(command, async ({ connection }) => {
         const all = await readMigrations()
         return withClient(connection.login, (client) => pendingOf('expand', client, all))
       })
       const pending = files.map(({ id, statements }) => ({ id, statements: statements.map(({ text }) => text) }))
-      answer(json, { pending }, pending.length === 0 ? 'The schema is up to date.' : files.map(title).join('\n'))
+      answer(wantsJson(command), { pending }, pending.length === 0 ? 'The schema is up to date.' : files.map(title).join('\n'))
     })
 
 const title = ({ id, statements, transactional }: MigrationFile) =>
@@ -69,9 +70,9 @@ const addStatus = (run: Command) =>
   explain(addWait(run.command('status')), { example: 'gatehouse migrate status', exits: databaseExits })
     .description('Tells what the database holds: level, schema, what is pending in each phase, and the last changes.')
     .option('--json', '{ release, level, schemaHead, minAppVersion, encryptionKeyFingerprint, pending, history }')
-    .action(async ({ json }: Options, command: Command) => {
+    .action(async (_: Options, command: Command) => {
       const status = await withDatabase(command, ({ connection }) => readStatus(connection.login))
-      answer(json, status, describe(status))
+      answer(wantsJson(command), status, describe(status))
     })
 
 async function readStatus(login: Parameters<typeof withClient>[0]): Promise<Status> {

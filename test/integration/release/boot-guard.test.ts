@@ -89,8 +89,13 @@ test(refused, {
 })
 test(refused, { code: 'unknown_level', env: { RELEASE_LEVEL: '1.9.7' }, message: /RELEASE_LEVEL is 1\.9\.7.*set it to one of 1\.3\.0, / })
 
-test('CHART_CHECK=warn goes on, and says so', async (t) => {
-  const env = settings(t, await database(t), { KUBERNETES_SERVICE_HOST: '10.0.0.1', DEPLOYMENT_CHART: 'app-1.5.1', CHART_CHECK: 'warn' })
+test('CHART_CHECK=warn goes on, and says so; with workers too', async (t) => {
+  const env = settings(t, await database(t), {
+    KUBERNETES_SERVICE_HOST: '10.0.0.1',
+    DEPLOYMENT_CHART: 'app-1.5.1',
+    CHART_CHECK: 'warn',
+    WORKERS: '2',
+  })
   const product = startProduct(env, serve)
   t.teardown(() => product.child.kill('SIGKILL'))
   await product.until(/"level":"warn".*"refusal":"chart_too_old"[^\n]*\n[\s\S]*Gatehouse is ready/)

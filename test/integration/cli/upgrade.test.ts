@@ -1,0 +1,147 @@
+import test, { type ExecutionContext } from 'ava'
+import { readMigrations } from '../../../src/app/database/migration-files.ts'
+import { servingName } from '../../../src/app/database/serving.ts'
+import { gatehouseHere } from '../../support/cli.ts'
+import { inDatabase, testDatabase, type TestDatabase, type TestDatabaseOptions } from '../../support/database.ts'
+import { environment } from '../../support/process.ts'
+
+/** `gatehouse` on a database of the test's own, which SQL may change. */
+async function installation(t: ExecutionContext, options: TestDatabaseOptions & { readonly sql?: string } = {}) {
+  const database: TestDatabase = await testDatabase(options)
+  t.teardown(database.drop)
+  const sql = (text: string) => inDatabase(database.superuser, (client) => client.query(text))
+  if (options.sql !== undefined) await sql(options.sql)
+  const run = (...args: readonly string[]) =>
+    gatehouseHere(args, { env: { ...environment(database.config), DEPLOYMENT_CHART: 'app-1.6.0', DEPLOYMENT_IMAGE: 'gatehouse:1.12.0' } })
+  const json = async (...args: readonly string[]): Promise<unknown> => JSON.parse((await run(...args, '--json')).stdout)
+  return { database, sql, run, json }
+}
+
+const level = (version: string) => `UPDATE release_state SET level = '${version}', min_app_version = '${version}'`
+const backfills = (...ids: readonly string[]) => ids.map((id) => `INSERT INTO backfill_state (id) VALUES ('${id}');`).join('')
+
+test('migrate, on an empty database and again, with what it tells before and after', async (t) => {
+  const { run, json } = await installation(t, { empty: true })
+  const expand = (await readMigrations()).filter(({ phase }) => phase === 'expand').map(({ id }) => id)
+  const none = { release: '1.12.0', level: null, schemaHead: null, minAppVersion: null, encryptionKeyFingerprint: null, history: [] }
+  t.like(await json('migrate', 'status'), { ...none, pending: { expand, backfill: [], contract: [] } })
+  t.regex((await run('migrate', 'status')).stdout, /^finalized level {5}none yet$/m)
+  t.like(await json('migrate', 'plan'), { pending: expand.map((id) => ({ id })) })
+  t.regex((await run('migrate', 'plan')).stdout, /^v01\.03\.00\/001-tenancy {2}\d+ statements, in one transaction$/m)
+  t.is((await run('rollback-check', '1.11.2')).status, 1)
+
+  const first = await run('migrate')
+  t.is(first.status, 0, first.stderr)
+  t.is(first.stdout, `Applied ${expand.join(', ')}.\n`)
+  t.regex(first.stderr, /migration applied {2}migration=v01\.03\.00\/001-tenancy/)
+  t.is((await run('migrate')).stdout, 'The schema is up to date.\n')
+  t.deepEqual(await json('migrate'), { applied: [] })
+  t.deepEqual(await json('migrate', 'plan'), { pending: [] })
+  t.like(await json('migrate', 'status'), {
+    level: '1.12.0',
+    minAppVersion: '1.12.0',
+    schemaHead: expand.at(-1),
+    pending: { expand: [], backfill: [], contract: [] },
+    history: [{ action: 'install', from: null, to: '1.12.0', status: 'done', chart: '1.6.0', image: 'gatehouse:1.12.0', error: null }],
+  })
+  t.regex((await run('migrate', 'status')).stdout, /Z {2}install 1\.12\.0 {2}done, by gatehouse_test@\S+$/m)
+})
+
+test('an older release does not migrate what it must not touch', async (t) => {
+  const { run } = await installation(t, { sql: level('1.13.0') })
+  const { status, stderr } = await run('migrate')
+  t.is(status, 78)
+  t.is(
+    stderr,
+    'error: release 1.12.0 is older than what this database accepts, which is 1.13.0 or later: run release 1.13.0 or later, or restore a backup from before it was finalized\n',
+  )
+})
+
+test('finalize tells, does, and tells that it is done; rollback-check follows', async (t) => {
+  const { run, json, sql, database } = await installation(t, { sql: level('1.11.0') })
+  t.like(await json('rollback-check', '1.11.0'), { to: '1.11.0', allowed: true, oldest: '1.11.0', chart: 'app-1.5.1' })
+  t.is((await run('rollback-check', '1.11.2')).status, 0)
+  t.like(await run('finalize', '--dry-run'), {
+    status: 0,
+    stdout: [
+      'This would finalize 1.12.0, from 1.11.0:',
+      '  features of 1.11.1, 1.11.2, 1.12.0 would come on',
+      '  releases before 1.12.0 could not run again',
+      '',
+    ].join('\n'),
+  })
+  await sql(backfills('v01.11.00/001-something'))
+  await inDatabase({ ...database.superuser, application_name: servingName('1.11.2') }, async () => {
+    const held = await run('finalize')
+    t.is(held.status, 1)
+    t.is(
+      held.stdout,
+      '1.12.0 cannot be finalized now, and nothing was changed:\n  1 process of release 1.11.2 still runs: let the rollout end\n',
+    )
+    t.like(await json('finalize', '--force', '--dry-run'), { obstacles: [], done: false })
+  })
+  t.like(await json('finalize', '--to', '1.11.2'), {
+    from: '1.11.0',
+    to: '1.11.2',
+    releases: ['1.11.1', '1.11.2'],
+    obstacles: [],
+    done: true,
+  })
+  t.like(await json('migrate', 'status'), { level: '1.11.2', minAppVersion: '1.11.2' })
+  t.regex((await run('finalize')).stdout, /^1\.12\.0 is finalized, from 1\.11\.2:\n {2}features of 1\.12\.0 are on\n/)
+  t.like(await run('finalize'), { status: 0, stdout: '1.12.0 is finalized already.\n' })
+  t.is((await run('finalize', '--to', '1.9.5')).status, 2)
+  t.is((await run('finalize', '--to', '1.11.2')).status, 1)
+
+  const refused = await run('rollback-check', '1.11.2')
+  t.is(refused.status, 1)
+  t.regex(refused.stdout, /^1\.11\.2 cannot run again\. .*1\.12\.0 is the oldest release that the schema accepts/)
+  t.like(await json('rollback-check', '1.11.2'), { allowed: false, oldest: '1.12.0' })
+  t.like(await run('rollback-check', '1.12.0'), { status: 0 })
+  t.is((await run('rollback-check', '1.11.7')).status, 2)
+  await sql(`UPDATE release_history SET status = 'running'`)
+  t.like(await run('rollback-check', '1.12.0'), {
+    status: 1,
+    stderr: 'error: "gatehouse finalize" is at work on the database: ask again when it is done\n',
+  })
+})
+
+test('backfills are told, held, let go and waited for', async (t) => {
+  const { run, json, sql } = await installation(t)
+  t.like(await run('backfill', 'status'), { status: 0, stdout: 'There are no backfills.\n' })
+  t.like(await run('backfill', 'wait'), { status: 0, stdout: 'There are no backfills.\n' })
+  t.like(await run('backfill', 'pause'), { status: 0, stdout: 'No backfill is open.\n' })
+
+  await sql(backfills('v01.11.00/001-a', 'v01.11.00/002-b'))
+  t.deepEqual(await json('backfill', 'pause'), ['v01.11.00/001-a', 'v01.11.00/002-b'])
+  t.like(await json('backfill', 'status'), [{ id: 'v01.11.00/001-a', state: 'paused', processed: 0, rate: 5000 }, { state: 'paused' }])
+  t.is((await run('backfill', 'resume', 'v01.11.00/002-b', '--rate', '70')).stdout, 'Resumed v01.11.00/002-b.\n')
+  t.is(
+    (await run('backfill', 'status')).stdout,
+    'v01.11.00/001-a  paused  0 rows, at most 5000 a second\nv01.11.00/002-b  running  0 rows, at most 70 a second\n',
+  )
+  t.like(await run('backfill', 'pause', 'v01.11.00/009-z'), {
+    status: 1,
+    stderr: 'error: v01.11.00/009-z: there is no such backfill, or it is done\n',
+  })
+  t.is((await run('backfill', 'resume', '--rate', 'fast')).status, 2)
+  t.is((await run('backfill', 'wait', 'v01.11.00/009-z')).status, 1)
+
+  const late = await run('backfill', 'wait', '--timeout', '800ms')
+  t.is(late.status, 75)
+  t.regex(late.stderr, /^v01\.11\.00\/001-a {2}paused {2}0 rows.*\nv01\.11\.00\/002-b .*\nno process fills at the moment/)
+  await sql(
+    `UPDATE backfill_state SET done = true, processed = 12 WHERE id LIKE '%b'; UPDATE backfill_state SET error = 'no such column' WHERE id LIKE '%a'`,
+  )
+  t.like(await run('backfill', 'wait', 'v01.11.00/002-b'), { status: 0, stdout: 'v01.11.00/002-b  done  12 rows\n' })
+  t.regex((await run('backfill', 'status')).stdout, /paused {2}0 rows, at most 5000 a second {2}\(last batch failed: no such column\)/)
+})
+
+test('a database that is not there, and settings that are wrong, have codes of their own', async (t) => {
+  for (const args of [['migrate'], ['migrate', 'status'], ['finalize'], ['rollback-check', '1.11.2'], ['backfill', 'status']]) {
+    const away = await gatehouseHere([...args, '--wait', '1ms'], { env: { DB_HOST: '127.0.0.1', DB_PORT: '1' } })
+    t.is(away.status, 69, args.join(' '))
+    t.regex(away.stderr, /error: nothing listens at 127\.0\.0\.1:1/)
+    t.is((await gatehouseHere(args, { env: { PORT: 'eighty' } })).status, 78, args.join(' '))
+  }
+})
