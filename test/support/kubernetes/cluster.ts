@@ -5,13 +5,13 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { kubernetesPrograms } from '../../../scripts/kubernetes.ts'
 import { eventually } from '../eventually.ts'
 import { kubeconfigFor } from '../kubernetes-stub.ts'
 import { scratch } from '../helm.ts'
+import { freePort } from '../process.ts'
 import { startControllers } from './controllers.ts'
 
 /** A real API server without nodes; what controllers would do to Jobs and test pods is played. */
@@ -108,15 +108,6 @@ function run(program: string, folder: string, flags: Readonly<Record<string, str
   child.stderr.pipe(log)
   process.once('exit', () => child.kill('SIGKILL'))
   return child
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** The server's certificate is its own, made at its start. */
