@@ -1,26 +1,35 @@
-// Writes what the documents say of the code: the settings table of README.md. With `--check` it changes nothing and fails on drift.
+// Writes what the documents say of the code: the settings table of README.md, and the tables of codes in docs/operations/troubleshooting.md.
+// With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
 import { settingsTable } from '../src/config/index.ts'
 
-const readme = path.resolve(import.meta.dirname, '..', 'README.md')
-const start = '<!-- settings:start -->'
-const end = '<!-- settings:end -->'
+const root = path.resolve(import.meta.dirname, '..')
 
-/** The text with what lies between the markers replaced; the markers are added at the end where they are missing. */
-function withSettings(text: string): string {
-  const marked = text.includes(start) && text.includes(end) ? text : `${text.trimEnd()}\n\n## Settings\n\n${start}\n${end}\n`
-  return `${marked.slice(0, marked.indexOf(start) + start.length)}\n${settingsTable()}\n${marked.slice(marked.indexOf(end))}`
+/** Each document, and what belongs between its markers `<!-- name:start -->` and `<!-- name:end -->`. */
+const documents: readonly (readonly [file: string, parts: Readonly<Record<string, string>>])[] = [
+  ['README.md', { settings: settingsTable() }],
+  ['docs/operations/troubleshooting.md', troubleshootingParts()],
+]
+
+/** The text with what lies between the markers replaced; throws when they are missing. */
+function withPart(text: string, name: string, part: string): string {
+  const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
+  if (!text.includes(start) || !text.includes(end)) throw new Error(`the markers ${start} and ${end} are missing`)
+  return `${text.slice(0, text.indexOf(start) + start.length)}\n${part}\n${text.slice(text.indexOf(end))}`
 }
 
-const current = existsSync(readme) ? readFileSync(readme, 'utf8') : '# Gatehouse\n'
-const generated = withSettings(current)
-if (generated === current) {
-  process.exitCode = 0
-} else if (process.argv.includes('--check')) {
-  console.error('README.md does not hold the current settings: run "npm run docs:generate".')
-  process.exitCode = 1
-} else {
-  writeFileSync(readme, generated)
-  console.log('README.md: settings written')
+for (const [file, parts] of documents) {
+  const at = path.join(root, file)
+  const current = existsSync(at) ? readFileSync(at, 'utf8') : ''
+  const generated = Object.entries(parts).reduce((text, [name, part]) => withPart(text, name, part), current)
+  if (generated === current) continue
+  if (process.argv.includes('--check')) {
+    console.error(`${file} does not say what the code says: run "npm run docs:generate".`)
+    process.exitCode = 1
+  } else {
+    writeFileSync(at, generated)
+    console.log(`${file}: written`)
+  }
 }

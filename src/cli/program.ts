@@ -3,6 +3,7 @@ import { version } from '../config/version.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBundle } from './commands/bundle.ts'
 import { addCompletion } from './commands/completion.ts'
+import { addDoctor } from './commands/doctor.ts'
 import { addEnv } from './commands/env.ts'
 import { addKeys } from './commands/keys.ts'
 import { addBackfill } from './commands/backfill.ts'
@@ -25,6 +26,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addFinalize,
   addRollbackCheck,
   addPreflight,
+  addDoctor,
   addKeys,
   addSupportBundle,
   addAudit,

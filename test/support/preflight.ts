@@ -5,12 +5,10 @@ import type { ExecutionContext } from 'ava'
 import { preflightChecks } from '../../src/cli/preflight/checks.ts'
 import type { Verdict } from '../../src/cli/preflight/check.ts'
 import { runChecks } from '../../src/cli/preflight/run.ts'
-import { openStage, type Circumstances } from '../../src/cli/preflight/stage.ts'
+import { openStage, usualCircumstances, type Circumstances } from '../../src/cli/preflight/stage.ts'
 import type { DatabaseConfig } from '../../src/config/index.ts'
 import { silent } from './database.ts'
 import { environment } from './process.ts'
-
-const usual: Circumstances = { longestTransactionMs: 60_000, runAs: null, chart: null, helmRelease: null, helmHistory: null }
 
 /** What one check says of an environment. */
 export async function verdictOf(
@@ -20,7 +18,7 @@ export async function verdictOf(
 ): Promise<Verdict> {
   const check = preflightChecks.find((known) => known.id === id)
   if (check === undefined) throw new Error(`there is no check ${id}`)
-  const stage = openStage(env, { ...usual, ...circumstances }, silent)
+  const stage = openStage(env, { ...usualCircumstances, ...circumstances }, silent)
   try {
     const [result] = await runChecks([check], stage)
     if (result === undefined) throw new Error('no result')

@@ -92,8 +92,8 @@ function readUser(text: string): NonNullable<Circumstances['runAs']> {
 }
 
 function readChart(text: string): string {
-  const version = text.replace(/^app-/, '')
-  if (isVersion(version)) return version
+  const chart = text.replace(/^app-/, '')
+  if (isVersion(chart)) return chart
   throw new InvalidArgumentError('write the tag of a chart, such as app-1.6.0')
 }
 

@@ -49,10 +49,9 @@ async function writeBundle(file: string, options: Options) {
   const { collectBundle } = await import('../support-bundle/bundle.ts')
   const { gatherSecrets } = await import('../support-bundle/known.ts')
   const { writeArchive } = await import('../support-bundle/archive.ts')
-  const { openStage } = await import('../preflight/stage.ts')
+  const { openStage, usualCircumstances } = await import('../preflight/stage.ts')
   const { openProcess, ownUrl } = await import('../ask-process.ts')
-  const circumstances = { longestTransactionMs: options.longestTransaction, runAs: null, chart: null, helmRelease: null, helmHistory: null }
-  const stage = openStage(environment(), circumstances, progressLog())
+  const stage = openStage(environment(), { ...usualCircumstances, longestTransactionMs: options.longestTransaction }, progressLog())
   const url = options.url ?? (stage.configError === null ? ownUrl(stage.settings()) : null)
   const running = url === null ? null : openProcess(url)
   try {

@@ -23,6 +23,15 @@ export interface Circumstances {
   readonly helmHistory: string | null
 }
 
+/** When nobody says anything. */
+export const usualCircumstances: Circumstances = {
+  longestTransactionMs: 60_000,
+  runAs: null,
+  chart: null,
+  helmRelease: null,
+  helmHistory: null,
+}
+
 /** The database, with a connection that the checks share. */
 export interface Reached {
   readonly client: Client

@@ -20,7 +20,11 @@ export const chartFloorCheck: Check = {
     const table = readOwnTable()
     const chart = stage.circumstances.chart ?? config.deployment.chart
     const refusal = chartRefusal({ ...config, deployment: { ...config.deployment, chart } }, table)
-    if (refusal !== null) return (config.deployment.chartCheck === 'warn' ? warn : fail)(refusal.problem, refusal.advice)
+    if (refusal !== null)
+      return (config.deployment.chartCheck === 'warn' ? warn : fail)(
+        refusal.problem,
+        `${refusal.advice.charAt(0).toUpperCase()}${refusal.advice.slice(1)}.`,
+      )
     const floor = findRelease(table, config.version)?.chart ?? null
     if (chart === null)
       return skipped(`no chart deployed this process; release ${config.version} needs ${floor ?? 'none'}: --chart asks for one`)

@@ -11,7 +11,7 @@ test('the chart that deploys this release', async (t) => {
   t.deepEqual(await chart({ DEPLOYMENT_CHART: 'app-1.6.0' }, '1.5.1'), {
     status: 'fail',
     detail: `release ${version()} needs a chart >=1.6.0, and app-1.5.1 deployed it`,
-    fix: 'deploy it with the chart app-1.6.0 or a later one, or set CHART_CHECK=warn to go on all the same',
+    fix: 'Deploy it with the chart app-1.6.0 or a later one, or set CHART_CHECK=warn to go on all the same.',
   })
   t.like(await chart({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), { status: 'fail' })
   t.like(await chart({ KUBERNETES_SERVICE_HOST: '10.0.0.1', CHART_CHECK: 'warn' }), { status: 'warn' })

@@ -1,0 +1,77 @@
+import type { Command } from 'commander'
+import { environment } from '../../config/index.ts'
+import type { Trouble } from '../doctor/trouble.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { explain } from '../explain.ts'
+import { UsageError } from '../failure.ts'
+import { progressLog } from '../progress.ts'
+import { wrap } from '../wrap.ts'
+
+interface Options {
+  readonly url?: string
+  readonly process: boolean
+  readonly explain?: string
+  readonly strict?: true
+  readonly json?: true
+}
+
+/** `gatehouse doctor`. */
+export const addDoctor = (program: Command): Command =>
+  explain(program.command('doctor'), {
+    example: 'gatehouse doctor --url http://127.0.0.1:8787',
+    exits: { 1: 'something is wrong; with --strict: or worth a warning' },
+  })
+    .description('Looks at an installation that runs, or that does not, and says in plain words what is wrong and what to do.')
+    .option('--url <url>', 'the running process; by default where these settings say that it listens')
+    .option('--no-process', 'ask no process: none is meant to run')
+    .option('--explain <word>', 'instead: what an error code, a check or a finding means')
+    .option('--strict', 'a warning fails too')
+    .option('--json', '{ ok, troubles: [{ id, severity, what, fix }] }')
+    .action(async (options: Options) => {
+      if (options.explain !== undefined) return explainOne(options.explain)
+      const troubles = await examine(options)
+      const wrong = troubles.some(({ severity }) => severity === 'error' || options.strict)
+      if (options.json) console.log(JSON.stringify({ ok: !wrong, troubles }, null, 2))
+      else console.log(troubles.length === 0 ? 'Nothing is wrong.' : troubles.map(toText).join('\n\n'))
+      process.exitCode = wrong ? exitCodes.refused : exitCodes.done
+    })
+
+async function examine({ url: given, process: asks }: Options): Promise<readonly Trouble[]> {
+  const { openProcess, ownUrl } = await import('../ask-process.ts')
+  const { examineJournal } = await import('../doctor/journal.ts')
+  const { examineProcess } = await import('../doctor/process.ts')
+  const { fromChecks } = await import('../doctor/trouble.ts')
+  const { preflightChecks } = await import('../preflight/checks.ts')
+  const { runChecks } = await import('../preflight/run.ts')
+  const { openStage, usualCircumstances } = await import('../preflight/stage.ts')
+  const stage = openStage(environment(), usualCircumstances, progressLog())
+  const config = stage.configError === null ? stage.settings() : null
+  const url = asks ? (given ?? (config === null ? null : ownUrl(config))) : null
+  const running = url === null ? null : openProcess(url)
+  try {
+    console.error('asking the process')
+    const seen = running === null ? [] : await examineProcess(running, config?.maxSpoolBytes ?? Number.POSITIVE_INFINITY)
+    console.error('checking what it needs')
+    const checked = fromChecks(await runChecks(preflightChecks, stage))
+    const silent = running === null || seen.some(({ id }) => id === 'process-silent')
+    return [...seen, ...checked, ...(config === null ? [] : examineJournal(config.dataDir, { running: !silent }))]
+  } finally {
+    await running?.close()
+    await stage.close()
+  }
+}
+
+const toText = ({ id, severity, what, fix }: Trouble) =>
+  [`${severity === 'error' ? 'WRONG' : 'CAREFUL'}  ${id}`, ...wrap(what, '  '), ...(fix === '' ? [] : wrap(`-> ${fix}`, '  '))].join('\n')
+
+async function explainOne(word: string): Promise<void> {
+  const { explainWord, words } = await import('../troubleshooting/lookup.ts')
+  const { plain } = await import('../doctor/trouble.ts')
+  const meanings = explainWord(word)
+  if (meanings.length === 0) throw new UsageError(`nobody knows ${word}; these can be explained: ${words().join(', ')}`)
+  console.log(
+    meanings
+      .map(({ where, means, fix }) => [`${word}: ${where}`, ...wrap(plain(means), '  '), ...wrap(`-> ${plain(fix)}`, '  ')].join('\n'))
+      .join('\n\n'),
+  )
+}

@@ -1,0 +1,164 @@
+import type { ErrorCode } from '../../lib/errors.ts'
+import type { Advice } from './advice.ts'
+
+/** Every code that an answer can carry. The compiler refuses a code that is not explained here. */
+export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
+  invalid_request: {
+    means: 'The request is not what the endpoint takes. `param` names the field or the header, the message its bound.',
+    fix: 'Correct the request. The same request will be refused again.',
+  },
+  missing_provider: {
+    means: 'Nothing says which provider to ask, or the provider has no host of its own.',
+    fix: 'Send `x-service-provider: @slug`, name the model `@slug/model`, or store a `custom_host` with the integration.',
+  },
+  unknown_provider: {
+    means: 'The workspace of the key has no provider or virtual key of this slug.',
+    fix: 'Look at `GET /v1/providers` with the same key. Give the workspace access to the integration, or correct the slug.',
+  },
+  missing_credential: {
+    means: 'The provider needs a credential, and neither the integration nor the request has it.',
+    fix: 'Store it with the integration, or send it in the header that the message names.',
+  },
+  blocked_host: {
+    means: 'The host of a custom provider is private, is a metadata service, or uses a port that is refused.',
+    fix: 'If it is meant, add it to `TRUSTED_CUSTOM_HOSTS`, with its port when the port is refused. Metadata services are never reached.',
+  },
+  unsupported_operation: {
+    means: 'The endpoint does not exist for this provider, or the protocol is not supported.',
+    fix: 'Use an endpoint that the provider has; `/docs` lists those that Gatehouse knows.',
+  },
+  AB01: {
+    means: 'A body, a path or a query of the control plane is not valid. `param` names the field.',
+    fix: 'Correct the field. The API page at `/docs` gives its type and its bounds.',
+  },
+  AB02: {
+    means: 'The control plane does not know what the request names, and answers in the form of the specification.',
+    fix: 'Check the id or the slug, and that the key belongs to the same organisation.',
+  },
+  AB03: {
+    means: 'The key is valid, and may not do this: it lacks a scope, or belongs to another workspace.',
+    fix: 'Use a key with the scope that the message names, or add the scope to this one (`PUT /v1/api-keys/{id}`).',
+  },
+  AB04: {
+    means: 'A fault of Gatehouse while it served the control plane.',
+    fix: 'Look for the `request_id` in the log; send a support bundle when the reason is not clear there.',
+  },
+  AB05: {
+    means: 'The control plane got no key, an unknown one, or one that has expired or was revoked.',
+    fix: 'Send a key that works in `x-service-api-key`. When none is left, make one with `gatehouse keys create`.',
+  },
+  AB06: {
+    means: 'The caller sends more requests to the control plane than it may.',
+    fix: 'Wait as long as `retry-after` says.',
+  },
+  AB07: {
+    means:
+      'The request conflicts with what is stored: a value that must be unique is taken, or something still depends on what it deletes.',
+    fix: 'Choose another value, or remove what depends on it first; the message says which.',
+  },
+  AB08: {
+    means: 'What the path or a field names does not exist, was deleted, or belongs to somebody else.',
+    fix: 'Check the id or the slug in a list made with the same key.',
+  },
+  AB09: {
+    means: 'A budget that the organisation set is used up.',
+    fix: 'Raise or reset the limit, or wait until its period ends.',
+  },
+  unauthorized: {
+    means: 'The data plane got no Gatehouse key, or one that it does not know.',
+    fix: "Send the key in `x-service-api-key`, or in `Authorization: Bearer` when that is not the provider's. A database that is away never causes this.",
+  },
+  expired_key: {
+    means: 'The key has passed its `expires_at`, or the transition period after its rotation is over.',
+    fix: 'Use the new key, or give this one a later `expires_at`.',
+  },
+  forbidden: {
+    means: 'The key may not call models, or the feature, provider or model is not allowed for its workspace.',
+    fix: 'Use a workspace key with the scope that the message names, or change what the workspace may use.',
+  },
+  not_found: {
+    means: 'There is nothing at this path.',
+    fix: 'Check the path: everything but health, metrics and documents lies below `/v1`.',
+  },
+  feature_unavailable: {
+    means: 'The feature is switched off, or comes with a release above the level that is in effect.',
+    fix: 'The message names the setting to turn on, or the release. Raise the level with `gatehouse finalize`.',
+  },
+  method_not_allowed: {
+    means: 'The path does not take this method.',
+    fix: 'Use a method that the message lists.',
+  },
+  upstream_timeout: {
+    means:
+      'The provider did not answer in time: not at all (`REQUEST_TIMEOUT`, `CONNECT_TIMEOUT`), or it paused too long (`STREAM_IDLE_TIMEOUT`).',
+    fix: 'Look at the state of the provider and at the network; raise the setting when long answers are usual.',
+  },
+  budget_exhausted: {
+    means: 'The usage limit of the API key or of the provider is used up.',
+    fix: 'Raise the limit, reset the usage, or wait until its period ends.',
+  },
+  precondition_failed: {
+    means: 'What the request changes was changed by somebody else since it was read (`If-Match`).',
+    fix: 'Read it again, apply the change to what is there now, and send the new `ETag`.',
+  },
+  request_timeout: {
+    means: 'The client did not send its request in time.',
+    fix: 'Look at the network between, and at proxies that hold bodies back.',
+  },
+  payload_too_large: {
+    means: 'The body is larger than the installation takes.',
+    fix: 'Send less, or raise `MAX_JSON_PAYLOAD_SIZE_IN_MB` or `MAX_UPLOAD_SIZE_IN_MB`; also the limit of a proxy in front.',
+  },
+  unsupported_media_type: {
+    means: 'The type or the encoding of the body is not one that the endpoint reads.',
+    fix: 'Send the `content-type` that the message names; compress with gzip, deflate, br, or not at all.',
+  },
+  headers_too_large: {
+    means: 'The request has too many headers, or too large ones.',
+    fix: 'Send less: cookies of a browser are the usual cause.',
+  },
+  rate_limited: {
+    means: 'The API key, the provider or the workspace has used up its rate limit.',
+    fix: 'Wait as long as `retry-after` says, or raise the limit. A 429 of the provider itself has no code of ours.',
+  },
+  client_closed: {
+    means: 'The client left before its answer was complete. It is only seen in logs.',
+    fix: "Nothing, unless it is frequent: then the client's timeout is shorter than the provider's answers.",
+  },
+  internal: {
+    means: 'Something that nobody foresaw went wrong in Gatehouse.',
+    fix: 'Look for the `request_id` in the log; send a support bundle.',
+  },
+  not_implemented: {
+    means: 'The configuration asks for something that this release stores and cannot carry out.',
+    fix: 'Use a config without the part that the message names, or a release that has it.',
+  },
+  upstream_unreachable: {
+    means: 'No connection to the provider could be made: the name does not resolve, the port is closed, or TLS failed.',
+    fix: 'Try from the same machine: `curl -v` to the host in the message. Private authorities belong in `NODE_EXTRA_CA_CERTS`, egress rules in the NetworkPolicy.',
+  },
+  upstream_bad_response: {
+    means: 'The provider broke off, or sent what is not HTTP.',
+    fix: "Try again. When it stays, look at proxies between, and at the provider's state.",
+  },
+  credential_failed: {
+    means: 'The stored credential could not be used: its token endpoint refused it, or it cannot be opened.',
+    fix: 'Store the credential anew. When many fail at once, the encryption key is the wrong one for part of the data: run `gatehouse preflight`.',
+  },
+  dependency_unavailable: {
+    means: 'The database cannot be reached, and what is in memory is not enough for this request.',
+    fix: 'Look at `/readyz` and at PostgreSQL; run `gatehouse doctor`. Requests with known keys go on for `CACHE_MAX_STALE`.',
+  },
+  sealed: {
+    means: 'The process has no encryption key, a malformed one, or not that of the database. It decrypts nothing.',
+    fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart. `gatehouse preflight` tells the fingerprints.',
+  },
+  draining: {
+    means: 'The process is shutting down.',
+    fix: 'Send the request again; another process takes it. When it is frequent, give load balancers more time with `DRAIN_DELAY`.',
+  },
+  overloaded: {
+    means: 'The process refuses new requests because it is late, short of memory, or has too many connections.',
+    fix: 'Add replicas or memory; see [sizing](sizing.md). Clients try again after `retry-after`.',
+  },
+}

@@ -1,0 +1,32 @@
+import { findingAdvice } from '../doctor/findings.ts'
+import { preflightChecks } from '../preflight/checks.ts'
+import type { Advice } from './advice.ts'
+import { errorAdvice } from './error-codes.ts'
+import { readinessAdvice, refusalAdvice, sealedAdvice } from './starts.ts'
+
+/** What a word means, and where one meets it. */
+export interface Explained extends Advice {
+  readonly where: string
+}
+
+const tables: readonly (readonly [where: string, table: Readonly<Record<string, Advice>>])[] = [
+  ['an error code of an answer', errorAdvice],
+  ['a reason to end with 78 at the start', refusalAdvice],
+  ['a check of /readyz', readinessAdvice],
+  ['a reason to be sealed', sealedAdvice],
+  ['a finding of "gatehouse doctor"', findingAdvice],
+  [
+    'a check of "gatehouse preflight"',
+    Object.fromEntries(preflightChecks.map(({ id, about, remedy }) => [id, { means: about, fix: remedy }])),
+  ],
+]
+
+/** Every meaning of a word; none when nobody uses it. */
+export const explainWord = (word: string): readonly Explained[] =>
+  tables.flatMap(([where, table]) => {
+    const advice = Object.hasOwn(table, word) ? table[word] : undefined
+    return advice === undefined ? [] : [{ where, ...advice }]
+  })
+
+/** Every word that can be explained. */
+export const words = (): readonly string[] => [...new Set(tables.flatMap(([, table]) => Object.keys(table)))].toSorted()

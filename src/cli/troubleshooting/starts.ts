@@ -1,0 +1,67 @@
+import type { RefusalCode } from '../../app/boot-refusal.ts'
+import type { HealthReport } from '../../app/health.ts'
+import type { SealedReason } from '../../app/secrets/vault.ts'
+import type { Advice } from './advice.ts'
+
+/** Why a process ends with 78 instead of starting: the `code` of its last line. */
+export const refusalAdvice: Readonly<Record<RefusalCode, Advice>> = {
+  release_too_old: {
+    means: 'A later release was finalized on this database, and what this release needs is gone from its schema.',
+    fix: 'Run the release that the message names, or a later one. To go back further, restore a backup from before `gatehouse finalize`.',
+  },
+  chart_too_old: {
+    means: 'The chart that deployed this process is older than the release demands, and may lack what it needs.',
+    fix: 'Upgrade with the chart that the message names. `CHART_CHECK=warn` starts the process all the same.',
+  },
+  chart_missing: {
+    means:
+      'The process runs in Kubernetes, and no chart said which one it is: it is older than those that say it, or another tool deployed the image.',
+    fix: 'Upgrade with the chart that the message names. When another tool deploys on purpose, set `DEPLOYMENT_CHART`, or `CHART_CHECK=warn`.',
+  },
+  wrong_key: {
+    means: '`ENCRYPTION_KEY` is not the key that this database was sealed with.',
+    fix: 'Set it to that key; the message names the fingerprints. Nothing was changed.',
+  },
+  postgresql_too_old: {
+    means: 'The version of PostgreSQL is below the range of this release.',
+    fix: 'Upgrade PostgreSQL first, then Gatehouse.',
+  },
+  unknown_level: {
+    means: '`RELEASE_LEVEL` names a release that there never was.',
+    fix: 'Set it to a release, or remove it.',
+  },
+}
+
+/** The checks of `/readyz`, when they fail. */
+export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advice>> = {
+  database: {
+    means:
+      'PostgreSQL does not answer. As a warning, what is in memory still serves; as a failure, it is too old for that (`CACHE_MAX_STALE`).',
+    fix: 'Look at PostgreSQL and at the network. The log of the process says what fails; `gatehouse preflight` tries it by itself.',
+  },
+  migrations: {
+    means: 'The start is not complete: the process waits for the database, or for `gatehouse migrate`.',
+    fix: 'Look at the `detail`. When it waits for the schema, look at the migration Job, or run `gatehouse migrate`.',
+  },
+  encryption_key: {
+    means: 'The process is sealed: `missing_key`, `invalid_key` or `wrong_key`.',
+    fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart.',
+  },
+  draining: {
+    means: 'The process was told to end, and finishes what runs.',
+    fix: 'Nothing: it ends by itself, at the latest after `TERMINATION_GRACE`.',
+  },
+}
+
+/** Why a process is sealed. */
+export const sealedAdvice: Readonly<Record<SealedReason, Advice>> = {
+  missing_key: {
+    means: 'There is no encryption key.',
+    fix: 'Set `ENCRYPTION_KEY`, or restore `encryption.key` in `DATA_DIR` when the embedded database made it.',
+  },
+  invalid_key: { means: 'The encryption key is malformed.', fix: 'Give 32 bytes in base64, as `openssl rand -base64 32` writes them.' },
+  wrong_key: {
+    means: 'The encryption key is not the one that this database was sealed with.',
+    fix: 'Set `ENCRYPTION_KEY` to the former key; to replace it on purpose, follow [key rotation](key-rotation.md).',
+  },
+}

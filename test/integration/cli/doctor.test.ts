@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import test from 'ava'
+import { startApp } from '../../support/app.ts'
+import { gatehouseHere } from '../../support/cli.ts'
+import { inDatabase, testDatabase } from '../../support/database.ts'
+import { settingsFor, temporaryFolder } from '../../support/preflight.ts'
+import { environment, freePort } from '../../support/process.ts'
+
+interface Report {
+  readonly ok: boolean
+  readonly troubles: readonly { readonly id: string; readonly severity: string; readonly what: string; readonly fix: string }[]
+}
+
+async function doctor(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Report & { readonly status: number | null }> {
+  const { status, stdout, stderr } = await gatehouseHere(['doctor', '--json', ...args], { env })
+  if (stdout === '') throw new Error(stderr)
+  return { status, ...(JSON.parse(stdout) as Report) }
+}
+
+test('an installation that is well, and then is not', async (t) => {
+  const database = await testDatabase()
+  t.teardown(database.drop)
+  const app = await startApp({ database })
+  t.teardown(() => app.stop())
+  const env = { ...environment(database.config), DATA_DIR: app.config.dataDir }
+  const well = await gatehouseHere(['doctor', '--url', app.baseUrl], { env })
+  t.like(well, { status: 0, stdout: 'Nothing is wrong.\n', stderr: 'asking the process\nchecking what it needs\n' })
+
+  app.deps.metrics.measure('gateway_log_spool_bytes', () => 900 * 1024 * 1024)
+  app.deps.metrics.measure('gateway_log_spool_dropped_total', () => 3, { kind: 'record' })
+  app.deps.metrics.measure('gateway_db_pool_waiting', () => 2)
+  app.deps.metrics.jobRan('prune', 'failed')
+  writeFileSync(path.join(app.config.dataDir, 'journal', 'rejected.bad'), 'x')
+  await inDatabase(database.superuser, (client) =>
+    client.query(`INSERT INTO backfill_state (id, error) VALUES ('v01.05.00/002-paths', 'out of disk')`),
+  )
+  const ill = await doctor(['--url', app.baseUrl], env)
+  t.is(ill.status, 1)
+  t.deepEqual(
+    ill.troubles.map(({ id, severity }) => `${severity} ${id}`),
+    [
+      'error journal-backlog',
+      'error journal-dropped',
+      'warning pool-exhausted',
+      'warning jobs-failed',
+      'warning backfills-finished',
+      'warning journal-rejected',
+    ],
+  )
+  t.regex(ill.troubles[0]?.what ?? '', /^Request logs wait on disk .* Seen: 900 of 1024 MiB\.$/)
+  t.true(ill.troubles.every(({ what, fix }) => what.length > 20 && fix.length > 10))
+})
+
+test('a sealed process, and a database that is away', async (t) => {
+  const database = await testDatabase()
+  t.teardown(database.drop)
+  const first = await startApp({ database })
+  await first.stop()
+  const app = await startApp({ database, env: { ENCRYPTION_KEY: '' } })
+  t.teardown(() => app.stop())
+  const env = { ...environment(database.config), DATA_DIR: temporaryFolder(t), ENCRYPTION_KEY: '' }
+  const { status, troubles } = await doctor(['--url', app.baseUrl], env)
+  t.is(status, 1)
+  t.deepEqual(
+    troubles.map(({ id, severity }) => `${severity} ${id}`),
+    ['error readyz-encryption-key', 'error encryption-key'],
+  )
+  t.regex(troubles[0]?.what ?? '', /^There is no encryption key\. Seen: missing_key\.$/)
+  const away = await doctor(['--url', app.baseUrl], { ...env, DB_PORT: String(await freePort()) })
+  t.true(away.troubles.some(({ id, what }) => id === 'postgres-connection' && what.startsWith('Nothing listens at 127.0.0.1')))
+})
+
+test('no process: what lies on disk, and what is not Gatehouse', async (t) => {
+  const database = await testDatabase()
+  t.teardown(database.drop)
+  const env = settingsFor(t, database.config)
+  const folder = path.join(env['DATA_DIR'] ?? '', 'journal', 'writer')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, '0000000001.00ff.seg'), 'x')
+  const silent = await gatehouseHere(['doctor', '--url', `http://127.0.0.1:${await freePort()}`], { env })
+  t.is(silent.status, 1)
+  t.regex(
+    silent.stdout,
+    /^WRONG {2}process-silent\n {2}No process answers at the address that was asked\. Seen: http:\/\/127\.0\.0\.1:\d+\.\n {2}-> Is it running\?/,
+  )
+  t.regex(silent.stdout, /\n\nCAREFUL {2}journal-orphans\n/)
+  t.deepEqual(
+    (await doctor(['--no-process'], env)).troubles.map(({ id }) => id),
+    ['journal-orphans'],
+  )
+  t.is((await doctor(['--no-process', '--strict'], env)).status, 1)
+
+  const other = createServer((_, res) => res.end('hello')).listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const foreign = await doctor(['--url', `http://127.0.0.1:${port}`], env)
+  t.is(foreign.troubles[0]?.id, 'process-foreign')
+})
+
+test('settings that cannot be used do not keep the doctor from looking', async (t) => {
+  const { status, troubles } = await doctor([], { PORT: 'many', DATA_DIR: temporaryFolder(t) })
+  t.is(status, 1)
+  t.deepEqual(
+    troubles.map(({ id }) => id),
+    ['settings'],
+  )
+})
+
+test('every word is explained', async (t) => {
+  const sealed = await gatehouseHere(['doctor', '--explain', 'sealed'])
+  t.is(sealed.status, 0)
+  t.regex(sealed.stdout, /^sealed: an error code of an answer\n {2}The process has no encryption key/)
+  t.regex((await gatehouseHere(['doctor', '--explain', 'wrong_key'])).stdout, /a reason to end with 78 [\s\S]*a reason to be sealed/)
+  t.regex((await gatehouseHere(['doctor', '--explain', 'volumes-writable'])).stdout, /^volumes-writable: a check of "gatehouse preflight"/)
+  const unknown = await gatehouseHere(['doctor', '--explain', 'toString'])
+  t.is(unknown.status, 2)
+  t.regex(unknown.stderr, /^error: nobody knows toString; these can be explained: AB01, /)
+})
