@@ -34,6 +34,8 @@ export interface TestAppOptions {
   readonly features?: readonly Feature[]
   readonly overrides?: Overrides
   readonly database?: TestDatabase
+  /** The release that it is built as, instead of this checkout's. */
+  readonly release?: string
 }
 
 const adminKey = 'gh-test-first-organisation-admin-key-0001'
@@ -43,7 +45,8 @@ const workspaceKey = 'gh-test-first-workspace-key-000000000001'
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await testDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-app-'))
-  const config = testConfig(database, { DATA_DIR: dataDir, ...options.env })
+  const settings = testConfig(database, { DATA_DIR: dataDir, ...options.env })
+  const config = options.release === undefined ? settings : { ...settings, version: options.release }
   const lines = new LineCollector()
   const app = await createApp(config, options.features ?? allFeatures, { loggers: createLoggers(config, lines), ...options.overrides })
   const { port } = await app.listen()

@@ -24,6 +24,8 @@ export interface TestDatabaseOptions {
   readonly empty?: boolean
   /** `config` logs in as the superuser instead of a plain role. */
   readonly asSuperuser?: boolean
+  /** A copy of this one, which nobody may be connected to meanwhile. */
+  readonly copyOf?: TestDatabase
 }
 
 /** The plain login of every test: no superuser, owner of its databases. */
@@ -36,7 +38,7 @@ const owner = { user: 'gatehouse_test', password: 'gatehouse_test' }
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const server = await enterServer()
   const name = `gatehouse_t_${randomBytes(8).toString('hex')}`
-  const template = options.empty === true ? 'template1' : await ensureTemplate(server)
+  const template = options.copyOf?.config.name ?? (options.empty === true ? 'template1' : await ensureTemplate(server))
   await inDatabase(server, (client) => createDatabase(client, name, template))
   const superuser = { ...server, database: name }
   const login = options.asSuperuser === true ? server : { ...server, ...owner }

@@ -43,10 +43,18 @@ export interface GatehouseOptions {
   readonly on?: TestDatabase
   /** False: returns as soon as the process runs. */
   readonly untilReady?: boolean
+  /** How it is started: arguments of Node, and the folder they are read in; absent: `src/main.ts` of this checkout. */
+  readonly program?: Program
+}
+
+/** A program that Node runs. */
+export interface Program {
+  readonly folder: string
+  readonly args: readonly string[]
 }
 
 /** Starts a process and waits until it is ready. */
-export async function startGatehouse({ env = {}, beside, on, untilReady = true }: GatehouseOptions = {}): Promise<Gatehouse> {
+export async function startGatehouse({ env = {}, beside, on, untilReady = true, program }: GatehouseOptions = {}): Promise<Gatehouse> {
   const database =
     beside !== undefined
       ? notOurs(beside.database, beside.superuser)
@@ -57,7 +65,7 @@ export async function startGatehouse({ env = {}, beside, on, untilReady = true }
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const settings = { ...environment(database.config), PORT: String(port), DATA_DIR: dataDir, ...env }
-  const state = { child: run(settings), output: '', from: 0 }
+  const state = { child: run(settings, program), output: '', from: 0 }
   const collect = () => {
     for (const stream of [state.child.stdout, state.child.stderr]) stream?.on('data', (chunk: Buffer) => (state.output += chunk.toString()))
   }
@@ -92,7 +100,7 @@ export async function startGatehouse({ env = {}, beside, on, untilReady = true }
     ready: () => ready(origin, state),
     async restart(again = {}) {
       state.from = state.output.length
-      state.child = run({ ...settings, ...again.env })
+      state.child = run({ ...settings, ...again.env }, program)
       collect()
       if (again.untilReady !== false) await ready(origin, state)
     },
@@ -133,8 +141,8 @@ export function environment(database: DatabaseConfig): Record<string, string> {
 
 const running = new Set<ChildProcess>()
 
-function run(env: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+function run(env: Record<string, string>, { folder, args }: Program = { folder: '.', args: ['src/main.ts'] }): ChildProcess {
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   child.once('exit', () => running.delete(child))
   return child

@@ -1,0 +1,56 @@
+// Rehearses upgrades: `npm run rehearse -- [--pairs all|neighbours|<from>-<to>,...] [--json] [--report <file>] [--only <part>,...]`.
+// Without `--pairs all` everything is bounded, for every build; with it, it is the nightly run. Ends with 1 when anything failed.
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { readOwnTable } from '../src/app/release-records.ts'
+import { testDatabase } from '../test/support/database.ts'
+import { parts, type PartName } from './rehearse/parts.ts'
+import { describe, summary, type Report } from './rehearse/report.ts'
+
+const table = readOwnTable()
+const releases = table.releases.map(({ version }) => version)
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      pairs: { type: 'string', default: 'neighbours' },
+      json: { type: 'boolean', default: false },
+      report: { type: 'string' },
+      only: { type: 'string' },
+    },
+  })
+  const names = Object.keys(parts).filter((name): name is PartName => name in parts)
+  const only = values.only?.split(',') ?? names
+  const unknown = only.find((name) => !names.some((known) => known === name))
+  if (unknown !== undefined) throw new RangeError(`${unknown} is no part: there are ${names.join(', ')}`)
+  return { ...values, names: names.filter((name) => only.includes(name)) }
+}
+
+const say = (text: string) => void process.stderr.write(`${text}\n`)
+
+async function main(): Promise<number> {
+  const options = readOptions()
+  // Holds the database server for as long as this runs.
+  const keeper = await testDatabase()
+  const reports: Report[] = []
+  try {
+    for (const name of options.names) {
+      const startedAt = performance.now()
+      say(`# ${parts[name].title}`)
+      const result = await parts[name].run({ pairs: options.pairs, table, nightly: options.pairs === 'all', say })
+      const report = { name, title: parts[name].title, seconds: Math.round(performance.now() - startedAt) / 1000, ...result }
+      reports.push(report)
+      say(describe(report))
+    }
+  } finally {
+    await keeper.drop()
+  }
+  if (options.report !== undefined) await writeFile(options.report, `${summary(reports, releases)}\n`)
+  console.log(options.json ? JSON.stringify({ releases, parts: reports }, null, 2) : summary(reports, releases))
+  return reports.every(({ faults }) => faults.length === 0) ? 0 : 1
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof RangeError ? error.message : String(error instanceof Error ? error.stack : error)}\n`)
+  return error instanceof RangeError ? 2 : 1
+})

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientConfig } from 'pg'
+import { inDatabase } from '../../test/support/database.ts'
+
+/** Where requests go. */
+export interface Target {
+  readonly baseUrl: string
+  readonly database: { readonly superuser: ClientConfig }
+}
+
+/** One request of a client and what it was answered, as it will be sent again by the same client to a later release. */
+export interface Exchange {
+  readonly method: string
+  /** Below `/v1`, with its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  readonly answer: Answer
+  /** The client asks again until the answer lists so many items. */
+  readonly items: number
+}
+
+export interface Answer {
+  readonly status: number
+  /** The content type without its parameters. */
+  readonly type: string
+  readonly text: string
+}
+
+/** A request that is yet to be answered. */
+export type Request = Omit<Exchange, 'answer'>
+
+/** What an answer tells of the thing that it is about. */
+export interface Made {
+  readonly id: string
+  readonly slug: string
+  /** The secret of a new API key. */
+  readonly key: string
+  readonly version_id: string
+}
+
+/** Requests with one set of headers; every method throws unless the answer is 200, and tells the thing answered. */
+export interface Caller {
+  get(path: string): Promise<Made>
+  /** Asks until so many items are listed, which may take a moment; then the first of them. */
+  list(path: string, items: number): Promise<Made>
+  post(path: string, body?: unknown): Promise<Made>
+  put(path: string, body: unknown): Promise<Made>
+  remove(path: string, body?: unknown): Promise<Made>
+}
+
+/** A client of one installation that remembers everything that it asked. */
+export interface Client {
+  readonly exchanges: readonly Exchange[]
+  /** The control plane, with this key. */
+  with(key: string): Caller
+  /** The data plane: this key, this provider, and other headers. */
+  through(key: string, provider: string, headers?: Readonly<Record<string, string>>): Caller
+  /** Inserts rows for which there is no route, and tells the first one that the statement returns. */
+  plant(statement: string, values: readonly unknown[]): Promise<Made>
+}
+
+/** Starts a client of an installation. */
+export function createClient(target: Target): Client {
+  const exchanges: Exchange[] = []
+  const exchange = async (request: Request) => {
+    const answer = await send(target, request)
+    exchanges.push({ ...request, answer })
+    if (answer.status !== 200)
+      throw new Error(`${request.method} ${request.path} was answered ${answer.status}: ${answer.text.slice(0, 500)}`)
+    return toMade(answer)
+  }
+  const caller = (headers: Readonly<Record<string, string>>): Caller => {
+    const ask = (method: string, path: string, { body, items = 0 }: { body?: unknown; items?: number } = {}) =>
+      exchange({ method, path, headers, body: body === undefined ? null : JSON.stringify(body), items })
+    return {
+      get: (path) => ask('GET', path),
+      list: (path, items) => ask('GET', path, { items }),
+      post: (path, body = {}) => ask('POST', path, { body }),
+      put: (path, body) => ask('PUT', path, { body }),
+      remove: (path, body) => ask('DELETE', path, { body }),
+    }
+  }
+  return {
+    exchanges,
+    with: (key) => caller({ 'x-service-api-key': key }),
+    through: (key, provider, headers = {}) => caller({ 'x-service-api-key': key, 'x-service-provider': provider, ...headers }),
+    plant: (statement, values) => exchange({ method: planting, path: statement, headers: {}, body: JSON.stringify(values), items: 0 }),
+  }
+}
+
+/** In place of a method. */
+const planting = 'PLANT'
+
+/** Whether a provider was to answer it. */
+export const isDataPlane = ({ headers }: Pick<Request, 'headers'>): boolean => 'x-service-provider' in headers
+
+const listedWithinMs = 20_000
+const askEveryMs = 20
+
+/** Sends a request, again and again while its answer lists too little. */
+export async function send(target: Target, request: Request): Promise<Answer> {
+  const until = performance.now() + listedWithinMs
+  for (;;) {
+    const answer = await (request.method === planting ? plant(target, request) : sendOnce(target, request))
+    if (answer.status !== 200 || itemsOf(parse(answer)).length >= request.items) return answer
+    if (performance.now() > until) throw new Error(`${request.path} lists fewer than ${request.items} items: ${answer.text.slice(0, 500)}`)
+    await sleep(askEveryMs)
+  }
+}
+
+async function sendOnce({ baseUrl }: Target, { method, path, headers, body }: Request): Promise<Answer> {
+  const response = await fetch(`${baseUrl}/v1${path}`, {
+    method,
+    headers: { ...headers, ...(body !== null && { 'content-type': 'application/json' }) },
+    body,
+  })
+  const type = response.headers.get('content-type')?.split(';')[0] ?? ''
+  return { status: response.status, type, text: await response.text() }
+}
+
+const plant = ({ database }: Target, { path, body }: Request): Promise<Answer> =>
+  inDatabase(database.superuser, async (client) => {
+    const { rows } = await client.query<Fields>(path, JSON.parse(body ?? '[]') as unknown[])
+    return { status: 200, type: 'application/json', text: JSON.stringify(rows[0] ?? {}) }
+  })
+
+/** The JSON of an answer; null when it is none. */
+export function parse({ type, text }: Answer): unknown {
+  if (type !== 'application/json') return null
+  return JSON.parse(text) as unknown
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The items of a list. */
+const itemsOf = (json: unknown): readonly unknown[] => {
+  const data = isObject(json) ? json['data'] : null
+  return Array.isArray(data) ? data : []
+}
+
+function toMade(answer: Answer): Made {
+  const json = parse(answer)
+  const data = isObject(json) ? (json['data'] ?? json) : null
+  const fields: Fields = isObject(data) ? data : (itemsOf(json).find(isObject) ?? {})
+  const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '')
+  return { id: field('id'), slug: field('slug'), key: field('key'), version_id: field('version_id') }
+}
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)

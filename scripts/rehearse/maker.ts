@@ -1,0 +1,21 @@
+import type { Caller, Client } from './client.ts'
+
+/** What a maker works with. All names hold the client's token, so that the same requests can be made again under other names. */
+export interface Making {
+  readonly client: Client
+  /** The control plane as the organisation's admin, and as the first workspace. */
+  readonly admin: Caller
+  readonly workspace: Caller
+  readonly adminKey: string
+  readonly workspaceKey: string
+  /** The scripted provider, to be given as a custom host. */
+  readonly providerUrl: string
+  /** A name that no other client uses. */
+  readonly name: (noun: string) => string
+}
+
+/**
+ * What clients of one feature do with it: makes data that stays, reads it, changes it and removes some, through every route of the
+ * feature. It asks as a client of the level that runs, and the same requests must serve at every later level.
+ */
+export type Maker = (making: Making) => Promise<void>

@@ -1,0 +1,36 @@
+import type { Maker } from '../maker.ts'
+
+/** A collection in another, and one that was deleted. */
+export const collections: Maker = async ({ workspace, name }) => {
+  const outer = await workspace.post('/collections', { name: name('outer') })
+  await workspace.post('/collections', { name: name('inner'), parent_collection_id: outer.id })
+  const deleted = await workspace.post('/collections', { name: name('deleted collection') })
+  await workspace.remove(`/collections/${deleted.id}`)
+  await workspace.put(`/collections/${outer.id}`, { name: name('renamed collection') })
+  await workspace.get(`/collections/${outer.slug}`)
+  await workspace.list('/collections', 2)
+}
+
+/** A label of a workspace, one of all workspaces, and one that was deleted. */
+export const labels: Maker = async ({ admin, workspace, name }) => {
+  const label = await workspace.post('/labels', { name: name('label'), description: 'For the tests.', color_code: '#ff8800' })
+  await admin.post('/labels', { name: name('universal') })
+  const deleted = await workspace.post('/labels', { name: name('gone') })
+  await workspace.remove(`/labels/${deleted.id}`)
+  await workspace.put(`/labels/${label.id}`, { description: null, color_code: '#0088ff' })
+  await workspace.get(`/labels/${label.id}`)
+  await workspace.list('/labels', 2)
+}
+
+/** A config with two versions and a credential, the default one, and one that was deleted. */
+export const configs: Maker = async ({ workspace, name }) => {
+  const config = { provider: 'openai', api_key: `sk-${name('config')}`, override_params: { temperature: 0 }, retry: { attempts: 2 } }
+  const versioned = await workspace.post('/configs', { name: name('config'), slug: name('config'), config })
+  await workspace.put(`/configs/${versioned.slug}`, { config: { ...config, request_timeout: 5000 } })
+  await workspace.post('/configs', { name: name('default config'), config: { provider: 'anthropic' }, isDefault: 1 })
+  const deleted = await workspace.post('/configs', { name: name('deleted config'), config: { provider: 'openai' } })
+  await workspace.remove(`/configs/${deleted.slug}`)
+  await workspace.get(`/configs/${versioned.slug}`)
+  await workspace.list(`/configs/${versioned.slug}/versions`, 2)
+  await workspace.list('/configs', 2)
+}

@@ -1,0 +1,70 @@
+import type { Maker } from '../maker.ts'
+
+/** An integration that is used, one that was changed, and one that was deleted. */
+export const integrations: Maker = async ({ client, admin, workspace, workspaceKey, providerUrl, name }) => {
+  const used = await workspace.post('/integrations', {
+    name: name('integration'),
+    slug: name('integration'),
+    description: 'Used.',
+    ai_provider_id: 'openai',
+    key: `sk-${name('integration')}-0123456789`,
+    default_provider_slug: name('default'),
+    configurations: { custom_host: providerUrl, custom_headers: { 'x-team': name('team') } },
+  })
+  await client.through(workspaceKey, `@${name('default')}`).get('/echo/integration')
+  const shared = await admin.post('/integrations', {
+    name: name('shared'),
+    slug: name('shared'),
+    ai_provider_id: 'anthropic',
+    key: 'sk-ant-first',
+  })
+  await admin.put(`/integrations/${shared.slug}`, { name: name('changed'), key: `sk-ant-${name('second')}` })
+  const deleted = await workspace.post('/integrations', { name: name('deleted'), ai_provider_id: 'openai', key: 'sk-deleted' })
+  await workspace.remove(`/integrations/${deleted.slug}`)
+  await workspace.get(`/integrations/${used.slug}`)
+  await admin.list('/integrations', 2)
+}
+
+/** A second handle on an integration. */
+export const providers: Maker = async ({ client, workspace, workspaceKey, providerUrl, name }) => {
+  const { id } = await workspace.post('/integrations', {
+    name: name('for providers'),
+    slug: name('for-providers'),
+    ai_provider_id: 'openai',
+    key: `sk-${name('for-providers')}`,
+    create_default_provider: false,
+    configurations: { custom_host: providerUrl },
+  })
+  const provider = await workspace.post('/providers', {
+    name: name('provider'),
+    slug: name('provider'),
+    integration_id: id,
+    note: 'A second handle.',
+    usage_limits: { type: 'tokens', credit_limit: 1_000_000 },
+    rate_limits: [{ type: 'tokens', unit: 'rpd', value: 100_000 }],
+    expires_at: '2099-01-01T00:00:00.000Z',
+  })
+  await workspace.put(`/providers/${provider.slug}`, { note: null })
+  await client.through(workspaceKey, `@${provider.slug}`).get('/echo/provider')
+  const deleted = await workspace.post('/providers', { name: name('deleted provider'), integration_id: id })
+  await workspace.remove(`/providers/${deleted.slug}`)
+  await workspace.get(`/providers/${provider.slug}`)
+  await workspace.list('/providers', 1)
+}
+
+/** The older surface over the same. */
+export const virtualKeys: Maker = async ({ client, workspace, workspaceKey, providerUrl, name }) => {
+  const virtual = await workspace.post('/virtual-keys', {
+    name: name('virtual'),
+    provider: 'openai',
+    key: `sk-${name('virtual')}`,
+    note: 'Of an old client.',
+    configurations: { custom_host: providerUrl },
+  })
+  await workspace.put(`/virtual-keys/${virtual.slug}`, { key: `sk-${name('virtual-changed')}` })
+  await client.through(workspaceKey, `@${virtual.slug}`).get('/echo/virtual-key')
+  const deleted = await workspace.post('/virtual-keys', { name: name('deleted virtual'), provider: 'openai', key: 'sk-deleted' })
+  await workspace.remove(`/virtual-keys/${deleted.slug}`)
+  await workspace.get(`/virtual-keys/${virtual.slug}`)
+  await workspace.list('/virtual-keys', 1)
+}

@@ -1,0 +1,26 @@
+/** One upgrade: from a release to a later one. */
+export type Jump = readonly [from: string, to: string]
+
+/** Each release to every later one. */
+export const allPairs = (releases: readonly string[]): readonly Jump[] =>
+  releases.flatMap((from, at) => releases.slice(at + 1).map((to): Jump => [from, to]))
+
+/** Each release to the next, and the first to the last. */
+export function neighbours(releases: readonly string[]): readonly Jump[] {
+  const [first, last] = [releases[0], releases.at(-1)]
+  const steps = releases.slice(1).map((to, at): Jump => [releases[at] ?? to, to])
+  return first === undefined || last === undefined || releases.length < 3 ? steps : [...steps, [first, last]]
+}
+
+/** What `--pairs` names: `all`, `neighbours`, or upgrades such as `1.3.0-1.12.0,1.4.0-1.5.0`. Throws RangeError. */
+export function readPairs(text: string, releases: readonly string[]): readonly Jump[] {
+  if (text === 'all') return allPairs(releases)
+  if (text === 'neighbours') return neighbours(releases)
+  const known = allPairs(releases)
+  return text.split(',').map((word) => {
+    const pair = known.find(([from, to]) => word === `${from}-${to}`)
+    if (pair === undefined)
+      throw new RangeError(`${word} is no upgrade: write all, neighbours, or <from>-<to> with releases that there are`)
+    return pair
+  })
+}

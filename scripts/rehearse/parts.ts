@@ -1,0 +1,109 @@
+import path from 'node:path'
+import { features } from '../../src/features/index.ts'
+import type { ReleaseTable } from '../../src/release/table.ts'
+import { root } from '../../test/support/cli.ts'
+import { startEmulator } from '../../test/support/emulator/emulator.ts'
+import { makers } from './makers.ts'
+import { openMigrations } from './migrations.ts'
+import { nextReleases } from './next-releases.ts'
+import { readPairs } from './pairs.ts'
+import { failures } from './report.ts'
+import { rehearsePairs } from './rehearsal.ts'
+import { countQueries, killedMigrators, spread, twoMigrators } from './scenarios/migrators.ts'
+import { rollbacks } from './scenarios/rollback.ts'
+import { rollingUpgrade } from './scenarios/side-by-side.ts'
+import type { Outcome } from './upgrade.ts'
+
+/** How much is rehearsed. */
+export interface PartOptions {
+  readonly pairs: string
+  readonly table: ReleaseTable
+  /** Everything, however long it takes. */
+  readonly nightly: boolean
+  readonly say: (text: string) => void
+}
+
+/** What came of one part. */
+export interface PartResult {
+  /** What was done, in words. */
+  readonly did: string
+  readonly faults: readonly string[]
+  /** Of the part `pairs` only. */
+  readonly outcomes?: readonly Outcome[]
+}
+
+interface Part {
+  readonly title: string
+  run(options: PartOptions): Promise<PartResult>
+}
+
+const width = 3
+
+/** What a rehearsal consists of, in its order. */
+export const parts = {
+  pairs: { title: 'upgrades from release to release', run: runPairs },
+  migrators: {
+    title: 'two migrators at once',
+    async run({ nightly }) {
+      const rounds = nightly ? 20 : 3
+      const faults = await twoMigrators(rounds)
+      return { did: `${rounds} rounds of two "gatehouse migrate" on an empty database`, faults }
+    },
+  },
+  kills: {
+    title: 'migrators killed with SIGKILL',
+    async run({ nightly }) {
+      const queries = await countQueries()
+      const killed = spread(queries, nightly ? queries : 6)
+      const faults = await killedMigrators(killed, width)
+      return { did: `"gatehouse migrate" killed after ${killed.length} of its ${queries} queries, and run again`, faults }
+    },
+  },
+  rolling: {
+    title: 'old and new processes together, under load',
+    async run({ nightly }) {
+      const seconds = nightly ? 60 : 8
+      const { requests, faults } = await rollingUpgrade(seconds)
+      return { did: `a rolling upgrade, ${seconds} s of it with both releases, ${requests} requests`, faults }
+    },
+  },
+  rollback: {
+    title: 'rollback before and after finalize',
+    async run({ nightly }) {
+      const jumps = nightly ? [nextReleases.slice(0, 1), nextReleases] : [nextReleases]
+      const versions = jumps.map((releases) => releases.at(-1)?.version).join(' and ')
+      const did = `from ${versions} to the former release and forward again, before and after expand, backfill and contract migrations`
+      return { did, faults: await rollbacks(jumps) }
+    },
+  },
+} satisfies Readonly<Record<string, Part>>
+
+export type PartName = keyof typeof parts
+
+async function runPairs({ pairs, table, say }: PartOptions): Promise<PartResult> {
+  const jumps = readPairs(
+    pairs,
+    table.releases.map(({ version }) => version),
+  )
+  const [emulator, migrations] = await Promise.all([startEmulator(), openMigrations(path.join(root, 'migrations'))])
+  try {
+    let done = 0
+    const onOutcome = ({ from, to, faults, ms }: Outcome) => {
+      done += 1
+      if (faults.length > 0 || done % 10 === 0)
+        say(`${done} of ${jumps.length}: ${from} -> ${to} ${faults.length > 0 ? 'FAILED' : 'ok'}, ${ms} ms`)
+    }
+    const outcomes = await rehearsePairs(jumps, {
+      product: { features, table, migrations },
+      makers,
+      providerUrl: emulator.url,
+      width,
+      onOutcome,
+    })
+    const [first] = outcomes
+    const did = `${outcomes.length} upgrades, each with ${first?.readings ?? 0} readings and ${first?.requests ?? 0} requests sent again`
+    return { did, faults: failures(outcomes), outcomes }
+  } finally {
+    await Promise.all([emulator.stop(), migrations.remove()])
+  }
+}

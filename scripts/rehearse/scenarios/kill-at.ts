@@ -1,0 +1,16 @@
+// Preloaded into a process, it counts the queries to PostgreSQL, and kills the process without a word when the one of GATEHOUSE_KILL_AT
+// has been sent. Without that, it tells the count at the end.
+import pg from 'pg'
+
+const killAt = Number(process.env['GATEHOUSE_KILL_AT'] ?? Number.POSITIVE_INFINITY)
+const query: unknown = Reflect.get(pg.Client.prototype, 'query')
+let sent = 0
+
+pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]) {
+  const result: unknown = typeof query === 'function' ? Reflect.apply(query, this, args) : undefined
+  sent += 1
+  if (sent === killAt) process.kill(process.pid, 'SIGKILL')
+  return result
+} as typeof pg.Client.prototype.query
+
+if (killAt === Number.POSITIVE_INFINITY) process.once('exit', () => process.stderr.write(`queries sent: ${sent}\n`))
