@@ -43,20 +43,22 @@ export const addReleaseBuild = (release: Command): Command =>
         throw new UsageError(`${root} is no checkout: a release is built from the sources`)
       const manifest: { version?: unknown } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
       if (manifest.version !== version) throw new UsageError(`this checkout is ${String(manifest.version)}, not ${version}`)
+      const locked = path.join(root, 'releases', 'locks', `${version}.lock.json`)
+      if (options.lock && existsSync(locked)) throw new CommandError(`version_exists: ${locked} is there already; a release is locked once`)
       const { buildRelease } = await import('../../distribution/release/build.ts')
       const built = await buildRelease({
         root,
         output: options.output,
         version,
         date: record.date,
-        sources: await readSources(root, version),
+        sources: () => readSources(root, version),
         image: options.image ?? null,
         builder: options.builder ?? null,
         base: options.base === undefined ? null : path.resolve(options.base),
         chart: chartFor(table, record)?.version ?? '',
         onStep: (text) => console.error(text),
       })
-      if (options.lock) keepLock(root, built.folder, version)
+      if (options.lock) keepLock(path.join(built.folder, `${version}.lock.json`), locked)
       answer(
         options.json,
         built,
@@ -75,10 +77,7 @@ async function readSources(root: string, version: string) {
   return { record: project.hashes.records[version] ?? '', migrations: Object.fromEntries(migrations.map(hash)) }
 }
 
-function keepLock(root: string, folder: string, version: string): void {
-  const name = `${version}.lock.json`
-  const file = path.join(root, 'releases', 'locks', name)
-  if (existsSync(file)) throw new CommandError(`version_exists: ${file} is there already; a release is locked once`)
-  mkdirSync(path.dirname(file), { recursive: true })
-  copyFileSync(path.join(folder, name), file)
+function keepLock(from: string, to: string): void {
+  mkdirSync(path.dirname(to), { recursive: true })
+  copyFileSync(from, to)
 }

@@ -37,6 +37,7 @@ export async function openNamedRegistry(command: Command): Promise<{ readonly ta
 
 function believe(pem: string): void {
   try {
+    if (!pem.includes('BEGIN CERTIFICATE')) throw new Error('no certificate')
     setDefaultCACertificates([...getCACertificates(), pem])
   } catch {
     throw new UsageError('--ca names a file that holds no certificates')

@@ -1,6 +1,6 @@
 import { DistributionFault } from '../fault.ts'
 import { readText, type Chunks } from '../bytes.ts'
-import { blobPath, Index, isIndex, Manifest, parseDocument, refName, type Descriptor } from './documents.ts'
+import { blobPath, Index, isIndex, isRepository, Manifest, parseDocument, refName, type Descriptor } from './documents.ts'
 
 /** A store of blobs by digest: a folder, or a part of an archive. */
 export interface Blobs {
@@ -29,8 +29,8 @@ export async function readArtifacts(index: string, blobs: Blobs): Promise<readon
 
 async function readArtifact(descriptor: Descriptor, blobs: Blobs): Promise<Artifact> {
   const reference = descriptor.annotations?.[refName] ?? ''
-  const [, name, tag] = /^([a-z0-9]+(?:[._/-]+[a-z0-9]+)*):([\w][\w.-]{0,127})$/.exec(reference) ?? []
-  if (name === undefined || tag === undefined)
+  const [, name, tag] = /^([^:]+):([\w][\w.-]{0,127})$/.exec(reference) ?? []
+  if (name === undefined || tag === undefined || !isRepository(name))
     throw new DistributionFault(
       'manifest_malformed',
       `index.json lists ${descriptor.digest} under the name "${reference}": write <repository>:<tag>`,

@@ -73,5 +73,11 @@ function json(text: string): unknown {
 /** Whether a descriptor leads to further manifests. */
 export const isIndex = ({ mediaType }: Descriptor): boolean => mediaType === mediaTypes.index || mediaType === mediaTypes.dockerIndex
 
+const repositoryPart = String.raw`[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`
+const repository = new RegExp(`^${repositoryPart}(?:/${repositoryPart})*$`)
+
+/** Whether a text can name a repository: `gatehouse`, `mirror/charts/app`. */
+export const isRepository = (text: string): boolean => text.length <= 255 && repository.test(text)
+
 /** The path of a blob in a layout. */
 export const blobPath = (digest: string): string => `blobs/${digest.replace(':', '/')}`

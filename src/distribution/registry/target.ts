@@ -1,3 +1,5 @@
+import { isRepository } from '../oci/documents.ts'
+
 /** A place in a registry: what `--to` names. */
 export interface RegistryTarget {
   /** `https://registry.example:5000` */
@@ -9,14 +11,12 @@ export interface RegistryTarget {
   readonly prefix: string
 }
 
-const prefixPattern = /^[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$/
-
 /** Reads `[http://|https://]host[:port][/prefix]`, HTTPS unless it says otherwise; null when it is none. */
 export function parseTarget(text: string): RegistryTarget | null {
   const url = URL.parse(/^https?:\/\//.test(text) ? text : `https://${text}`)
   if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return null
   const prefix = url.pathname.replace(/^\/|\/$/g, '')
-  if (prefix !== '' && !prefixPattern.test(prefix)) return null
+  if (prefix !== '' && !isRepository(prefix)) return null
   return { origin: url.origin, host: url.host, hostname: url.hostname, prefix }
 }
 

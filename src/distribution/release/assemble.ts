@@ -30,8 +30,8 @@ export interface Parts {
   readonly builder: Builder
   /** The version that the chart must have. */
   readonly chart: string
-  /** What the lock says of the sources. */
-  readonly sources: Pick<Lock, 'migrations' | 'record'>
+  /** What the lock says of the sources; throws when they must not be released. */
+  readonly sources: () => Promise<Pick<Lock, 'migrations' | 'record'>>
   readonly onStep: (text: string) => void
 }
 
@@ -43,7 +43,8 @@ interface Draft {
 
 /** Fills the folder of a release from an image that was built. Gives its lock. */
 export async function assemble(folder: string, parts: Parts): Promise<Lock> {
-  const { version, image, builder, onStep, sources } = parts
+  const { version, image, builder, onStep } = parts
+  const sources = await parts.sources()
   const draft = createDraft(folder)
   const layout = await createLayout(path.join(folder, releaseFiles.layout))
   await layout.copy(image.descriptors, image.blobs)

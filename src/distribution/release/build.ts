@@ -16,8 +16,8 @@ export interface ReleaseBuild {
   readonly version: string
   /** The day of the release, ISO 8601. */
   readonly date: string
-  /** What the lock says of the sources. */
-  readonly sources: Pick<Lock, 'migrations' | 'record'>
+  /** What the lock says of the sources; throws when they must not be released. */
+  readonly sources: () => Promise<Pick<Lock, 'migrations' | 'record'>>
   /** The layout or archive of an image that was built elsewhere; null: build one. */
   readonly image: string | null
   /** Null: buildah where there is one. */

