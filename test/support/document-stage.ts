@@ -16,7 +16,7 @@ export interface DocumentStage {
   stop(): Promise<void>
 }
 
-/** Helm as scripts/get-helm.ts leaves it; null: it is not there. */
+/** A program of `.tools/`, where scripts/helm.ts leaves Helm, or of the machine; null: it is not there. */
 export function findTool(name: string): string | null {
   const own = path.join(root, '.tools', name)
   if (existsSync(own)) return own
@@ -44,9 +44,13 @@ export async function openStage({ bin, embedded }: { readonly bin: string | null
   const database = own === null ? (embedded ? null : await testDatabase()) : asTestDatabase(own)
   const gatehouse = await startGatehouse(database === null ? { env: embeddedSettings } : { on: database })
   await storeProvider(gatehouse)
-  const search = [tools, ...(bin === null ? [] : [bin]), path.join(root, 'node_modules/.bin'), process.env['PATH'] ?? ''].join(
-    path.delimiter,
-  )
+  const search = [
+    tools,
+    ...(bin === null ? [] : [bin]),
+    path.join(root, '.tools'),
+    path.join(root, 'node_modules/.bin'),
+    process.env['PATH'] ?? '',
+  ].join(path.delimiter)
   return {
     folder,
     env: {

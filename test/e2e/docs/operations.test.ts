@@ -4,12 +4,14 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
+import { provideHelm } from '../../../scripts/helm.ts'
 import { debianPostgres } from '../../support/debian-postgres.ts'
 import { documentBlocks, type DocumentBlock } from '../../support/document-blocks.ts'
 import { findTool, openStage, type DocumentStage } from '../../support/document-stage.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../../docs/operations')
 const bin = debianPostgres()
+await provideHelm()
 
 /** What a block may need, and why it is not here; null: it is. Any other word is the name of a program. */
 const present: Readonly<Record<string, string | null>> = {
