@@ -166,9 +166,18 @@ export interface ExchangeRecord {
   readonly requestBytes: number
   readonly responseBytes: number
   readonly upstreamUrl: string | null
+  /** The prompt that the request named; null when it named none. */
+  readonly prompt: LoggedPrompt | null
   /** Headers with credentials removed. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly responseHeaders: Readonly<Record<string, string>>
+}
+
+/** A prompt, and the version of it that served. */
+export interface LoggedPrompt {
+  readonly id: string
+  readonly versionId: string
+  readonly slug: string
 }
 
 /** The bodies of an exchange, as bytes; null when not kept (`x-service-debug: false`), cut at the journal's limit. */

@@ -1,4 +1,4 @@
-import type { ExchangeBodies, ExchangeRecord, KeyView, Usage } from './doors.ts'
+import type { ExchangeBodies, ExchangeRecord, KeyView, LoggedPrompt, Usage } from './doors.ts'
 import { type CallerHeaders, loggedHeaders } from './headers.ts'
 import { type Ending, keepsBodies, type Progress } from './progress.ts'
 import { withoutCredential } from './redact.ts'
@@ -26,11 +26,14 @@ export function toRecord(progress: Progress, ending: Ending, { key, usage }: { k
     lastUsedOption: progress.sentAt === null ? null : (progress.config?.option ?? 'config'),
     ...progress.trace,
     metadata: progress.metadata,
+    prompt: progress.prompt && toLogged(progress.prompt),
     ...asked(progress),
     ...target(progress),
     ...answered(progress, ending.relayed),
   }
 }
+
+const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
 
 function asked({ exchange, path, operation, body, headers }: Progress) {
   return {

@@ -200,6 +200,58 @@ test('portkey-ai works through the alias', async (t) => {
   t.true(chunks > 1)
 })
 
+test('portkey-ai manages and calls prompts through the alias', async (t) => {
+  const { collections, labels, prompts } = portkey
+  const folder = (await collections.create({ name: 'Prompts of the SDK' })) as { id: string }
+  const label = (await labels.create({ name: 'sdk-label' })) as { id: string }
+  const partial = (await prompts.partials.create({ name: 'sdk tone', string: 'Be {{tone}}.' })) as unknown as { slug: string }
+  const string = JSON.stringify([
+    { role: 'system', content: `{{>${partial.slug}}}` },
+    { role: 'user', content: 'Hi {{name}}' },
+  ])
+  const made = (await prompts.create({
+    name: 'sdk prompt',
+    collection_id: folder.id,
+    string,
+    parameters: { max_tokens: 50 },
+    virtual_key: 'my-openai',
+    model: 'gpt-4o',
+  })) as unknown as { slug: string }
+  await prompts.update(made.slug, { string: 'Second {{name}}', parameters: {}, model: 'gpt-4o-mini' })
+  const list = (await prompts.versions.list(made.slug)) as unknown as { data: readonly { id: string }[] }
+  await prompts.versions.update(made.slug, list.data[0]?.id ?? '', { label_id: label.id })
+
+  const variables = { name: 'Ada', tone: 'terse' }
+  const rendered = await prompts.render({ promptID: made.slug, variables, temperature: 0 })
+  t.true(rendered.success)
+  const data = {
+    max_tokens: 50,
+    model: 'gpt-4o',
+    temperature: 0,
+    messages: [
+      { role: 'system', content: 'Be terse.' },
+      { role: 'user', content: 'Hi Ada' },
+    ],
+  }
+  t.deepEqual(rendered.data as unknown, data)
+  const asChat = await portkey.chat.completions.create(rendered.data as never)
+  t.true((asChat.choices?.length ?? 0) > 0)
+  t.deepEqual(emulator.requests.at(-1)?.json, data)
+
+  const completion = await prompts.completions.create({ promptID: made.slug, variables })
+  t.true((completion['choices'] as unknown[]).length > 0)
+  let chunks = 0
+  for await (const _ of await prompts.completions.create({ promptID: `${made.slug}@sdk-label`, variables, stream: true })) chunks += 1
+  t.true(chunks > 1)
+  t.like(emulator.requests.at(-1)?.json, { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Second Ada' }] })
+  await prompts.publish(made.slug, { version: 2 })
+  const read = (await prompts.retrieve(made.slug)) as unknown as { prompt_version: number }
+  t.is(read.prompt_version, 2)
+  await t.throwsAsync(prompts.render({ promptID: 'pp-never', variables }), { message: /There is no prompt/ })
+  await prompts.delete(made.slug)
+  await t.throwsAsync(prompts.completions.create({ promptID: 'pp-never', variables }), { message: /There is no prompt/ })
+})
+
 test('every exchange is in the log, with its tokens', async (t) => {
   const marker = `trace-${Date.now()}`
   await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages] }, { headers: { 'x-service-trace-id': marker } })

@@ -44,6 +44,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     metadata: { env: 'test' },
     requestBytes: 20,
     responseBytes: 40,
+    prompt: null,
     upstreamUrl: 'https://api.openai.com/v1/chat/completions',
     requestHeaders: { 'content-type': 'application/json' },
     responseHeaders: { 'content-type': 'application/json' },

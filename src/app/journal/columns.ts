@@ -46,6 +46,9 @@ export const logColumns: readonly Column<LoggedExchange>[] = [
   of('metadata', 'jsonb', ({ record }) => record.metadata),
   of('request_bytes', 'int8', ({ record }) => record.requestBytes),
   of('response_bytes', 'int8', ({ record }) => record.responseBytes),
+  of('prompt_id', 'uuid', ({ record }) => record.prompt?.id ?? null),
+  of('prompt_version_id', 'uuid', ({ record }) => record.prompt?.versionId ?? null),
+  of('prompt_slug', 'text', ({ record }) => record.prompt?.slug ?? null),
 ]
 
 /** The table `log_bodies`. */

@@ -46,6 +46,9 @@ export interface LogRow {
   readonly metadata: Readonly<Record<string, string>>
   readonly request_bytes: number
   readonly response_bytes: number
+  readonly prompt_id: string | null
+  readonly prompt_version_id: string | null
+  readonly prompt_slug: string | null
 }
 
 /** A log with its row of `log_bodies`. */
@@ -63,7 +66,8 @@ const columns = `l.id, l.organisation_id, l.workspace_id, w.slug AS workspace_sl
   l.api_key_id, l.user_id, l.client_ip, l.method, l.path, l.operation, l.provider, l.provider_slug, l.model, l.status, l.outcome, l.error_code,
   l.stream, l.duration_ms, l.upstream_ms, l.first_byte_ms, l.input_tokens::float8, l.output_tokens::float8, l.total_tokens::float8,
   l.usage_source, (l.cost_nano_usd / 1e9)::float8 AS cost_usd, l.retry_count, l.cache_status, l.last_used_option, l.trace_id, l.span_id,
-  l.parent_span_id, l.span_name, l.metadata, l.request_bytes::float8, l.response_bytes::float8`
+  l.parent_span_id, l.span_name, l.metadata, l.request_bytes::float8, l.response_bytes::float8,
+  l.prompt_id, l.prompt_version_id, l.prompt_slug`
 const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
 const success = `(l.status < 400 AND l.outcome = 'complete')`
 
@@ -135,6 +139,7 @@ function valueConditions(filter: LogFilter): Condition[] {
     anyOf('l.model', filter.ai_model),
     anyOf('l.provider_slug', filter.virtual_keys),
     anyOf('l.api_key_id', filter.api_key_ids),
+    anyOf('l.prompt_slug', filter.prompt_slug),
     anyOf('l.trace_id', filter.trace_id === undefined ? undefined : [filter.trace_id]),
     compared('l.total_tokens >=', filter.total_units_min),
     compared('l.total_tokens <=', filter.total_units_max),

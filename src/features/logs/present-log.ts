@@ -39,6 +39,9 @@ export function presentLog(row: LogRow): LogMetrics {
     'metadata.key': Object.keys(row.metadata),
     'metadata.value': Object.values(row.metadata),
     client_ip: row.client_ip,
+    prompt_id: row.prompt_id,
+    prompt_version_id: row.prompt_version_id,
+    prompt_slug: row.prompt_slug,
     ...amounts(row),
   }
 }

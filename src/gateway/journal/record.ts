@@ -42,6 +42,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.upstreamUrl,
     record.requestHeaders,
     record.responseHeaders,
+    record.prompt && [record.prompt.id, record.prompt.versionId, record.prompt.slug],
   ])
 }
 
@@ -57,6 +58,8 @@ type Fields = [
   ...trace: [traceId: string, spanId: string | null, parentSpanId: string | null, spanName: string | null],
   ...rest: [metadata: Record<string, string>, requestBytes: number, responseBytes: number, upstreamUrl: string | null],
   ...headers: [requestHeaders: Record<string, string>, responseHeaders: Record<string, string>],
+  /** Absent in records of processes that did not know prompts. */
+  prompt?: readonly [id: string, versionId: string, slug: string] | null,
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -100,7 +103,14 @@ export function decodeRecord(text: string): ExchangeRecord {
     upstreamUrl: fields[33],
     requestHeaders: fields[34],
     responseHeaders: fields[35],
+    prompt: decodePrompt(fields[36] ?? null),
   }
+}
+
+function decodePrompt(fields: NonNullable<Fields[36]> | null): ExchangeRecord['prompt'] {
+  if (fields === null) return null
+  const [id, versionId, slug] = fields
+  return { id, versionId, slug }
 }
 
 type UsageFields = readonly [

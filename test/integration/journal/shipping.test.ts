@@ -28,7 +28,8 @@ function start() {
 
 test('a record and its bodies arrive as they were appended', async (t) => {
   const { directory, journal, shipper } = start()
-  const record = exchangeRecord({ createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678), metadata: { note: 'ä "quoted"' } })
+  const prompt = { id: '01980000-0000-7000-8000-00000000000a', versionId: '01980000-0000-7000-8000-00000000000b', slug: 'pp-greeting' }
+  const record = exchangeRecord({ createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678), metadata: { note: 'ä "quoted"' }, prompt })
   journal.append(record, {
     request: Buffer.from('{"a":1}'),
     response: Buffer.from([0, 255, 128]),
@@ -72,6 +73,9 @@ test('a record and its bodies arrive as they were appended', async (t) => {
       parent_span_id: null,
       span_name: null,
       metadata: { note: 'ä "quoted"' },
+      prompt_id: prompt.id,
+      prompt_version_id: prompt.versionId,
+      prompt_slug: prompt.slug,
       request_bytes: '20',
       response_bytes: '40',
     },

@@ -20,3 +20,9 @@ test('every field is written', (t) => {
 test('another layout is refused', (t) => {
   t.throws(() => decodeRecord('[2]'), { message: /layout 2/ })
 })
+
+test('a record of a process that knew no prompts is read', (t) => {
+  const { prompt: _, ...older } = exchangeRecord()
+  const fields = JSON.parse(encodeRecord({ ...older, prompt: null })) as unknown[]
+  t.is(decodeRecord(JSON.stringify(fields.slice(0, 36))).prompt, null)
+})
