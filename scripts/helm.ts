@@ -58,7 +58,11 @@ export async function provideHelm(): Promise<Readonly<Record<HelmMajor, string>>
 /** `.tools/helm` is the newer one. */
 function link(to: string): void {
   const at = path.join(tools, 'helm')
-  if (!existsSync(at)) symlinkSync(path.basename(to), at)
+  try {
+    symlinkSync(path.basename(to), at)
+  } catch (error) {
+    if (!existsSync(at)) throw error
+  }
 }
 
 async function provide({ version, pkg, tarball, program }: Source): Promise<string> {

@@ -23,6 +23,13 @@
 {{- dict "list" $list | toJson -}}
 {{- end }}
 
+{{/* A workload to run a command in. */}}
+{{- define "app.anyPod" -}}
+{{- with first (include "app.workloads" . | fromJson).list -}}
+{{ lower .kind }}/{{ .name }}
+{{- end -}}
+{{- end }}
+
 {{/* Whether data plane and control plane are served by different pods; empty: by the same. */}}
 {{- define "app.split" -}}
 {{- if or (.Values.gateway).enabled (.Values.control).enabled }}true{{ end -}}

@@ -110,7 +110,9 @@ for (const major of helms) {
     t.is(await it.state(), '1.10.0')
     succeeded(t, await it.other('test', 'gatehouse'))
 
-    succeeded(t, await it.run('upgrade', { values: { settings: { logLevel: 'debug' } } }))
+    const upgraded = await it.run('upgrade', { values: { settings: { logLevel: 'debug' } } })
+    succeeded(t, upgraded)
+    t.regex(upgraded.stdout, /exec deployment\/gatehouse -- gatehouse finalize\n/)
     t.is(imageOf(await it.deployment()), 'gatehouse:1.12.0')
     t.is(await it.state(), '1.12.0')
     // The hook took the place of the plain Job.
