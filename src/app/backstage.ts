@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
@@ -48,7 +49,7 @@ export function createBackstage(config: Config, features: readonly Feature[], { 
     async close() {
       parts.stopping.abort()
       await prepared.catch(() => {})
-      await parts.following
+      await Promise.race([parts.following, sleep(jobGraceMs, undefined, { ref: false })])
       await parts.jobs?.stop(jobGraceMs)
       await parts.foundation?.orm.close(true)
       await parts.embedded?.stop()

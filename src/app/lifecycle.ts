@@ -37,7 +37,7 @@ async function closeParts(parts: Parts, started: Promise<Started>): Promise<void
   // A start that still runs ends by the abort signal, or opens what is then closed here.
   await started.catch(() => null)
   const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
-    ['level and backfills', () => parts.following ?? undefined],
+    ['level and backfills', () => Promise.race([parts.following, sleep(jobGraceMs, undefined, { ref: false })])],
     ['jobs', () => parts.jobs?.stop(jobGraceMs)],
     ['journal and snapshot', () => parts.planes?.close()],
     ['egress', () => parts.base.egress.close()],
