@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts'
+import { ownOrigin } from './own-origin.ts'
 import type { Provisioned } from './provision.ts'
 
 /** What the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
 export function announcement(config: Pick<Config, 'host' | 'publicUrl' | 'init'>, port: number, provisioned: Provisioned | null): string {
-  const origin = config.publicUrl ?? `http://${reachable(config.host)}:${port}`
+  const origin = ownOrigin({ ...config, port })
   const lines = ['', `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs`, '']
   if (provisioned !== null) lines.push(...firstKeys(config.init, provisioned))
   lines.push('Try it:', `  curl ${origin}/v1/health`)
@@ -24,9 +25,3 @@ const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: Provi
   `  workspace key:          ${init.workspaceApiKey === null ? workspaceApiKey : '(the value of INIT_WORKSPACE_API_KEY)'}`,
   '',
 ]
-
-/** An address that a client on this machine can use for one that means all interfaces. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
-}

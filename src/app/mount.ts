@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { fixedLevel, type Level } from '../release/level.ts'
 import type { Feature, Job } from './feature.ts'
+import { deliverMailsJob } from './mail/outbox.ts'
 import { pruneIdempotencyKeys } from './http/idempotency.ts'
 import { pruneChanges } from './snapshot/prune-changes.ts'
 
@@ -79,6 +80,7 @@ export function levelAdvice(
 export const jobsOf = (features: readonly Feature[], options: MountOptions): readonly Job[] => [
   pruneChanges,
   pruneIdempotencyKeys,
+  deliverMailsJob,
   ...featuresOn(features, { ...options, level: fixedLevel(options.config.version) }).flatMap(({ since, jobs = [] }) =>
     jobs.map((job): Job => ({ ...job, run: async (deps) => void (options.level.atLeast(since) && (await job.run(deps))) })),
   ),

@@ -51,6 +51,7 @@ function operation(route: Route, tag: string, writer: SchemaWriter): Json {
     tags: [tag],
     summary: route.summary,
     'x-permission': permission,
+    ...(route.identify !== undefined && { security: [] }),
     parameters: [...pathParameters(route, writer), ...queryParameters(route, writer), ...headerParameters(route)],
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(writer.write(body, 'input')) } }),
     responses: {

@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 /** Who calls the control plane. `workspaceId` is null for an organisation (admin) key. */
 export interface Actor {
   /** `operator`: somebody at the command line of the installation. */
-  readonly type: 'api_key' | 'operator'
+  readonly type: 'api_key' | 'user' | 'invite' | 'operator'
   readonly id: string
   /** What to call the caller, for the audit trail. */
   readonly name?: string | null
@@ -41,6 +41,8 @@ export interface Call<Params, Query, Body> {
   readonly deps: Deps
   /** Tells the audit row which resource this write was about; the adapter writes the row in the same transaction. */
   readonly audit: (resource: Audited) => void
+  /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
+  readonly afterCommit: (work: () => Promise<void>) => void
 }
 
 export interface RouteSpec<Params, Query, Body, Result> {
@@ -60,6 +62,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT: the path of the GET whose answer `If-Match` is about; its own path when absent. */
   readonly representation?: `/${string}`
+  /** For callers without a key: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
+  identify?(input: { readonly params: Params; readonly query: Query; readonly body: Body }, deps: Deps): Promise<Actor>
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>

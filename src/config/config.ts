@@ -1,6 +1,7 @@
 import type { Secret } from '../lib/secret.ts'
 
 export type DbSslMode = 'DISABLED' | 'PREFERRED' | 'REQUIRED' | 'VERIFY_CA' | 'VERIFY_IDENTITY' | 'MANAGED'
+export type MailTls = 'STARTTLS' | 'TLS' | 'NONE'
 export type Role = 'gateway' | 'control' | 'jobs'
 export type FeatureFlag =
   | 'GUARDRAILS_ENABLED'
@@ -23,6 +24,20 @@ export interface DatabaseConfig {
   readonly ssl: { readonly mode: DbSslMode; readonly ca: string | null; readonly cert: string | null; readonly key: Secret | null }
 }
 
+/** How mails are sent. */
+export interface MailConfig {
+  readonly host: string
+  readonly port: number
+  readonly tls: MailTls
+  readonly user: string | null
+  readonly password: Secret | null
+  readonly from: string
+  /** A folder whose files replace our templates, each by its name. */
+  readonly templatesPath: string | null
+  /** What every template may use. */
+  readonly brand: Readonly<Record<'company_name' | 'logo_url' | 'support_email' | 'docs_url', string>>
+}
+
 /** The effective settings, parsed once from the environment, frozen. Durations are milliseconds, sizes bytes. */
 export interface Config {
   readonly host: string
@@ -43,7 +58,11 @@ export interface Config {
     readonly workspaceName: string
     readonly adminApiKey: Secret | null
     readonly workspaceApiKey: Secret | null
+    /** Of the first owner; null: none is made. */
+    readonly ownerEmail: string | null
   }
+  /** Null: no mail is sent. */
+  readonly mail: MailConfig | null
   readonly roles: ReadonlySet<Role>
   readonly workers: number
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'

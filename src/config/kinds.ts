@@ -30,6 +30,16 @@ export const text = (most: number): Kind<string> => ({
 /** Any value that is never shown. */
 export const secret: Kind<Secret> = { name: 'secret', parse: (input) => new Secret(input) }
 
+/** An e-mail address, in lower case. */
+export const email: Kind<string> = {
+  name: 'e-mail address',
+  schema: { type: 'string' },
+  parse: (input) =>
+    /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,250}$/.test(input)
+      ? input.toLowerCase()
+      : fault(`${quoted(input)} is not an e-mail address`),
+}
+
 /** An API key given from outside: long enough not to be guessed, and such that a header can carry it. */
 export const apiKey: Kind<Secret> = {
   name: 'secret',

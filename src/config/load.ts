@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { customCleanEnv, type CleanedEnv } from 'envalid'
-import type { Config, DatabaseConfig } from './config.ts'
+import type { Config, DatabaseConfig, MailConfig } from './config.ts'
 import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
 import { belongTogether } from './pem.ts'
@@ -70,12 +70,8 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     encryptionKeyPrevious: values.ENCRYPTION_KEY_PREVIOUS ?? null,
     trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
     headerAliases: values.HEADER_ALIASES,
-    init: {
-      organisationName: values.INIT_ORG_NAME,
-      workspaceName: values.INIT_WORKSPACE_NAME,
-      adminApiKey: values.INIT_ADMIN_API_KEY ?? null,
-      workspaceApiKey: values.INIT_WORKSPACE_API_KEY ?? null,
-    },
+    init: initOf(values),
+    mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),
     roles: frozenSet(values.ROLES),
     workers: values.WORKERS,
     logLevel: values.LOG_LEVEL,
@@ -92,21 +88,47 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
     logRetentionDays: values.LOG_RETENTION_DAYS,
-    flags: {
-      GUARDRAILS_ENABLED: values.GUARDRAILS_ENABLED,
-      API_ACCESS_ENABLED: values.API_ACCESS_ENABLED,
-      DATA_EXPORTS_ENABLED: values.DATA_EXPORTS_ENABLED,
-      USAGE_LIMITS_ENABLED: values.USAGE_LIMITS_ENABLED,
-      AUDIT_LOGS_ENABLED: values.AUDIT_LOGS_ENABLED,
-      SCIM_ENABLED: values.SCIM_ENABLED,
-      POLICY_ENABLED: values.POLICY_ENABLED,
-    },
+    flags: flagsOf(values),
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,
     deployment: { chart: values.DEPLOYMENT_CHART ?? null, image: values.DEPLOYMENT_IMAGE ?? null, chartCheck: values.CHART_CHECK },
     inKubernetes,
   }
 }
+
+const flagsOf = (values: Values): Config['flags'] => ({
+  GUARDRAILS_ENABLED: values.GUARDRAILS_ENABLED,
+  API_ACCESS_ENABLED: values.API_ACCESS_ENABLED,
+  DATA_EXPORTS_ENABLED: values.DATA_EXPORTS_ENABLED,
+  USAGE_LIMITS_ENABLED: values.USAGE_LIMITS_ENABLED,
+  AUDIT_LOGS_ENABLED: values.AUDIT_LOGS_ENABLED,
+  SCIM_ENABLED: values.SCIM_ENABLED,
+  POLICY_ENABLED: values.POLICY_ENABLED,
+})
+
+const initOf = (values: Values): Config['init'] => ({
+  organisationName: values.INIT_ORG_NAME,
+  workspaceName: values.INIT_WORKSPACE_NAME,
+  adminApiKey: values.INIT_ADMIN_API_KEY ?? null,
+  workspaceApiKey: values.INIT_WORKSPACE_API_KEY ?? null,
+  ownerEmail: values.INIT_OWNER_EMAIL ?? null,
+})
+
+const mailServer = (values: Values, host: string): MailConfig => ({
+  host,
+  port: values.SMTP_PORT,
+  tls: values.SMTP_TLS,
+  user: values.SMTP_USER ?? null,
+  password: values.SMTP_PASSWORD ?? null,
+  from: values.SMTP_FROM ?? `${values.EMAIL_COMPANY_NAME.replaceAll(/[<>"]/g, '')} <no-reply@${host}>`,
+  templatesPath: values.EMAIL_TEMPLATES_PATH ?? null,
+  brand: {
+    company_name: values.EMAIL_COMPANY_NAME,
+    logo_url: values.EMAIL_LOGO_URL ?? '',
+    support_email: values.EMAIL_SUPPORT_EMAIL ?? '',
+    docs_url: values.EMAIL_DOCS_URL ?? '',
+  },
+})
 
 const givenDatabase = (values: Values, host: string): DatabaseConfig => ({
   embedded: false,

@@ -1,5 +1,5 @@
-import type { DbSslMode, Role } from './config.ts'
-import { apiKey, chart, choice, duration, integer, list, onOff, release, secret, size, text } from './kinds.ts'
+import type { DbSslMode, MailTls, Role } from './config.ts'
+import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost } from './network.ts'
 import { certificates, privateKey } from './pem.ts'
 import { optional, setting } from './setting.ts'
@@ -7,6 +7,7 @@ import { optional, setting } from './setting.ts'
 const KiB = 1024
 const MiB = 1024 * KiB
 const dbSslModes: readonly DbSslMode[] = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'MANAGED']
+const mailTls: readonly MailTls[] = ['STARTTLS', 'TLS', 'NONE']
 const roles: readonly Role[] = ['gateway', 'control', 'jobs']
 const chartChecks = ['enforce', 'warn'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -95,6 +96,10 @@ export const settings = {
     example: 'the output of: openssl rand -hex 32',
     secret: true,
   }),
+  INIT_OWNER_EMAIL: optional(email, {
+    desc: 'The e-mail address of the first owner, who is made at a start as long as the first organisation has no owner.',
+    example: 'ada@example.com',
+  }),
   ROLES: setting(list(choice(roles)), roles.join(','), {
     desc: 'What this process does: forward requests, serve the control plane, run background jobs.',
     example: 'gateway',
@@ -151,6 +156,34 @@ export const settings = {
   CHART_CHECK: setting(choice(chartChecks), 'enforce', {
     desc: 'Whether a chart that is too old is refused, or warned of.',
     example: 'warn',
+  }),
+  SMTP_HOST: optional(host, {
+    desc: 'The mail server. Unset: no mail is sent, and invitation links are in answers only.',
+    example: 'smtp.example.com',
+  }),
+  SMTP_PORT: setting(integer(1, 65_535), '587', { desc: 'The port of the mail server.', example: '465' }),
+  SMTP_TLS: setting(choice(mailTls), 'STARTTLS', {
+    desc: 'TLS to the mail server: demanded after the greeting, from the first byte, or never.',
+    example: 'TLS',
+  }),
+  SMTP_USER: optional(text(320), { desc: 'The login at the mail server.', example: 'gatehouse' }),
+  SMTP_PASSWORD: optional(secret, { desc: 'The password of that login.', example: 'a long random password', secret: true }),
+  SMTP_FROM: optional(text(500), {
+    desc: 'The sender of mails. Unset: `no-reply` at the mail server.',
+    example: 'Gatehouse <gatehouse@example.com>',
+  }),
+  EMAIL_TEMPLATES_PATH: optional(text(4096), {
+    desc: 'A folder with mail templates of your own: `user-invite.html` replaces ours.',
+    example: '/etc/gatehouse/emails',
+    since: '1.4.0',
+  }),
+  EMAIL_COMPANY_NAME: setting(text(255), 'Gatehouse', { desc: 'The name in mails.', example: 'Example Ltd', since: '1.4.0' }),
+  EMAIL_LOGO_URL: optional(publicUrl, { desc: 'The logo in mails.', example: 'https://example.com/logo.png', since: '1.4.0' }),
+  EMAIL_SUPPORT_EMAIL: optional(email, { desc: 'Whom mails name for questions.', example: 'help@example.com', since: '1.4.0' }),
+  EMAIL_DOCS_URL: optional(publicUrl, {
+    desc: 'The documentation that mails link to.',
+    example: 'https://docs.example.com',
+    since: '1.4.0',
   }),
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),

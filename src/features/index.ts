@@ -1,5 +1,6 @@
 import type { Feature } from '../app/feature.ts'
-import { apiKeys } from './api-keys/index.ts'
+import { analyticsAccess, configsSecurity, dataVisibility, promptAccess } from './access-settings/index.ts'
+import { apiKeyExpiry, apiKeys, userApiKeyLimits } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
@@ -9,7 +10,7 @@ import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
-import { users } from './users/index.ts'
+import { emailTemplates, users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
 import { workspaces } from './workspaces/index.ts'
 
@@ -18,7 +19,14 @@ export const features: readonly Feature[] = [
   organisations,
   workspaces,
   apiKeys,
+  userApiKeyLimits,
+  apiKeyExpiry,
   users,
+  emailTemplates,
+  configsSecurity,
+  analyticsAccess,
+  promptAccess,
+  dataVisibility,
   { ...integrations, loadCredential },
   providers,
   virtualKeys,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { userKeyCategory, userKeyFields } from './user-key-settings.ts'
 
 interface Row {
   readonly category: string
@@ -95,8 +96,8 @@ export const accessSettingFields: Readonly<Record<string, z.ZodOptional<z.ZodNul
 
 /** What a workspace overrides, by category; null: nothing of it. */
 export const accessOverrides = z
-  .strictObject(
-    Object.fromEntries(
+  .strictObject({
+    ...Object.fromEntries(
       categories.map((category) => [
         category,
         z
@@ -105,7 +106,8 @@ export const accessOverrides = z
           .optional(),
       ]),
     ),
-  )
+    [userKeyCategory]: z.strictObject(userKeyFields).nullable().optional(),
+  })
   .meta({ id: 'AccessOverrides', description: "What is different in this workspace from the organisation's settings, by category." })
 
 /** The settings that count, from what an organisation and a workspace have stored. */

@@ -11,6 +11,7 @@ export type Noun =
   | 'organisations'
   | 'workspaces'
   | 'users'
+  | 'invites'
   | 'api-keys'
   | 'integrations'
   | 'providers'
@@ -63,7 +64,8 @@ async function demand(answer: Promise<RawAnswer>): Promise<Readonly<Record<strin
 
 /** Makes an organisation, its workspaces and their keys. A key is made by the first admin and then moved, since only the process knows how to hash one. */
 export async function createCompany(calls: Calls, slug: string): Promise<Company> {
-  const [organisationId, mainId, sideId, userId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  const [organisationId, mainId, sideId] = [randomUUID(), randomUUID(), randomUUID()]
+  const [userId, inviteId] = [randomUUID(), randomUUID()]
   const { gatehouse } = calls
   const admin = await makeKey(gatehouse, 'organisation', organisationScopes)
   const keys = [await makeKey(gatehouse, 'workspace', workspaceScopes), await makeKey(gatehouse, 'workspace', workspaceScopes)] as const
@@ -83,6 +85,10 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
       organisationId,
       `person@${slug}.example`,
     ])
+    await client.query(
+      `INSERT INTO invites (id, organisation_id, email, role, token_hash, expires_at) VALUES ($1, $2, 'guest@example.com', 'member', $3, now() + interval '1 day')`,
+      [inviteId, organisationId, Buffer.from(inviteId)],
+    )
     for (const workspace of [mainId, sideId])
       await client.query(
         `INSERT INTO workspace_members (id, organisation_id, workspace_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, $3, 'member')`,
@@ -108,6 +114,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         organisations: [organisationId, slug],
         workspaces: [workspaceId, name],
         users: [userId],
+        invites: [inviteId],
         ...(await makeThings(calls, key, name)),
       },
     }
@@ -136,7 +143,7 @@ async function makeThings(
   { gatehouse, providerUrl }: Calls,
   key: string,
   name: string,
-): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users'>> {
+): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites'>> {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
   const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])
   const configurations = { custom_host: providerUrl }

@@ -8,7 +8,10 @@ import { masked } from './mask.ts'
 
 /** One write on the control plane, as the trail keeps it. */
 export interface AuditEntry {
-  readonly actor: Pick<Actor, 'type' | 'id' | 'name' | 'organisationId' | 'userId'>
+  readonly actor: Pick<Actor, 'name' | 'organisationId' | 'userId'> & {
+    readonly type: Actor['type'] | 'system'
+    readonly id: string | null
+  }
   readonly workspaceId: string | null
   readonly action: string
   readonly resourceType: string

@@ -1,3 +1,4 @@
+import type { Deps } from '../deps.ts'
 import type { Actor, Route } from '../route.ts'
 import { authenticate, demandPermission, toActor } from './authenticate.ts'
 import { bodyReader } from './body.ts'
@@ -39,14 +40,31 @@ export function routeAdapter(frame: Frame): (route: Route) => Middleware {
 }
 
 async function run(ctx: Context, adapted: Adapted): Promise<void> {
-  const { route, frame, prefixes } = adapted
+  const { route, frame } = adapted
   ctx.state.access.route = route.path
   const { deps, snapshot } = demandRunning(frame)
-  const key = await authenticate(ctx.req.rawHeaders, prefixes, { snapshot, metrics: deps.metrics })
-  const actor = toActor(key)
+  const known = route.identify === undefined ? await entitled(ctx, adapted, { snapshot, metrics: deps.metrics }) : null
+  const parsed = await parse(ctx, adapted)
+  const actor = known ?? (await identified(deps, route, parsed.input))
+  noteCaller(ctx, actor)
+  const repeatable =
+    parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
+  const about = { requestId: ctx.state.requestId, path: ctx.path, clientAddress: frame.clientAddress(ctx.req) }
+  answer(ctx, adapted, await perform(deps, { route, actor, ...parsed, repeatable, ...about }))
+}
+
+/** Whose key this is; refused before anything of the request is read when it lacks the scope. */
+async function entitled(ctx: Context, { route, prefixes }: Adapted, deps: Parameters<typeof authenticate>[2]): Promise<Actor> {
+  const actor = toActor(await authenticate(ctx.req.rawHeaders, prefixes, deps))
   noteCaller(ctx, actor)
   demandPermission(actor, route)
-  answer(ctx, adapted, await perform(deps, await toRequest(ctx, actor, adapted)))
+  return actor
+}
+
+async function identified(deps: Deps, route: Route, input: Request['input']): Promise<Actor> {
+  const actor = await route.identify?.(input, deps)
+  if (actor === undefined) throw new Error(`nobody says who calls ${route.path}`)
+  return actor
 }
 
 function noteCaller({ state }: Context, actor: Actor): void {
@@ -55,26 +73,15 @@ function noteCaller({ state }: Context, actor: Actor): void {
   state.access.apiKeyId = actor.id
 }
 
-async function toRequest(ctx: Context, actor: Actor, { route, frame, readBody, paired }: Adapted): Promise<Request> {
+/** What the request says, and its conditions. */
+async function parse(ctx: Context, { route, readBody, paired }: Adapted) {
   const query = singleValues(ctx.query, route.aliases ?? {})
-  const input = {
-    params: parseInput(route.params, ctx['params'], 'path'),
-    query: parseInput(route.query, query, 'query'),
-  }
+  const params = parseInput(route.params, ctx['params'], 'path')
+  const asked = parseInput(route.query, query, 'query')
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
   const ifMatch = toIfMatch(ctx, route, paired)
   const body = route.body === undefined ? undefined : await readBody(ctx)
-  return {
-    route,
-    actor,
-    input: { ...input, body: parseInput(route.body, body, 'body') },
-    query,
-    requestId: ctx.state.requestId,
-    path: ctx.path,
-    clientAddress: frame.clientAddress(ctx.req),
-    repeatable: key === null ? null : { actor, key, request: { path: ctx.path, query, body } },
-    ifMatch,
-  }
+  return { input: { params, query: asked, body: parseInput(route.body, body, 'body') }, query, body, key, ifMatch }
 }
 
 /** Of a query parameter that comes twice the last counts; other names of a parameter count as that one. */

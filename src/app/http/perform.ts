@@ -41,17 +41,21 @@ export interface Performed {
 }
 
 /** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
-export function perform(deps: Deps, request: Request): Promise<Performed> {
+export async function perform(deps: Deps, request: Request): Promise<Performed> {
   const { route, actor, repeatable, ifMatch } = request
-  return inTenant(deps.orm, actor.organisationId, async (em) => {
+  const after: (() => Promise<void>)[] = []
+  const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
     if (writes(route)) await holdWrites(em, request)
     const earlier = repeatable === null ? null : await recall(em, repeatable, deps)
     if (earlier !== null) return { answer: earlier, replayed: true, etag: null }
     if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
-    const answer = await handle(em, deps, request)
+    const answer = await handle(em, deps, { request, after })
     if (repeatable !== null) await remember(em, repeatable, { ...deps, answer })
     return { answer, replayed: false, etag: ifMatch === null ? null : await currentEtag(em, deps, { request, ifMatch }) }
   })
+  for (const work of after)
+    work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
+  return performed
 }
 
 const writes = ({ method, reads }: Route): boolean => method !== 'GET' && reads !== true
@@ -65,10 +69,23 @@ async function holdWrites(em: EntityManager, { actor, ifMatch }: Request): Promi
   await em.execute(`SELECT ${lock}(hashtextextended(?, 0))`, [`gatehouse:writes:${actor.organisationId}`])
 }
 
-async function handle(em: EntityManager, deps: Deps, request: Request): Promise<unknown> {
+interface Handling {
+  readonly request: Request
+  /** Takes what the handler wants to be done after the commit. */
+  readonly after: (() => Promise<void>)[]
+}
+
+async function handle(em: EntityManager, deps: Deps, { request, after }: Handling): Promise<unknown> {
   const { route, actor, input } = request
   const touched: Audited[] = []
-  const result = await route.handle({ ...input, actor, em, deps, audit: (resource) => void touched.push(resource) })
+  const result = await route.handle({
+    ...input,
+    actor,
+    em,
+    deps,
+    audit: (resource) => void touched.push(resource),
+    afterCommit: (work) => void after.push(work),
+  })
   await em.flush()
   const answer = route.response.parse(result ?? {})
   if (writes(route) && deps.config.flags.AUDIT_LOGS_ENABLED)
@@ -100,6 +117,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     em,
     deps,
     audit: () => {},
+    afterCommit: () => {},
   })
   return etagOf(representation.response.parse(result ?? {}))
 }

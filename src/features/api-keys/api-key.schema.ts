@@ -46,7 +46,9 @@ export const createApiKeyBody = z
     scopes,
     organisation_id: z.uuid().optional(),
     workspace_id: z.string().min(1).max(255).optional(),
-    user_id: z.uuid().optional(),
+    user_id: z.uuid().optional().meta({ description: 'Whose user key it is; given by managers, admins and service keys.' }),
+    type: z.string().optional().meta({ description: 'As in the path.' }),
+    'sub-type': z.string().optional().meta({ description: 'As in the path.' }),
     ...optionalFields,
   })
   .meta({ id: 'CreateApiKey', description: 'A new API key.' })
@@ -54,7 +56,13 @@ export const createApiKeyBody = z
 export type CreateApiKey = z.output<typeof createApiKeyBody>
 
 export const updateApiKeyBody = z
-  .strictObject({ name: nameField.optional(), scopes: scopes.optional(), reset_usage: z.boolean().optional(), ...optionalFields })
+  .strictObject({
+    name: nameField.optional(),
+    scopes: scopes.optional(),
+    reset_usage: z.boolean().optional(),
+    id: z.string().optional().meta({ description: 'As in the path.' }),
+    ...optionalFields,
+  })
   .meta({ id: 'UpdateApiKey', description: 'What to change; what is absent stays, null clears.' })
 
 export type UpdateApiKey = z.output<typeof updateApiKeyBody>

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { toExpiry } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import {
@@ -17,7 +16,17 @@ import {
   rotatedApiKey,
   updateApiKeyBody,
 } from './api-key.schema.ts'
-import { changeKey, findKey, homeOfNewKey, presentApiKey, toKeyType, transitionEnd, visibleKeys } from './api-keys.ts'
+import {
+  addKey,
+  changeKey,
+  demandSamePath,
+  findKey,
+  homeOfNewKey,
+  presentApiKey,
+  toKeyType,
+  transitionEnd,
+  visibleKeys,
+} from './api-keys.ts'
 import { checkMayGrant, keyScope, keyScopes, keyTypes } from './key-scopes.ts'
 
 const resource = 'api-key'
@@ -34,27 +43,9 @@ export const createApiKey = route({
   response: createdApiKey,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const type = toKeyType(params.type, params.subType)
+  demandSamePath(body, params)
   const workspaceId = await homeOfNewKey(em, actor, { type, body })
-  const secret = createSecret()
-  const key = em.create(ApiKey, {
-    organisationId: actor.organisationId,
-    workspaceId,
-    type,
-    userId: type === 'workspace-user' ? (body.user_id ?? actor.userId) : null,
-    name: body.name,
-    description: body.description ?? null,
-    scopes: body.scopes,
-    defaults: body.defaults ?? {},
-    rateLimits: body.rate_limits ?? null,
-    usageLimits: body.usage_limits ?? null,
-    alertEmails: body.alert_emails ?? [],
-    rotationPolicy: body.rotation_policy ?? null,
-    expiresAt: toExpiry(body.expires_at, deps.clock.now()) ?? null,
-    keyHash: deps.vault.hashKey(secret),
-    keyHint: keyHint(secret),
-    createdBy: actor.id,
-  })
-  await em.flush()
+  const { key, secret } = await addKey(em, { actor, deps, type, workspaceId }, body)
   audit({ id: key.id, workspaceId })
   return { id: key.id, key: secret, object: 'api-key' as const }
 })
@@ -104,7 +95,7 @@ export const updateApiKey = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const key = await findKey(em, actor, { id: params.id, verb: 'update' })
-  changeKey(key, body, { actor, nowMs: deps.clock.now() })
+  await changeKey(em, key, { body, actor, nowMs: deps.clock.now() })
   audit({ id: key.id, workspaceId: key.workspaceId ?? null })
   return {}
 })

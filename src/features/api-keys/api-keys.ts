@@ -1,7 +1,9 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { notFound, orNotFound } from '../../app/database/find.ts'
+import type { Deps } from '../../app/deps.ts'
 import type { Actor } from '../../app/route.ts'
 import type { KeyType } from '../../gateway/doors.ts'
+import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
@@ -9,6 +11,7 @@ import { revived, statusAt, toExpiry } from '../limits/index.ts'
 import { demandScope, resolveWorkspace } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import { minTransitionMs, type CreateApiKey, type UpdateApiKey } from './api-key.schema.ts'
+import { demandRoom, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
 import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
 
 /** The key type behind the two path segments. */
@@ -39,6 +42,71 @@ export async function homeOfNewKey(
   return null
 }
 
+/** What clients repeat of the path in the body must be the same. */
+export function demandSamePath(body: CreateApiKey, { type, subType }: { readonly type: string; readonly subType: string }): void {
+  if (body.type !== undefined && body.type !== type) throw new ApiError('AB01', `The path says ${type}.`, { param: 'type' })
+  if (body['sub-type'] !== undefined && body['sub-type'] !== subType)
+    throw new ApiError('AB01', `The path says ${subType}.`, { param: 'sub-type' })
+}
+
+interface Making {
+  readonly actor: Actor
+  readonly deps: Pick<Deps, 'vault' | 'clock'>
+  readonly type: KeyType
+  readonly workspaceId: string | null
+}
+
+/** Stores a key, and gives the secret that nobody will see again. The row is written when it returns. */
+export async function addKey(
+  em: EntityManager,
+  { actor, deps, type, workspaceId }: Making,
+  body: CreateApiKey,
+): Promise<{ readonly key: ApiKey; readonly secret: string }> {
+  const nowMs = deps.clock.now()
+  const asked = toExpiry(body.expires_at, nowMs)
+  const ofUser = type === 'workspace-user' && workspaceId !== null
+  const user = ofUser ? await newUserKey(em, actor, { workspaceId, userId: body.user_id, asked, nowMs }) : null
+  const secret = createSecret()
+  const key = em.create(ApiKey, {
+    organisationId: actor.organisationId,
+    workspaceId,
+    type,
+    userId: user?.id ?? null,
+    name: body.name,
+    scopes: body.scopes,
+    ...optionalColumns(body),
+    expiresAt: (user === null ? asked : user.expiresAt) ?? null,
+    keyHash: deps.vault.hashKey(secret),
+    keyHint: keyHint(secret),
+    createdBy: actor.id,
+  })
+  await em.flush()
+  return { key, secret }
+}
+
+const optionalColumns = (body: CreateApiKey) => ({
+  description: body.description ?? null,
+  defaults: body.defaults ?? {},
+  rateLimits: body.rate_limits ?? null,
+  usageLimits: body.usage_limits ?? null,
+  alertEmails: body.alert_emails ?? [],
+  rotationPolicy: body.rotation_policy ?? null,
+})
+
+interface NewUserKey {
+  readonly workspaceId: string
+  readonly userId: string | undefined
+  readonly asked: Date | null | undefined
+  readonly nowMs: number
+}
+
+async function newUserKey(em: EntityManager, actor: Actor, { workspaceId, userId, asked, nowMs }: NewUserKey) {
+  const rules = await userKeyRules(em, actor, workspaceId)
+  const id = await ownerOfNewKey(em, actor, { workspaceId, userId })
+  await demandRoom(em, workspaceId, { max: rules.max_user_api_keys, now: new Date(nowMs) })
+  return { id, expiresAt: userKeyExpiry(asked, rules, { nowMs, isNew: true }) }
+}
+
 /** A key that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
 export async function findKey(
   em: EntityManager,
@@ -56,14 +124,20 @@ export async function findKey(
   return key
 }
 
-/** A workspace key sees the keys of its workspace, an organisation key those of the organisation. */
+/** A workspace key sees the keys of its workspace, an organisation key those of the organisation, a member their own. */
 export const visibleKeys = (actor: Actor) => ({
   organisationId: actor.organisationId,
   ...(actor.workspaceId !== null && { workspaceId: actor.workspaceId }),
+  ...(actor.role === 'member' && { userId: actor.userId }),
 })
 
 /** Changes what the body names. Scopes are only added by those who hold them. */
-export function changeKey(key: ApiKey, body: UpdateApiKey, { actor, nowMs }: { actor: Actor; nowMs: number }): void {
+export async function changeKey(
+  em: EntityManager,
+  key: ApiKey,
+  { body, actor, nowMs }: { body: UpdateApiKey; actor: Actor; nowMs: number },
+): Promise<void> {
+  if (body.id !== undefined && body.id.toLowerCase() !== key.id) throw new ApiError('AB01', 'The path names another key.', { param: 'id' })
   if (body.scopes !== undefined) {
     checkScopesFit(key.type, body.scopes)
     checkMayGrant(
@@ -71,7 +145,9 @@ export function changeKey(key: ApiKey, body: UpdateApiKey, { actor, nowMs }: { a
       body.scopes.filter((scope) => !key.scopes.includes(scope)),
     )
   }
-  const expiresAt = toExpiry(body.expires_at, nowMs)
+  const asked = toExpiry(body.expires_at, nowMs)
+  const rules = key.type === 'workspace-user' && key.workspaceId ? await userKeyRules(em, actor, key.workspaceId) : null
+  const expiresAt = rules === null ? asked : userKeyExpiry(asked, rules, { nowMs, isNew: false })
   assignDefined(key, {
     name: body.name,
     scopes: body.scopes,

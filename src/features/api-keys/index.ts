@@ -1,7 +1,11 @@
 import { feature } from '../../app/feature.ts'
 import { ApiKey } from './api-key.entity.ts'
+import { expireKeys } from './expiry.jobs.ts'
 import { createApiKey, deleteApiKey, listApiKeys, readApiKey, rotateApiKey, updateApiKey } from './api-keys.routes.ts'
 import { keyScopes } from './key-scopes.ts'
+
+export { addKey } from './api-keys.ts'
+export { checkMayGrant, checkScopesFit } from './key-scopes.ts'
 
 /** The keys that callers of both planes show. */
 export const apiKeys = feature({
@@ -12,4 +16,25 @@ export const apiKeys = feature({
   entities: [ApiKey],
   // `/:id/rotate` comes before `/:type/:subType`, which has the same shape.
   routes: [rotateApiKey, createApiKey, listApiKeys, readApiKey, updateApiKey, deleteApiKey],
+})
+
+/** Keys that have run out are marked as such; they are refused before that. */
+export const apiKeyExpiry = feature({
+  id: 'api-key-expiry',
+  since: '1.6.2',
+  requires: ['api-keys'],
+  permissions: [],
+  entities: [],
+  routes: [],
+  jobs: [expireKeys],
+})
+
+/** How many user keys a workspace may have, and how long they live. */
+export const userApiKeyLimits = feature({
+  id: 'user-api-key-limits',
+  since: '1.3.0',
+  requires: ['api-keys'],
+  permissions: [],
+  entities: [],
+  routes: [],
 })

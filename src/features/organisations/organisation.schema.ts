@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { accessSettingFields } from '../../lib/access-settings.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField } from '../../lib/slug.ts'
+import { userKeyFields } from '../../lib/user-key-settings.ts'
 
 /** An organisation as it is answered. */
 export const organisationView = z
@@ -8,7 +11,7 @@ export const organisationView = z
     slug: z.string(),
     name: z.string(),
     status: z.enum(['active', 'archived']),
-    settings: z.record(z.string(), z.unknown()),
+    settings: z.record(z.string(), z.unknown()).meta({ description: 'Every setting with the value that counts.' }),
     defaults: z.record(z.string(), z.unknown()),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),
@@ -24,3 +27,29 @@ export const organisationList = listOf(organisationView).meta({
 export const organisationFilter = z.object(pageFields({ defaultSize: 50, maxSize: 100 }))
 
 export const organisationParams = z.object({ id: z.string() })
+
+const reference = z.string().min(1).max(255)
+const guardrails = z.array(reference).max(100).nullable().optional()
+
+/** Guardrails of every request in the organisation. */
+export const defaultsBody = z
+  .strictObject({ input_guardrails: guardrails, output_guardrails: guardrails })
+  .meta({ id: 'OrganisationDefaults', description: 'What is absent stays, null clears.' })
+
+export const defaultsView = z
+  .object({ input_guardrails: z.array(z.string()), output_guardrails: z.array(z.string()) })
+  .meta({ id: 'OrganisationDefaultsView', description: 'The guardrails that every request of the organisation passes.' })
+
+export const updateOrganisationBody = z
+  .strictObject({
+    name: nameField.optional(),
+    settings: z
+      .strictObject({ ...accessSettingFields, ...userKeyFields })
+      .nullable()
+      .optional(),
+    defaults: defaultsBody.nullable().optional(),
+  })
+  .meta({
+    id: 'UpdateOrganisation',
+    description: 'What to change; settings and defaults field by field. What is absent stays, null clears.',
+  })

@@ -1,11 +1,25 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import { route, type Actor } from '../../app/route.ts'
+import { effectiveSettings } from '../../lib/access-settings.ts'
+import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
+import { userKeySettings } from '../../lib/user-key-settings.ts'
 import { Organisation } from './organisation.entity.ts'
-import { organisationFilter, organisationList, organisationParams, organisationView } from './organisation.schema.ts'
+import {
+  defaultsBody,
+  defaultsView,
+  organisationFilter,
+  organisationList,
+  organisationParams,
+  organisationView,
+  updateOrganisationBody,
+} from './organisation.schema.ts'
 
 const permission = 'organisation_settings.read'
+const resource = 'organisation'
+const empty = z.object({})
 
 export const readOwnOrganisation = route({
   method: 'GET',
@@ -14,6 +28,48 @@ export const readOwnOrganisation = route({
   permission,
   response: organisationView,
 })(async ({ em, actor }) => presentOrganisation(await find(em, actor, actor.organisationId)))
+
+export const updateOrganisation = route({
+  method: 'PUT',
+  path: '/admin/organisation',
+  summary: 'Change the name, settings and defaults of the organisation of the key',
+  permission: 'organisation_settings.update',
+  resource,
+  body: updateOrganisationBody,
+  response: empty,
+})(async ({ em, actor, body, audit }) => {
+  const row = await own(em, actor)
+  assignDefined(row, {
+    name: body.name,
+    settings: mergeFields(row.settings, body.settings),
+    defaults: mergeFields(row.defaults, body.defaults),
+  })
+  audit({ id: row.id })
+  return {}
+})
+
+export const readDefaults = route({
+  method: 'GET',
+  path: '/admin/organisation/defaults',
+  summary: 'Read the guardrails that every request of the organisation passes',
+  permission,
+  response: defaultsView,
+})(async ({ em, actor }) => presentDefaults(await find(em, actor, actor.organisationId)))
+
+export const updateDefaults = route({
+  method: 'PUT',
+  path: '/admin/organisation/defaults',
+  summary: 'Change the guardrails that every request of the organisation passes',
+  permission: 'organisation_settings.update',
+  resource,
+  body: defaultsBody,
+  response: defaultsView,
+})(async ({ em, actor, body, audit }) => {
+  const row = await own(em, actor)
+  row.defaults = mergeFields(row.defaults, body) ?? {}
+  audit({ id: row.id })
+  return presentDefaults(row)
+})
 
 export const listOrganisations = route({
   method: 'GET',
@@ -41,14 +97,25 @@ async function find(em: EntityManager, actor: Actor, reference: string): Promise
   return orNotFound(row, 'organisation', reference)
 }
 
+/** Locked, because it is about to change. */
+const own = (em: EntityManager, { organisationId }: Actor): Promise<Organisation> =>
+  em.findOneOrFail(Organisation, { id: organisationId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+
 const presentOrganisation = (row: Organisation) => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
   status: row.status,
-  settings: row.settings,
-  defaults: row.defaults,
+  settings: { ...effectiveSettings(row.settings, {}), ...userKeySettings(row.settings, {}) },
+  defaults: { ...row.defaults },
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),
   object: 'organisation' as const,
 })
+
+const presentDefaults = ({ defaults }: Organisation) => {
+  const { input_guardrails = [], output_guardrails = [] } = storedDefaults.parse(defaults)
+  return { input_guardrails, output_guardrails }
+}
+
+const storedDefaults = z.object({ input_guardrails: z.array(z.string()).optional(), output_guardrails: z.array(z.string()).optional() })

@@ -1,4 +1,6 @@
 import { feature } from '../../app/feature.ts'
+import { Invite } from './invite.entity.ts'
+import { acceptInvitation, cancelInvite, createInvite, listInvites, readInvite, resendInvite } from './invites.routes.ts'
 import { User } from './user.entity.ts'
 import { deleteUser, listUsers, readUser, updateUser } from './users.routes.ts'
 
@@ -7,7 +9,29 @@ export const users = feature({
   id: 'users',
   since: '1.3.0',
   requires: ['workspaces', 'api-keys'],
-  permissions: (['read', 'update', 'delete', 'list'] as const).map((verb) => `organisation_users.${verb}`),
-  entities: [User],
-  routes: [listUsers, readUser, updateUser, deleteUser],
+  permissions: (['create', 'read', 'update', 'delete', 'list'] as const).map((verb) => `organisation_users.${verb}`),
+  entities: [User, Invite],
+  // The invitations come before `/:userId`, which has the same shape.
+  routes: [
+    createInvite,
+    acceptInvitation,
+    listInvites,
+    readInvite,
+    cancelInvite,
+    resendInvite,
+    listUsers,
+    readUser,
+    updateUser,
+    deleteUser,
+  ],
+})
+
+/** The mails to users, from templates that an operator may replace (src/app/mail). */
+export const emailTemplates = feature({
+  id: 'email-templates',
+  since: '1.4.0',
+  requires: ['users'],
+  permissions: [],
+  entities: [],
+  routes: [],
 })

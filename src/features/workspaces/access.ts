@@ -54,6 +54,8 @@ export async function workspaceFilter(em: EntityManager, actor: Actor, reference
 
 interface Wanted {
   readonly reference: string
+  /** What named it; a path's `workspaceId` unless told. */
+  readonly param?: string
   readonly status?: Workspace['status']
   /** Locks the row, because it is about to change, or because something is about to depend on it. */
   readonly lock?: boolean
@@ -63,11 +65,11 @@ interface Wanted {
 export async function findWorkspace(
   em: EntityManager,
   actor: Actor,
-  { reference, status = 'active', lock = false }: Wanted,
+  { reference, param = 'workspaceId', status = 'active', lock = false }: Wanted,
 ): Promise<Workspace> {
   const where = { $and: [byIdOrSlug(reference), { ...visibleWorkspaces(actor), status }] }
   const row = await em.findOne(Workspace, where, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
-  return orNotFound(row, 'workspace', { reference, param: 'workspaceId' })
+  return orNotFound(row, 'workspace', { reference, param })
 }
 
 /** A workspace key sees its own workspace, an organisation key all. */

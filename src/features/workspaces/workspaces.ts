@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
-import { assignDefined } from '../../lib/assign-defined.ts'
+import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { freeSlug, toSlug } from '../../lib/slug.ts'
@@ -46,10 +46,10 @@ export function changeWorkspace(row: Workspace, body: UpdateWorkspace, actor: Ac
   assignDefined(row, {
     name: body.name,
     description: body.description,
-    defaults: merged(row.defaults, body.defaults),
+    defaults: mergeFields(row.defaults, body.defaults),
     usageLimits: body.usage_limits === null ? [] : body.usage_limits,
     rateLimits: body.rate_limits === null ? [] : body.rate_limits,
-    accessOverrides: merged(row.accessOverrides, body.access_overrides),
+    accessOverrides: mergeFields(row.accessOverrides, body.access_overrides),
   })
 }
 
@@ -58,12 +58,6 @@ function demandSettings(actor: Actor): void {
   if (actor.workspaceId !== null)
     throw new ApiError('AB03', 'The settings of access are changed with an organisation key.', { param: 'access_overrides' })
   demandScope(actor, 'organisation_settings.update')
-}
-
-function merged(before: Readonly<Record<string, unknown>>, change: Readonly<Record<string, unknown>> | null | undefined) {
-  if (change === undefined) return undefined
-  if (change === null) return {}
-  return Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value !== null && value !== undefined))
 }
 
 /** Users by id or e-mail address, as members to be. */

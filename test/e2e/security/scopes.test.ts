@@ -38,7 +38,7 @@ const accepted = ({ permission }: Route): readonly string[] => (typeof permissio
 /** An id and a slug that nothing has; what is refused for its scope is refused before anything is looked up. */
 const pathTo = ({ path }: Route) => path.replace(':type/:subType', 'workspace/service').replace(/:\w+/, 'nothing-has-this-slug')
 
-for (const route of controlRoutes) {
+for (const route of controlRoutes.filter(({ permission }) => permission.length > 0)) {
   for (const type of ['organisation', 'workspace'] as const) {
     const without = types[type].filter((scope) => !accepted(route).includes(scope))
     const only = types[type].filter((scope) => accepted(route).includes(scope))

@@ -28,11 +28,16 @@ test.after.always(async () => {
 
 /** A body that each write accepts; a new write has to be added here. */
 const bodies: Readonly<Record<string, object>> = {
+  'PUT /admin/organisation': { name: 'taken' },
+  'PUT /admin/organisation/defaults': { input_guardrails: [] },
   'POST /admin/workspaces': { name: 'taken' },
   'PUT /admin/workspaces/:workspaceId': { name: 'taken' },
   'POST /admin/workspaces/:workspaceId/restore': {},
   'POST /admin/workspaces/:workspaceId/users': { users: [{ id: randomUUID(), role: 'member' }] },
   'PUT /admin/workspaces/:workspaceId/users/:userId': { role: 'admin' },
+  'POST /admin/users/invites': { email: 'taken@example.com', role: 'member' },
+  'POST /admin/users/invites/accept': { token: 'taken' },
+  'POST /admin/users/invites/:inviteId/resend': {},
   'PUT /admin/users/:userId': { first_name: 'taken' },
   'POST /api-keys/:type/:subType': { name: 'taken', scopes: ['logs.list'] },
   'POST /api-keys/:id/rotate': {},
@@ -68,7 +73,7 @@ function bodyOf({ method, path }: Route): object | undefined {
 
 /** What a path names; a new noun has to be made in test/support/tenants.ts. */
 function nounOf(path: string, things: Things): Noun {
-  const named = path.replace('/admin', '').split('/:')[0]?.slice(1)
+  const named = path.replace('/admin', '').replace('/users/invites', '/invites').split('/:')[0]?.slice(1)
   const noun = Object.keys(things).find((known): known is Noun => known === named)
   if (noun === undefined) throw new Error(`make ${named} for each workspace`)
   return noun

@@ -29,6 +29,7 @@ const given = (adminApiKey: string, workspaceApiKey: string) => ({
   organisationName: 'Ünïque Ltd.',
   workspaceName: 'Team A',
   adminApiKey: new Secret(adminApiKey),
+  ownerEmail: null,
   workspaceApiKey: new Secret(workspaceApiKey),
 })
 

@@ -9,9 +9,11 @@ test.before(async () => {
   control = await startControl()
   acme = await control.createTenant('acme')
   other = await control.createTenant('other')
+  await control.createUser(acme, { id: person, email: 'person@example.com', workspaces: { [acme.workspaceId]: 'member' } })
 })
 test.after.always(() => control.close())
 
+const person = '0198c5a0-0000-7000-8000-000000000000'
 const halfAnHourMs = 1_800_000
 const future = '2099-01-01T00:00:00.000Z'
 
@@ -61,7 +63,7 @@ test(
     name: ' Ünï ',
     description: 'd',
     scopes: ['completions.write'],
-    user_id: '0198c5a0-0000-7000-8000-000000000000',
+    user_id: person,
     usage_limits: { credit_limit: 5, periodic_reset: 'monthly' },
     rate_limits: [{ type: 'requests', unit: 'rpw', value: 0 }],
     defaults: { metadata: { team: 'x' }, config_id: 'pc-1', allow_config_override: false },
@@ -72,7 +74,7 @@ test(
   {
     name: 'Ünï',
     type: 'workspace-user',
-    user_id: '0198c5a0-0000-7000-8000-000000000000',
+    user_id: person,
     usage_limits: { type: 'cost', credit_limit: 5, periodic_reset: 'monthly' },
     rate_limits: [{ type: 'requests', unit: 'rpw', value: 0 }],
     defaults: { metadata: { team: 'x' }, config_id: 'pc-1', allow_config_override: false },
@@ -297,7 +299,8 @@ test('a deleted key is gone: it opens nothing and is not there', async (t) => {
 test('lists show what the scopes allow, newest first', async (t) => {
   const tenant = await control.createTenant('lists')
   const first = await made(tenant.adminKey, 'workspace/service', { ...ok, workspace_id: 'side' })
-  const second = await made(tenant.adminKey, 'workspace/user', { ...ok, workspace_id: 'side' })
+  const user_id = await control.createUser(tenant, { email: 'a@example.com', workspaces: { [tenant.sideId]: 'member' } })
+  const second = await made(tenant.adminKey, 'workspace/user', { ...ok, workspace_id: 'side', user_id })
   const ids = async (key: string, query: string) => {
     const { body } = await control.call(key, 'GET', `/api-keys?${query}`)
     return { ids: (body['data'] as { id: string }[]).map(({ id }) => id), total: body['total'], more: body['has_more'] }

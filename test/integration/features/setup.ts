@@ -37,6 +37,8 @@ export interface NewKey {
 }
 
 export interface NewUser {
+  /** One that is made up when not given. */
+  readonly id?: string
   readonly email: string
   readonly role?: 'owner' | 'admin' | 'member'
   readonly workspaces?: Readonly<Record<string, 'admin' | 'manager' | 'member'>>
@@ -61,7 +63,7 @@ export interface Control {
   close(): Promise<void>
 }
 
-export async function startControl(overrides: Overrides = {}): Promise<Control> {
+export async function startControl(overrides: Overrides = {}, env: Readonly<Record<string, string>> = {}): Promise<Control> {
   const [database, dataDir] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), 'gatehouse-features-'))])
   const { config } = database
   const app = await createApp(
@@ -80,6 +82,7 @@ export async function startControl(overrides: Overrides = {}): Promise<Control> 
       PORT: '0',
       LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
       ROLES: 'gateway,control',
+      ...env,
     }),
     features,
     overrides,
@@ -139,8 +142,11 @@ const keyMaker =
     return secret
   }
 
-async function createUser(sql: Pool, { organisationId }: Tenant, { email, role = 'member', workspaces = {} }: NewUser): Promise<string> {
-  const id = randomUUID()
+async function createUser(
+  sql: Pool,
+  { organisationId }: Tenant,
+  { id = randomUUID(), email, role = 'member', workspaces = {} }: NewUser,
+): Promise<string> {
   await sql.query('INSERT INTO users (id, organisation_id, email, role) VALUES ($1, $2, $3, $4)', [id, organisationId, email, role])
   for (const [workspaceId, place] of Object.entries(workspaces))
     await sql.query(

@@ -202,7 +202,7 @@ test('a manager gives and takes no role above their own', async (t) => {
   }
 })
 
-test('users: listed with their workspaces, filtered, paged by either name, changed and removed', async (t) => {
+test.serial('users: listed with their workspaces, filtered, paged by either name, changed and removed', async (t) => {
   const owner = await control.createUser(acme, { email: 'owner@people.example', role: 'owner' })
   const id = await control.createUser(acme, { email: 'one@people.example', workspaces: { [acme.sideId]: 'member' } })
   t.like((await admin('GET', `/admin/users/${id}`)).body, {
@@ -217,7 +217,7 @@ test('users: listed with their workspaces, filtered, paged by either name, chang
     ['pageSize=1&currentPage=1', 'page_size=1&current_page=1'].map((query) => admin('GET', `/admin/users?${query}`)),
   )
   t.is(pages[0]?.text, pages[1]?.text)
-  t.like(pages[0]?.body, { has_more: true })
+  t.like(pages[0]?.body, { total: 2, has_more: false })
   t.like(errorOf(await admin('GET', '/admin/users?pageSize=501')), { code: 'AB01', param: 'page_size' })
   t.is((await admin('PUT', `/admin/users/${id}`, { role: 'owner' })).status, 400)
   t.is((await admin('PUT', `/admin/users/${id}`, { role: 'admin', first_name: 'Ada' })).status, 200)

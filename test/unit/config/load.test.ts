@@ -187,14 +187,15 @@ test('the two first keys must differ', (t) => {
 for (const name of settingNames.filter((candidate) => settings[candidate].secret && candidate !== 'DB_SSL_KEY')) {
   const value = `canary-${'s'.repeat(40)}`
   test(`${name}_FILE gives ${name}, without its last line end`, (t) => {
-    const config = loadConfig({ [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`), DB_HOST: 'db' })
-    const { encryptionKey, encryptionKeyPrevious, init, database } = config
+    const config = loadConfig({ [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`), DB_HOST: 'db', SMTP_HOST: 'mail' })
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail } = config
     const read = {
       DB_PASS: database.password,
       ENCRYPTION_KEY: encryptionKey,
       ENCRYPTION_KEY_PREVIOUS: encryptionKeyPrevious,
       INIT_ADMIN_API_KEY: init.adminApiKey,
       INIT_WORKSPACE_API_KEY: init.workspaceApiKey,
+      SMTP_PASSWORD: mail?.password,
     }
     t.is(new Map(Object.entries(read)).get(name)?.reveal(), value)
   })

@@ -1,0 +1,111 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { MailConfig } from '../../config/config.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { asSystem } from '../database/orm.ts'
+import type { Deps } from '../deps.ts'
+import type { Job } from '../feature.ts'
+import { render, type Variables } from './template.ts'
+import { readTemplate, templates, type TemplateName } from './templates.ts'
+import { transportTo } from './transport.ts'
+
+/** A mail to be sent. */
+export interface Mail {
+  readonly organisationId: string
+  readonly recipient: string
+  readonly template: TemplateName
+  readonly variables: Variables
+}
+
+/** Puts a mail into the transaction of what it tells; does nothing when no mail server is set. Give `deliverMails` to `afterCommit`. */
+export async function queueMail(em: EntityManager, { config, vault, clock }: Deps, mail: Mail): Promise<void> {
+  if (config.mail === null) return
+  const id = uuidv7()
+  const sealed = await vault.encrypt(place(mail.organisationId, id), JSON.stringify(mail.variables))
+  await em.execute(
+    'INSERT INTO outgoing_mails (id, organisation_id, recipient, template, variables, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)',
+    [id, mail.organisationId, mail.recipient, mail.template, sealed, new Date(clock.now())],
+  )
+}
+
+const place = (organisationId: string, rowId: string) => ({ organisationId, table: 'outgoing_mails', column: 'variables', rowId })
+
+interface Waiting {
+  readonly id: string
+  readonly organisation_id: string
+  readonly recipient: string
+  readonly template: string
+  readonly variables: Uint8Array
+  readonly attempts: number
+}
+
+/** Half a day of trying. */
+const maxAttempts = 10
+const claimMs = 2 * 60_000
+const maxAtOnce = 20
+
+/** Sends what waits. Several may do it at once: each mail is one's for two minutes, and comes back when that one dies. */
+export async function deliverMails(deps: Deps): Promise<void> {
+  const { config, orm, clock } = deps
+  const { mail } = config
+  if (mail === null) return
+  const now = clock.now()
+  const claimed = await asSystem(orm, (em) =>
+    em.execute<Waiting[]>(
+      `UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = ? WHERE id IN (
+         SELECT id FROM outgoing_mails WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ${maxAtOnce} FOR UPDATE SKIP LOCKED)
+       RETURNING id, organisation_id, recipient, template, variables, attempts`,
+      [new Date(now + claimMs), new Date(now)],
+    ),
+  )
+  for (const waiting of claimed) await deliver(waiting, mail, deps)
+}
+
+async function deliver(waiting: Waiting, mail: MailConfig, deps: Deps): Promise<void> {
+  try {
+    await send(waiting, mail, deps)
+    await settle(deps, 'DELETE FROM outgoing_mails WHERE id = ?', [waiting.id])
+  } catch (error) {
+    await failed(waiting, error, deps)
+  }
+}
+
+async function send(
+  { id, organisation_id, recipient, template, variables }: Waiting,
+  mail: MailConfig,
+  { vault, log }: Deps,
+): Promise<void> {
+  if (!isTemplate(template)) throw new Error(`there is no mail template ${template}`)
+  const filled: unknown = JSON.parse(await vault.decrypt(place(organisation_id, id), variables))
+  const { subject, html, text } = render(readTemplate(template, mail.templatesPath, log), { ...mail.brand, ...texts(filled) })
+  const transport = await transportTo(mail)
+  await transport.sendMail({
+    from: mail.from,
+    to: { name: '', address: recipient },
+    subject,
+    html,
+    text,
+    messageId: `<${id}@gatehouse.invalid>`,
+  })
+}
+
+const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templates, name)
+
+const texts = (value: unknown): Variables =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}
+
+async function failed({ id, template, attempts }: Waiting, error: unknown, deps: Deps): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error)
+  if (attempts >= maxAttempts) {
+    deps.log.error({ err: error, mail: id, template, attempts }, 'a mail could not be sent, and is given up')
+    return settle(deps, 'DELETE FROM outgoing_mails WHERE id = ?', [id])
+  }
+  deps.log.warn({ err: error, mail: id, template, attempts }, 'a mail could not be sent; it is tried again later')
+  const next = new Date(deps.clock.now() + 2 ** attempts * 60_000)
+  return settle(deps, 'UPDATE outgoing_mails SET next_attempt_at = ?, last_error = ? WHERE id = ?', [next, message.slice(0, 500), id])
+}
+
+const settle = ({ orm }: Deps, statement: string, values: readonly unknown[]): Promise<void> =>
+  asSystem(orm, async (em) => void (await em.execute(statement, [...values])))
+
+/** What could not be sent at once. */
+export const deliverMailsJob: Job = { name: 'deliver-mails', every: '* * * * *', run: deliverMails }

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { findProjectPath } from '../database/project-path.ts'
+import { namesIn } from './template.ts'
+
+/** The variables that every template may use, from the settings. */
+const common = ['company_name', 'logo_url', 'support_email', 'docs_url'] as const
+
+/** The mails that are sent, each with what it may tell besides. */
+export const templates = {
+  'user-invite': ['organisation_name', 'role', 'workspaces', 'invite_link', 'expires_at'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+export type TemplateName = keyof typeof templates
+
+const maxBytes = 1024 * 1024
+
+/** The text of a template: the operator's own when there is one, else ours. Says which of its names nothing will fill. */
+export function readTemplate(name: TemplateName, folder: string | null, log: Logger): string {
+  const own = folder === null ? null : join(folder, `${name}.html`)
+  if (own !== null && existsSync(own)) {
+    if (statSync(own).size > maxBytes) throw new Error(`the mail template ${own} is larger than ${maxBytes} bytes`)
+    const text = readFileSync(own, 'utf8')
+    const unknown = [...namesIn(text)].filter((used) => ![...common, ...templates[name]].some((known) => known === used))
+    if (unknown.length > 0) log.warn({ template: own, unknown }, 'a mail template uses names that nothing fills')
+    return text
+  }
+  const ours = findProjectPath(join('assets', 'emails', `${name}.html`))
+  if (ours === null) throw new Error(`the installation is not complete: assets/emails/${name}.html is missing`)
+  return readFileSync(ours, 'utf8')
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { writeAudit } from '../../app/audit/write.ts'
+import { asSystem } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { Job } from '../../app/feature.ts'
+
+interface Expired {
+  readonly id: string
+  readonly organisation_id: string
+  readonly workspace_id: string | null
+}
+
+const batch = 200
+
+/** Marks what has run out, with a row in the trail for each key, and forgets old secrets whose transition is over. */
+export const expireKeys: Job = {
+  name: 'expire-api-keys',
+  every: '*/20 * * * * *',
+  async run(deps) {
+    while ((await expireSome(deps)) === batch);
+    const now = new Date(deps.clock.now())
+    await asSystem(deps.orm, async (em) => {
+      await em.execute(`UPDATE providers SET status = 'expired', last_updated_at = now() WHERE status = 'active' AND expires_at <= ?`, [
+        now,
+      ])
+      await em.execute('UPDATE api_keys SET previous_key_hash = NULL, previous_key_expires_at = NULL WHERE previous_key_expires_at <= ?', [
+        now,
+      ])
+    })
+  },
+}
+
+/** In the order of the organisations, so that two who append to their trails cannot wait for each other. */
+const markExpired = `UPDATE api_keys SET status = 'expired', last_updated_at = now() WHERE id IN (
+    SELECT id FROM api_keys WHERE status = 'active' AND expires_at <= ? ORDER BY organisation_id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
+  RETURNING id, organisation_id, workspace_id`
+
+const expireSome = ({ orm, vault, clock, config }: Deps): Promise<number> =>
+  asSystem(orm, async (em) => {
+    const at = clock.now()
+    const expired = await em.execute<Expired[]>(markExpired, [new Date(at)])
+    if (config.flags.AUDIT_LOGS_ENABLED)
+      for (const key of expired.toSorted((one, other) => one.organisation_id.localeCompare(other.organisation_id)))
+        await writeAudit(em, vault, entryOf(key, at))
+    return expired.length
+  })
+
+const entryOf = ({ id, organisation_id, workspace_id }: Expired, at: number) => ({
+  actor: { type: 'system' as const, id: null, name: 'expire-api-keys', organisationId: organisation_id, userId: null },
+  workspaceId: workspace_id,
+  action: 'expire',
+  resourceType: 'api-key',
+  resourceId: id,
+  method: 'JOB',
+  uri: 'expire-api-keys',
+  query: null,
+  requestId: randomUUID(),
+  clientAddress: 'background',
+  status: 200,
+  body: undefined,
+  changes: [{ table: 'api_keys', id, before: { status: 'active' }, after: { status: 'expired' } }],
+  at,
+})

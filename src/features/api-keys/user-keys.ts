@@ -1,0 +1,61 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { notFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isAtLeast, roleIn } from '../../lib/roles.ts'
+import { userKeySettings, type UserKeySettings } from '../../lib/user-key-settings.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
+import { User } from '../users/user.entity.ts'
+import { Workspace } from '../workspaces/workspace.entity.ts'
+import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import { ApiKey } from './api-key.entity.ts'
+
+/** Whose a new user key is: the caller's own, or that of the member whom a manager, an admin or a service key names. */
+export async function ownerOfNewKey(
+  em: EntityManager,
+  actor: Actor,
+  { workspaceId, userId }: { workspaceId: string; userId: string | undefined },
+): Promise<string> {
+  const wanted = (userId ?? actor.userId)?.toLowerCase()
+  if (wanted === undefined) throw new ApiError('AB01', 'Whose key is it? A service key has to say.', { param: 'user_id' })
+  if (wanted !== actor.userId && actor.role !== null && !isAtLeast(actor.role, 'manager'))
+    throw new ApiError('AB03', 'Members make keys for themselves only.', { param: 'user_id' })
+  const user = await em.findOne(User, { id: wanted, organisationId: actor.organisationId, status: 'active' })
+  if (user === null) throw notFound('user', wanted, 'user_id')
+  const member = await em.findOne(WorkspaceMember, { workspaceId, userId: wanted })
+  const role = roleIn(user.role, member?.role ?? null)
+  if (role === null) throw new ApiError('AB01', 'The user is not a member of this workspace.', { param: 'user_id' })
+  return user.id
+}
+
+/** What the organisation and the workspace say of user keys. The workspace stays locked, so that its keys can be counted. */
+export async function userKeyRules(em: EntityManager, { organisationId }: Actor, workspaceId: string): Promise<UserKeySettings> {
+  const workspace = await em.findOneOrFail(Workspace, { id: workspaceId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  const { settings } = await em.findOneOrFail(Organisation, { id: organisationId })
+  return userKeySettings(settings, workspace.accessOverrides)
+}
+
+/** AB07 when the workspace has as many live user keys as it may. */
+export async function demandRoom(em: EntityManager, workspaceId: string, { max, now }: { max: number | null; now: Date }): Promise<void> {
+  if (max === null) return
+  const live = { workspaceId, type: 'workspace-user', status: { $in: ['active', 'exhausted'] } } as const
+  const count = await em.count(ApiKey, { ...live, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] })
+  if (count >= max)
+    throw new ApiError('AB07', `This workspace has ${count} user keys, and may have ${max}. Delete one first.`, { param: 'workspace_id' })
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** When a user key ends, from what its maker asks for; AB01 beyond the longest life. Undefined stays undefined for a change. */
+export function userKeyExpiry(
+  asked: Date | null | undefined,
+  { user_api_key_ttl: ttl, user_api_key_max_ttl: most }: UserKeySettings,
+  { nowMs, isNew }: { nowMs: number; isNew: boolean },
+): Date | null | undefined {
+  if (asked === undefined && !isNew) return undefined
+  const days = asked === undefined ? (ttl ?? most) : null
+  const expiry = days === null ? (asked ?? null) : new Date(nowMs + Math.min(days, most ?? days) * dayMs)
+  if (most !== null && (expiry === null || expiry.getTime() > nowMs + most * dayMs))
+    throw new ApiError('AB01', `A user key lives for ${most} days at most.`, { param: 'expires_at' })
+  return expiry
+}

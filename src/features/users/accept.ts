@@ -1,0 +1,73 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { asSystem } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { Actor } from '../../app/route.ts'
+import { effectiveSettings } from '../../lib/access-settings.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { addKey } from '../api-keys/index.ts'
+import { Workspace } from '../workspaces/workspace.entity.ts'
+import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import { Invite } from './invite.entity.ts'
+import { hashToken } from './invites.ts'
+import { User } from './user.entity.ts'
+
+/** One answer for every link that does not work, whatever the reason. */
+const invalid = () =>
+  new ApiError('AB05', 'This invitation link does not work: it was used, cancelled or renewed, or its time is over.', { param: 'token' })
+
+/** Whoever holds the secret of an invitation acts for the invited person, in the organisation that invites; whether it is still open is seen later. */
+export async function identifyInvited(deps: Deps, token: string): Promise<Actor> {
+  const invite = await asSystem(deps.orm, (em) => em.findOne(Invite, { tokenHash: hashToken(deps, token) }))
+  if (invite === null) throw invalid()
+  return {
+    type: 'invite',
+    id: invite.id,
+    name: invite.email,
+    keyType: 'workspace-user',
+    organisationId: invite.organisationId,
+    workspaceId: null,
+    userId: null,
+    role: null,
+    settings: effectiveSettings({}, {}),
+    permissions: new Set(),
+  }
+}
+
+interface Names {
+  readonly first_name?: string | undefined
+  readonly last_name?: string | undefined
+}
+
+/** Makes the user with their places and keys. Of two who accept at once the second finds the link used. */
+export async function acceptInvite(em: EntityManager, { actor, deps, names }: { actor: Actor; deps: Deps; names: Names }) {
+  const invite = await em.findOne(Invite, { id: actor.id, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (invite === null || invite.expiresAt.getTime() <= deps.clock.now()) throw invalid()
+  const { organisationId, email, role } = invite
+  if ((await em.count(User, { organisationId, email, status: 'active' })) > 0)
+    throw new ApiError('AB07', `${email} is a user of this organisation already.`, { param: 'token' })
+  const user = em.create(User, { organisationId, email, role, firstName: names.first_name ?? null, lastName: names.last_name ?? null })
+  await em.flush()
+  const api_keys = await joinWorkspaces(em, invite, { user, actor, deps })
+  Object.assign(invite, { status: 'accepted', userId: user.id, acceptedAt: new Date(deps.clock.now()) })
+  return { user, answer: { user_id: user.id, organisation_id: organisationId, email, role, api_keys } }
+}
+
+/** A workspace that was archived since is left out. */
+async function joinWorkspaces(em: EntityManager, invite: Invite, { user, actor, deps }: { user: User; actor: Actor; deps: Deps }) {
+  const keys = []
+  for (const { id, role } of invite.workspaces) {
+    const workspace = await em.findOne(Workspace, { id, status: 'active' })
+    if (workspace === null) continue
+    em.create(WorkspaceMember, { organisationId: invite.organisationId, workspaceId: id, userId: user.id, role })
+    await em.flush()
+    if (!invite.apiKeyScopes) continue
+    const making = { actor: { ...actor, workspaceId: id }, deps, type: 'workspace-user', workspaceId: id } as const
+    const { key, secret } = await addKey(em, making, {
+      name: `Key of ${invite.email}`.slice(0, 255),
+      scopes: invite.apiKeyScopes,
+      user_id: user.id,
+    })
+    keys.push({ workspace_id: id, id: key.id, key: secret })
+  }
+  return keys
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+const days = (description: string) => z.int().min(1).max(3650).nullable().optional().meta({ description })
+
+/** What an organisation says of its users' API keys; a workspace may override it. Null: nothing. */
+export const userKeyFields = {
+  user_api_key_ttl: days('Days that a user key lives when its maker gives no expiry.'),
+  user_api_key_max_ttl: days('The most days that a user key may live.'),
+  max_user_api_keys: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .nullable()
+    .optional()
+    .meta({ description: 'How many live user keys a workspace may have.' }),
+}
+
+/** The category under which a workspace overrides them. */
+export const userKeyCategory = 'user_api_keys'
+
+export type UserKeySettings = Readonly<Record<keyof typeof userKeyFields, number | null>>
+
+/** The settings that count, from what an organisation and a workspace have stored. */
+export function userKeySettings(organisation: unknown, overrides: unknown): UserKeySettings {
+  const value = (name: keyof typeof userKeyFields): number | null => {
+    const found = [field(field(overrides, userKeyCategory), name), field(organisation, name)].find((stored) => typeof stored === 'number')
+    return typeof found === 'number' ? found : null
+  }
+  return {
+    user_api_key_ttl: value('user_api_key_ttl'),
+    user_api_key_max_ttl: value('user_api_key_max_ttl'),
+    max_user_api_keys: value('max_user_api_keys'),
+  }
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined

@@ -1,0 +1,140 @@
+import test from 'ava'
+import { expireKeys } from '../../../src/features/api-keys/expiry.jobs.ts'
+import { verifyAudit } from '../../../src/app/audit/verify.ts'
+import { workspaceScopes } from '../../../src/lib/scopes.ts'
+import { startControl, type Answer, type Control, type Tenant } from './setup.ts'
+
+let control: Control
+let acme: Tenant
+let now = Date.now()
+
+test.before(async () => {
+  control = await startControl({ clock: { now: () => now } })
+  acme = await control.createTenant('acme')
+})
+test.after.always(() => control.close())
+
+const dayMs = 24 * 3600 * 1000
+const admin = (method: string, path: string, body?: unknown) => control.call(acme.adminKey, method, path, body)
+const errorOf = ({ body }: Answer) => body['error'] as { code: string; param: string; message: string }
+const make = (fields: Readonly<Record<string, unknown>>, key = acme.adminKey) =>
+  control.call(key, 'POST', '/api-keys/workspace/user', { name: 'k', scopes: ['completions.write'], ...fields })
+const expiryOf = async ({ body }: Answer) => (await admin('GET', `/api-keys/${String(body['id'])}`)).body['expires_at'] as string | null
+
+let made = 0
+/** A workspace of its own, with a member. */
+async function workspace(overrides: unknown = {}): Promise<{ workspace_id: string; user_id: string }> {
+  made += 1
+  const email = `u${made}@example.com`
+  const { body } = await admin('POST', '/admin/workspaces', { name: `Place ${made}`, access_overrides: { user_api_keys: overrides } })
+  const workspace_id = String(body['id'])
+  return {
+    workspace_id,
+    user_id: await control.createUser(acme, { email, workspaces: { [workspace_id]: 'member' } }),
+  }
+}
+
+test.serial('a user key is that of a user who is there', async (t) => {
+  const here = await workspace()
+  const elsewhere = await workspace()
+  const owner = await control.createUser(acme, { email: 'owner@example.com', role: 'owner' })
+  t.is((await make(here)).status, 200)
+  t.is((await make({ ...here, user_id: owner })).status, 200, 'owners are everywhere')
+  t.like(errorOf(await make({ workspace_id: here.workspace_id })), { code: 'AB01', param: 'user_id' })
+  t.like(errorOf(await make({ ...here, user_id: elsewhere.user_id })), { code: 'AB01', param: 'user_id' })
+  t.like(errorOf(await make({ ...here, user_id: acme.workspaceId })), { code: 'AB08', param: 'user_id' })
+})
+
+test.serial('what a body repeats of the path must be the same', async (t) => {
+  const here = await workspace()
+  t.is((await make({ ...here, type: 'workspace', 'sub-type': 'user' })).status, 200)
+  t.is(errorOf(await make({ ...here, type: 'organisation' })).param, 'type')
+  t.is(errorOf(await make({ ...here, 'sub-type': 'service' })).param, 'sub-type')
+})
+
+test.serial('a workspace may have so many live user keys, also when they are made at once', async (t) => {
+  const here = await workspace({ max_user_api_keys: 3 })
+  const answers = await Promise.all(Array.from({ length: 6 }, () => make(here)))
+  t.is(answers.filter(({ status }) => status === 200).length, 3)
+  for (const answer of answers.filter(({ status }) => status !== 200)) t.like(errorOf(answer), { code: 'AB07', param: 'workspace_id' })
+  const first = answers.find(({ status }) => status === 200)
+  t.is((await admin('DELETE', `/api-keys/${String(first?.body['id'])}`)).status, 200)
+  t.is((await make(here)).status, 200)
+  const key = await control.createKey(acme, { workspaceId: here.workspace_id, scopes: workspaceScopes })
+  t.is(
+    (await control.call(key, 'POST', '/api-keys/workspace/service', { name: 'k', scopes: ['logs.list'] })).status,
+    200,
+    'service keys do not count',
+  )
+})
+
+// One after the other: many writers of one organisation at once wait for each other, and a busy machine lets some give up.
+const moment = (days: number) => new Date(now + days * dayMs).toISOString()
+
+const lives: readonly (readonly [overrides: object, asked: number | null | undefined, expected: number | null | 'refused'])[] = [
+  [{}, undefined, null],
+  [{}, 5, 5],
+  [{ user_api_key_ttl: 30 }, undefined, 30],
+  [{ user_api_key_ttl: 30 }, null, null],
+  [{ user_api_key_ttl: 30 }, 90, 90],
+  [{ user_api_key_max_ttl: 60 }, undefined, 60],
+  [{ user_api_key_max_ttl: 60 }, null, 'refused'],
+  [{ user_api_key_max_ttl: 60 }, 60, 60],
+  [{ user_api_key_max_ttl: 60 }, 61, 'refused'],
+  [{ user_api_key_ttl: 90, user_api_key_max_ttl: 60 }, undefined, 60],
+]
+for (const [overrides, asked, expected] of lives)
+  test.serial(`lifetimes: ${JSON.stringify(overrides)}, asked for ${String(asked)} days: ${String(expected)}`, async (t) => {
+    const here = await workspace(overrides)
+    const answer = await make({ ...here, ...(asked !== undefined && { expires_at: asked === null ? null : moment(asked) }) })
+    if (expected === 'refused') {
+      t.like(errorOf(answer), { code: 'AB01', param: 'expires_at' })
+      return
+    }
+    t.is(await expiryOf(answer), expected === null ? null : moment(expected))
+  })
+
+test.serial('an expiry is not changed beyond the longest life', async (t) => {
+  const here = await workspace({ user_api_key_max_ttl: 60 })
+  const path = `/api-keys/${String((await make(here)).body['id'])}`
+  t.is(errorOf(await admin('PUT', path, { expires_at: null })).param, 'expires_at')
+  t.is((await admin('PUT', path, { name: 'other' })).status, 200)
+  t.is((await admin('PUT', path, { expires_at: new Date(now + dayMs).toISOString() })).status, 200)
+})
+
+test.serial('the settings of the organisation hold where a workspace says nothing', async (t) => {
+  t.is((await admin('PUT', '/admin/organisation', { settings: { user_api_key_ttl: 7, membersWritePrompts: true } })).status, 200)
+  t.like((await admin('GET', '/admin/organisation')).body['settings'], {
+    user_api_key_ttl: 7,
+    membersWritePrompts: true,
+    membersViewPrompts: true,
+  } as never)
+  t.is(await expiryOf(await make(await workspace())), new Date(now + 7 * dayMs).toISOString())
+  t.is((await admin('PUT', '/admin/organisation', { settings: { user_api_key_ttl: null } })).status, 200)
+  t.is(await expiryOf(await make(await workspace())), null)
+  t.is(errorOf(await admin('PUT', '/admin/organisation', { settings: { user_api_key_ttl: 0 } })).param, 'settings.user_api_key_ttl')
+  t.is(
+    errorOf(await admin('PUT', '/admin/organisation', { settings: { membersWriteEverything: true } })).param,
+    'settings.membersWriteEverything',
+  )
+})
+
+test.serial('what has run out is marked in the background, with a row in the trail', async (t) => {
+  const here = await workspace()
+  const { body } = await make({ ...here, expires_at: new Date(now + dayMs).toISOString() })
+  const id = String(body['id'])
+  const stored = async () => (await control.sql.query('SELECT status FROM api_keys WHERE id = $1', [id])).rows[0] as unknown
+  await expireKeys.run(control.started.deps)
+  t.deepEqual(await stored(), { status: 'active' })
+  now += dayMs
+  await expireKeys.run(control.started.deps)
+  t.deepEqual(await stored(), { status: 'expired' })
+  const { rows } = await control.sql.query(
+    `SELECT actor_type, action, before, after FROM audit_logs WHERE resource_id = $1 AND action = 'expire'`,
+    [id],
+  )
+  t.deepEqual(rows, [{ actor_type: 'system', action: 'expire', before: { status: 'active' }, after: { status: 'expired' } }])
+  t.deepEqual((await verifyAudit(control.started.deps, { organisation: 'acme' }))[0]?.faults, [])
+  t.is((await admin('PUT', `/api-keys/${id}`, { expires_at: null })).status, 200)
+  t.deepEqual(await stored(), { status: 'active' })
+})
