@@ -36,9 +36,16 @@ export async function connect(database: DatabaseConfig, log: Logger): Promise<Co
   }
 }
 
-/** A connection as the login, whatever server answers; with or without TLS, as DB_SSL allows. Whoever asks ends it. Throws DatabaseConnectionError. */
-export async function reach(database: DatabaseConfig, log: Logger): Promise<{ readonly client: Client; readonly login: ClientConfig }> {
-  const login = clientConfig(database)
+/**
+ * A connection as the login, whatever server answers; with or without TLS, as DB_SSL allows. Whoever asks ends it. `more` is for a
+ * caller that will not wait for ever. Throws DatabaseConnectionError.
+ */
+export async function reach(
+  database: DatabaseConfig,
+  log: Logger,
+  more: Pick<ClientConfig, 'query_timeout'> = {},
+): Promise<{ readonly client: Client; readonly login: ClientConfig }> {
+  const login = { ...clientConfig(database), ...more }
   try {
     return { client: await open(login), login }
   } catch (error) {

@@ -1,11 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { verifyAudit, type Anchor, type ChainReport } from '../../app/audit/verify.ts'
+import type { Anchor, ChainReport } from '../../app/audit/verify.ts'
 import { answer } from '../answer.ts'
 import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
 import { explain } from '../explain.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { withInstallation } from '../installation.ts'
 
 interface Options {
   readonly organisation?: string
@@ -24,6 +23,9 @@ export function addAudit(program: Command): void {
     .action(async ({ organisation, anchor, json }: Options, command: Command) => {
       if (anchor !== undefined && organisation === undefined)
         throw new UsageError('--anchor needs --organisation: each has a chain of its own')
+      // The code of the whole product is loaded only for the commands that need it: a start without it takes half the time.
+      const { withInstallation } = await import('../installation.ts')
+      const { verifyAudit } = await import('../../app/audit/verify.ts')
       const reports = await withInstallation(command, (opened) =>
         verifyAudit(opened, { organisation: organisation ?? null, anchor: anchor ?? null }),
       )

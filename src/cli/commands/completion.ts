@@ -16,4 +16,4 @@ export const addCompletion = (program: Command): Command =>
   explain(program.command('completion'), { example: 'gatehouse completion bash > ~/.local/share/bash-completion/completions/gatehouse' })
     .description('Writes the script by which a shell completes commands and options.')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(shells)))
-    .action((shell: string) => void process.stdout.write(shells[shell]?.(placesOf(program)) ?? ''))
+    .action((shell: string) => console.log(shells[shell]?.(placesOf(program)).trimEnd()))

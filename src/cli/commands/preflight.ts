@@ -16,6 +16,7 @@ interface Options {
   readonly json?: true
   readonly quick?: true
   readonly strict?: true
+  readonly timeout: number
   readonly longestTransaction: number
   readonly as?: NonNullable<Circumstances['runAs']>
   readonly chart?: string
@@ -33,6 +34,9 @@ export const addPreflight = (program: Command): Command =>
     .option('--json', '{ version, ok, counts, checks: [{ id, status, detail, fix? }] }; a status is ok, warn, fail or skipped')
     .option('--quick', 'only the checks that take no time and disturb nobody, as "helm test" does')
     .option('--strict', 'a warning fails too')
+    .addOption(
+      new Option('--timeout <duration>', 'how long the database may take for an answer').argParser(readDuration).default(15_000, '15s'),
+    )
     .addOption(new Option('--longest-transaction <duration>', 'what is older is in the way').argParser(readDuration).default(60_000, '60s'))
     .addOption(new Option('--as <uid:gid>', 'the user that will run Gatehouse; by default the one who asks').argParser(readUser))
     .addOption(new Option('--chart <version>', 'the chart that will deploy it, such as app-1.6.0').argParser(readChart))
@@ -69,7 +73,8 @@ async function check(options: Options): Promise<readonly Result[]> {
   }
 }
 
-const toCircumstances = ({ longestTransaction, as, chart, helmRelease, helmHistory }: Options): Circumstances => ({
+const toCircumstances = ({ timeout, longestTransaction, as, chart, helmRelease, helmHistory }: Options): Circumstances => ({
+  timeoutMs: timeout,
   longestTransactionMs: longestTransaction,
   runAs: as ?? null,
   chart: chart ?? null,

@@ -7,8 +7,8 @@ export interface Result extends Verdict {
   readonly id: string
 }
 
-/** The longest that one check may take. */
-const limitMs = 20_000
+/** A check asks a few questions, each of them bounded; it ends in any case. */
+const questions = 3
 
 /** Runs the checks one after the other, so that they do not disturb one another; tells each result at once. */
 export async function runChecks(
@@ -27,6 +27,7 @@ export async function runChecks(
 
 /** A check never throws: what went wrong in it is its verdict. */
 async function verdictOf(check: Check, stage: Stage): Promise<Verdict> {
+  const limitMs = stage.circumstances.timeoutMs * questions
   const { promise: late, resolve } = Promise.withResolvers<Verdict>()
   const timer = setTimeout(() => resolve(fail(`no result within ${limitMs / 1000} s`, check.remedy)), limitMs)
   try {

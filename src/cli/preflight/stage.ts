@@ -11,6 +11,8 @@ import { NotPossible } from './check.ts'
 
 /** What the person who runs the checks says of the installation. */
 export interface Circumstances {
+  /** No question to the database takes longer. */
+  readonly timeoutMs: number
   /** A transaction that is older than this is in the way. */
   readonly longestTransactionMs: number
   /** The user and the group that will run Gatehouse; null: those of this process. */
@@ -25,6 +27,7 @@ export interface Circumstances {
 
 /** When nobody says anything. */
 export const usualCircumstances: Circumstances = {
+  timeoutMs: 15_000,
   longestTransactionMs: 60_000,
   runAs: null,
   chart: null,
@@ -69,7 +72,7 @@ export function openStage(env: Environment, circumstances: Circumstances, log: L
       throw new NotPossible('the embedded PostgreSQL does not exist yet; the first start makes it')
     const { database, embedded } = await chooseDatabase(known, log)
     opened.embedded = embedded
-    const { client, login } = await reach(database, log)
+    const { client, login } = await reach(database, log, { query_timeout: circumstances.timeoutMs })
     opened.client = client
     return { client, login, config: database }
   }

@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { describeError } from '../../app/describe-error.ts'
 import { hasTable } from '../preflight/checks/schema.ts'
 import type { Source } from './source.ts'
 
@@ -6,12 +7,20 @@ type Rows = readonly Record<string, unknown>[]
 
 const rowsOf = async (client: Client, sql: string): Promise<Rows> => (await client.query<Record<string, unknown>>(sql)).rows
 
-/** The answers to several questions, by name. */
-async function ask(client: Client, questions: Readonly<Record<string, string>>): Promise<Readonly<Record<string, Rows>>> {
-  const answers: Record<string, Rows> = {}
+/** The answers to several questions, by name; a question that fails answers why, and the others are asked all the same. */
+async function ask(client: Client, questions: Readonly<Record<string, string>>): Promise<Readonly<Record<string, unknown>>> {
+  const answers: Record<string, unknown> = {}
   await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = '10s'; SET LOCAL app.scope = 'system'`)
   try {
-    for (const [name, sql] of Object.entries(questions)) answers[name] = await rowsOf(client, sql)
+    for (const [name, sql] of Object.entries(questions)) {
+      await client.query('SAVEPOINT question')
+      try {
+        answers[name] = await rowsOf(client, sql)
+      } catch (error) {
+        answers[name] = { failed: describeError(error).message }
+        await client.query('ROLLBACK TO SAVEPOINT question')
+      }
+    }
   } finally {
     await client.query('ROLLBACK')
   }

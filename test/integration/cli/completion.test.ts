@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import test from 'ava'
-import { gatehouse } from '../../support/cli.ts'
+import { gatehouseHere } from '../../support/cli.ts'
 
 /** How to ask a real shell what it would offer at the end of a command line. */
 interface Shell {
@@ -37,8 +37,8 @@ const installed = (name: string) => spawnSync(name, ['-c', 'true']).error === un
 for (const { name, offers } of shells) {
   // Loud on purpose: a machine without the shell must not look as if it had been tested.
   const check = installed(name) ? test : test.skip
-  check(`${name} completes commands, options and their values`, (t) => {
-    const { status, stdout: script } = gatehouse(['completion', name])
+  check(`${name} completes commands, options and their values`, async (t) => {
+    const { status, stdout: script } = await gatehouseHere(['completion', name])
     t.is(status, 0)
     const offered = (...words: readonly string[]) => {
       const { command, input } = offers(script, ['gatehouse', ...words])
@@ -66,8 +66,8 @@ for (const { name, offers } of shells) {
   })
 }
 
-test('another shell is refused by name', (t) => {
-  const { status, stderr } = gatehouse(['completion', 'tcsh'])
+test('another shell is refused by name', async (t) => {
+  const { status, stderr } = await gatehouseHere(['completion', 'tcsh'])
   t.is(status, 2)
   t.regex(stderr, /'tcsh' is invalid.*bash, zsh, fish/)
 })

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
 import { settingNames } from '../../../src/config/index.ts'
-import { gatehouse, gatehouseHere, root } from '../../support/cli.ts'
+import { gatehouseHere, root } from '../../support/cli.ts'
 
 test('env describes every setting, in text, JSON and Markdown', async (t) => {
-  const text = gatehouse(['env'])
+  const text = await gatehouseHere(['env'])
   t.is(text.status, 0)
   t.deepEqual(
     [...text.stdout.matchAll(/^([A-Z_]+)(?:=|$)/gm)].map(([, name]) => name),
@@ -49,8 +49,8 @@ test('env shows the values in effect, and masks secrets wherever they come from'
   t.notRegex(stdout + (await gatehouseHere(['env', '--json'], { env })).stdout, /canary/)
 })
 
-test('env names settings that cannot be used, and those that are probably misspelt', (t) => {
-  const { status, stderr } = gatehouse(['env', '--effective'], { env: { PORT: 'many', DB_PASSWORD: 'x', DB_USER: 'me' } })
+test('env names settings that cannot be used, and those that are probably misspelt', async (t) => {
+  const { status, stderr } = await gatehouseHere(['env', '--effective'], { env: { PORT: 'many', DB_PASSWORD: 'x', DB_USER: 'me' } })
   t.is(status, 1)
   t.is(
     stderr,

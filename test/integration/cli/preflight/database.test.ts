@@ -102,6 +102,18 @@ test('a transaction that is open for long is named, with who holds it', async (t
   t.like(await verdictOf('postgres-long-transactions', env), { status: 'ok', detail: 'no transaction is older than 60 s' })
 })
 
+test('a database that does not answer a question is no reason to wait for ever', async (t) => {
+  const own = await testDatabase()
+  t.teardown(own.drop)
+  const holder = new Client(own.superuser)
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('BEGIN; LOCK TABLE schema_migrations')
+  const { status, detail } = await verdictOf('schema', settingsFor(t, own.config), { timeoutMs: 300 })
+  t.is(status, 'fail')
+  t.is(detail, 'the check broke off: Query read timeout')
+})
+
 test('too few free connections are a warning', async (t) => {
   const env = { ...settingsFor(t, database.config), DB_POOL_SIZE: '1000' }
   const { status, detail } = await verdictOf('postgres-connections', env)
