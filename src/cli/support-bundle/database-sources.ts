@@ -61,16 +61,23 @@ export const historySource: Source = {
   name: 'release history',
   async collect({ stage }) {
     const { client } = await stage.database()
-    const known = ['schema_migrations', 'release_history', 'release_state', 'backfills', 'backfill_state']
-    const found: string[] = []
-    for (const table of known) if (await hasTable(client, table)) found.push(table)
-    return [
-      {
-        path: 'release-history.json',
-        document: await ask(client, Object.fromEntries(found.map((table) => [table, `SELECT * FROM ${table} ORDER BY 1`]))),
-      },
-    ]
+    return [{ path: 'release-history.json', document: await ask(client, await presentIn(client, historyQuestions)) }]
   },
+}
+
+/** The fingerprint of a key tells nothing of it; under its own name it would be taken for one. */
+const historyQuestions: Readonly<Record<string, string>> = {
+  schema_migrations: 'SELECT * FROM schema_migrations ORDER BY id',
+  release_history: 'SELECT * FROM release_history ORDER BY id',
+  release_state: 'SELECT level, schema_head, min_app_version, encryption_key_fp AS fingerprint, updated_at FROM release_state',
+  backfill_state: 'SELECT * FROM backfill_state ORDER BY id',
+}
+
+/** The questions about tables that are there; each has the name of its table. */
+async function presentIn(client: Client, questions: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>> {
+  const present: Record<string, string> = {}
+  for (const [table, sql] of Object.entries(questions)) if (await hasTable(client, table)) present[table] = sql
+  return present
 }
 
 /** How much of what there is: counts alone, no names and no contents. */
@@ -78,9 +85,7 @@ export const contentSource: Source = {
   name: 'content',
   async collect({ stage }) {
     const { client } = await stage.database()
-    const present: Record<string, string> = {}
-    for (const [table, sql] of Object.entries(contentQuestions)) if (await hasTable(client, table)) present[table] = sql
-    return [{ path: 'content.json', document: await ask(client, present) }]
+    return [{ path: 'content.json', document: await ask(client, await presentIn(client, contentQuestions)) }]
   },
 }
 
