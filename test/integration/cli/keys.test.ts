@@ -49,7 +49,7 @@ test('a lost admin key is replaced: made in the database, shown once, in the tra
   t.false(listed.stdout.includes(key))
 
   t.regex((await keys('revoke', id)).stdout, new RegExp(`^Revoked the organisation-service key "Recovery" \\(${id}, `))
-  await eventually(async () => (await statusWith(key)) === 401, 1000, 'the key to stop working')
+  await eventually(async () => (await statusWith(key)) === 401, 5000, 'the key to stop working')
   t.like(await keys('revoke', id), { status: 1, stderr: `error: the key ${id} is revoked already\n` })
   t.false((await keys('list')).stdout.includes(id))
   t.regex((await keys('list', '--all')).stdout, new RegExp(`^${id}  archived `, 'm'))

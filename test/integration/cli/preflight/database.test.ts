@@ -86,15 +86,13 @@ test('privileges: a login that bypasses row-level security needs the role to ste
 })
 
 test('a transaction that is open for long is named, with who holds it', async (t) => {
-  const holder = new Client({ ...database.superuser, application_name: 'a long report' })
+  const own = await testDatabase({ asSuperuser: true })
+  t.teardown(own.drop)
+  const holder = new Client({ ...own.superuser, application_name: 'a long report' })
   await holder.connect()
   t.teardown(() => holder.end())
   await holder.query('BEGIN; SELECT 1')
-  const env = settingsFor(t, {
-    ...database.config,
-    user: String(database.superuser.user),
-    password: new Secret(String(database.superuser.password)),
-  })
+  const env = settingsFor(t, own.config)
   const { status, detail, fix } = await verdictOf('postgres-long-transactions', env, { longestTransactionMs: 0 })
   t.is(status, 'warn')
   t.regex(detail, /^open transactions: \d+ of postgres from a long report, idle in transaction, for \d+ s/)
