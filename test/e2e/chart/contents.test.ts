@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { createMetrics } from '../../../src/app/metrics.ts'
+import { settings } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
 import {
   chart,
@@ -167,7 +168,7 @@ helmTest('names stay short, valid and apart, whatever the release is called', as
 })
 
 helmTest('a pod may take as long to end as its requests, and new pods come before old ones go', async (t) => {
-  const grace = async (settings: Values) => serverPod(await render({ settings })).spec.terminationGracePeriodSeconds
+  const grace = async (given: Values) => serverPod(await render({ settings: given })).spec.terminationGracePeriodSeconds
   t.is(await grace({}), 640)
   t.is(await grace({ terminationGrace: '1.5m' }), 110)
   t.is(await grace({ terminationGrace: '7500ms' }), 28)
@@ -211,6 +212,18 @@ helmTest('with the control plane apart, each of its paths leads to it, and every
   )
   t.like(rules.at(-1), { matches: [{ path: { value: '/' } }], backendRefs: [{ name: 'gatehouse' }] })
   t.true(rules.every(({ matches }) => (matches ?? []).length <= 8) && rules.length <= 16)
+})
+
+helmTest('the example with CloudNativePG refers to what its cluster makes', async (t) => {
+  const example = (file: string) => parse(readFileSync(path.join(chart, 'examples/cloudnative-pg', file), 'utf8')) as Values
+  const { metadata, spec } = example('cluster.yaml') as { metadata: { name: string }; spec: { bootstrap: { initdb: Values } } }
+  const pod = serverPod(await objects('4', { values: example('values.yaml') }))
+  t.is(pod.env['DB_HOST'], `${metadata.name}-rw`)
+  // The names that the chart leaves to the image.
+  t.deepEqual(spec.bootstrap.initdb, { database: settings.DB_NAME.otherwise, owner: settings.DB_USER.otherwise })
+  const sources = pod.spec.volumes?.find(({ name }) => name === 'mounted')?.projected?.sources ?? []
+  const mounted = sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.name} ${key}`))
+  t.deepEqual(mounted, ['gatehouse encryption-key', `${metadata.name}-app password`, `${metadata.name}-ca ca.crt`])
 })
 
 interface Dashboard {
