@@ -3,7 +3,8 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Connection } from './database/connect.ts'
 import { withClient } from './database/migration-client.ts'
-import { migrate, pendingMigrations } from './database/migrate.ts'
+import { readMigrations } from './database/migration-files.ts'
+import { migrate, pendingOf } from './database/migrate.ts'
 import { assertAccepted, readReleaseState, type Deployment, type ReleaseState } from './database/release-state.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -30,11 +31,10 @@ export const deploymentOf = ({ version: release, deployment }: Pick<Config, 'ver
 
 /** Returns when the schema is that of this build, with what the database tells of itself. Throws BootRefusal when it accepts only later releases. */
 export async function bringUpToDate(connection: Connection, options: SchemaOptions): Promise<ReleaseState | null> {
-  const { login } = connection
   const { schema, metrics, config, onPhase = () => {} } = options
-  const readState = () => withClient(login, readReleaseState)
-  assertAccepted(await readState(), config.version)
-  let pending = (await lacking(connection, options)).length
+  const found = await look(connection, options)
+  assertAccepted(found.state, config.version)
+  let pending = found.pending.length
   metrics.measure('gateway_migrations_pending', () => pending)
   if (schema === 'migrate') {
     onPhase('migrating the database')
@@ -42,12 +42,17 @@ export async function bringUpToDate(connection: Connection, options: SchemaOptio
   }
   if (schema === 'wait') await waitForSchema(connection, options, (count) => (pending = count))
   pending = 0
-  return readState()
+  return schema === 'given' ? found.state : withClient(connection.login, readReleaseState)
 }
 
-/** The migrations of this build that the database lacks. */
-const lacking = ({ login }: Connection, { migrations: directory }: SchemaOptions) =>
-  pendingMigrations(login, directory === undefined ? {} : { directory })
+/** What the database tells of itself, and the migrations of this build that it lacks. */
+async function look({ login }: Connection, { migrations }: SchemaOptions) {
+  const files = await readMigrations(migrations)
+  return withClient(login, async (client) => ({
+    state: await readReleaseState(client),
+    pending: (await pendingOf('expand', client, files)).map(({ id }) => id),
+  }))
+}
 
 async function migrateNow(connection: Connection, { config, log, signal, migrations: directory }: SchemaOptions): Promise<void> {
   const { login, serverVersion, encrypted } = connection
@@ -62,9 +67,9 @@ async function migrateNow(connection: Connection, { config, log, signal, migrati
 async function waitForSchema(connection: Connection, options: SchemaOptions, onCount: (count: number) => void): Promise<void> {
   const { log, signal, onPhase = () => {} } = options
   for (let told = false; ; told = true) {
-    const pending = await lacking(connection, options)
+    const { state, pending } = await look(connection, options)
     onCount(pending.length)
-    if (pending.length === 0 && (await withClient(connection.login, readReleaseState)) !== null) return
+    if (pending.length === 0 && state !== null) return
     const waitingFor = `waiting for "gatehouse migrate": the schema lacks ${pending.length === 0 ? 'its end' : pending.join(', ')}`
     onPhase(waitingFor)
     if (!told) log.warn({ pending }, waitingFor)
