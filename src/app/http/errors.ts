@@ -59,7 +59,7 @@ export function toCallerError(thrown: unknown): ApiError {
 /** SQLSTATE 08 (connection), 53 (resources), 57 (stopped, cancelled), 55P03 (lock); the system's network errors. */
 const unreachable = /^(?:08...|53...|57...|55P03|25P0[23]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
 const unreachableWords =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|not currently accepting connections/i
+  /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Client has encountered a connection error|Query read timeout|not currently accepting connections/im
 
 /** The first code in the chain of causes, and all messages. */
 function databaseFault(thrown: unknown): readonly [code: string, messages: string] {
