@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
@@ -88,7 +89,17 @@ test('keys of every kind, with the rules of the API', async (t) => {
     ]),
   )
   t.like(rows.rows, [{ type: 'workspace-service', scopes: ['logs.list', 'completions.write'], housed: true }])
-  const user = await keys('create', 'workspace', 'user', ...workspace, '--scopes', 'all', '--user', '0199c2f0-5f3a-7c3e-9f57-0d3f1c9b7a11')
+  const userId = randomUUID()
+  await inDatabase(app.database.superuser, async (client) => {
+    const {
+      rows: [workspace],
+    } = await client.query<{ id: string; organisation_id: string }>('SELECT id, organisation_id FROM workspaces')
+    const of = [userId, workspace?.organisation_id]
+    await client.query(`INSERT INTO users (id, organisation_id, email, role) VALUES ($1, $2, 'p@example.com', 'member')`, of)
+    const member = `INSERT INTO workspace_members (id, user_id, organisation_id, workspace_id, role) VALUES (gen_random_uuid(), $1, $2, $3, 'member')`
+    await client.query(member, [...of, workspace?.id])
+  })
+  const user = await keys('create', 'workspace', 'user', ...workspace, '--scopes', 'all', '--user', userId)
   t.is(user.status, 0, user.stderr)
   const held = await inDatabase(app.database.superuser, (client) =>
     client.query<{ scopes: string[] }>('SELECT scopes FROM api_keys WHERE id = $1', [(JSON.parse(user.stdout) as Made).id]),
