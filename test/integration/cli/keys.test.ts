@@ -99,7 +99,7 @@ test('keys of every kind, with the rules of the API', async (t) => {
     const member = `INSERT INTO workspace_members (id, user_id, organisation_id, workspace_id, role) VALUES (gen_random_uuid(), $1, $2, $3, 'member')`
     await client.query(member, [...of, workspace?.id])
   })
-  const user = await keys('create', 'inDefault', 'user', ...workspace, '--scopes', 'all', '--user', userId)
+  const user = await keys('create', 'workspace', 'user', ...inDefault, '--scopes', 'all', '--user', userId)
   t.is(user.status, 0, user.stderr)
   const held = await inDatabase(app.database.superuser, (client) =>
     client.query<{ scopes: string[] }>('SELECT scopes FROM api_keys WHERE id = $1', [(JSON.parse(user.stdout) as Made).id]),
