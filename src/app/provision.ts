@@ -6,6 +6,7 @@ import { toSlug } from '../lib/slug.ts'
 import { uuidv7 } from '../lib/uuid.ts'
 import { asSystem } from './database/orm.ts'
 import type { Deps } from './deps.ts'
+import { provisionOwner } from './first-owner.ts'
 
 /** What the first start made. The secrets are nowhere else: show them once. */
 export interface Provisioned {
@@ -24,9 +25,10 @@ export async function provision(deps: Needs): Promise<Provisioned | null> {
     // Of processes that start at once one provisions, and the others then see its organisation.
     await em.execute(`SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:provision', 0))`)
     const organisations = await em.execute<unknown[]>('SELECT 1 FROM organisations LIMIT 1')
-    if (organisations.length === 0) return create(em, deps)
-    await warnOfUnknownKeys(em, deps)
-    return null
+    const made = organisations.length === 0 ? await create(em, deps) : null
+    if (made === null) await warnOfUnknownKeys(em, deps)
+    await provisionOwner(em, deps)
+    return made
   })
 }
 

@@ -10,6 +10,7 @@ import { addBackfill } from './commands/backfill.ts'
 import { addFinalize } from './commands/finalize.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNotes } from './commands/notes.ts'
+import { addOwner } from './commands/owner.ts'
 import { addPath } from './commands/path.ts'
 import { addPreflight } from './commands/preflight.ts'
 import { addRollbackCheck } from './commands/rollback-check.ts'
@@ -28,6 +29,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addPreflight,
   addDoctor,
   addKeys,
+  addOwner,
   addSupportBundle,
   addAudit,
   addPath,

@@ -4,6 +4,8 @@ import { acceptInvitation, cancelInvite, createInvite, listInvites, readInvite, 
 import { User } from './user.entity.ts'
 import { deleteUser, listUsers, readUser, updateUser } from './users.routes.ts'
 
+export { createFirstOwner, firstOwner } from './first-owner.ts'
+
 /** The people of an organisation. */
 export const users = feature({
   id: 'users',

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
-import path from 'node:path'
 import test from 'ava'
 import type { Client } from 'pg'
 import { verifyAudit } from '../../../src/app/audit/verify.ts'
+import { gatehouseHere } from '../../support/cli.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { inDatabase } from '../../support/database.ts'
 import { sendJson } from '../../support/http.ts'
@@ -18,12 +16,7 @@ test.before(async () => {
 })
 test.after.always(() => app.stop())
 
-const gatehouse = async (...args: readonly string[]) => {
-  const child = spawn(process.execPath, [path.resolve('src/cli/gatehouse.ts'), ...args], { env: environment(app.config.database) })
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exited])
-  return { stdout, stderr, status }
-}
+const gatehouse = (...args: readonly string[]) => gatehouseHere(args, { env: environment(app.config.database) })
 
 test.serial('the command proves a chain, and that it goes through an anchor', async (t) => {
   const proof = await gatehouse('audit', 'verify')

@@ -4,12 +4,14 @@ import pino from 'pino'
 import { loadConfig } from '../../../src/config/index.ts'
 import { connect } from '../../../src/app/database/connect.ts'
 import { asSystem, openOrm } from '../../../src/app/database/orm.ts'
+import { makeFirstOwner } from '../../../src/app/first-owner.ts'
 import { provision } from '../../../src/app/provision.ts'
 import { openVault } from '../../../src/app/secrets/open-vault.ts'
 import { isApiKey } from '../../../src/lib/api-key.ts'
 import { organisationScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { silent, testDatabase } from '../../support/database.ts'
+import { inParallel } from '../../support/in-parallel.ts'
 
 async function setUp(t: ExecutionContext) {
   const database = await testDatabase()
@@ -70,6 +72,36 @@ test('the first start makes an organisation, its default workspace and two keys 
     },
   ])
   t.is(await provision(deps), null)
+})
+
+test('of fifty starts and fifty commands at once one makes the first owner, and it is in the trail', async (t) => {
+  const deps = await setUp(t)
+  await provision(deps)
+  const named = { ...deps, config: { ...deps.config, init: { ...deps.config.init, ownerEmail: 'ada@example.com' } } }
+  const [organisation] = await asSystem(deps.orm, (em) => em.execute<{ id: string }[]>('SELECT id FROM organisations'))
+  const organisationId = organisation?.id ?? ''
+  const command = (at: number) => asSystem(deps.orm, (em) => makeFirstOwner(em, { organisationId, email: `other${at}@example.com` }))
+  await inParallel(Array.from({ length: 100 }), 10, async (_, at) => (at % 2 === 0 ? provision(named) : command(at)))
+  const owners = await asSystem(deps.orm, (em) => em.execute(`SELECT role FROM users`))
+  t.deepEqual(owners, [{ role: 'owner' }])
+  t.is(await command(0), null)
+})
+
+test('INIT_OWNER_EMAIL makes an owner of somebody who is a user already, once', async (t) => {
+  const deps = await setUp(t)
+  await provision(deps)
+  await asSystem(deps.orm, (em) =>
+    em.execute(
+      `INSERT INTO users (id, organisation_id, email, role) SELECT gen_random_uuid(), id, 'ada@example.com', 'member' FROM organisations`,
+    ),
+  )
+  const named = { ...deps, config: { ...deps.config, init: { ...deps.config.init, ownerEmail: 'ada@example.com' } } }
+  await provision(named)
+  await provision(named)
+  const owners = await asSystem(deps.orm, (em) => em.execute('SELECT email, role FROM users'))
+  t.deepEqual(owners, [{ email: 'ada@example.com', role: 'owner' }])
+  const trail = await asSystem(deps.orm, (em) => em.execute('SELECT actor_type, actor_name, action, resource_type FROM audit_logs'))
+  t.deepEqual(trail, [{ actor_type: 'system', actor_name: 'INIT_OWNER_EMAIL', action: 'create', resource_type: 'user' }])
 })
 
 test('ten starters at once make one organisation, and one of them learns the keys', async (t) => {
