@@ -4,6 +4,7 @@ import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { migrate } from '../../../src/app/database/migrate.ts'
 import { createApp } from '../../../src/app/app.ts'
+import { BootRefusal } from '../../../src/app/boot-refusal.ts'
 import { createLoggers } from '../../../src/app/log.ts'
 import { features } from '../../../src/features/index.ts'
 import { testConfig } from '../../support/app.ts'
@@ -44,7 +45,43 @@ interface Refused {
   readonly message: RegExp
 }
 
-const refused = test.macro<[Refused]>({
+const deployed = { migrates: false, deployed: true }
+
+const refusals: readonly Refused[] = [
+  {
+    code: 'release_too_old',
+    sql: `UPDATE release_state SET min_app_version = '1.12.1'`,
+    message: /^release 1\.12\.0 is older than what this database accepts, which is 1\.12\.1 or later: run release 1\.12\.1/,
+  },
+  {
+    code: 'chart_missing',
+    env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+    message: /needs a chart >=1\.6\.0, and DEPLOYMENT_CHART is not set/,
+  },
+  {
+    code: 'wrong_key',
+    sql: `INSERT INTO instance_secrets (name, wrapped, kek_fingerprint) VALUES ('api_key_pepper', '\\x00', 'of-another-key')`,
+    message: /^the encryption key is not the one that this database was sealed with: set ENCRYPTION_KEY to that key/,
+  },
+  {
+    code: 'postgresql_too_old',
+    sql: `CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS
+            $$ SELECT CASE $1 WHEN 'server_version' THEN '13.2' ELSE '130002' END $$;
+          DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
+    message: /^PostgreSQL 13\.2 is too old: version 14 or newer is needed$/,
+  },
+  { code: 'unknown_level', env: { RELEASE_LEVEL: '1.9.7' }, message: /RELEASE_LEVEL is 1\.9\.7.*set it to one of 1\.3\.0, / },
+]
+
+for (const { code, sql, env, message } of refusals)
+  test(`serve refuses: ${code}`, async (t) => {
+    const config = testConfig(await database(t, sql), { DATA_DIR: folder(t), ROLES: 'control', ...env })
+    const app = await createApp(config, features, { loggers: createLoggers(config, new LineCollector()), mode: deployed })
+    t.teardown(() => app.drain({ now: true }))
+    await t.throwsAsync(app.started, { instanceOf: BootRefusal, code, message })
+  })
+
+const ends = test.macro<[Refused]>({
   async exec(t, { code, sql, env = {}, message }) {
     const product = startProduct(settings(t, await database(t, sql), env), serve)
     t.is(await product.exit(), 78, product.output())
@@ -53,43 +90,27 @@ const refused = test.macro<[Refused]>({
     t.is(said.length, 1)
     t.like(said[0], { level: 'fatal', refusal: code, exit_code: 78 })
     t.regex(String(said[0]?.['msg']), message)
-    t.is(lines.filter((line) => line.startsWith('Gatehouse does not start: ')).length, 1)
-    t.true(lines.includes(`Gatehouse does not start: ${String(said[0]?.['msg'])}.`))
+    t.deepEqual(
+      lines.filter((line) => line.startsWith('Gatehouse does not start: ')),
+      [`Gatehouse does not start: ${String(said[0]?.['msg'])}.`],
+    )
   },
-  title: (_, { code, env = {} }) => `serve refuses: ${code} ${JSON.stringify(env)}`,
+  title: (_, { code, env = {} }) => `serve ends with 78, a line for programs and a line for people: ${code} ${JSON.stringify(env)}`,
 })
 
-test(refused, {
-  code: 'release_too_old',
-  sql: `UPDATE release_state SET min_app_version = '1.12.1'`,
-  message: /^release 1\.12\.0 is older than what this database accepts, which is 1\.12\.1 or later: run release 1\.12\.1/,
-})
-test(refused, {
+test(ends, {
   code: 'chart_too_old',
   env: { DEPLOYMENT_CHART: 'app-1.5.1' },
   message: /^release 1\.12\.0 needs a chart >=1\.6\.0, and app-1\.5\.1 deployed it: deploy it with the chart app-1\.6\.0 or a later one/,
 })
-test(refused, {
-  code: 'chart_missing',
-  env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
-  message: /needs a chart >=1\.6\.0, and DEPLOYMENT_CHART is not set/,
-})
-test(refused, {
-  code: 'wrong_key',
-  sql: `INSERT INTO instance_secrets (name, wrapped, kek_fingerprint) VALUES ('api_key_pepper', '\\x00', 'of-another-key')`,
+test(ends, {
+  code: 'release_too_old',
+  sql: `UPDATE release_state SET min_app_version = '1.13.0'`,
   env: { WORKERS: '2' },
-  message: /^the encryption key is not the one that this database was sealed with: set ENCRYPTION_KEY to that key/,
+  message: /which is 1\.13\.0 or later/,
 })
-test(refused, {
-  code: 'postgresql_too_old',
-  sql: `CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS
-          $$ SELECT CASE $1 WHEN 'server_version' THEN '13.2' ELSE '130002' END $$;
-        DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
-  message: /^PostgreSQL 13\.2 is too old: version 14 or newer is needed$/,
-})
-test(refused, { code: 'unknown_level', env: { RELEASE_LEVEL: '1.9.7' }, message: /RELEASE_LEVEL is 1\.9\.7.*set it to one of 1\.3\.0, / })
 
-test('CHART_CHECK=warn goes on, and says so; with workers too', async (t) => {
+test('CHART_CHECK=warn goes on, and says so', async (t) => {
   const env = settings(t, await database(t), {
     KUBERNETES_SERVICE_HOST: '10.0.0.1',
     DEPLOYMENT_CHART: 'app-1.5.1',
@@ -108,8 +129,7 @@ test('serve waits for the schema, live and not ready, and goes on by itself', as
   t.teardown(empty.drop)
   const config = testConfig(empty, { DATA_DIR: folder(t), ROLES: 'control,jobs' })
   const lines = new LineCollector()
-  const mode = { migrates: false, deployed: true }
-  const app = await createApp(config, features, { loggers: createLoggers(config, lines), mode })
+  const app = await createApp(config, features, { loggers: createLoggers(config, lines), mode: deployed })
   t.teardown(() => app.drain({ now: true }))
   const { port } = await app.listen()
   const ask = async (at: string) => {
