@@ -4,12 +4,16 @@ import { apiKeyExpiry, apiKeys, userApiKeyLimits } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
+import { feedback } from './feedback/index.ts'
 import { integrations, loadCredential } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
+import { policies } from './policies/index.ts'
+import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
+import { savedFilters } from './saved-filters/index.ts'
 import { emailTemplates, users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
 import { workspaces } from './workspaces/index.ts'
@@ -34,6 +38,10 @@ export const features: readonly Feature[] = [
   labels,
   prompts,
   configs,
+  policies,
+  policyEntities,
   logs,
+  feedback,
+  savedFilters,
   audit,
 ]

@@ -13,7 +13,14 @@ interface Column {
 }
 
 /** Column types of the entities, in PostgreSQL's short names. */
-const shortNames: Readonly<Record<string, string>> = { 'text[]': '_text', boolean: 'bool', int: 'int4', integer: 'int4', bigint: 'int8' }
+const shortNames: Readonly<Record<string, string>> = {
+  'text[]': '_text',
+  'double precision': 'float8',
+  boolean: 'bool',
+  int: 'int4',
+  integer: 'int4',
+  bigint: 'int8',
+}
 const shortName = (type: string) => shortNames[type] ?? type.replace(/\(.*\)/, '')
 
 const database = await testDatabase()

@@ -21,6 +21,10 @@ export type Noun =
   | 'labels'
   | 'prompts'
   | 'prompts/partials'
+  | 'feedback'
+  | 'saved-filters'
+  | 'policies/rate-limits'
+  | 'policies/usage-limits'
   | 'configs'
 
 export interface Department {
@@ -168,6 +172,11 @@ async function makeThings(
     virtual_key: `${name}-p`,
     model: 'm',
   })
+  const filter = await post('/saved-filters', { name: `${name} filter`, filters: {} })
+  const feedback = await post('/feedback', { trace_id: name, value: 1 })
+  const limits = { conditions: [{ key: 'model', value: '*' }], group_by: [{ key: 'api_key' }] }
+  const rateLimit = await post('/policies/rate-limits', { ...limits, type: 'requests', unit: 'rpm', value: 1000 })
+  const usageLimit = await post('/policies/usage-limits', { ...limits, type: 'cost', credit_limit: 1000 })
   const partial = await post('/prompts/partials', { name: `${name} partial`, string: 'x' })
   const headers = { 'x-service-api-key': key, 'x-service-provider': `@${name}-p`, 'x-service-trace-id': name }
   await demand(sendJson(`${gatehouse.origin}/v1/chat/completions`, headers, { model: `${name}-model`, messages: [] }))
@@ -181,6 +190,10 @@ async function makeThings(
     collections: [String(collection['id']), `${name}-c`],
     labels: [String(label['id'])],
     prompts: [String(prompt['id']), `pp-${name}-prompt`],
+    feedback: (feedback['feedback_ids'] as string[]).slice(0, 1),
+    'saved-filters': [String(filter['id']), `${name}-filter`],
+    'policies/rate-limits': [String(rateLimit['id'])],
+    'policies/usage-limits': [String(usageLimit['id'])],
     'prompts/partials': [String(partial['id']), `pp-${name}-partial`],
     configs: [config.id, `${name}-c`],
     logs: (await logs()).map(({ id }) => id),

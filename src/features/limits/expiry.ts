@@ -6,12 +6,12 @@ type Status = 'active' | 'exhausted' | 'expired' | 'archived'
 const lastMoment = new Date('9999-12-31T23:59:59.999Z')
 
 /** The moment a caller asks for: undefined and null stay what they are, the past is refused. */
-export function toExpiry(given: string | null | undefined, nowMs: number): Date | null | undefined {
+export function toExpiry(given: string | null | undefined, nowMs: number, param = 'expires_at'): Date | null | undefined {
   if (given === undefined || given === null) return given
   const expiry = new Date(given)
-  if (expiry > lastMoment) throw new ApiError('AB01', 'expires_at is beyond the year 9999.', { param: 'expires_at' })
+  if (expiry > lastMoment) throw new ApiError('AB01', `${param} is beyond the year 9999.`, { param })
   if (expiry.getTime() > nowMs) return expiry
-  throw new ApiError('AB01', 'expires_at is in the past.', { param: 'expires_at' })
+  throw new ApiError('AB01', `${param} is in the past.`, { param })
 }
 
 /** The status as of now: what has run out is expired, also before a background process says so. */

@@ -26,6 +26,8 @@ test.after.always(async () => {
   await emulator?.stop()
 })
 
+const limits = { conditions: [{ key: 'model', value: '*' }], group_by: [{ key: 'api_key' }] }
+
 /** A body that each write accepts; a new write has to be added here. */
 const bodies: Readonly<Record<string, object>> = {
   'PUT /admin/organisation': { name: 'taken' },
@@ -57,6 +59,15 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /prompts/:promptId/versions/:versionId': { label_id: null },
   'PUT /prompts/:promptId/makeDefault': { version: 1 },
   'POST /prompts/:promptId/render': { variables: {} },
+  'POST /feedback': { trace_id: 'taken', value: 1 },
+  'PUT /feedback/:id': { value: 1 },
+  'POST /saved-filters': { name: 'taken', filters: {} },
+  'PUT /saved-filters/:filterId': { name: 'taken' },
+  'POST /policies/rate-limits': { ...limits, type: 'requests', unit: 'rpm', value: 1 },
+  'PUT /policies/rate-limits/:rateLimitsPolicyId': { value: 1 },
+  'POST /policies/usage-limits': { ...limits, type: 'cost', credit_limit: 1 },
+  'PUT /policies/usage-limits/:policyUsageLimitsId': { credit_limit: 1 },
+  'PUT /policies/usage-limits/:policyUsageLimitsId/entities/:entityId/reset': {},
   'POST /prompts/partials': { name: 'taken', string: 'x' },
   'PUT /prompts/partials/:promptPartialId': { name: 'taken' },
   'PUT /prompts/partials/:promptPartialId/makeDefault': { version: 1 },
@@ -87,6 +98,7 @@ const pathTo = ({ path }: Route, reference: string) =>
     .replace(/:\w+/, encodeURIComponent(reference))
     .replace(':userId', acme.main.things.users[0] ?? '')
     .replace(':versionId', '1')
+    .replace(':entityId', randomUUID())
 
 /** An error without what may differ: the request id and the reference that it repeats. */
 const shapeOf = ({ status, text }: RawAnswer, reference: string) =>

@@ -1,0 +1,13 @@
+import { feature } from '../../app/feature.ts'
+import { Feedback } from './feedback.entity.ts'
+import { createFeedback, updateFeedback } from './feedback.routes.ts'
+
+/** What callers think of answers. */
+export const feedback = feature({
+  id: 'feedback',
+  since: '1.3.0',
+  requires: ['workspaces'],
+  permissions: ['feedbacks.write'],
+  entities: [Feedback],
+  routes: [createFeedback, updateFeedback],
+})

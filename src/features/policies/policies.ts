@@ -1,0 +1,154 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { notFound, orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
+import type { Condition, Group } from './conditions.schema.ts'
+import { PolicyUsage } from './policy-usage.entity.ts'
+import { RateLimitPolicy, UsageLimitPolicy } from './policy.entity.ts'
+
+interface Wanted {
+  readonly id: string
+  readonly status?: 'active' | 'archived'
+  /** The parameter of the path. */
+  readonly param: string
+  readonly forWrite?: boolean
+}
+
+/** Archived policies are there only for those who ask for them, and do not change. */
+const conditionOf = (actor: Actor, { id, status = 'active' }: Wanted) => ({ id: id.toLowerCase(), ...visibleTo(actor), status })
+const lockOf = ({ forWrite }: Wanted) => (forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
+
+const noun = 'policy'
+
+/** A rate-limit policy that the caller may see; AB08 otherwise. */
+export async function findRateLimit(em: EntityManager, actor: Actor, wanted: Wanted): Promise<RateLimitPolicy> {
+  if (!isUuid(wanted.id)) throw notFound(noun, wanted.id, wanted.param)
+  const row = await em.findOne(RateLimitPolicy, conditionOf(actor, wanted), lockOf(wanted))
+  return orNotFound(row, noun, { reference: wanted.id, param: wanted.param })
+}
+
+/** A usage-limit policy that the caller may see; AB08 otherwise. */
+export async function findUsageLimit(em: EntityManager, actor: Actor, wanted: Wanted): Promise<UsageLimitPolicy> {
+  if (!isUuid(wanted.id)) throw notFound(noun, wanted.id, wanted.param)
+  const row = await em.findOne(UsageLimitPolicy, conditionOf(actor, wanted), lockOf(wanted))
+  return orNotFound(row, noun, { reference: wanted.id, param: wanted.param })
+}
+
+/** The workspace of a new policy. */
+export async function homeOfPolicy(
+  em: EntityManager,
+  actor: Actor,
+  { workspace_id, organisation_id }: { readonly workspace_id?: string | undefined; readonly organisation_id?: string | undefined },
+): Promise<string> {
+  demandOwnOrganisation(actor, organisation_id)
+  return (await resolveWorkspace(em, actor, workspace_id)).id
+}
+
+interface NewPolicy {
+  readonly name?: string | null | undefined
+  readonly conditions: readonly Condition[]
+  readonly group_by: readonly Group[]
+}
+
+/** What every new policy starts from. */
+export const newPolicy = ({ organisationId, id }: Actor, workspaceId: string, { name, conditions, group_by }: NewPolicy) => ({
+  organisationId,
+  workspaceId,
+  createdBy: id,
+  name: name ?? null,
+  conditions,
+  groupBy: group_by,
+})
+
+interface Period {
+  readonly periodicReset?: string | null | undefined
+  readonly periodicResetDays?: number | null | undefined
+  readonly nextUsageResetAt?: Date | null | undefined
+}
+
+/** Refuses a usage that starts again in two ways, or at a time without a period. */
+export function checkPeriod({ periodicReset, periodicResetDays, nextUsageResetAt }: Period): void {
+  if (periodicReset && periodicResetDays)
+    throw new ApiError('AB01', 'Give periodic_reset or periodic_reset_days, and null for the other.', { param: 'periodic_reset_days' })
+  if (nextUsageResetAt && !periodicReset && !periodicResetDays)
+    throw new ApiError('AB01', 'next_usage_reset_at needs periodic_reset or periodic_reset_days.', { param: 'next_usage_reset_at' })
+}
+
+/** Starts a usage again at 0. */
+export function resetUsage(row: PolicyUsage, nowMs: number): void {
+  Object.assign(row, {
+    currentUsage: 0,
+    status: 'active',
+    isThresholdAlertsSent: false,
+    isExhaustedAlertsSent: false,
+    lastResetAt: new Date(nowMs),
+  } satisfies Partial<PolicyUsage>)
+}
+
+/** Starts the usage of one value key again; AB08 when the policy has counted nothing under it. */
+export async function resetValue(
+  em: EntityManager,
+  policy: UsageLimitPolicy,
+  { valueKey, nowMs }: { valueKey: string; nowMs: number },
+): Promise<void> {
+  const row = await em.findOne(PolicyUsage, { policyId: policy.id, valueKey }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  resetUsage(orNotFound(row, 'usage', { reference: valueKey, param: 'reset_usage_for_value' }), nowMs)
+}
+
+/** What was used under a policy, by value key. */
+export async function usageOf(em: EntityManager, policy: UsageLimitPolicy) {
+  const rows = await em.find(PolicyUsage, { policyId: policy.id }, { orderBy: { valueKey: 'asc' } })
+  return Object.fromEntries(
+    rows.map((row) => [
+      row.valueKey,
+      {
+        current_usage: row.currentUsage,
+        status: row.status,
+        is_threshold_alerts_sent: row.isThresholdAlertsSent,
+        is_exhausted_alerts_sent: row.isExhaustedAlertsSent,
+      },
+    ]),
+  )
+}
+
+const presentPolicy = (row: RateLimitPolicy | UsageLimitPolicy) => ({
+  id: row.id,
+  name: row.name ?? null,
+  conditions: row.conditions.map(({ key, value, excludes }) => ({
+    key,
+    value: listOrText(value),
+    ...(excludes !== undefined && { excludes: listOrText(excludes) }),
+  })),
+  group_by: [...row.groupBy],
+  status: row.status,
+  workspace_id: row.workspaceId,
+  organisation_id: row.organisationId,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+})
+
+const listOrText = (value: string | readonly string[]): string | string[] => (typeof value === 'string' ? value : [...value])
+
+/** A rate-limit policy as it is answered. */
+export const presentRateLimit = (row: RateLimitPolicy) => ({
+  ...presentPolicy(row),
+  type: row.type,
+  unit: row.unit,
+  value: row.value,
+  object: 'policy_rate_limits' as const,
+})
+
+/** A usage-limit policy as it is answered. */
+export const presentUsageLimit = (row: UsageLimitPolicy) => ({
+  ...presentPolicy(row),
+  type: row.type,
+  credit_limit: row.creditLimit,
+  alert_threshold: row.alertThreshold ?? null,
+  periodic_reset: row.periodicReset ?? null,
+  periodic_reset_days: row.periodicResetDays ?? null,
+  next_usage_reset_at: row.nextUsageResetAt?.toISOString() ?? null,
+  last_reset_at: row.lastResetAt?.toISOString() ?? null,
+  object: 'policy_usage_limits' as const,
+})

@@ -1,0 +1,27 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+
+/** What one combination of the values that a usage-limit policy groups by has used. */
+export const PolicyUsage = defineEntity({
+  name: 'PolicyUsage',
+  tableName: 'usage_limit_policy_entities',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    workspaceId: p.uuid(),
+    policyId: p.uuid(),
+    /** `key:value` of each group in the policy's order, such as `api_key:…`. */
+    valueKey: p.text(),
+    currentUsage: p.decimal('number').precision(20).scale(9).default(0),
+    status: p.text().$type<'active' | 'exhausted'>().default('active'),
+    isThresholdAlertsSent: p.boolean().default(false),
+    isExhaustedAlertsSent: p.boolean().default(false),
+    lastResetAt: p.datetime().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type PolicyUsage = InferEntity<typeof PolicyUsage>

@@ -1,0 +1,52 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+import type { Condition, Group } from './conditions.schema.ts'
+
+/** What all policies have. */
+const policy = () => ({
+  id: id(),
+  organisationId: p.uuid(),
+  workspaceId: p.uuid(),
+  name: p.string().length(255).nullable(),
+  conditions: p.json<readonly Condition[]>(),
+  groupBy: p.json<readonly Group[]>(),
+  status: p.text().$type<'active' | 'archived'>().default('active'),
+  createdBy: p.uuid().nullable(),
+  createdAt: createdAt(),
+  lastUpdatedAt: lastUpdatedAt(),
+})
+
+/** How fast requests that meet its conditions may come. */
+export const RateLimitPolicy = defineEntity({
+  name: 'RateLimitPolicy',
+  tableName: 'rate_limit_policies',
+  filters: { tenant: tenantFilter },
+  properties: {
+    ...policy(),
+    type: p.text().$type<'requests' | 'tokens'>(),
+    unit: p.text().$type<'rpm' | 'rph' | 'rpd'>(),
+    value: p.bigint('number'),
+  },
+})
+
+export type RateLimitPolicy = InferEntity<typeof RateLimitPolicy>
+
+/** How much requests that meet its conditions may use. */
+export const UsageLimitPolicy = defineEntity({
+  name: 'UsageLimitPolicy',
+  tableName: 'usage_limit_policies',
+  filters: { tenant: tenantFilter },
+  properties: {
+    ...policy(),
+    type: p.text().$type<'cost' | 'tokens'>(),
+    creditLimit: p.decimal('number').precision(20).scale(9),
+    alertThreshold: p.decimal('number').precision(20).scale(9).nullable(),
+    periodicReset: p.text().$type<'weekly' | 'monthly'>().nullable(),
+    periodicResetDays: p.integer().nullable(),
+    nextUsageResetAt: p.datetime().nullable(),
+    lastResetAt: p.datetime().nullable(),
+  },
+})
+
+export type UsageLimitPolicy = InferEntity<typeof UsageLimitPolicy>

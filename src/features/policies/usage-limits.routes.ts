@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { pageWindow, toList } from '../../lib/paging.ts'
+import { toExpiry } from '../limits/index.ts'
+import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
+import { checkPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
+import { UsageLimitPolicy } from './policy.entity.ts'
+import { createdPolicy } from './rate-limits.schema.ts'
+import {
+  createUsageLimitBody,
+  updateUsageLimitBody,
+  usageLimitList,
+  usageLimitParams,
+  usageLimitQuery,
+  usageLimitRead,
+  usageLimitView,
+} from './usage-limits.schema.ts'
+
+const resource = 'usage-limits-policy'
+const param = 'policyUsageLimitsId'
+const resetField = 'next_usage_reset_at'
+
+export const createUsageLimit = route({
+  method: 'POST',
+  path: '/policies/usage-limits',
+  summary: 'Make a usage-limit policy',
+  permission: 'policies.create',
+  resource,
+  body: createUsageLimitBody,
+  response: createdPolicy,
+})(async ({ em, actor, deps, body, audit }) => {
+  const workspaceId = await homeOfPolicy(em, actor, body)
+  const period = {
+    periodicReset: body.periodic_reset ?? null,
+    periodicResetDays: body.periodic_reset_days ?? null,
+    nextUsageResetAt: toExpiry(body.next_usage_reset_at, deps.clock.now(), resetField) ?? null,
+  }
+  checkPeriod(period)
+  const row = em.create(UsageLimitPolicy, {
+    ...period,
+    ...newPolicy(actor, workspaceId, body),
+    type: body.type,
+    creditLimit: body.credit_limit,
+    alertThreshold: body.alert_threshold ?? null,
+  })
+  await em.flush()
+  audit({ id: row.id, workspaceId })
+  return { id: row.id, object: 'policy_usage_limits' as const }
+})
+
+export const listUsageLimits = route({
+  method: 'GET',
+  path: '/policies/usage-limits',
+  summary: 'List usage-limit policies',
+  permission: 'policies.list',
+  query: usageLimitQuery,
+  response: usageLimitList,
+})(async ({ em, actor, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const { status, type } = query
+  const where = { ...visibleTo(actor), status, ...(workspaceId !== null && { workspaceId }), ...(type !== undefined && { type }) }
+  const [rows, total] = await em.findAndCount(UsageLimitPolicy, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  return toList(rows.map(presentUsageLimit), total, query)
+})
+
+export const readUsageLimit = route({
+  method: 'GET',
+  path: '/policies/usage-limits/:policyUsageLimitsId',
+  summary: 'Read a usage-limit policy',
+  permission: 'policies.read',
+  params: usageLimitParams,
+  query: usageLimitRead,
+  response: usageLimitView,
+})(async ({ em, actor, params, query }) => {
+  const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, status: query.status, param })
+  return { ...presentUsageLimit(row), ...(query.include_usage && { value_key_usage_map: await usageOf(em, row) }) }
+})
+
+export const updateUsageLimit = route({
+  method: 'PUT',
+  path: '/policies/usage-limits/:policyUsageLimitsId',
+  summary: 'Change a usage-limit policy, or start a usage again',
+  permission: 'policies.update',
+  resource,
+  params: usageLimitParams,
+  body: updateUsageLimitBody,
+  response: z.object({}),
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const nowMs = deps.clock.now()
+  const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, param, forWrite: true })
+  assignDefined(row, {
+    name: body.name,
+    creditLimit: body.credit_limit,
+    alertThreshold: body.alert_threshold,
+    periodicReset: body.periodic_reset,
+    periodicResetDays: body.periodic_reset_days,
+    nextUsageResetAt: toExpiry(body.next_usage_reset_at, nowMs, resetField),
+  })
+  checkPeriod(row)
+  if (body.reset_usage_for_value !== undefined) await resetValue(em, row, { valueKey: body.reset_usage_for_value, nowMs })
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
+
+export const deleteUsageLimit = route({
+  method: 'DELETE',
+  path: '/policies/usage-limits/:policyUsageLimitsId',
+  summary: 'Archive a usage-limit policy, which then applies to nothing',
+  permission: 'policies.delete',
+  resource,
+  params: usageLimitParams,
+  response: z.object({}),
+})(async ({ em, actor, params, audit }) => {
+  const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, param, forWrite: true })
+  row.status = 'archived'
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})

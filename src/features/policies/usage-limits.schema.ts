@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField } from '../../lib/slug.ts'
+import { textField } from '../../lib/text.ts'
+import { usageLimitConditions, usageLimitGroups } from './conditions.schema.ts'
+import { policyFields, policyStatus } from './rate-limits.schema.ts'
+
+const type = z.enum(['cost', 'tokens'])
+
+/** Eleven digits before the point and nine behind it, as the column holds them. */
+const amount = z.number().min(0).max(99_999_999_999)
+const moment = z.iso.datetime({ offset: true })
+
+const limits = {
+  alert_threshold: amount.nullable().optional(),
+  periodic_reset: z.enum(['monthly', 'weekly']).nullable().optional(),
+  periodic_reset_days: z.int().min(1).max(365).nullable().optional(),
+  next_usage_reset_at: moment.nullable().optional(),
+}
+
+export const createUsageLimitBody = z
+  .strictObject({
+    name: nameField.nullable().optional(),
+    conditions: usageLimitConditions,
+    group_by: usageLimitGroups,
+    type: type.meta({ description: '`cost` counts US dollars, `tokens` counts tokens.' }),
+    credit_limit: amount,
+    ...limits,
+    workspace_id: z.string().min(1).max(255).optional(),
+    organisation_id: z.uuid().optional(),
+  })
+  .meta({ id: 'CreateUsageLimitsPolicy', description: 'How much requests that meet the conditions may use.' })
+
+export const updateUsageLimitBody = z
+  .strictObject({
+    name: nameField.nullable().optional(),
+    credit_limit: amount.optional(),
+    ...limits,
+    reset_usage_for_value: textField(2000).min(1).optional().meta({ description: 'The value key whose usage starts again at 0.' }),
+  })
+  .meta({ id: 'UpdateUsageLimitsPolicy', description: 'What to change; conditions and groups stay as they are.' })
+
+export const usageLimitParams = z.object({ policyUsageLimitsId: z.string() })
+
+export const usageLimitRead = z.object({
+  status: policyStatus.default('active'),
+  include_usage: z.stringbool().default(false).meta({ description: 'Whether the answer says what was used, by value key.' }),
+})
+
+export const usageLimitQuery = z.object({
+  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  workspace_id: z.string().optional().meta({ description: 'Id or slug.' }),
+  status: policyStatus.default('active'),
+  type: type.optional(),
+})
+
+const usage = z.object({
+  current_usage: z.number(),
+  status: z.enum(['active', 'exhausted']),
+  is_threshold_alerts_sent: z.boolean(),
+  is_exhausted_alerts_sent: z.boolean(),
+})
+
+export const usageLimitView = z
+  .object({
+    ...policyFields,
+    type,
+    credit_limit: z.number(),
+    alert_threshold: z.number().nullable(),
+    periodic_reset: z.string().nullable(),
+    periodic_reset_days: z.int().nullable(),
+    next_usage_reset_at: z.iso.datetime().nullable(),
+    last_reset_at: z.iso.datetime().nullable(),
+    value_key_usage_map: z.record(z.string(), usage).optional(),
+    object: z.literal('policy_usage_limits'),
+  })
+  .meta({ id: 'UsageLimitsPolicy', description: 'How much requests that meet the conditions may use.' })
+
+export const usageLimitList = listOf(usageLimitView).meta({
+  id: 'UsageLimitsPolicyList',
+  description: 'Usage-limit policies, newest first.',
+})

@@ -1,0 +1,13 @@
+import { feature } from '../../app/feature.ts'
+import { listEntities, resetEntity } from './policy-entities.routes.ts'
+
+/** What usage-limit policies have counted. */
+export const policyEntities = feature({
+  id: 'policy-entities',
+  since: '1.7.0',
+  flag: 'POLICY_ENABLED',
+  requires: ['policies'],
+  permissions: ['policies.read', 'policies.update'],
+  entities: [],
+  routes: [listEntities, resetEntity],
+})

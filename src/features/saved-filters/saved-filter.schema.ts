@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField } from '../../lib/slug.ts'
+import { isStorableJson, textField } from '../../lib/text.ts'
+
+const reference = z.string().min(1).max(255)
+const moment = z.iso.datetime({ offset: true })
+const count = z.int().min(0)
+const amount = z.number().min(0)
+const score = z.number().min(-10).max(10)
+
+/** Comma-separated values, as the filters of logs and analytics take them. */
+const list = textField(10_000).min(1)
+
+const bound = (name: string, schema: z.ZodType) => ({ [`${name}_min`]: schema.optional(), [`${name}_max`]: schema.optional() })
+
+const fields = {
+  ...bound('time_of_generation', moment),
+  ...bound('total_units', count),
+  ...bound('prompt_token', count),
+  ...bound('completion_token', count),
+  ...bound('cost', amount),
+  ...bound('weighted_feedback', score),
+  ai_model: list.optional(),
+  ai_org: list.optional(),
+  ai_org_model: list.optional(),
+  status_code: z
+    .string()
+    .regex(/^[1-5]\d\d(?:,\s*[1-5]\d\d)*$/, 'Status codes of three digits, comma-separated.')
+    .optional(),
+  virtual_keys: list.optional(),
+  configs: list.optional(),
+  api_key_ids: list.optional(),
+  prompt_slug: list.optional(),
+  trace_id: textField(255).min(1).optional(),
+  span_id: textField(255).min(1).optional(),
+  is_success: z.boolean().optional(),
+  metadata: z.record(textField(255), textField(2000)).optional(),
+  workspace_slug: reference.optional().meta({ description: 'Id or slug of a workspace.' }),
+}
+
+/** What may be saved: the filters of logs and analytics by their names. */
+const filters = z
+  .strictObject(fields)
+  .refine(isStorableJson, 'NUL characters and broken Unicode are not allowed.')
+  .superRefine((given, context) => {
+    for (const [name, max] of Object.entries(given)) {
+      const min = name.endsWith('_max') ? Reflect.get(given, name.replace(/_max$/, '_min')) : undefined
+      if (min !== undefined && compare(min, max) > 0)
+        context.addIssue({ code: 'custom', path: [name], message: `Must not be below ${name.replace(/_max$/, '_min')}.` })
+    }
+  })
+  .meta({ id: 'LogFilters', description: 'Filters of logs and analytics, by the names that these take.' })
+
+const compare = (min: unknown, max: unknown): number =>
+  typeof min === 'string' && typeof max === 'string' ? Date.parse(min) - Date.parse(max) : Number(min) - Number(max)
+
+const type = z.enum(['logs', 'analytics'])
+
+export const createFilterBody = z
+  .strictObject({ name: nameField, workspace_id: reference.optional(), type: type.default('logs'), filters })
+  .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name.' })
+
+export const updateFilterBody = z
+  .strictObject({ name: nameField.optional(), filters: filters.optional() })
+  .meta({ id: 'UpdateSavedFilter', description: 'What to change; `filters` replaces them all.' })
+
+export const filterParams = z.object({ filterId: z.string() })
+
+export const filterQuery = z.object({
+  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  workspace_id: z.string().optional().meta({ description: 'Id or slug.' }),
+  type: type.optional(),
+  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
+})
+
+export const filterReference = z
+  .object({ id: z.uuid(), slug: z.string() })
+  .meta({ id: 'SavedFilterReference', description: 'Which filter it was.' })
+
+export const filterView = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    type,
+    workspace_id: z.uuid(),
+    filters: z.record(z.string(), z.unknown()),
+    status: z.enum(['active', 'archived']),
+    created_at: z.iso.datetime(),
+    last_updated_at: z.iso.datetime(),
+    object: z.literal('saved-filter'),
+  })
+  .meta({ id: 'SavedFilter', description: 'A filter of logs or analytics under a name.' })
+
+export const filterList = listOf(filterView).meta({ id: 'SavedFilterList', description: 'Saved filters, newest first.' })
