@@ -58,11 +58,16 @@ function buildInfo(registry: Registry, version: string): void {
   info.set({ version }, 1)
 }
 
-function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'egressBlocked' | 'shed' | 'jobRan'> {
+function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
   const authFailures = cells(registry, {
     name: 'gateway_auth_failures_total',
     help: 'Requests refused for their key.',
     labelNames: ['reason'],
+  })
+  const checks = cells(registry, {
+    name: 'gateway_guardrail_checks_total',
+    help: 'Runs of the checks of guardrails.',
+    labelNames: ['check', 'outcome'],
   })
   const blocked = cells(registry, {
     name: 'gateway_egress_blocked_total',
@@ -77,6 +82,7 @@ function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'egressBloc
   const jobs = cells(registry, { name: 'gateway_job_runs_total', help: 'Runs of background jobs.', labelNames: ['job', 'outcome'] })
   return {
     authFailure: (reason) => authFailures({ reason }),
+    checkRan: (check, outcome) => checks({ check, outcome }),
     egressBlocked: (reason) => blocked({ reason }),
     shed: (reason) => shed({ reason }),
     jobRan: (job, outcome) => jobs({ job, outcome }),

@@ -73,7 +73,7 @@ function openGateway({ deps, loggers }: PlanesOptions, snapshot: LiveSnapshot, j
     journal: lines.journal(journal),
     egress: deps.egress,
     metrics: deps.metrics,
-    settings: { ...deps.config, chosenKeys: chosenKeys(deps.config) },
+    settings: { ...deps.config, guardrailsEnabled: deps.config.flags.GUARDRAILS_ENABLED, chosenKeys: chosenKeys(deps.config) },
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
   })
   return lines.gateway(gateway)

@@ -5,6 +5,7 @@ import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
 import { feedback } from './feedback/index.ts'
+import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, loadCredential } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
@@ -37,6 +38,8 @@ export const features: readonly Feature[] = [
   collections,
   labels,
   prompts,
+  guardrails,
+  ...guardrailKinds,
   configs,
   policies,
   policyEntities,

@@ -31,6 +31,13 @@ const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 /** Whether a content type is JSON, `+json` types included. */
 export const isJsonType = (contentType: string): boolean => contentType === 'application/json' || jsonType.test(contentType)
 
+/** Whether a parsed body is an object, so that it has parameters. */
+export const isRecordBody = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The model that a parsed body names. */
+export const modelOf = (json: unknown): string | null => (isRecordBody(json) && typeof json['model'] === 'string' ? json['model'] : null)
+
 /** Reads (JSON) or opens (all else) the body of a request. Throws `payload_too_large`, `invalid_request`, `client_closed`. */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {
   const length = declaredLength(req)

@@ -5,6 +5,7 @@
 import type { AccessSettings } from '../lib/access-settings.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Role } from '../lib/roles.ts'
+import type { Guardrail } from './checks/guardrail.ts'
 import type { ActiveConfig } from './config/compile.ts'
 import type { Prompt } from './prompts/prompt.ts'
 import type { Credential } from './providers/provider.ts'
@@ -31,8 +32,6 @@ export interface KeyView {
   readonly status: 'active' | 'exhausted' | 'expired'
   /** Metadata that every request of this key carries, under what the request itself sends. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Whether requests may name stored configs only. */
-  readonly blockInlineConfig: boolean
   /** Null, as for most keys: nothing. */
   readonly defaults: RequestDefaults | null
 }
@@ -86,6 +85,8 @@ export interface Snapshot {
   config(scope: ProviderScope, reference: string): MaybePromise<ConfigView | null>
   /** The version of a prompt that `id`, `id@latest`, `id@12` or `id@label` names; null when there is none. */
   prompt(scope: ProviderScope, reference: string): MaybePromise<Prompt | null>
+  /** The guardrail with this slug or id: the workspace's, or its organisation's. */
+  guardrail(scope: ProviderScope, reference: string): MaybePromise<Guardrail | null>
 }
 
 export interface ProviderScope {

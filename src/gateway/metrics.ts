@@ -21,5 +21,7 @@ export interface Observation {
 /** The metrics door. Cheap: called once an exchange, on the hot path. */
 export interface GatewayMetrics {
   record(observation: Observation): void
+  /** One run of one check of a guardrail. */
+  checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
   authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope'): void
 }

@@ -1,7 +1,11 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
+import { inspectAnswer, inspectsAnswer } from './checks/answer.ts'
+import { checkBefore } from './checks/before.ts'
+import { planGuardrails } from './checks/plan.ts'
+import type { RunDeps } from './checks/run.ts'
 import { chooseConfig, mayHaveConfig } from './config/choose.ts'
 import type { Journal, Ledger, Snapshot } from './doors.ts'
-import type { Egress } from './egress/egress.ts'
+import type { Egress, EgressHandler } from './egress/egress.ts'
 import type { Exchange } from './exchange.ts'
 import { finish } from './finish.ts'
 import { headerValue, sortHeaders } from './headers.ts'
@@ -11,7 +15,7 @@ import { readMetadata, readTrace } from './metadata.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { callerDialect } from './operation.ts'
 import { begin, keepsBodies, known, type Progress } from './progress.ts'
-import { Relay } from './relay.ts'
+import { Relay, type RelayResult } from './relay.ts'
 import { checkRequestLine, readAndResolve, requestTimeout } from './request.ts'
 import { linger, ownHeaders, refuse } from './respond.ts'
 import { prepare } from './send.ts'
@@ -34,8 +38,8 @@ export interface PipelineDeps {
 }
 
 /**
- * One exchange from first to last: identify -> choose the config -> read and resolve the target -> reserve -> send -> relay -> settle
- * and record.
+ * One exchange from first to last: identify -> choose config and guardrails -> read and resolve the target -> reserve -> checks before ->
+ * send -> relay, through the checks after -> settle and record.
  * Every path of the data plane goes through here. Never rejects.
  */
 export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promise<void> {
@@ -46,6 +50,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     if (mayHaveConfig(known(progress.headers), known(progress.caller).key)) await startFromConfig(deps, progress)
     await readAndResolve(deps, progress)
     await reserve(deps, progress)
+    if (progress.guardrails !== null) await checkBefore(progress, checkDeps(deps))
     await send(deps, progress)
   } catch (thrown) {
     answerFailure(deps, progress, toApiError(thrown))
@@ -64,7 +69,14 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
 async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<void> {
   const config = chooseConfig(known(progress.headers), known(progress.caller).key, deps)
   progress.config = config instanceof Promise ? await config : config
+  if (deps.settings.guardrailsEnabled) progress.guardrails = await planGuardrails(progress, deps.snapshot)
 }
+
+const checkDeps = ({ egress, metrics }: PipelineDeps): RunDeps => ({
+  egress,
+  now: Date.now,
+  observe: (check, outcome) => metrics.checkRan(check, outcome),
+})
 
 async function reserve({ ledger }: PipelineDeps, progress: Progress): Promise<void> {
   const { key } = known(progress.caller)
@@ -83,7 +95,7 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
     path,
     operation,
     timeouts,
-    forward: forwardedHeaders(headers, known(progress.caller), progress.config),
+    forward: forwardedHeaders(progress),
     egress: deps.egress,
     target: known(progress.target),
     body: known(progress.body),
@@ -107,10 +119,15 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
         endUpload(progress)
         resolve()
       },
+      deny: (error, relayed) => {
+        deps.relays.delete(relay)
+        answerDenial(deps, progress, { error, relayed })
+        resolve()
+      },
     })
     progress.sentAt = performance.now()
     deps.relays.add(relay)
-    relay.attach(origin.send(request, relay))
+    relay.attach(origin.send(request, handlerOf(deps, progress, relay)))
   })
 }
 
@@ -121,6 +138,20 @@ const answerHeaders = ({ exchange, headers, trace, target, prepared, config }: P
     provider: target?.providerId ?? null,
     lastUsedOption: prepared === null ? null : (config?.option ?? 'config'),
   })
+
+/** What takes the provider's answer: the relay itself, or the guardrails in front of it. */
+function handlerOf(deps: PipelineDeps, progress: Progress, relay: Relay): EgressHandler {
+  const { guardrails: plan } = progress
+  if (plan === null || !inspectsAnswer(progress)) return relay
+  return inspectAnswer({ progress, plan, relay, deps: checkDeps(deps), maxHeldBytes: deps.settings.maxJsonBytes })
+}
+
+/** An answer of the provider's that a guardrail keeps back: it was made, and so it is metered and logged. */
+function answerDenial(deps: PipelineDeps, progress: Progress, { error, relayed }: { error: ApiError; relayed: RelayResult }): void {
+  progress.body?.stream?.destroy()
+  finish(deps, progress, { status: error.status, outcome: 'error', error, relayed })
+  refuse(progress.exchange, error, answerHeaders(progress))
+}
 
 /** A provider may answer before it has read all: what the client still sends is then nobody's. */
 function endUpload({ exchange, body }: Progress): void {

@@ -1,5 +1,8 @@
 import { ApiError } from '../lib/errors.ts'
 import type { RequestBody } from './body.ts'
+import type { Verdict } from './checks/check.ts'
+import type { HookResults } from './checks/hook-results.ts'
+import type { GuardrailPlan } from './checks/plan.ts'
 import type { ChosenConfig } from './config/choose.ts'
 import type { Outcome, Reservation } from './doors.ts'
 import type { Exchange } from './exchange.ts'
@@ -28,6 +31,12 @@ export interface Progress {
   caller: Caller | null
   /** What the request starts from; null for most. */
   config: ChosenConfig | null
+  /** The guardrails that it must pass; null for most. */
+  guardrails: GuardrailPlan | null
+  /** What guardrails found so far. */
+  hooks: HookResults
+  /** Headers that guardrails add for the provider. */
+  checkedHeaders: readonly NonNullable<Verdict['headers']>[]
   trace: Trace
   metadata: Readonly<Record<string, string>>
   body: RequestBody | null
@@ -60,6 +69,9 @@ export function begin(exchange: Exchange): Progress {
     operation: passThrough,
     caller: null,
     config: null,
+    guardrails: null,
+    hooks: noHooks,
+    checkedHeaders: [],
     trace: { traceId: exchange.requestId, spanId: null, parentSpanId: null, spanName: null },
     metadata: noMetadata,
     body: null,
@@ -70,6 +82,7 @@ export function begin(exchange: Exchange): Progress {
   }
 }
 
+const noHooks: HookResults = { before_request_hooks: [], after_request_hooks: [] }
 const noMetadata: Readonly<Record<string, string>> = {}
 
 /** The part of an exchange that an earlier step has added. */

@@ -23,6 +23,8 @@ export interface RelayOptions {
   readonly settle: (result: RelayResult) => void
   /** Called when the provider failed before anything of its answer was passed on: the caller then answers itself. */
   readonly fail: (error: ApiError) => void
+  /** Called when an answer of the provider's is not passed on and one of ours takes its place. */
+  readonly deny: (error: ApiError, result: RelayResult) => void
 }
 
 /** How an exchange went, from the provider's first header on. Times are `performance.now()`. */
@@ -86,12 +88,50 @@ export class Relay implements EgressHandler {
     }
   }
 
+  /** Whether somebody still waits for the answer. */
+  get open(): boolean {
+    return !this.#settled
+  }
+
+  /** Notes when the answer began, for one whose head is held back. */
+  arrived(): void {
+    if (this.#headersAt === 0) this.#headersAt = performance.now()
+  }
+
+  /** Lets the provider wait. */
+  hold(): void {
+    this.#call?.pause()
+  }
+
+  /** Lets it go on, unless the caller does not keep up. */
+  letGo(): void {
+    if (!this.#waiting) this.#call?.resume()
+  }
+
+  /** Gives the answer another head. Only before its first byte. */
+  revise(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    this.#status = status
+    this.#statusMessage = statusMessage
+    this.#rawHeaders = rawHeaders
+    const length = headerValue(rawHeaders, 'content-length')
+    this.#expected = length === undefined ? -1 : Number(length)
+  }
+
+  /** Ends an answer that may not be passed on, of which nothing has been; `seen` is what it would have said. */
+  deny(error: ApiError, seen: Buffer): void {
+    if (this.#settled) return
+    this.#call?.abort()
+    this.#capture.add(seen)
+    this.#forget()
+    this.#options.deny(error, this.#result('error', error))
+  }
+
   /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
     this.#status = status
     this.#statusMessage = statusMessage
     this.#rawHeaders = rawHeaders
-    this.#headersAt = performance.now()
+    this.arrived()
     this.#stream = headerValue(rawHeaders, 'content-type')?.toLowerCase().startsWith('text/event-stream') ?? false
     const length = headerValue(rawHeaders, 'content-length')
     this.#expected = length === undefined ? -1 : Number(length)
@@ -147,15 +187,15 @@ export class Relay implements EgressHandler {
   }
 
   /** Ends an exchange that may not run on: before the head with an answer of our own, later as a provider's failure would. */
-  cut(error: ApiError): void {
+  cut(error: ApiError, outcome: Outcome = 'incomplete'): void {
     if (this.#settled) return
     this.#call?.abort()
-    this.#end(error)
+    this.#end(error, outcome)
   }
 
-  #end(error: ApiError): void {
+  #end(error: ApiError, outcome: Outcome = 'incomplete'): void {
     if (this.#begun) {
-      this.#breakOff(error)
+      this.#breakOff(error, outcome)
       return
     }
     this.#forget()
@@ -184,9 +224,9 @@ export class Relay implements EgressHandler {
   }
 
   /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
-  #breakOff(error: ApiError): void {
+  #breakOff(error: ApiError, outcome: Outcome): void {
     const { res, dialect, requestId } = this.#options
-    this.#settle('incomplete', error)
+    this.#settle(outcome, error)
     if (this.#frames === null) res.destroy()
     else res.end(inBandError(dialect, error, requestId))
   }
@@ -194,7 +234,11 @@ export class Relay implements EgressHandler {
   #settle(outcome: Outcome, error: ApiError | null): void {
     if (this.#settled) return
     this.#forget()
-    this.#options.settle({
+    this.#options.settle(this.#result(outcome, error))
+  }
+
+  #result(outcome: Outcome, error: ApiError | null): RelayResult {
+    return {
       status: this.#status === 0 ? (error?.status ?? 0) : this.#status,
       outcome,
       error,
@@ -205,7 +249,7 @@ export class Relay implements EgressHandler {
       headersAt: this.#headersAt,
       firstByteAt: this.#firstByteAt,
       lastByteAt: performance.now(),
-    })
+    }
   }
 
   #forget(): void {

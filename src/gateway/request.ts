@@ -1,6 +1,7 @@
 import { ApiError } from '../lib/errors.ts'
-import { isJsonType, readBody, replaceModel, type RequestBody } from './body.ts'
+import { isJsonType, isRecordBody, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
+import { readsBody } from './checks/plan.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
 import type { ChosenConfig } from './config/choose.ts'
 import type { Snapshot } from './doors.ts'
@@ -55,13 +56,28 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else {
+    const reads = progress.guardrails !== null && readsBody(progress.guardrails)
+    if (reads) refuseEncoded(headers)
     progress.target = await resolve(deps, progress, null)
-    progress.body = changed(await read(deps, progress, signsBody(progress.target.provider)), progress)
+    const held = signsBody(progress.target.provider) || (reads && mayHoldWords(headers.contentType))
+    progress.body = changed(await read(deps, progress, held), progress)
     checkBody(progress.operation, headers, progress.body)
   }
   assertServed(progress.target, progress.operation)
   progress.body = withPlainModel(progress.body, progress.target)
 }
+
+/** A guardrail reads what is sent; what it cannot read, nobody may send past it. */
+function refuseEncoded({ forward }: CallerHeaders): void {
+  if (headerValue(forward, 'content-encoding') === undefined) return
+  throw new ApiError('unsupported_media_type', 'Guardrails read this request: send its body without content-encoding.', {
+    param: 'content-encoding',
+  })
+}
+
+/** Uploads of files and of media say nothing in words; of all else somebody may make sense. */
+const mayHoldWords = (contentType: string): boolean =>
+  !/^(?:multipart\/|audio\/|image\/|video\/|application\/(?:octet-stream|pdf|zip|gzip)\b)/i.test(contentType)
 
 const changed = (body: RequestBody, { config }: Progress): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
@@ -115,19 +131,15 @@ function checkBody(operation: MatchedOperation, { contentType }: CallerHeaders, 
     throw new ApiError('unsupported_media_type', `${spec.path} takes application/json, not ${got}.`, { param: 'content-type' })
   }
   if (body.kind !== 'json') return
-  if (!isRecord(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
+  if (!isRecordBody(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
   validateBody(name, body.json)
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const modelOf = (json: unknown): string | null => (isRecord(json) && typeof json['model'] === 'string' ? json['model'] : null)
-
 /** Takes the slug out of a model `@slug/model`, which only we understand. */
 function withPlainModel(body: RequestBody, target: Target): RequestBody {
-  if (!target.modelRewritten || target.model === null || body.bytes === null || !isRecord(body.json)) return body
+  if (!target.modelRewritten || target.model === null || body.bytes === null || !isRecordBody(body.json)) return body
   const bytes = replaceModel(body.bytes, modelOf(body.json) ?? '', target.model)
-  return { ...body, bytes, length: bytes.length }
+  return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
 }
 
 /** Dialects whose providers have paths like ours only when they serve them; a path of any other may well be its own. */

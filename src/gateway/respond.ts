@@ -32,6 +32,13 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   return headers
 }
 
+/** What statuses that no standard has are called. */
+export const ownStatusTexts: Readonly<Record<number, string>> = {
+  246: 'Guardrail Warning',
+  446: 'Denied By Guardrail',
+  499: 'Client Closed Request',
+}
+
 /** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
 export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
   const { req, res, requestId } = exchange
@@ -47,7 +54,7 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
   if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
   res.sendDate = true
-  res.writeHead(error.status, STATUS_CODES[error.status] ?? 'Client Closed Request', headers)
+  res.writeHead(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)
   res.end(body)
   if (!req.complete) linger(req)
 }

@@ -6,6 +6,8 @@ export interface GatewaySettings {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** Off: no request passes through a guardrail. */
+  readonly guardrailsEnabled: boolean
   /** Keys that the operator chose (INIT_*), which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }

@@ -29,6 +29,7 @@ const problems = {
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   headers_too_large: { status: 431, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },
+  hooks_failed: { status: 446, type: 'hooks_failed' },
   client_closed: { status: 499, type: 'client_closed' },
   internal: { status: 500, type: 'server_error' },
   not_implemented: { status: 501, type: 'not_implemented_error' },
@@ -48,8 +49,10 @@ export interface ErrorOptions {
   param?: string
   /** Seconds after which a retry may work; sent as `retry-after` and `retry-after-ms`. */
   retryAfter?: number
-  /** What the body says besides, in a field of its own. */
+  /** What the body says besides, in fields of `error`. */
   details?: Readonly<Record<string, unknown>>
+  /** What the body says besides, in fields beside `error`. */
+  beside?: Readonly<Record<string, unknown>>
   cause?: unknown
 }
 
@@ -59,6 +62,7 @@ export class ApiError extends Error {
   readonly param: string | null
   readonly retryAfter: number | null
   readonly details: Readonly<Record<string, unknown>>
+  readonly beside: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -66,6 +70,7 @@ export class ApiError extends Error {
     this.code = code
     this.param = options.param ?? null
     this.details = options.details ?? {}
+    this.beside = options.beside ?? {}
     this.retryAfter = options.retryAfter ?? (problems[code].status === 503 ? 5 : null)
   }
 
@@ -82,13 +87,19 @@ export class ApiError extends Error {
 export function errorBody(error: ApiError, requestId: string) {
   return {
     error: { message: error.message, type: error.type, param: error.param, code: error.code, request_id: requestId, ...error.details },
+    ...error.beside,
   }
 }
 
 /** The body of the Anthropic dialect, for `/v1/messages` and its children. */
 export function anthropicErrorBody(error: ApiError, requestId: string) {
   const type = anthropicTypes[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
-  return { type: 'error', error: { type, message: error.message, code: error.code, param: error.param }, request_id: requestId }
+  return {
+    type: 'error',
+    error: { type, message: error.message, code: error.code, param: error.param },
+    request_id: requestId,
+    ...error.beside,
+  }
 }
 
 const anthropicTypes: Readonly<Record<number, string>> = {

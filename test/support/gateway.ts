@@ -2,6 +2,7 @@ import { effectiveSettings } from '../../src/lib/access-settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { compileGuardrail, type GuardrailDefinition } from '../../src/gateway/checks/guardrail.ts'
 import { compileConfig } from '../../src/gateway/config/compile.ts'
 import { gatewayConfig, type GatewayConfig } from '../../src/gateway/config/config.schema.ts'
 import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/doors.ts'
@@ -38,6 +39,7 @@ export interface GatewayBedOptions {
   readonly configs?: Readonly<Record<string, GatewayConfig>>
   /** By reference: `id`, `id@label`. */
   readonly prompts?: Readonly<Record<string, Prompt>>
+  readonly guardrails?: Readonly<Record<string, Pick<GuardrailDefinition, 'checks' | 'actions'>>>
   readonly settings?: Partial<GatewaySettings>
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
@@ -51,6 +53,7 @@ const settings: GatewaySettings = {
   streamIdleTimeoutMs: 30_000,
   maxJsonBytes: 10 * 1024 * 1024,
   maxUploadBytes: 64 * 1024 * 1024,
+  guardrailsEnabled: true,
   chosenKeys: new Set(),
 }
 
@@ -68,7 +71,6 @@ const key: KeyView = {
   expiresAt: null,
   status: 'active',
   metadata: {},
-  blockInlineConfig: false,
   defaults: null,
 }
 
@@ -104,6 +106,9 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
   const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...key, ...given }]))
   const providers = new Map(Object.entries(options.providers ?? {}).map(([slug, given]) => [slug, toProvider(slug, given)]))
   const configs = new Map(Object.entries(options.configs ?? {}).map(([slug, given]) => [slug, toConfig(slug, given)]))
+  const guardrails = new Map(
+    Object.entries(options.guardrails ?? {}).map(([id, given]) => [id, compileGuardrail({ id, name: id, ...given })]),
+  )
   const egress = createEgress({
     trustedHosts: options.trustedHosts ?? ['127.0.0.1'],
     connectTimeoutMs: 2000,
@@ -115,6 +120,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       provider: (_, slug) => providers.get(slug) ?? null,
       config: (_, slug) => configs.get(slug) ?? null,
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
+      guardrail: (_, slug) => guardrails.get(slug) ?? null,
     },
     ledger: { reserve: () => ({ settle() {} }) },
     journal: {
@@ -126,7 +132,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       },
     },
     egress,
-    metrics: { record: (observation) => void observed.push(observation), authFailure() {} },
+    metrics: { record: (observation) => void observed.push(observation), authFailure() {}, checkRan() {} },
     settings: { ...settings, ...options.settings },
     report: (error) => void reported.push(error),
   })

@@ -26,6 +26,7 @@ export type Noun =
   | 'policies/rate-limits'
   | 'policies/usage-limits'
   | 'configs'
+  | 'guardrails'
 
 export interface Department {
   readonly workspaceId: string
@@ -161,6 +162,7 @@ async function makeThings(
   })
   await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
   const config = (await post('/configs', { name, slug: `${name}-c`, config: { provider: `@${name}-p` } }))['data'] as { id: string }
+  const guardrail = await post('/guardrails', { name, slug: `${name}-g`, checks: [{ id: 'default.notNull' }], actions: { onFail: 'warn' } })
   const apiKey = await post('/api-keys/workspace/service', { name, scopes: ['logs.list'] })
   const collection = await post('/collections', { name: `${name} c` })
   const label = await post('/labels', { name: `${name}-l` })
@@ -195,6 +197,7 @@ async function makeThings(
     'policies/rate-limits': [String(rateLimit['id'])],
     'policies/usage-limits': [String(usageLimit['id'])],
     'prompts/partials': [String(partial['id']), `pp-${name}-partial`],
+    guardrails: [String(guardrail['id']), `${name}-g`],
     configs: [config.id, `${name}-c`],
     logs: (await logs()).map(({ id }) => id),
   }

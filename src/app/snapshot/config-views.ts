@@ -31,7 +31,7 @@ const queries = {
 
 /** A config as it is stored. */
 export interface SealedConfig {
-  open(vault: Vault): Promise<Loaded<ConfigView>>
+  readonly open: (vault: Vault) => Promise<Loaded<ConfigView>>
 }
 
 /** Reads the config that this scope sees under this slug or id; null when there is none. */

@@ -5,6 +5,14 @@ interface Owned {
   readonly organisationId: string
 }
 
+/** Where the checks of a guardrail are sealed. */
+export const guardrailPlace = ({ id, organisationId }: Owned): Place => ({
+  organisationId,
+  table: 'guardrails',
+  column: 'checks',
+  rowId: id,
+})
+
 /** Where a config's text is sealed, for who writes it and for the snapshot, which reads it. */
 export const configPlace = ({ id, organisationId }: Owned): Place => ({
   organisationId,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
+import type { Guardrail } from '../../gateway/checks/guardrail.ts'
 import type { ConfigView, KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -9,6 +10,7 @@ import type { Vault } from '../secrets/vault.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { readConfig } from './config-views.ts'
 import { anyPartial, readPrompt } from './prompts.ts'
+import { readGuardrail } from './guardrail-views.ts'
 import { createViewCache, type Loaded, type ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
 
@@ -42,6 +44,7 @@ interface State extends SnapshotOptions {
   readonly providers: ViewCache<ProviderView>
   readonly configs: ViewCache<ConfigView>
   readonly prompts: ViewCache<Prompt>
+  readonly guardrails: ViewCache<Guardrail>
   readonly pool: Pool
   readonly started: PromiseWithResolvers<void>
   contactAt: number
@@ -69,6 +72,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     providers: createViewCache(limits),
     configs: createViewCache(documentLimits),
     prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
+    guardrails: createViewCache(documentLimits),
     pool,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
@@ -79,7 +83,8 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   return {
     key: (secret) => key(state, feed, secret),
     provider: (scope, slug) => provider(state, feed, { scope, slug }),
-    config: (scope, reference) => config(state, feed, { scope, reference }),
+    config: (scope, reference) => document(state, feed, { cache: state.configs, read: readConfig, scope, reference }),
+    guardrail: (scope, reference) => document(state, feed, { cache: state.guardrails, read: readGuardrail, scope, reference }),
     prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
     get ready() {
       return !state.stale
@@ -116,8 +121,9 @@ const keyTables = new Set(['api_keys', 'workspaces', 'organisations'])
 const providerTables = new Set(['providers', 'integrations', 'workspaces', 'organisations'])
 const configTables = new Set(['configs', 'workspaces', 'organisations'])
 const promptTables = new Set(['prompts', 'labels', 'workspaces', 'organisations'])
+const guardrailTables = new Set(['guardrails', 'workspaces', 'organisations'])
 
-const cachesOf = ({ keys, providers, configs, prompts }: State) => [keys, providers, configs, prompts]
+const cachesOf = ({ keys, providers, configs, guardrails, prompts }: State) => [keys, providers, configs, guardrails, prompts]
 
 function changed(state: State, { kind, entityId }: Change): void {
   for (const cache of cachesOf(state)) cache.forget(entityId)
@@ -126,6 +132,7 @@ function changed(state: State, { kind, entityId }: Change): void {
   if (configTables.has(kind)) state.configs.forgetMisses()
   if (promptTables.has(kind)) state.prompts.forgetMisses()
   if (kind === 'prompt_partials') state.prompts.forget(anyPartial)
+  if (guardrailTables.has(kind)) state.guardrails.forgetMisses()
 }
 
 function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
@@ -149,16 +156,25 @@ function provider(
   return load(state, feed, () => state.providers.load(id, () => openProvider(state, scope, slug)))
 }
 
-function config(
-  state: State,
-  feed: ChangeFeed,
-  { scope, reference }: { scope: ProviderScope; reference: string },
-): MaybePromise<ConfigView | null> {
+/** A kind of view that is read from one sealed row, found by slug or id. */
+interface Documents<View> {
+  readonly cache: ViewCache<View>
+  readonly read: (
+    pool: Pool,
+    scope: ProviderScope,
+    reference: string,
+  ) => Promise<{ readonly open: (vault: Vault) => Promise<Loaded<View>> } | null>
+  readonly scope: ProviderScope
+  readonly reference: string
+}
+
+function document<View>(state: State, feed: ChangeFeed, wanted: Documents<View>): MaybePromise<View | null> {
+  const { cache, scope, reference } = wanted
   const id = `${scope.workspaceId ?? scope.organisationId}/${reference}`
-  const found = state.configs.hit(id)
+  const found = cache.hit(id)
   if (found !== undefined) return fresh(state, found)
   if (reference.length > longestSlug) return null
-  return load(state, feed, () => state.configs.load(id, () => openConfig(state, scope, reference)))
+  return load(state, feed, () => cache.load(id, () => openDocument(state, wanted)))
 }
 
 function prompt(
@@ -175,8 +191,8 @@ function prompt(
   return load(state, feed, () => state.prompts.load(id, () => readPrompt(ask, scope, reference)))
 }
 
-async function openConfig(state: State, scope: ProviderScope, reference: string): Promise<Loaded<ConfigView> | null> {
-  const sealed = await read(state, () => readConfig(state.pool, scope, reference))
+async function openDocument<View>(state: State, { read: readSealed, scope, reference }: Documents<View>): Promise<Loaded<View> | null> {
+  const sealed = await read(state, () => readSealed(state.pool, scope, reference))
   if (sealed === null) return null
   return sealed.open(state.vault).catch((error: unknown) => {
     throw error instanceof ApiError ? error : unreadable(state, reference, error)

@@ -22,7 +22,7 @@ export interface OpenedIntegration {
   readonly customHeaders: Readonly<Record<string, string>>
 }
 
-interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'blockInlineConfig' | 'role' | 'settings'>, DefaultsRow {
+interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings'>, DefaultsRow {
   readonly scopes: readonly string[]
   readonly metadata: unknown
   readonly workspaceMetadata: unknown
@@ -68,7 +68,6 @@ export async function readKey(pool: Pool, hash: Buffer, now: () => number): Prom
       scopes: row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : new Set(scopes),
       metadata: { ...stringsOf(workspaceMetadata), ...stringsOf(metadata) },
       defaults: requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig }),
-      blockInlineConfig: settings.block_inline_config,
     },
     dependsOn: [row.id, row.organisationId, row.workspaceId, row.userId].filter((id) => id !== null),
     until: remainingMs === null ? Infinity : askedAt + remainingMs,

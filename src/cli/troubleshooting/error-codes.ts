@@ -129,6 +129,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'Something that nobody foresaw went wrong in Gatehouse.',
     fix: 'Look for the `request_id` in the log; send a support bundle.',
   },
+  hooks_failed: {
+    means: 'A guardrail denied the request or the answer (status 446). `hook_results` in the body says which check, and why.',
+    fix: 'Change what is sent, or ask whoever keeps the guardrail. It is one of the config, of the workspace or of the organisation.',
+  },
   not_implemented: {
     means: 'The configuration asks for something that this release stores and cannot carry out.',
     fix: 'Use a config without the part that the message names, or a release that has it.',

@@ -10,7 +10,7 @@ import { maskSecrets, maskText, pathText, restoreSecrets } from '../../lib/maske
 import { madeSlug } from '../../lib/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
-import { guardrailsNamedIn } from './references.ts'
+import { guardrailsNamedIn, refuseUnknownGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { checkUrls } from './urls.ts'
 
@@ -22,7 +22,7 @@ export async function findConfig(
 ): Promise<ConfigEntity> {
   const where = { $and: [byIdOrSlug(reference), visibleConfigs(actor)] }
   const row = await em.findOne(ConfigEntity, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
-  return orNotFound(row, 'config', reference)
+  return orNotFound(row, 'config', { reference, param: 'slug' })
 }
 
 /** A workspace key sees the configs of its workspace, an organisation key those of the organisation. */
@@ -75,6 +75,7 @@ interface NewVersion extends Writing {
 
 async function addVersion(em: EntityManager, row: ConfigEntity, { config, version, actor, vault, egress }: NewVersion): Promise<void> {
   await checkUrls(config, egress)
+  await refuseUnknownGuardrails(em, row, config)
   const owned = { id: row.versionId, organisationId: row.organisationId }
   em.create(ConfigVersion, {
     ...owned,

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { unknownGuardrails } from '../guardrails/index.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ConfigEntity } from './config.entity.ts'
 
@@ -8,6 +9,29 @@ export function guardrailsNamedIn({ input_guardrails = [], output_guardrails = [
   const named = new Set([...input_guardrails, ...output_guardrails].filter((entry) => typeof entry === 'string'))
   for (const target of targets) for (const name of guardrailsNamedIn(target)) named.add(name)
   return named
+}
+
+/** AB01 for a guardrail that a config names and its workspace does not have. */
+export async function refuseUnknownGuardrails(em: EntityManager, row: ConfigEntity, config: GatewayConfig): Promise<void> {
+  const [unknown] = await unknownGuardrails(
+    em,
+    row,
+    [...guardrailsNamedIn(config)].map((name) => name.replace(/^@/, '')),
+  )
+  if (unknown === undefined) return
+  const param = pathOf(config, unknown, 'config')
+  throw new ApiError('AB01', `${param}: there is no guardrail "${unknown}" in this workspace or its organisation.`, { param })
+}
+
+/** Where a config names a guardrail. */
+function pathOf(config: GatewayConfig, reference: string, path: string): string {
+  for (const field of ['input_guardrails', 'output_guardrails'] as const) {
+    const at = (config[field] ?? []).indexOf(reference)
+    if (at !== -1) return `${path}.${field}[${at}]`
+  }
+  for (const [at, target] of (config.targets ?? []).entries())
+    if (guardrailsNamedIn(target).has(reference)) return pathOf(target, reference, `${path}.targets[${at}]`)
+  return path
 }
 
 interface Dependant {

@@ -1,10 +1,10 @@
+import { inlineSecrets } from '../../gateway/checks/secrets.ts'
+import { isFields, items } from '../../gateway/checks/walk.ts'
 import { providerFieldNames, secretConfigFields } from '../../gateway/config/provider-fields.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { SecretPlace } from '../../lib/masked-secrets.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Where a config holds credentials: its own, and those of its targets. */
 export const configSecrets = (config: unknown): readonly SecretPlace[] => (isFields(config) ? secretsAt(config, [], []) : [])
@@ -13,13 +13,20 @@ function secretsAt(config: Fields, path: JsonPath, above: readonly unknown[]): r
   const goesTo = [...above, addressOf(config)]
   const own = Object.keys(config).filter((name) => secretConfigFields.has(name))
   const { targets } = config
+  const guardrails = guardrailFields.flatMap((name) =>
+    items(config[name], [...path, name]).flatMap(([guardrail, at]) => inlineSecrets(guardrail, at)),
+  )
   return [
     ...own.map((name) => ({ path: [...path, name], goesTo })),
+    ...guardrails,
     ...(Array.isArray(targets)
       ? targets.flatMap((target: unknown, at) => (isFields(target) ? secretsAt(target, [...path, 'targets', at], goesTo) : []))
       : []),
   ]
 }
+
+/** Where a config holds guardrails of its own. */
+export const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_request_hooks', 'after_request_hooks'] as const
 
 /** What decides to which host, and to whose account, a credential goes. */
 const addressOf = (config: Fields): unknown =>

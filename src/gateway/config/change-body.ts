@@ -2,11 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../lib/errors.ts'
 import { editJson, type JsonEdit } from '../../lib/json-edit.ts'
 import { existingPaths } from '../../lib/json-path.ts'
-import type { RequestBody } from '../body.ts'
+import { isRecordBody, type RequestBody } from '../body.ts'
 import type { BodyChanges } from './compile.ts'
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * A body with the config's parameters: defaults where the caller said nothing, overrides, then without what is dropped. A body that
@@ -15,7 +12,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export function changeBody(body: RequestBody, { override, fallback, drop }: BodyChanges): RequestBody {
   if (body.kind === 'none') return body
   const { json } = body
-  if (body.kind !== 'json' || !isRecord(json)) throw noParameters()
+  if (body.kind !== 'json' || !isRecordBody(json)) throw noParameters()
   const absent = Object.entries(fallback).filter(([name]) => !Object.hasOwn(json, name) && !Object.hasOwn(override, name))
   const different = Object.entries(override).filter(([name, value]) => !Object.hasOwn(json, name) || !isDeepStrictEqual(json[name], value))
   const set = editBody(

@@ -63,7 +63,7 @@ const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { s
 const checked = createRecent<ChosenConfig>(1000)
 
 function inline(text: string, key: KeyView): ChosenConfig {
-  if (key.blockInlineConfig)
+  if (key.settings.block_inline_config)
     throw new ApiError('forbidden', `Configs in ${header} are not allowed here. Store the config, and send its slug.`, { param: header })
   const known = checked.get(text)
   if (known !== undefined) return known

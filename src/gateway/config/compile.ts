@@ -1,4 +1,6 @@
 import { parseJsonPath, type Step } from '../../lib/json-path.ts'
+import { compileInline, type Guardrail } from '../checks/guardrail.ts'
+import type { InlineGuardrail } from '../checks/guardrail.schema.ts'
 import type { GatewayConfig, GuardrailReference } from './config.schema.ts'
 import { providerFieldNames, providerFieldsOf } from './provider-fields.ts'
 
@@ -30,10 +32,9 @@ export interface ActiveConfig {
   readonly forwardHeaders: ReadonlySet<string>
   readonly requestTimeoutMs: number | null
   readonly changes: BodyChanges | null
-  readonly inputGuardrails: readonly GuardrailReference[]
-  readonly outputGuardrails: readonly GuardrailReference[]
-  readonly beforeHooks: readonly Parameters[]
-  readonly afterHooks: readonly Parameters[]
+  /** Slugs or ids of stored guardrails, and guardrails of the config itself. */
+  readonly inputGuardrails: readonly (string | Guardrail)[]
+  readonly outputGuardrails: readonly (string | Guardrail)[]
   /** Whether answers keep strictly to the OpenAI format; null: as the request says. */
   readonly strictOpenAiCompliance: boolean | null
 }
@@ -52,10 +53,8 @@ export function compileConfig(config: GatewayConfig): ActiveConfig {
     forwardHeaders: new Set(merged.forward_headers?.map((name) => name.toLowerCase())),
     requestTimeoutMs: merged.request_timeout ?? null,
     changes: bodyChanges(merged),
-    inputGuardrails: merged.input_guardrails ?? [],
-    outputGuardrails: merged.output_guardrails ?? [],
-    beforeHooks: merged.before_request_hooks ?? [],
-    afterHooks: merged.after_request_hooks ?? [],
+    inputGuardrails: guardrails(`${option}.input_guardrails`, merged.input_guardrails, merged.before_request_hooks),
+    outputGuardrails: guardrails(`${option}.output_guardrails`, merged.output_guardrails, merged.after_request_hooks),
     strictOpenAiCompliance: merged.strict_open_ai_compliance ?? null,
   }
 }
@@ -107,6 +106,15 @@ function inherited(config: GatewayConfig, target: GatewayConfig): GatewayConfig 
   const fallback = { ...config.default_params, ...target.default_params }
   const drop = [...(config.drop_params ?? []), ...(target.drop_params ?? [])]
   return { ...Object.fromEntries(passed), ...target, override_params: override, default_params: fallback, drop_params: drop }
+}
+
+function guardrails(
+  place: string,
+  named: readonly GuardrailReference[] = [],
+  hooks: readonly InlineGuardrail[] = [],
+): readonly (string | Guardrail)[] {
+  const own = (entry: GuardrailReference, at: number) => (typeof entry === 'string' ? entry : compileInline(entry, `${place}[${at}]`))
+  return [...named, ...hooks].map(own)
 }
 
 function bodyChanges({

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { parseJsonPath } from '../../lib/json-path.ts'
+import { hook, type InlineGuardrail, inlineGuardrail } from '../checks/guardrail.schema.ts'
 import { findProvider } from '../providers/catalog.ts'
 import { providerFieldNames } from './provider-fields.ts'
 import { breaker, cache, retry, strategy } from './strategy.schema.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
-export type GuardrailReference = string | Readonly<Record<string, unknown>>
+export type GuardrailReference = string | InlineGuardrail
 
 /** A gateway config, as it is stored and as `x-service-config` carries it; besides these fields those of the providers. */
 export interface GatewayConfig {
@@ -29,8 +30,8 @@ export interface GatewayConfig {
   readonly drop_params?: readonly string[] | undefined
   readonly input_guardrails?: readonly GuardrailReference[] | undefined
   readonly output_guardrails?: readonly GuardrailReference[] | undefined
-  readonly before_request_hooks?: readonly Readonly<Record<string, unknown>>[] | undefined
-  readonly after_request_hooks?: readonly Readonly<Record<string, unknown>>[] | undefined
+  readonly before_request_hooks?: readonly z.output<typeof hook>[] | undefined
+  readonly after_request_hooks?: readonly z.output<typeof hook>[] | undefined
   readonly strict_open_ai_compliance?: boolean | undefined
   readonly passthrough?: boolean | undefined
   readonly fetch_integrated_models?: boolean | undefined
@@ -62,9 +63,12 @@ const bodyPath = z
   .max(1000)
   .refine((text) => parseJsonPath(text) !== null, 'This is no path: write tools[*].function.strict.')
 const parameters = z.record(z.string().min(1).max(255), z.unknown())
-const guardrail = z.union([slug, z.record(z.string(), z.unknown())])
-const guardrails = z.array(guardrail).max(50).optional()
-const hooks = z.array(z.record(z.string(), z.unknown())).max(50).optional()
+const guardrailSlug = z.string().regex(/^[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
+const guardrails = z
+  .array(z.union([guardrailSlug, inlineGuardrail]))
+  .max(50)
+  .optional()
+const hooks = z.array(hook).max(50).optional()
 
 const ownFields = {
   name: z.string().min(1).max(255).optional(),

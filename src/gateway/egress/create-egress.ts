@@ -91,6 +91,16 @@ export function createEgress(options: EgressOptions): Egress {
       const target = guard.inspect(request.url, 'url')
       return sendSmall(originOf(target, 'url'), target.url.pathname + target.url.search, request)
     },
+    async resolves(url) {
+      try {
+        const target = guard.inspect(url, 'url')
+        if (target.address !== null) return true
+        await guard.checkNames(target, 'url')
+        return (await resolver.resolve(target.hostname)).length > 0
+      } catch {
+        return false
+      }
+    },
     async close() {
       pools.close()
     },

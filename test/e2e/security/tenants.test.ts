@@ -71,6 +71,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /prompts/partials': { name: 'taken', string: 'x' },
   'PUT /prompts/partials/:promptPartialId': { name: 'taken' },
   'PUT /prompts/partials/:promptPartialId/makeDefault': { version: 1 },
+  'POST /guardrails': { name: 'taken', checks: [{ id: 'default.notNull' }], actions: { onFail: 'block' } },
+  'PUT /guardrails/:guardrailId': { name: 'taken', actions: { onFail: 'warn' } },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }

@@ -31,6 +31,15 @@ const fields: Readonly<Record<string, (url: string) => readonly [path: string, b
     '/configs',
     { config: { strategy: { mode: 'single' }, targets: [{ provider: 'openai', custom_host: url }] } },
   ],
+  'webhookURL of a guardrail': (url) => [
+    '/guardrails',
+    { checks: [{ id: 'default.webhook', parameters: { webhookURL: url } }], actions: { onFail: 'block' } },
+  ],
+  'jwksUri of a guardrail': (url) => [
+    '/guardrails',
+    { checks: [{ id: 'default.jwt', parameters: { jwksUri: url } }], actions: { onFail: 'block' } },
+  ],
+  'webhookURL in a config': (url) => ['/configs', { config: { input_guardrails: [{ 'default.webhook': { webhookURL: url } }] } }],
   token_uri: (url) => [
     '/integrations',
     { ai_provider_id: 'vertex-ai', configurations: { ...vertex, vertex_service_account_json: { ...account, token_uri: url } } },
@@ -51,7 +60,7 @@ for (const [name, toBody] of Object.entries(fields)) {
       t.is(answer.status, 400, `${url} (${why}): ${answer.text}`)
     }
     const { rows } = await control.sql.query(
-      `SELECT 1 FROM integrations WHERE name = 'evil' UNION ALL SELECT 1 FROM configs WHERE name = 'evil'`,
+      `SELECT 1 FROM integrations WHERE name = 'evil' UNION ALL SELECT 1 FROM configs WHERE name = 'evil' UNION ALL SELECT 1 FROM guardrails WHERE name = 'evil'`,
     )
     t.deepEqual(rows, [])
   })
@@ -59,11 +68,11 @@ for (const [name, toBody] of Object.entries(fields)) {
   test.serial(`a change cannot bring a bad ${name} in either`, async (t) => {
     const [path, body] = toBody('https://public.ssrf.test/v1')
     const slug = `changing-${name.replaceAll(/\W/g, '-')}`
-    await control.call(acme.adminKey, 'POST', path, { name: slug, ...(path === '/configs' && { slug }), ...body })
+    await control.call(acme.adminKey, 'POST', path, { name: slug, ...(/configs|guardrails/.test(path) && { slug }), ...body })
     for (const { url, why } of ssrfCorpus.slice(0, 20)) {
       const [, changed] = toBody(url)
-      const { configurations, config } = changed as { configurations?: object; config?: object }
-      const change = config === undefined ? { key: 'k', configurations } : { config }
+      const { configurations, config, checks } = changed as { configurations?: object; config?: object; checks?: object }
+      const change = configurations === undefined ? { config, checks } : { key: 'k', configurations }
       const answer = await control.call(acme.adminKey, 'PUT', `${path}/${slug}`, change)
       t.is(answer.status, 400, `${url} (${why}): ${answer.text}`)
     }

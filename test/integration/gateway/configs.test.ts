@@ -2,6 +2,7 @@
 import test from 'ava'
 import type { GatewayConfig } from '../../../src/gateway/config/config.schema.ts'
 import type { KeyView, RequestDefaults } from '../../../src/gateway/doors.ts'
+import { effectiveSettings } from '../../../src/lib/access-settings.ts'
 import { errorOf } from '../../support/caller.ts'
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
@@ -57,7 +58,7 @@ test.before(async () => {
       [keyThat('starts')]: starts('pc-stored'),
       [keyThat('is-bound')]: starts('pc-stored', true),
       [keyThat('is-lost')]: starts('pc-gone'),
-      [keyThat('stores')]: { blockInlineConfig: true },
+      [keyThat('stores')]: { settings: effectiveSettings({ block_inline_config: true }, {}) },
       [keyThat('changes')]: starts('pc-model'),
     },
   })

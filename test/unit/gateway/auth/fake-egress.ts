@@ -17,6 +17,7 @@ export function fakeEgress(answer: (request: SmallRequest, count: number) => Sma
     origin: () => {
       throw new Error('authorization opens no origin')
     },
+    resolves: async () => true,
     close: async () => undefined,
   }
 }

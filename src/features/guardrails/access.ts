@@ -1,0 +1,76 @@
+import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
+import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { demandScope, resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
+import { GuardrailEntity } from './guardrail.entity.ts'
+
+type Verb = 'create' | 'read' | 'update' | 'delete' | 'list'
+
+/** The scopes of a verb: one for a workspace's guardrails, one for the organisation's. */
+export const guardrailScopes = (verb: Verb): string[] => [`guardrails.${verb}`, `organisation_guardrails.${verb}`]
+
+const scopeAt = (workspaceId: string | null | undefined, verb: Verb): string => `${workspaceId ? '' : 'organisation_'}guardrails.${verb}`
+
+interface Home {
+  readonly workspace_id?: string | undefined
+  readonly organisation_id?: string | undefined
+}
+
+/** Where a new guardrail belongs: null is the organisation. Refuses who may not make one there. */
+export async function homeOfNew(
+  em: EntityManager,
+  actor: Actor,
+  { workspace_id: workspace, organisation_id: organisation }: Home,
+): Promise<string | null> {
+  demandOwn(actor, organisation)
+  const inWorkspace = workspace !== undefined || actor.workspaceId !== null
+  if (inWorkspace && organisation !== undefined && workspace === undefined)
+    throw new ApiError('AB03', "The organisation's guardrails are made with an organisation key.", { param: 'organisation_id' })
+  const workspaceId = inWorkspace ? (await resolveWorkspace(em, actor, workspace)).id : null
+  demandScope(actor, scopeAt(workspaceId, 'create'))
+  return workspaceId
+}
+
+function demandOwn(actor: Actor, organisation: string | undefined): void {
+  if (organisation !== undefined && organisation.toLowerCase() !== actor.organisationId)
+    throw new ApiError('AB03', 'A key acts in its own organisation only.', { param: 'organisation_id' })
+}
+
+/** What a list shows: of a workspace, or of all that the caller's scopes allow; with `organisation_id` alone those of the organisation. */
+export async function listed(
+  em: EntityManager,
+  actor: Actor,
+  { workspace_id: workspace, organisation_id: organisation }: Home,
+): Promise<FilterQuery<GuardrailEntity>> {
+  demandOwn(actor, organisation)
+  const live = { organisationId: actor.organisationId, status: 'active' } as const
+  const workspaceId = await workspaceFilter(em, actor, workspace)
+  if (workspaceId !== null) {
+    demandScope(actor, scopeAt(workspaceId, 'list'))
+    return { ...live, workspaceId }
+  }
+  const both = [
+    ...(actor.permissions.has('organisation_guardrails.list') ? [{ workspaceId: null }] : []),
+    ...(actor.permissions.has('guardrails.list') && organisation === undefined ? [{ workspaceId: { $ne: null } }] : []),
+  ]
+  if (both.length === 0) demandScope(actor, scopeAt(null, 'list'))
+  return { ...live, $or: both }
+}
+
+/** A guardrail that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
+export async function findGuardrail(
+  em: EntityManager,
+  actor: Actor,
+  { reference, verb }: { readonly reference: string; readonly verb: 'read' | 'update' | 'delete' },
+): Promise<GuardrailEntity> {
+  const own = actor.workspaceId === null ? {} : { workspaceId: actor.workspaceId }
+  const where = { $and: [byIdOrSlug(reference), { organisationId: actor.organisationId, status: 'active' as const, ...own }] }
+  const row = orNotFound(
+    await em.findOne(GuardrailEntity, where, verb === 'read' ? {} : { lockMode: LockMode.PESSIMISTIC_WRITE }),
+    'guardrail',
+    { reference, param: 'guardrailId' },
+  )
+  demandScope(actor, scopeAt(row.workspaceId, verb))
+  return row
+}

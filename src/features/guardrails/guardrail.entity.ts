@@ -1,0 +1,31 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import type { z } from 'zod'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+import type { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+
+/** Checks of requests and answers, and what follows from them. */
+export const GuardrailEntity = defineEntity({
+  name: 'Guardrail',
+  tableName: 'guardrails',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    /** Null: it belongs to the organisation, and every workspace may use it. */
+    workspaceId: p.uuid().nullable(),
+    slug: p.string().length(255),
+    name: p.string().length(255),
+    status: p.text().$type<'active' | 'archived'>().default('active'),
+    /** New with every change of the checks or the actions. */
+    versionId: p.uuid(),
+    checks: p.blob(),
+    actions: p.json<z.output<typeof guardrailActions>>(),
+    ownerId: p.uuid().nullable(),
+    updatedBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type GuardrailEntity = InferEntity<typeof GuardrailEntity>

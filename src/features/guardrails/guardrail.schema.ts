@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import { listOf, pageFields } from '../../lib/paging.ts'
+import { nameField, slugField } from '../../lib/slug.ts'
+
+/** Read for every request that it applies to, and held in memory. */
+const maxChecksBytes = 256 * 1024
+
+const checks = checkList.refine(
+  (given) => Buffer.byteLength(JSON.stringify(given)) <= maxChecksBytes,
+  `The checks are at most ${maxChecksBytes / 1024} KiB of JSON.`,
+)
+
+export const createGuardrailBody = z
+  .strictObject({
+    name: nameField,
+    checks,
+    actions: guardrailActions,
+    slug: slugField.optional(),
+    workspace_id: z.string().min(1).max(255).optional().meta({
+      description: 'The workspace it is for. A workspace key has one; an organisation key without it makes one for all workspaces.',
+    }),
+    organisation_id: z.uuid().optional(),
+  })
+  .meta({ id: 'CreateGuardrail', description: 'A new guardrail.' })
+
+export const updateGuardrailBody = z
+  .strictObject({ name: nameField.optional(), checks: checks.optional(), actions: guardrailActions.optional() })
+  .meta({ id: 'UpdateGuardrail', description: 'What to change; what is absent stays.' })
+
+export const guardrailParams = z.object({ guardrailId: z.string() })
+
+const references = z
+  .string()
+  .max(10_000)
+  .transform((text) => text.split(',').map((reference) => reference.trim()))
+  .pipe(z.array(z.string().min(1).max(255)).max(100))
+  .optional()
+  .meta({ description: 'Comma-separated ids or slugs: only these.' })
+
+export const guardrailFilter = z.object({
+  ...pageFields({ defaultSize: 100, maxSize: 1000 }),
+  workspace_id: z.string().optional(),
+  organisation_id: z.uuid().optional(),
+  ids: references,
+})
+
+export const guardrailReference = z
+  .object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() })
+  .meta({ id: 'GuardrailReference', description: 'Which guardrail it is, and the version that counts now.' })
+
+const fields = {
+  id: z.uuid(),
+  name: z.string(),
+  slug: z.string(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid().nullable().meta({ description: 'Null: it belongs to the organisation.' }),
+  status: z.enum(['active', 'archived']),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+  owner_id: z.uuid().nullable(),
+  updated_by: z.uuid().nullable(),
+  object: z.literal('guardrail'),
+}
+
+export const guardrailSummary = z.object(fields).meta({ id: 'GuardrailSummary', description: 'A guardrail without its checks.' })
+
+export const guardrailList = listOf(guardrailSummary).meta({ id: 'GuardrailList', description: 'Guardrails, newest first.' })
+
+export const guardrailView = z
+  .object({
+    ...fields,
+    version_id: z.uuid(),
+    checks: z.array(z.record(z.string(), z.unknown())).meta({ description: 'The checks; secrets show as `********`.' }),
+    actions: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Guardrail', description: 'A guardrail with its checks.' })

@@ -1,0 +1,123 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { flushUnique, holdSlug } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { guardrailPlace } from '../../app/snapshot/sealed-texts.ts'
+import { type CheckEntry, checkList } from '../../gateway/checks/guardrail.schema.ts'
+import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
+import { findCheck } from '../../gateway/checks/registry.ts'
+import type { Egress } from '../../gateway/egress/egress.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { maskSecrets, maskText, pathText, type RestoreFault, restoreSecrets } from '../../lib/masked-secrets.ts'
+import { madeSlug } from '../../lib/slug.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import type { Level } from '../../release/level.ts'
+import { GuardrailEntity } from './guardrail.entity.ts'
+
+/** Who writes, and what sees to what is written. */
+export interface Writing {
+  readonly actor: Actor
+  readonly vault: Vault
+  readonly egress: Egress
+  readonly level: Pick<Level, 'release' | 'atLeast'>
+}
+
+export interface NewGuardrail extends Pick<GuardrailEntity, 'name' | 'actions'> {
+  readonly slug?: string | undefined
+  readonly checks: readonly CheckEntry[]
+  /** Null: the organisation's. */
+  readonly workspaceId: string | null
+}
+
+/** Stores a guardrail. The row is written when it returns. */
+export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writing: Writing): Promise<GuardrailEntity> {
+  const { actor } = writing
+  const slug = wanted.slug ?? madeSlug('pg', wanted.name)
+  await holdSlug(em, `guardrails:${actor.organisationId}`, slug)
+  const owned = { id: uuidv7(), organisationId: actor.organisationId }
+  const row = em.create(GuardrailEntity, {
+    ...owned,
+    workspaceId: wanted.workspaceId,
+    slug,
+    name: wanted.name,
+    versionId: uuidv7(),
+    checks: await sealedChecks(owned, await accepted(wanted.checks, [], writing), writing.vault),
+    actions: wanted.actions,
+    ownerId: actor.userId ?? actor.id,
+  })
+  await flushUnique(em, `There is already a guardrail with the slug "${slug}".`, 'slug')
+  return row
+}
+
+/** Makes other checks count. A masked secret stays what it was, as long as it goes where it went. */
+export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: Writing): Promise<void> {
+  const stored = await openChecks(row, writing.vault)
+  row.checks = await sealedChecks(row, await accepted(checks, stored, writing), writing.vault)
+}
+
+const secretsOf = (checks: unknown) => checkListSecrets(checks, [])
+
+/** The checks with their secrets, once everything in them is allowed here. */
+async function accepted(checks: readonly CheckEntry[], stored: unknown, { egress, level }: Writing): Promise<readonly CheckEntry[]> {
+  const outcome = restoreSecrets(checks, stored, secretsOf)
+  if ('fault' in outcome) throw maskFault(outcome.fault)
+  for (const [at, { id }] of checks.entries()) {
+    const since = findCheck(id)?.since ?? '0.0.0'
+    if (!level.atLeast(since))
+      throw new ApiError('AB01', `The check ${id} comes with release ${since}. The level of this installation is ${level.release}.`, {
+        param: `checks[${at}].id`,
+      })
+  }
+  const restored = checkList.parse(outcome.restored)
+  for (const { path, url } of checkUrls(restored, ['checks'])) await egress.origin(withoutQuery(url), pathText(path))
+  return restored
+}
+
+/** The guard looks at hosts; a webhook may have a query. */
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? url
+
+function maskFault({ path, reason }: RestoreFault): ApiError {
+  const param = `checks${pathText(path)}`
+  const why =
+    reason === 'unknown'
+      ? `holds only the mask ${maskText}, and there is no stored value that it could stand for`
+      : 'goes elsewhere than before, and a stored secret only goes where it was stored for'
+  return new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
+}
+
+type Owner = Pick<GuardrailEntity, 'id' | 'organisationId'>
+
+const sealedChecks = async (owner: Owner, checks: readonly CheckEntry[], vault: Vault): Promise<Buffer> =>
+  Buffer.from(await vault.encrypt(guardrailPlace(owner), JSON.stringify(checks)))
+
+/** The checks with their secrets in the clear. */
+async function openChecks(row: Owner & Pick<GuardrailEntity, 'checks'>, vault: Vault): Promise<unknown> {
+  const checks: unknown = JSON.parse(await vault.decrypt(guardrailPlace(row), row.checks))
+  return checks
+}
+
+/** A guardrail as lists show it. */
+export const presentGuardrail = (row: GuardrailEntity) => ({
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  organisation_id: row.organisationId,
+  workspace_id: row.workspaceId ?? null,
+  status: row.status,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+  owner_id: row.ownerId ?? null,
+  updated_by: row.updatedBy ?? null,
+  object: 'guardrail' as const,
+})
+
+/** A guardrail in full, but for its secrets. */
+export async function presentDetail(row: GuardrailEntity, vault: Vault) {
+  const checks = maskSecrets(await openChecks(row, vault), secretsOf)
+  return {
+    ...presentGuardrail(row),
+    version_id: row.versionId,
+    checks: Array.isArray(checks) ? checks.map((entry: unknown) => Object.fromEntries(Object.entries(Object(entry)))) : [],
+    actions: { ...row.actions },
+  }
+}

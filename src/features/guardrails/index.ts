@@ -1,0 +1,27 @@
+import { feature } from '../../app/feature.ts'
+import { guardrailScopes } from './access.ts'
+import { GuardrailEntity } from './guardrail.entity.ts'
+import { createGuardrail, deleteGuardrail, listGuardrails, readGuardrail, updateGuardrail } from './guardrails.routes.ts'
+
+export { unknownGuardrails } from './references.ts'
+
+/** Checks of requests and answers, and what follows from them. */
+export const guardrails = feature({
+  id: 'guardrails',
+  since: '1.3.0',
+  changes: ['1.3.3'],
+  flag: 'GUARDRAILS_ENABLED',
+  requires: ['workspaces'],
+  permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(guardrailScopes),
+  entities: [GuardrailEntity],
+  routes: [createGuardrail, listGuardrails, readGuardrail, updateGuardrail, deleteGuardrail],
+})
+
+/** Kinds of checks that came with later releases; each is a check in src/gateway/checks. */
+const kind = { flag: 'GUARDRAILS_ENABLED', requires: ['guardrails'], permissions: [], entities: [], routes: [] } as const
+
+export const guardrailKinds = [
+  feature({ ...kind, id: 'guardrail-add-prefix', since: '1.3.1' }),
+  feature({ ...kind, id: 'guardrail-allowed-request-types', since: '1.3.1' }),
+  feature({ ...kind, id: 'guardrail-request-parameters', since: '1.6.1' }),
+]

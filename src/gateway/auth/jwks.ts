@@ -1,0 +1,101 @@
+import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose'
+import { z } from 'zod'
+import type { Egress } from '../egress/egress.ts'
+
+type LocalKeys = ReturnType<typeof createLocalJWKSet>
+type Key = Awaited<ReturnType<LocalKeys>>
+
+/** Finds the key of a token. Rejects with a jose error when there is none, with another when the keys cannot be had. */
+export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<Key>
+
+export interface JwksOptions {
+  readonly egress: Egress
+  readonly url: string
+  /** How long fetched keys are believed without asking again. */
+  readonly maxAgeMs: number
+  readonly timeoutMs: number
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+/** A token with an unknown key id asks again no sooner than this, so that strangers cannot make us call. */
+const cooldownMs = 30_000
+/** An issuer of which nothing is known is asked again so soon after it failed. */
+const retryMs = 1000
+/** Keys that were good serve so much longer while the issuer cannot be reached. */
+const maxStaleMs = 24 * 60 * 60 * 1000
+const maxKeys = 100
+const maxSets = 1000
+
+interface Held {
+  keys: LocalKeys | null
+  fetchedAt: number
+  askedAt: number
+  running: Promise<void> | null
+}
+
+/** What was fetched belongs to an egress, and so to one composed app. */
+const byEgress = new WeakMap<Egress, Map<string, Held>>()
+
+/** The keys behind a URL. Keys fetched for one who asks serve all who name the same URL. */
+export function remoteKeys(options: JwksOptions): FindKey {
+  const held = heldFor(options)
+  const { now, maxAgeMs } = options
+  return async (header, token) => {
+    if (held.keys === null || now() - held.fetchedAt > maxAgeMs) await refresh(held, options)
+    try {
+      return await known(held)(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || now() - held.askedAt < cooldownMs) throw error
+      await refresh(held, options)
+      return known(held)(header, token)
+    }
+  }
+}
+
+function heldFor({ egress, url }: JwksOptions): Held {
+  const sets = byEgress.get(egress) ?? new Map<string, Held>()
+  byEgress.set(egress, sets)
+  const existing = sets.get(url)
+  if (existing !== undefined) return existing
+  const [oldest] = sets.keys()
+  if (sets.size >= maxSets && oldest !== undefined) sets.delete(oldest)
+  const made: Held = { keys: null, fetchedAt: -Infinity, askedAt: -Infinity, running: null }
+  sets.set(url, made)
+  return made
+}
+
+function known({ keys }: Held): LocalKeys {
+  if (keys === null) throw new Error('The keys of the issuer cannot be had.')
+  return keys
+}
+
+/** Asks once for all who wait; while the issuer cannot be reached, what it said before serves on, and it is asked every half minute. */
+async function refresh(held: Held, options: JwksOptions): Promise<void> {
+  const usable = held.keys !== null && options.now() - held.fetchedAt < options.maxAgeMs + maxStaleMs
+  if (held.running === null && options.now() - held.askedAt < (usable ? cooldownMs : retryMs)) {
+    known(held)
+    if (usable) return
+    throw new Error('The keys of the issuer are too old, and newer ones cannot be had.')
+  }
+  held.running ??= ask(held, options).finally(() => (held.running = null))
+  await held.running.catch((error: unknown) => {
+    if (!usable) throw error
+  })
+}
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })
+
+async function ask(held: Held, { egress, url, timeoutMs, now }: JwksOptions): Promise<void> {
+  held.askedAt = now()
+  const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs })
+  if (status !== 200) throw new Error(`The issuer answered ${status} when asked for its keys.`)
+  held.keys = localKeys(JSON.parse(text))
+  held.fetchedAt = now()
+}
+
+/** Keys that are there already. Throws when they are no JSON Web Key Set. */
+export function localKeys(document: unknown): LocalKeys {
+  const { keys }: JSONWebKeySet = keySet.parse(document)
+  return createLocalJWKSet({ keys })
+}

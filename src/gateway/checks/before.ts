@@ -1,0 +1,53 @@
+import { editJson } from '../../lib/json-edit.ts'
+import type { RequestBody } from '../body.ts'
+import { known, type Progress } from '../progress.ts'
+import type { BodyEdit, TextPart } from './check.ts'
+import { denial } from './denial.ts'
+import { requestFacts } from './facts.ts'
+import { requestTexts } from './request-texts.ts'
+import { lastText } from './inspection.ts'
+import { type Inspected, type RunDeps, runGuardrails } from './run.ts'
+
+/** A request body as checks see it, and as it can be sent. */
+interface InspectedBody extends Inspected {
+  readonly body: RequestBody
+}
+
+/**
+ * Runs the guardrails before the call. What they change is in the body and the headers afterwards. Throws `hooks_failed` when one of
+ * them denies the request.
+ */
+export async function checkBefore(progress: Progress, deps: RunDeps): Promise<void> {
+  const { guardrails } = progress
+  if (guardrails === null || guardrails.input.length === 0) return
+  const request = requestFacts(progress)
+  const { name } = progress.operation
+  const outcome = await runGuardrails(guardrails.input, {
+    phase: 'input',
+    body: inspected(known(progress.body), name),
+    apply: (held: InspectedBody, edits) => inspected(edited(held.body, edits), name),
+    request,
+    status: null,
+    deps,
+  })
+  progress.hooks = { ...progress.hooks, before_request_hooks: outcome.results }
+  progress.body = outcome.body.body
+  progress.checkedHeaders = outcome.headers
+  if (outcome.deniedBy !== null) throw denial(outcome.deniedBy, progress.hooks)
+}
+
+const inspected = (body: RequestBody, operation: string): InspectedBody => ({ body, json: body.json, parts: partsOf(body, operation) })
+
+/** A body that is no JSON and is held is one text; one that is passed on as it comes says nothing that can be read. */
+function partsOf(body: RequestBody, operation: string): readonly TextPart[] {
+  if (body.kind === 'json') return requestTexts(body.json, operation)
+  return body.bytes === null ? [] : [{ path: [], role: 'user', text: body.bytes.toString('utf8') }]
+}
+
+function edited(body: RequestBody, edits: readonly BodyEdit[]): RequestBody {
+  if (body.bytes === null) return body
+  const text = body.kind === 'json' ? editJson(body.bytes.toString('utf8'), edits) : lastText(edits)
+  const bytes = Buffer.from(text)
+  const json: unknown = body.kind === 'json' ? JSON.parse(text) : undefined
+  return { ...body, bytes, json, length: bytes.length }
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import type { JsonPath } from '../../lib/json-path.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Egress } from '../egress/egress.ts'
+
+/** Before the call on the request, after it on the answer. */
+export type Phase = 'input' | 'output'
+
+/** A piece of text that a person or a model said, and where in the body it stands. */
+export interface TextPart {
+  readonly path: JsonPath
+  /** `user`, `system`, `assistant`, `tool` ... in the words of the body. */
+  readonly role: string
+  readonly text: string
+}
+
+/** What checks may know of a request, in either phase. */
+export interface RequestFacts {
+  /** The JSON body as it will be sent; undefined when there is none. */
+  readonly json: unknown
+  readonly method: string
+  /** Path below `/v1`, without query. */
+  readonly path: string
+  /** A dedicated operation, or `proxy`. */
+  readonly operation: string
+  readonly stream: boolean
+  /** As the caller named it; null when the body names none. */
+  readonly model: string | null
+  readonly provider: string
+  readonly metadata: Readonly<Record<string, string>>
+  /** A header of the caller's by its name in lower case; never one that holds a key of ours. */
+  readonly header: (name: string) => string | undefined
+}
+
+/** What a check looks at. */
+export interface Subject {
+  readonly phase: Phase
+  /** What was said, within the scope of the check. */
+  readonly parts: readonly TextPart[]
+  readonly request: RequestFacts
+  /** The answer; null before the call. */
+  readonly response: { readonly json: unknown; readonly status: number } | null
+}
+
+/** A new value for a part of the body that the check looked at. */
+export interface BodyEdit {
+  readonly path: JsonPath
+  readonly value: unknown
+}
+
+/** What a check found. */
+export interface Verdict {
+  readonly passed: boolean
+  /** What `hook_results` say of it. */
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly edits?: readonly BodyEdit[]
+  /** Headers for the provider, flat; of the caller's those whose names begin with `replaces` are dropped. */
+  readonly headers?: { readonly added: readonly string[]; readonly replaces: string }
+}
+
+export interface CheckContext {
+  readonly egress: Egress
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** How long a call to somebody else may take. */
+  readonly timeoutMs: number
+}
+
+/** A check with its parameters, ready to run many times. */
+export interface ReadyCheck {
+  /** Rejects or throws when it cannot tell; then its `on_error` decides. */
+  readonly run: (subject: Subject, context: CheckContext) => MaybePromise<Verdict>
+  /** Whether a failure on the beginning of a text is one whatever follows, so that a stream may be judged as it comes. */
+  readonly judgesPrefix: boolean
+  /** How many characters back a failure may reach: so much of a stream is held until more is known. */
+  readonly reachesBack?: number
+}
+
+/** Which texts of a conversation a check looks at: all of it, the last message, or those of one role. */
+export const scopes = ['all', 'last', 'user', 'system', 'assistant', 'tool'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A kind of check: how it is described, what parameters it takes, and how it is made ready. */
+export interface Check {
+  readonly id: string
+  readonly title: string
+  /** One sentence for the guide. */
+  readonly about: string
+  /** The release that brings it. */
+  readonly since: string
+  readonly phases: readonly Phase[]
+  /** `text`: it has nothing to do where nothing is said. `request`: it looks at the request itself. */
+  readonly reads: 'text' | 'request'
+  /** Whether it needs to read the body, so that one that cannot be read is refused. */
+  readonly readsBody: boolean
+  /** Whether it may change what it looks at. */
+  readonly changes: boolean
+  /** The milliseconds that a call to somebody else may take unless its parameters say otherwise; null: it calls nobody. */
+  readonly timeoutMs: number | null
+  /** Its own parameters and those that all checks take. */
+  readonly parameters: z.ZodObject
+  /** Parameters that hold secrets, or objects of secrets. */
+  readonly secrets: readonly string[]
+  /** Parameters that hold a URL which will be called. */
+  readonly urls: readonly string[]
+  /** Makes it ready; the parameters are those that the schema gave. */
+  readonly ready: (parameters: unknown) => ReadyCheck
+}
+
+type Shape = Readonly<Record<string, z.ZodType>>
+
+interface Definition<Fields extends Shape> extends Partial<
+  Pick<Check, 'since' | 'phases' | 'reads' | 'readsBody' | 'changes' | 'timeoutMs' | 'secrets' | 'urls'>
+> {
+  readonly id: string
+  readonly title: string
+  readonly about: string
+  readonly fields: Fields
+  /** A rule over several parameters: what is wrong, and with which. */
+  readonly rule?: (parameters: z.output<z.ZodObject<Fields>>) => { readonly field: string; readonly message: string } | null
+  readonly ready: (parameters: z.output<z.ZodObject<Fields>>) => ReadyCheck
+}
+
+const shared = {
+  scope: z
+    .enum(scopes)
+    .default('all')
+    .meta({ description: 'Which texts of the conversation are looked at: all, the last message, or those of one role.' }),
+  on_error: z.enum(['allow', 'deny']).default('allow').meta({ description: 'What counts when the check itself fails or takes too long.' }),
+  failOnError: z.boolean().optional().meta({ description: 'An older way to say `on_error: deny`.' }),
+}
+
+const timeout = (ms: number) => z.int().min(1).max(60_000).default(ms).meta({ description: 'The milliseconds that the call may take.' })
+
+/** Defines a check. */
+export function check<Fields extends Shape>(definition: Definition<Fields>): Check {
+  const { fields, rule, ready, timeoutMs = null } = definition
+  const own = z.object(fields)
+  const schema = z.strictObject({ ...fields, ...shared, ...(timeoutMs !== null && { timeout: timeout(timeoutMs) }) })
+  const parameters = schema.superRefine((given, context) => {
+    const parsed = own.safeParse(given)
+    const fault = parsed.success ? rule?.(parsed.data) : undefined
+    if (fault) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
+  })
+  return {
+    since: '1.3.0',
+    phases: ['input', 'output'],
+    reads: 'text',
+    readsBody: true,
+    changes: false,
+    secrets: [],
+    urls: [],
+    ...definition,
+    timeoutMs,
+    parameters,
+    ready: (given) => ready(own.parse(given)),
+  }
+}
+
+/** `not: true` turns a verdict around. */
+export const notField = z.boolean().default(false).meta({ description: 'Turns the verdict around.' })
+
+/** All that is said, one part a line. */
+export const textOf = ({ parts }: Pick<Subject, 'parts'>): string =>
+  parts.length === 1 ? (parts[0]?.text ?? '') : parts.map(({ text }) => text).join('\n')
+
+/** A verdict with its reason in words. */
+export const verdict = (passed: boolean, explanation: string, more: Readonly<Record<string, unknown>> = {}): Verdict => ({
+  passed,
+  data: { explanation, ...more },
+})

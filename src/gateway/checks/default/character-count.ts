@@ -1,0 +1,10 @@
+import { countCheck } from './counts.ts'
+
+/** How many characters are said. */
+export const characterCount = countCheck({
+  id: 'default.characterCount',
+  title: 'Character count',
+  noun: 'characters',
+  most: 9_999_999,
+  count: (text) => text.length,
+})

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { check, notField, textOf, verdict } from '../check.ts'
+
+interface Counted {
+  readonly id: string
+  readonly title: string
+  readonly noun: 'sentences' | 'words' | 'characters'
+  readonly most: number
+  readonly count: (text: string) => number
+}
+
+const bound = (otherwise: number) => z.number().min(0).default(otherwise)
+
+/** A check of how long the texts are together. */
+export function countCheck({ id, title, noun, most, count }: Counted) {
+  const suffix = noun.charAt(0).toUpperCase() + noun.slice(1)
+  const [min, max] = [`min${suffix}`, `max${suffix}`]
+  return check({
+    id,
+    title,
+    about: `Passes when the texts together have at least \`${min}\` and at most \`${max}\` ${noun}.`,
+    fields: {
+      [min]: bound(0).meta({ description: `The least number of ${noun}.` }),
+      [max]: bound(most).meta({ description: `The largest number of ${noun}.` }),
+      not: notField,
+    },
+    rule: (given) => (Number(given[min]) > Number(given[max]) ? { field: min, message: `It is larger than ${max}.` } : null),
+    ready(given) {
+      const [least, largest, not] = [Number(given[min]), Number(given[max]), given['not'] === true]
+      return {
+        judgesPrefix: !not && least === 0,
+        reachesBack: 0,
+        run(subject) {
+          const found = count(textOf(subject))
+          const within = found >= least && found <= largest
+          return verdict(within !== not, `The text has ${found} ${noun}; ${least} to ${largest} are asked for.`, { not })
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { compileSchema, schemaFault } from '../json-schema/compile.ts'
+import { check, notField, textOf, verdict } from '../check.ts'
+import { jsonIn } from './json-in-text.ts'
+
+const maxSchemaBytes = 64 * 1024
+
+const schemaField = z
+  .record(z.string(), z.unknown())
+  .superRefine((schema, context) => {
+    const fault = JSON.stringify(schema).length > maxSchemaBytes ? 'is larger than 64 KiB' : schemaFault(schema)
+    if (fault !== null) context.addIssue({ code: 'custom', message: `The schema ${fault}.` })
+  })
+  .meta({ description: 'A JSON Schema; `$ref` within the schema only, patterns in RE2 syntax.' })
+
+/** Whether JSON in the answer fits a schema. */
+export const jsonSchema = check({
+  id: 'default.jsonSchema',
+  title: 'JSON schema',
+  about: 'Passes when JSON in the answer (the whole of it, a fenced block, or an object in the text) fits the schema.',
+  phases: ['output'],
+  fields: { schema: schemaField, not: notField },
+  ready({ schema, not }) {
+    const validate = compileSchema(schema)
+    return {
+      judgesPrefix: false,
+      run(subject) {
+        const found = jsonIn(textOf(subject))
+        if (found.length === 0) return verdict(false, 'There is no JSON in the answer.', { not })
+        const faults = found.map((value) => validate(value))
+        const fits = faults.some((list) => list.length === 0)
+        return verdict(fits !== not, `The JSON ${fits ? 'fits' : 'does not fit'} the schema.`, {
+          not,
+          validationErrors: fits ? [] : (faults[0] ?? []).slice(0, 20),
+        })
+      },
+    }
+  },
+})

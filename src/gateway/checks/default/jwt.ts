@@ -1,0 +1,194 @@
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
+import { z } from 'zod'
+import { localKeys, remoteKeys } from '../../auth/jwks.ts'
+import { bearerToken } from '../../identify.ts'
+import { check, type CheckContext, verdict, type Verdict } from '../check.ts'
+import { introspect } from './jwt-introspection.ts'
+import { matcher, matchTypes, toValues, valuesFault, valuesField } from '../match-values.ts'
+import { calledUrl } from './webhook.ts'
+
+/** What verifies with a public key. With a shared secret the published key itself would verify. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const
+
+const claimNames = z.array(z.string().min(1).max(255)).max(50)
+const oneOrMore = z.union([z.string().min(1).max(1000), z.array(z.string().min(1).max(1000)).min(1).max(50)])
+const duration = /^\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|y|yrs?|years?)$/i
+
+const fields = {
+  jwks: z
+    .looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) })
+    .optional()
+    .meta({ description: 'The keys themselves, as a JSON Web Key Set.' }),
+  jwksUri: calledUrl.optional().meta({ description: 'Where the keys are published.' }),
+  introspectEndpoint: calledUrl.optional().meta({ description: 'Where a token can be asked about (RFC 7662).' }),
+  introspectContentType: z
+    .enum(['application/x-www-form-urlencoded', 'application/json'])
+    .default('application/x-www-form-urlencoded')
+    .meta({ description: 'How the token is sent there.' }),
+  introspectCacheMaxAge: z
+    .number()
+    .min(0)
+    .max(86_400)
+    .optional()
+    .meta({ description: 'Seconds for which an answer about a token is kept; absent: not at all.' }),
+  headerKey: z
+    .string()
+    .min(1)
+    .max(256)
+    .default('Authorization')
+    .meta({ description: 'The header that holds the token, with or without `Bearer`.' }),
+  cacheMaxAge: z.number().min(30).max(2_592_000).default(86_400).meta({ description: 'Seconds for which fetched keys are kept.' }),
+  clockTolerance: z.number().min(0).max(3600).default(5).meta({ description: 'Seconds by which clocks may differ.' }),
+  maxTokenAge: z
+    .string()
+    .regex(duration, 'Write a duration, such as 1d or 12h.')
+    .default('1d')
+    .meta({ description: 'The oldest token, by its `iat`.' }),
+  algorithms: z
+    .array(z.enum(algorithms))
+    .min(1)
+    .default(['RS256'])
+    .meta({ description: 'The algorithms that are believed, and no others.' }),
+  issuer: oneOrMore.optional().meta({ description: 'What `iss` must be.' }),
+  audience: oneOrMore.optional().meta({ description: 'What `aud` must hold.' }),
+  requiredClaims: claimNames.default([]).meta({ description: 'Claims that must be there.' }),
+  claimValues: z
+    .record(z.string().min(1).max(255), z.strictObject({ values: valuesField, matchType: z.enum(matchTypes).default('exact') }))
+    .default({})
+    .meta({ description: 'Claim -> the values that it may hold, and how they are compared.' }),
+  headerPayloadMatch: claimNames
+    .default([])
+    .meta({ description: "Names that must have the same value in the token's header and in its claims." }),
+  extractClaims: claimNames.default([]).meta({ description: 'Claims that go to the provider as headers.' }),
+  claimPrefix: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,62}-$/i, 'Write letters, digits and dashes, with a dash at the end.')
+    .default('x-jwt-')
+    .meta({ description: 'What the names of those headers begin with; a caller cannot send such headers.' }),
+}
+
+type Parameters = z.output<z.ZodObject<typeof fields>>
+
+/** Who calls, by a token of another issuer. */
+export const jwt = check({
+  id: 'default.jwt',
+  title: 'JWT',
+  about: 'Passes when the caller shows a token that is signed by the issuer, in time, for the audience, and with the claims asked for.',
+  phases: ['input'],
+  reads: 'request',
+  readsBody: false,
+  timeoutMs: 5000,
+  changes: true,
+  urls: ['jwksUri', 'introspectEndpoint'],
+  fields,
+  rule({ jwks, jwksUri, introspectEndpoint, claimValues }) {
+    if (jwks === undefined && jwksUri === undefined && introspectEndpoint === undefined)
+      return { field: 'jwksUri', message: 'Give jwksUri, jwks or introspectEndpoint.' }
+    const fault = Object.values(claimValues)
+      .map(({ values, matchType }) => valuesFault(matchType, toValues(values)))
+      .find((found) => found !== null)
+    return fault === undefined ? null : { field: 'claimValues', message: `A pattern ${fault}.` }
+  },
+  ready(parameters) {
+    const claims = Object.entries(parameters.claimValues).map(([name, { values, matchType }]) => ({
+      name,
+      holds: matcher(matchType, toValues(values)),
+    }))
+    const header = parameters.headerKey.toLowerCase()
+    const verify = verifier(parameters)
+    return {
+      judgesPrefix: false,
+      async run({ request }, context) {
+        const sent = request.header(header)
+        const token = bearerToken(sent) ?? sent
+        if (token === undefined || token === '') return verdict(false, `There is no token in ${parameters.headerKey}.`)
+        const payload = await verify(token, context)
+        if (typeof payload === 'string') return verdict(false, payload)
+        const fault = claimFault(token, payload, { parameters, claims })
+        return fault === null ? passed(payload, parameters) : verdict(false, fault)
+      },
+    }
+  },
+})
+
+/** The claims of a good token, or what is wrong with it. Rejects when that cannot be told. */
+type Verify = (token: string, context: CheckContext) => Promise<JWTPayload | string>
+
+function verifier(parameters: Parameters): Verify {
+  const { jwks, jwksUri, introspectEndpoint: url } = parameters
+  if (jwks !== undefined) {
+    const keys = localKeys(jwks)
+    return (token, context) => explained(() => jwtVerify(token, keys, optionsOf(parameters, context)))
+  }
+  if (jwksUri === undefined) return (token, context) => introspect(token, { url: url ?? '', ...parameters }, context)
+  return (token, context) => {
+    const { egress, timeoutMs, now } = context
+    const keys = remoteKeys({ egress, url: jwksUri, maxAgeMs: parameters.cacheMaxAge * 1000, timeoutMs, now })
+    return explained(() => jwtVerify(token, keys, optionsOf(parameters, context)))
+  }
+}
+
+const optionsOf = (
+  { algorithms: believed, clockTolerance, maxTokenAge, issuer, audience }: Parameters,
+  { now }: CheckContext,
+): JWTVerifyOptions => ({
+  algorithms: [...believed],
+  clockTolerance,
+  maxTokenAge,
+  currentDate: new Date(now()),
+  requiredClaims: ['exp'],
+  ...(issuer !== undefined && { issuer }),
+  ...(audience !== undefined && { audience }),
+})
+
+async function explained(verify: () => Promise<{ readonly payload: JWTPayload }>): Promise<JWTPayload | string> {
+  try {
+    return (await verify()).payload
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return `The token is not accepted: ${error.message}.`
+    if (error instanceof TypeError) return 'The token is not accepted: its key does not fit its algorithm.'
+    throw error
+  }
+}
+
+interface Rules {
+  readonly parameters: Parameters
+  readonly claims: readonly { readonly name: string; readonly holds: (held: readonly string[]) => boolean }[]
+}
+
+function claimFault(token: string, payload: JWTPayload, { parameters, claims }: Rules): string | null {
+  const missing = parameters.requiredClaims.filter((name) => !Object.hasOwn(payload, name))
+  if (missing.length > 0) return `The token lacks ${missing.join(', ')}.`
+  const wrong = claims.filter(({ name, holds }) => !holds(textsOf(Object.hasOwn(payload, name) ? payload[name] : undefined)))
+  if (wrong.length > 0) return `The token does not hold what is asked for in ${wrong.map(({ name }) => name).join(', ')}.`
+  const different = parameters.headerPayloadMatch.filter((name) => !sameInBoth(token, payload, name))
+  return different.length === 0 ? null : `Header and claims of the token differ in ${different.join(', ')}.`
+}
+
+function sameInBoth(token: string, payload: JWTPayload, name: string): boolean {
+  const header: Readonly<Record<string, unknown>> = { ...decodeProtectedHeader(token) }
+  return header[name] !== undefined && header[name] === payload[name]
+}
+
+/** A claim as texts; a list may also be written as words with spaces, as `scope` is. */
+function textsOf(claim: unknown): readonly string[] {
+  if (Array.isArray(claim)) return claim.map(String)
+  if (typeof claim === 'string') return [claim, ...(claim.includes(' ') ? claim.split(' ') : [])]
+  return claim === undefined || claim === null ? [] : [JSON.stringify(claim)]
+}
+
+function passed(payload: JWTPayload, { extractClaims, claimPrefix }: Parameters): Verdict {
+  const good = verdict(true, 'The token is good.', payload.sub === undefined ? {} : { sub: payload.sub })
+  if (extractClaims.length === 0) return good
+  const added = extractClaims.flatMap((name) => {
+    const value = Object.hasOwn(payload, name) ? headerText(payload[name]) : null
+    return value === null ? [] : [claimPrefix.toLowerCase() + name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-'), value]
+  })
+  return { ...good, headers: { added, replaces: claimPrefix.toLowerCase() } }
+}
+
+/** A claim as a header's value: JSON where it is no plain text. */
+function headerText(claim: unknown): string | null {
+  const text = typeof claim === 'string' ? claim : JSON.stringify(claim)
+  return text !== undefined && /^[\x20-\x7e]{0,4096}$/.test(text) ? text : null
+}

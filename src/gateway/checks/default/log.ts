@@ -1,0 +1,27 @@
+import { check, verdict } from '../check.ts'
+import { calledUrl, headersField, toldOf } from './webhook.ts'
+
+/** Tells a service of one's own. */
+export const log = check({
+  id: 'default.log',
+  title: 'Log',
+  about: 'Posts the request and the answer to a URL, and passes whatever comes back.',
+  phases: ['output'],
+  reads: 'request',
+  timeoutMs: 5000,
+  secrets: ['headers'],
+  urls: ['logURL'],
+  fields: { logURL: calledUrl.meta({ description: 'The URL.' }), headers: headersField },
+  ready: ({ logURL: url, headers }) => ({
+    judgesPrefix: false,
+    async run(subject, { egress, timeoutMs }) {
+      const body = JSON.stringify(toldOf(subject))
+      const told = { url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body, timeoutMs } as const
+      const status = await egress.exchange(told).then(
+        (answered) => answered.status,
+        () => null,
+      )
+      return verdict(true, status === null ? 'The log could not be sent.' : `The log was sent, and answered with ${status}.`)
+    },
+  }),
+})

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { check, notField, verdict } from '../check.ts'
+import { modelNames, modelsField } from './model-whitelist.ts'
+
+const rulesField = z
+  .strictObject({
+    defaults: modelsField.optional(),
+    metadata: z.record(z.string().min(1).max(128), z.record(z.string().max(1000), modelsField)).optional(),
+  })
+  .refine(
+    ({ defaults, metadata = {} }) => defaults !== undefined || Object.keys(metadata).length > 0,
+    'Give defaults, or rules by metadata.',
+  )
+
+/** Which models may be used by whom. */
+export const modelRules = check({
+  id: 'default.modelRules',
+  title: 'Model rules',
+  about: "Passes when the model is one that the request's metadata allow; without a rule for them the defaults count.",
+  phases: ['input'],
+  reads: 'request',
+  fields: {
+    rules: rulesField.meta({
+      description: '`{ "defaults": [models], "metadata": { key: { value: [models] } } }`; the lists of all rules that apply are joined.',
+    }),
+    not: notField,
+  },
+  ready: ({ rules: { defaults = [], metadata = {} }, not }) => ({
+    judgesPrefix: false,
+    run({ request }) {
+      const names = modelNames(request)
+      const matched = Object.entries(metadata).flatMap(([key, byValue]) => {
+        const value = Object.hasOwn(request.metadata, key) ? request.metadata[key] : undefined
+        return value !== undefined && Object.hasOwn(byValue, value) ? [{ rule: `${key}:${value}`, models: byValue[value] ?? [] }] : []
+      })
+      const allowed = new Set(matched.length > 0 ? matched.flatMap(({ models }) => models) : defaults)
+      const found = names.some((name) => allowed.has(name))
+      const matchedRules = matched.map(({ rule }) => rule)
+      return verdict(found !== not, `The model ${request.model} is ${found ? '' : 'not '}in the list that applies.`, { matchedRules, not })
+    },
+  }),
+})

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
+
+/** Names and values as an object, or as the JSON text that older clients write. */
+export const headersField = z
+  .preprocess(
+    (given) => (typeof given === 'string' && given.trim() !== '' ? parsed(given) : given),
+    z.record(
+      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, 'This is not a header name.'),
+      z
+        .string()
+        .max(8192)
+        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.'),
+    ),
+  )
+  .default({})
+  .meta({ description: 'Headers that are sent along.' })
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A URL that the gateway will call. */
+export const calledUrl = z.url({ protocol: /^https?$/ }).max(2048)
+
+/** What somebody else is told of a request. */
+export const toldOf = (subject: Subject) => {
+  const { request, response, phase } = subject
+  const text = textOf(subject)
+  return {
+    request: { json: request.json ?? null, text: phase === 'input' ? text : '', isStreamingRequest: request.stream, isTransformed: false },
+    response: {
+      json: response?.json ?? null,
+      text: phase === 'output' ? text : '',
+      statusCode: response?.status ?? null,
+      isTransformed: false,
+    },
+    provider: request.provider,
+    requestType: request.operation,
+    metadata: request.metadata,
+    eventType: phase === 'input' ? 'beforeRequestHook' : 'afterRequestHook',
+  }
+}
+
+/** The headers of the caller's that are named. */
+export const forwarded = (names: readonly string[], { request }: Subject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = request.header(name.toLowerCase())
+      return value === undefined ? [] : [[name.toLowerCase(), value]]
+    }),
+  )
+
+/** Asks a service of one's own. */
+export const webhook = check({
+  id: 'default.webhook',
+  title: 'Webhook',
+  about:
+    'Posts the request or the answer to a URL and takes its verdict: `{ "verdict": boolean, "transformedData"?: { "request"|"response": { "json" } } }`.',
+  timeoutMs: 3000,
+  changes: true,
+  reads: 'request',
+  secrets: ['headers', 'secret'],
+  urls: ['webhookURL'],
+  fields: {
+    webhookURL: calledUrl.meta({ description: 'The URL.' }),
+    headers: headersField,
+    forwardHeaders: z
+      .array(z.string().min(1).max(256))
+      .max(50)
+      .default([])
+      .meta({ description: "Headers of the caller's that are sent along." }),
+    secret: z
+      .string()
+      .min(8)
+      .max(1000)
+      .optional()
+      .meta({ description: 'Signs the call: `x-service-signature: t=<seconds>,v1=<hex HMAC-SHA256 of "seconds.body">`.' }),
+  },
+  ready: ({ webhookURL: url, headers, forwardHeaders, secret }) => ({
+    judgesPrefix: true,
+    async run(subject, context) {
+      const body = JSON.stringify(toldOf(subject))
+      const all = {
+        ...headers,
+        ...forwarded(forwardHeaders, subject),
+        ...signature(body, secret, context),
+        'content-type': 'application/json',
+      }
+      const { status, text } = await context.egress.exchange({ url, method: 'POST', headers: all, body, timeoutMs: context.timeoutMs })
+      if (status < 200 || status > 299) throw new Error(`The webhook answered ${status}.`)
+      return toVerdict(answer.parse(JSON.parse(text)), subject)
+    },
+  }),
+})
+
+function signature(body: string, secret: string | undefined, { now }: CheckContext): Readonly<Record<string, string>> {
+  if (secret === undefined) return {}
+  const seconds = Math.floor(now() / 1000)
+  return { 'x-service-signature': `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}` }
+}
+
+const changed = z.looseObject({ json: z.unknown().optional() }).nullish()
+const answer = z.looseObject({
+  verdict: z.boolean(),
+  data: z.unknown().optional(),
+  transformedData: z.looseObject({ request: changed, response: changed }).nullish(),
+})
+
+function toVerdict({ verdict: passed, data, transformedData }: z.output<typeof answer>, { phase }: Subject): Verdict {
+  const json = (phase === 'input' ? transformedData?.request : transformedData?.response)?.json
+  const edits: BodyEdit[] = json === undefined || json === null ? [] : [{ path: [], value: json }]
+  return { passed, data: { explanation: `The webhook says ${passed ? 'yes' : 'no'}.`, ...(data !== undefined && { data }) }, edits }
+}

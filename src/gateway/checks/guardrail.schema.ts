@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { findCheck } from './registry.ts'
+
+/** What a success or a failure is worth, as a score for the request. */
+const feedback = z.strictObject({
+  feedback: z.strictObject({
+    value: z.number().min(-10).max(10).optional(),
+    weight: z.number().min(0).max(1).optional(),
+    metadata: z.union([z.string().max(2000), z.record(z.string(), z.unknown())]).optional(),
+  }),
+})
+
+const message = z.string().max(2000)
+
+const options = {
+  deny: z.boolean().optional().meta({ description: 'Whether a failure ends the request with 446; else its answer gets the status 246.' }),
+  async: z.boolean().optional().meta({ description: 'Whether nobody waits for the checks; then they deny and change nothing.' }),
+  sequential: z.boolean().optional().meta({ description: 'Whether the checks run one after the other.' }),
+  on_success: feedback.optional(),
+  on_fail: feedback.optional(),
+  message: message.optional().meta({ description: 'What the caller of a denied request is told.' }),
+}
+
+/** What follows from a failure, in either of two shapes: one word, or its parts. */
+export const guardrailActions = z
+  .strictObject({
+    onFail: z
+      .enum(['block', 'log', 'warn'])
+      .optional()
+      .meta({ description: 'One word for it. `block`: 446. `warn`: the answer, with the status 246. `log`: nobody waits for the checks.' }),
+    ...options,
+  })
+  .superRefine((given, context) => {
+    const other = Object.keys(given).find((name) => name !== 'onFail' && name !== 'message')
+    if (given.onFail !== undefined && other !== undefined)
+      context.addIssue({ code: 'custom', path: [other], message: 'It goes without onFail, which says it all.' })
+  })
+  .meta({ id: 'GuardrailActions', description: 'What follows when a check fails or passes: `onFail` with a message, or the other fields.' })
+
+const parameters = z.record(z.string(), z.unknown())
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** What is wrong with a check's parameters. */
+function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[]): readonly Issue[] {
+  const check = findCheck(id)
+  if (check === null) return [{ path: path.slice(0, -1), message: `There is no check ${JSON.stringify(id.slice(0, 100))}.` }]
+  return (check.parameters.safeParse(given ?? {}).error?.issues ?? []).map((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? { path: [...path, ...issue.path, ...issue.keys.slice(0, 1)], message: `The check ${check.id} has no such parameter.` }
+      : { path: [...path, ...issue.path], message: issue.message },
+  )
+}
+
+/** One check of a guardrail, its parameters checked by its own schema. */
+export const checkEntry = z
+  .strictObject({
+    id: z.string().min(1).max(100).meta({ description: 'Which check; the guide lists them all with their parameters.' }),
+    parameters: parameters.optional(),
+    name: z.string().max(255).optional(),
+    is_enabled: z.boolean().optional(),
+  })
+  .superRefine(({ id, parameters: given }, context) => {
+    for (const { path, message: text } of parameterIssues(id, given, ['parameters']))
+      context.addIssue({ code: 'custom', path: path.length === 0 ? ['id'] : [...path], message: text })
+  })
+  .meta({ id: 'GuardrailCheck', description: 'A check with its parameters.' })
+
+export type CheckEntry = z.output<typeof checkEntry>
+
+/** The checks of a guardrail. */
+export const checkList = z.array(checkEntry).min(1).max(50)
+
+const optionNames = new Set([...Object.keys(options), 'id', 'name', 'type', 'checks', 'is_enabled'])
+
+/** A guardrail that stands in a config: checks by their ids, and what follows from them. */
+export const inlineGuardrail = z
+  .looseObject({
+    ...options,
+    id: z.string().min(1).max(255).optional(),
+    name: z.string().max(255).optional(),
+    checks: checkList.optional(),
+  })
+  .superRefine((given, context) => {
+    const ids = Object.keys(given).filter((name) => !optionNames.has(name))
+    if (ids.length === 0 && given.checks === undefined)
+      context.addIssue({ code: 'custom', path: [], message: 'The guardrail has no check.' })
+    for (const id of ids)
+      for (const { path, message: text } of parameterIssues(id, given[id], [id]))
+        context.addIssue({ code: 'custom', path: path.length === 0 ? [id] : [...path], message: text })
+  })
+
+export type InlineGuardrail = z.output<typeof inlineGuardrail>
+
+/** A hook of a config, as older configs write guardrails. */
+export const hook = z.strictObject({
+  ...options,
+  id: z.string().min(1).max(255).optional(),
+  name: z.string().max(255).optional(),
+  type: z.enum(['guardrail', 'mutator']).optional(),
+  checks: checkList,
+})
+
+/** The checks of an inline guardrail or a hook, in one shape. */
+export const checksOf = (given: InlineGuardrail): readonly CheckEntry[] => [
+  ...(given.checks ?? []),
+  ...Object.entries(given)
+    .filter(([name]) => !optionNames.has(name))
+    .map(([id, held]) => ({ id, parameters: parameters.catch({}).parse(held) })),
+]

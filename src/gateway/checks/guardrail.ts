@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import type { Check, ReadyCheck, Scope } from './check.ts'
+import { scopes } from './check.ts'
+import { type CheckEntry, checksOf, type guardrailActions, type InlineGuardrail } from './guardrail.schema.ts'
+import { findCheck } from './registry.ts'
+
+/** A score for the request. */
+export interface Feedback {
+  readonly value: number
+  readonly weight: number
+  readonly metadata: unknown
+}
+
+/** A check of a guardrail, ready to run. */
+export interface GuardrailCheck {
+  readonly definition: Check
+  readonly ready: ReadyCheck
+  readonly scope: Scope
+  readonly onError: 'allow' | 'deny'
+  readonly timeoutMs: number
+}
+
+/** A guardrail, ready to run. */
+export interface Guardrail {
+  /** By which it is known, and runs once although it is named twice. */
+  readonly id: string
+  readonly name: string
+  readonly deny: boolean
+  readonly async: boolean
+  readonly sequential: boolean
+  /** What the caller of a denied request is told. */
+  readonly message: string | null
+  readonly onSuccess: Feedback | null
+  readonly onFail: Feedback | null
+  readonly checks: readonly GuardrailCheck[]
+}
+
+/** A guardrail as it is stored. */
+export interface GuardrailDefinition {
+  readonly id: string
+  readonly name: string
+  readonly checks: readonly CheckEntry[]
+  readonly actions: z.output<typeof guardrailActions>
+}
+
+/** Makes a checked guardrail ready: once when it is loaded, not for each request. */
+export function compileGuardrail({ id, name, checks, actions }: GuardrailDefinition): Guardrail {
+  const { onFail, message, sequential = false, on_success: success, on_fail: failure } = actions
+  const { deny = false, async = false } = onFail === undefined ? actions : { deny: onFail === 'block', async: onFail === 'log' }
+  return {
+    id,
+    name,
+    deny,
+    async,
+    sequential,
+    message: message ?? null,
+    onSuccess: toFeedback(success, 5),
+    onFail: toFeedback(failure, -5),
+    checks: checks.filter(({ is_enabled: enabled }) => enabled !== false).map(readyCheck),
+  }
+}
+
+/** A guardrail that stands in a config; without an id of its own it is known by its place. */
+export const compileInline = (given: InlineGuardrail, place: string): Guardrail =>
+  compileGuardrail({
+    id: given.id ?? place,
+    name: given.name ?? given.id ?? place,
+    checks: checksOf(given),
+    actions: { ...given, onFail: undefined },
+  })
+
+function toFeedback(
+  given: { readonly feedback: { value?: number | undefined; weight?: number | undefined; metadata?: unknown } } | undefined,
+  otherwise: number,
+): Feedback | null {
+  if (given === undefined) return null
+  const { value = otherwise, weight = 1, metadata = '' } = given.feedback
+  return { value, weight, metadata }
+}
+
+/** Local checks take no time worth a limit; the number is for those that ask somebody. */
+const longestMs = 60_000
+
+function readyCheck({ id, parameters = {} }: CheckEntry): GuardrailCheck {
+  const definition = findCheck(id)
+  if (definition === null) throw new Error(`There is no check ${id}.`)
+  const parsed = definition.parameters.parse(parameters)
+  const { scope, on_error: onError, failOnError, timeout } = parsed
+  return {
+    definition,
+    ready: definition.ready(parsed),
+    scope: scopes.find((name) => name === scope) ?? 'all',
+    onError: onError === 'deny' || failOnError === true ? 'deny' : 'allow',
+    timeoutMs: typeof timeout === 'number' ? timeout : (definition.timeoutMs ?? longestMs),
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { compilePattern, patternFault } from '../pattern.ts'
+
+/** How a value is compared with those asked for. */
+export const matchTypes = ['exact', 'contains', 'containsAll', 'regex'] as const
+export type MatchType = (typeof matchTypes)[number]
+
+/** One value or several. */
+export const valuesField = z.union([z.string().max(1000), z.array(z.string().max(1000)).min(1).max(100)])
+
+export const toValues = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
+
+/** What is wrong with values that are patterns; null when nothing is. */
+export const valuesFault = (type: MatchType, values: readonly string[]): string | null =>
+  type === 'regex' ? (values.map(patternFault).find((fault) => fault !== null) ?? null) : null
+
+/** A comparison that is ready: a text, or a list of texts, is what a claim or a metadata value holds. */
+export function matcher(type: MatchType, wanted: readonly string[]): (held: readonly string[]) => boolean {
+  if (type === 'exact') return (held) => held.some((text) => wanted.includes(text))
+  if (type === 'contains') return (held) => wanted.some((part) => held.some((text) => text.includes(part)))
+  if (type === 'containsAll') return (held) => wanted.every((part) => held.some((text) => text.includes(part)))
+  const patterns = wanted.map(compilePattern)
+  return (held) => held.some((text) => patterns.some((pattern) => pattern.test(text)))
+}

@@ -1,0 +1,64 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { ChosenConfig } from '../config/choose.ts'
+import type { KeyView, Snapshot } from '../doors.ts'
+import type { CallerHeaders } from '../headers.ts'
+import { known, type Progress } from '../progress.ts'
+import type { Phase } from './check.ts'
+import type { Guardrail } from './guardrail.ts'
+import { checksOf } from './run.ts'
+
+/** The guardrails of one request. */
+export interface GuardrailPlan {
+  readonly input: readonly Guardrail[]
+  readonly output: readonly Guardrail[]
+  /** Whether streams keep strictly to the OpenAI format, without events of ours. */
+  readonly strict: boolean
+}
+
+/**
+ * The guardrails of a request: those of the organisation, of the workspace, and of the config; what is named twice runs once. Null when
+ * there are none. Throws `invalid_request` for one that does not exist: a guardrail is never left out in silence.
+ */
+export async function planGuardrails(progress: Progress, snapshot: Snapshot): Promise<GuardrailPlan | null> {
+  const { config } = progress
+  const { key } = known(progress.caller)
+  const [input, output] = await Promise.all([
+    load([...(key.defaults?.inputGuardrails ?? []), ...(config?.inputGuardrails ?? [])], key, snapshot),
+    load([...(key.defaults?.outputGuardrails ?? []), ...(config?.outputGuardrails ?? [])], key, snapshot),
+  ])
+  const plan = {
+    input: withChecks(input, 'input'),
+    output: withChecks(output, 'output'),
+    strict: isStrict(known(progress.headers), config),
+  }
+  return plan.input.length + plan.output.length === 0 ? null : plan
+}
+
+const isStrict = ({ service }: CallerHeaders, config: ChosenConfig | null): boolean =>
+  config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'
+
+async function load(wanted: readonly (string | Guardrail)[], key: KeyView, snapshot: Snapshot): Promise<readonly Guardrail[]> {
+  const byId = new Map<string, Guardrail>()
+  for (const entry of wanted) {
+    const guardrail = typeof entry === 'string' ? await stored(entry, key, snapshot) : entry
+    if (!byId.has(guardrail.id)) byId.set(guardrail.id, guardrail)
+  }
+  return [...byId.values()]
+}
+
+async function stored(reference: string, { organisationId, workspaceId }: KeyView, snapshot: Snapshot): Promise<Guardrail> {
+  const found = await snapshot.guardrail({ organisationId, workspaceId }, reference)
+  if (found !== null) return found
+  throw new ApiError(
+    'invalid_request',
+    `There is no guardrail ${JSON.stringify(reference.slice(0, 60))} in this workspace, and requests must pass it. Take it out of the config or the defaults that name it.`,
+    { param: 'guardrails' },
+  )
+}
+
+/** Whether a request's body has to be read before the call. */
+export const readsBody = ({ input }: GuardrailPlan): boolean =>
+  input.some((guardrail) => checksOf(guardrail, 'input').some(({ definition }) => definition.readsBody))
+
+const withChecks = (guardrails: readonly Guardrail[], phase: Phase): readonly Guardrail[] =>
+  guardrails.filter((guardrail) => checksOf(guardrail, phase).length > 0)

@@ -1,0 +1,166 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Egress } from '../egress/egress.ts'
+import type { BodyEdit, Phase, RequestFacts, Scope, Subject, TextPart, Verdict } from './check.ts'
+import type { Guardrail, GuardrailCheck } from './guardrail.ts'
+import { type CheckRun, type HookResult, lets, toHookResult } from './hook-results.ts'
+
+/** A body as checks see it. */
+export interface Inspected {
+  readonly json: unknown
+  readonly parts: readonly TextPart[]
+  /** Why nobody can read it; then every check that has to fails itself. */
+  readonly unreadable?: string
+}
+
+export interface RunOptions<Body extends Inspected> {
+  readonly phase: Phase
+  readonly body: Body
+  /** The body with some of its values changed. */
+  readonly apply: (body: Body, edits: readonly BodyEdit[]) => Body
+  readonly request: RequestFacts
+  /** The status of the answer, after the call. */
+  readonly status: number | null
+  readonly deps: RunDeps
+}
+
+export interface RunDeps {
+  readonly egress: Egress
+  readonly now: () => number
+  /** Told how each check went. */
+  readonly observe: (check: string, outcome: 'passed' | 'failed' | 'error') => void
+}
+
+/** What the guardrails of a phase found. */
+export interface Outcome<Body> {
+  /** The body, with what was changed. */
+  readonly body: Body
+  readonly changed: boolean
+  readonly results: readonly HookResult[]
+  /** Headers that checks add for the provider. */
+  readonly headers: NonNullable<Verdict['headers']>[]
+  /** The first guardrail that does not let the request go on. */
+  readonly deniedBy: Guardrail | null
+  readonly failed: boolean
+}
+
+/** More than the longest conversations have; beyond it a check would hold up everything else. */
+const maxCharacters = 1024 * 1024
+/** With so much to read, others get their turn between two checks. */
+const manyCharacters = 64 * 1024
+
+interface Step {
+  readonly guardrail: Guardrail
+  readonly check: GuardrailCheck
+}
+
+/**
+ * Runs the guardrails of a phase and waits for those that are not `async`. Checks run at the same time, but for those that change the
+ * body and those of a sequential guardrail: what comes after them sees what they made of it. Never rejects.
+ */
+export async function runGuardrails<Body extends Inspected>(
+  guardrails: readonly Guardrail[],
+  options: RunOptions<Body>,
+): Promise<Outcome<Body>> {
+  const applicable = guardrails.map((guardrail) => ({ guardrail, checks: checksOf(guardrail, options.phase) }))
+  for (const { guardrail, checks } of applicable) if (guardrail.async) runAside(checks, options)
+  const awaited = applicable.filter(({ guardrail, checks }) => !guardrail.async && checks.length > 0)
+  const steps = awaited.flatMap(({ guardrail, checks }) => checks.map((check): Step => ({ guardrail, check })))
+  const state = { body: options.body, runs: new Map<GuardrailCheck, CheckRun>(), headers: Array<NonNullable<Verdict['headers']>>() }
+  for (const group of inGroups(steps)) {
+    const runs = await Promise.all(group.map(({ check }) => runCheck(check, { ...options, body: state.body })))
+    for (const run of runs) {
+      state.runs.set(run.check, run)
+      if (run.verdict?.headers !== undefined) state.headers.push(run.verdict.headers)
+      state.body = withEdits(state.body, run, options)
+    }
+  }
+  const results = awaited.map(({ guardrail, checks }) => ({ guardrail, runs: checks.flatMap((check) => state.runs.get(check) ?? []) }))
+  const failing = results.filter(({ runs }) => !runs.every(lets))
+  return {
+    body: state.body,
+    changed: state.body !== options.body,
+    results: results.map(({ guardrail, runs }) => toHookResult(guardrail, runs)),
+    headers: state.headers,
+    deniedBy: failing.find(({ guardrail }) => guardrail.deny)?.guardrail ?? null,
+    failed: failing.length > 0,
+  }
+}
+
+/** The checks of a guardrail that have something to do in a phase. */
+export const checksOf = ({ checks }: Guardrail, phase: Phase): readonly GuardrailCheck[] =>
+  checks.filter(({ definition }) => definition.phases.includes(phase))
+
+/** Nobody waits for these; what they find is only counted. */
+function runAside<Body extends Inspected>(checks: readonly GuardrailCheck[], options: RunOptions<Body>): void {
+  for (const check of checks) void runCheck(check, options)
+}
+
+/** What may run at the same time: a step that changes the body, or is part of a sequence, runs alone. */
+function inGroups(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const groups: Step[][] = []
+  let open = false
+  for (const step of steps) {
+    const alone = step.guardrail.sequential || step.check.definition.changes
+    if (alone || !open) groups.push([step])
+    else groups.at(-1)?.push(step)
+    open = !alone
+  }
+  return groups
+}
+
+async function runCheck<Body extends Inspected>(check: GuardrailCheck, options: RunOptions<Body>): Promise<CheckRun> {
+  const { deps } = options
+  const startedAt = deps.now()
+  const from = performance.now()
+  const outcome = await judged(check, options).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+  const run = typeof outcome === 'string' ? { verdict: null, error: outcome } : { verdict: outcome, error: null }
+  deps.observe(check.definition.id, run.verdict === null ? 'error' : run.verdict.passed ? 'passed' : 'failed')
+  return { check, ...run, startedAt, durationMs: performance.now() - from }
+}
+
+async function judged<Body extends Inspected>(
+  check: GuardrailCheck,
+  { phase, body, request, status, deps }: RunOptions<Body>,
+): Promise<Verdict> {
+  if (body.unreadable !== undefined && check.definition.readsBody) throw new Error(body.unreadable)
+  const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
+  if (check.definition.reads === 'text') {
+    if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
+    const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
+    if (characters > maxCharacters) throw new Error(`There is more to read than ${maxCharacters} characters.`)
+    if (characters > manyCharacters) await turn()
+  }
+  const subject: Subject = {
+    phase,
+    parts,
+    request: phase === 'input' ? { ...request, json: body.json } : request,
+    response: status === null ? null : { json: body.json, status },
+  }
+  const { egress, now } = deps
+  const verdict = check.ready.run(subject, { egress, now, timeoutMs: check.timeoutMs })
+  return verdict instanceof Promise ? inTime(verdict, check.timeoutMs) : verdict
+}
+
+/** A call may take several steps, each with the limit of the whole: together they get no more. */
+async function inTime(verdict: Promise<Verdict>, timeoutMs: number): Promise<Verdict> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`It took longer than ${timeoutMs} ms.`)), timeoutMs)
+  return Promise.race([verdict, late]).finally(() => clearTimeout(timer))
+}
+
+function inScope(parts: readonly TextPart[], scope: Scope): readonly TextPart[] {
+  if (scope === 'all') return parts
+  return scope === 'last' ? lastMessage(parts) : parts.filter(({ role }) => role === scope)
+}
+
+/** The parts of the message that comes last. */
+function lastMessage(parts: readonly TextPart[]): readonly TextPart[] {
+  const last = parts.at(-1)
+  if (last === undefined) return []
+  const [list, at] = last.path
+  return typeof at === 'number' ? parts.filter(({ path }) => path[0] === list && path[1] === at) : [last]
+}
+
+function withEdits<Body extends Inspected>(body: Body, { verdict }: CheckRun, { apply }: RunOptions<Body>): Body {
+  return verdict?.edits === undefined || verdict.edits.length === 0 ? body : apply(body, verdict.edits)
+}

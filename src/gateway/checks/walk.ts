@@ -1,0 +1,65 @@
+import type { JsonPath } from '../../lib/json-path.ts'
+import type { TextPart } from './check.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Whether a value is a JSON object. */
+export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const roleOf = (value: unknown, otherwise: string): string =>
+  isFields(value) && typeof value['role'] === 'string' ? (roles[value['role']] ?? value['role']) : otherwise
+
+/** One name for each role, whatever the API calls it. */
+const roles: Readonly<Record<string, string>> = {
+  developer: 'system',
+  model: 'assistant',
+  function: 'tool',
+  chatbot: 'assistant',
+  USER: 'user',
+  SYSTEM: 'system',
+  CHATBOT: 'assistant',
+}
+
+/** A text where there is one. */
+export const textAt = (value: unknown, path: JsonPath, role: string): TextPart[] =>
+  typeof value === 'string' && value !== '' ? [{ path, role, text: value }] : []
+
+/** The items of a list, each with its path. */
+export const items = (value: unknown, path: JsonPath): readonly (readonly [item: unknown, path: JsonPath])[] =>
+  Array.isArray(value) ? value.map((item: unknown, at) => [item, [...path, at]] as const) : []
+
+/** How deep a value is looked into; a body has at most 128 levels. */
+const maxDepth = 128
+
+/** Every text anywhere in a value. */
+export function everyText(value: unknown, path: JsonPath, role: string): readonly TextPart[] {
+  const found: TextPart[] = []
+  const walk = (part: unknown, at: (string | number)[]): void => {
+    if (typeof part === 'string') found.push(...textAt(part, at, role))
+    else if (at.length - path.length > maxDepth || typeof part !== 'object' || part === null) return
+    else if (Array.isArray(part)) part.forEach((item: unknown, index) => walk(item, [...at, index]))
+    else for (const [name, child] of Object.entries(part)) walk(child, [...at, name])
+  }
+  walk(value, [...path])
+  return found
+}
+
+/** What a message holds: a text, or a list of parts, in the words of any of the APIs. */
+export function contentTexts(content: unknown, path: JsonPath, role: string): TextPart[] {
+  if (typeof content === 'string') return textAt(content, path, role)
+  if (isFields(content)) return partTexts(content, path, role)
+  return items(content, path).flatMap(([item, at]) => (typeof item === 'string' ? textAt(item, at, role) : partTexts(item, at, role)))
+}
+
+/** Where a part of a message may say something; results of tools may hold parts again. */
+function partTexts(part: unknown, path: JsonPath, role: string): TextPart[] {
+  if (!isFields(part)) return []
+  const own = part['type'] === 'tool_result' ? 'tool' : role
+  return [
+    ...['text', 'refusal', 'thinking', 'output', 'arguments'].flatMap((name) => textAt(part[name], [...path, name], own)),
+    ...['content', 'parts', 'summary'].flatMap((name) => contentTexts(part[name], [...path, name], own)),
+    ...['input', 'args', 'toolUse', 'toolResult', 'functionCall', 'functionResponse', 'json'].flatMap((name) =>
+      isFields(part[name]) ? everyText(part[name], [...path, name], own) : [],
+    ),
+  ]
+}
