@@ -1,5 +1,5 @@
 import type { Feature } from '../app/feature.ts'
-import { analyticsAccess, configsSecurity, dataVisibility, promptAccess } from './access-settings/index.ts'
+import { configsSecurity, promptAccess } from './access-settings/index.ts'
 import { apiKeyExpiry, apiKeys, userApiKeyLimits } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
@@ -29,9 +29,7 @@ export const features: readonly Feature[] = [
   users,
   emailTemplates,
   configsSecurity,
-  analyticsAccess,
   promptAccess,
-  dataVisibility,
   { ...integrations, loadCredential },
   providers,
   virtualKeys,

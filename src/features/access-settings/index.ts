@@ -6,11 +6,5 @@ const settings = { requires: ['organisations'], permissions: [], entities: [], r
 /** Who views and edits configs. */
 export const configsSecurity = feature({ id: 'configs-security', since: '1.3.0', ...settings })
 
-/** Who views analytics. */
-export const analyticsAccess = feature({ id: 'analytics-access', since: '1.9.0', ...settings })
-
 /** Who views and edits prompts. */
 export const promptAccess = feature({ id: 'prompt-access', since: '1.10.0', ...settings })
-
-/** Who sees the logs and analytics of others. */
-export const dataVisibility = feature({ id: 'data-visibility', since: '1.11.0', ...settings })
