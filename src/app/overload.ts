@@ -20,7 +20,7 @@ export interface OverloadOptions {
 
 const everyMs = 250
 /** A loop that is this late, most of the time during a second, makes every caller wait: fewer callers are served better. */
-const latestMs = 200
+const latestMs = 500
 const remembered = 4
 const lateEnough = 3
 /** Shares of the memory limit, as Envoy's overload manager has them. */

@@ -28,7 +28,7 @@ const ask = () =>
 /** Keeps the event loop busy, as a process has it that was given more than it can do. */
 async function stall(untilLogged: string): Promise<void> {
   while (!app.logged.some(({ msg }) => msg === untilLogged)) {
-    const until = performance.now() + 500
+    const until = performance.now() + 1000
     while (performance.now() < until);
     await sleep(1)
   }
