@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { exchange, type Outcome } from './load.ts'
 import { adminKey } from './process.ts'
 
@@ -10,9 +11,17 @@ export const askAdmin = (origin: string, method: string, path: string, body?: un
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-/** The same, for what must go well; resolves with the answer's fields. */
+const retryWithinMs = 20_000
+const retryEveryMs = 500
+
+/** The same, for what must go well, with the retries that a 503 asks for; resolves with the answer's fields. */
 export async function manage(origin: string, method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> {
-  const outcome = await askAdmin(origin, method, path, body)
+  const until = performance.now() + retryWithinMs
+  let outcome = await askAdmin(origin, method, path, body)
+  while (outcome.status === 503 && performance.now() < until) {
+    await sleep(retryEveryMs)
+    outcome = await askAdmin(origin, method, path, body)
+  }
   if (outcome.status !== 200) throw new Error(`${method} ${path}: ${outcome.status ?? outcome.fault} ${outcome.text}`)
   return JSON.parse(outcome.text) as Readonly<Record<string, unknown>>
 }
