@@ -216,13 +216,13 @@ test.serial('strangers cost little: no more than 5 ms of CPU a request', async (
       '/v1/messages',
       `/v1/${'a/'.repeat(size / 4)}`,
     ]) {
-      const ask = () =>
+      const once = () =>
         send(`${gatehouse.origin}${path}`, { headers: { 'x-a': 'a'.repeat(size), 'x-service-api-key': `gh-${'a'.repeat(size)}` } })
       // What is made once, at the first request for it, is not the cost of a request.
-      await ask()
+      await once()
       const before = await cpuMs()
       const requests = Array.from({ length: 60 })
-      await inParallel(requests, 8, ask)
+      await inParallel(requests, 8, once)
       t.true(
         (await cpuMs()) - before < requests.length * 5,
         `${path} with ${size} bytes: ${(await cpuMs()) - before} ms for ${requests.length} requests`,
