@@ -24,6 +24,9 @@ async function doctor(
   return { status, ...(JSON.parse(stdout) as Report) }
 }
 
+/** What other tests do to the server that they share with this one. */
+const ofTheServer: ReadonlySet<string> = new Set(['postgres-connections', 'postgres-long-transactions'])
+
 test('an installation that is well, and then is not', async (t) => {
   const database = await testDatabase()
   t.teardown(database.drop)
@@ -31,7 +34,14 @@ test('an installation that is well, and then is not', async (t) => {
   t.teardown(() => app.stop())
   const env = { ...environment(database.config), DATA_DIR: app.config.dataDir }
   const well = await gatehouseHere(['doctor', '--url', app.baseUrl], { env })
-  t.like(well, { status: 0, stdout: 'Nothing is wrong.\n', stderr: 'asking the process\nchecking what it needs\n' })
+  t.is(well.stderr, 'asking the process\nchecking what it needs\n')
+  const found = [...well.stdout.matchAll(/^(?:WRONG|CAREFUL) +(\S+)$/gm)].map(([, id = '']) => id)
+  t.deepEqual(
+    found.filter((id) => !ofTheServer.has(id)),
+    [],
+    well.stdout,
+  )
+  if (found.length === 0) t.like(well, { status: 0, stdout: 'Nothing is wrong.\n' })
 
   app.deps.metrics.measure('gateway_log_spool_bytes', () => 900 * 1024 * 1024)
   app.deps.metrics.measure('gateway_log_spool_dropped_total', () => 3, { kind: 'record' })
@@ -44,7 +54,7 @@ test('an installation that is well, and then is not', async (t) => {
   const ill = await doctor(['--url', app.baseUrl], env)
   t.is(ill.status, 1)
   t.deepEqual(
-    ill.troubles.map(({ id, severity }) => `${severity} ${id}`),
+    ill.troubles.filter(({ id }) => !ofTheServer.has(id)).map(({ id, severity }) => `${severity} ${id}`),
     [
       'error journal-backlog',
       'error journal-dropped',
