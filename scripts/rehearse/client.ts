@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientConfig } from 'pg'
-import { inDatabase } from '../../test/support/database.ts'
 
 /** Where requests go. */
 export interface Target {
   readonly baseUrl: string
-  readonly database: { readonly superuser: ClientConfig }
 }
 
 /** One request of a client and what it was answered, as it will be sent again by the same client to a later release. */
@@ -30,14 +27,10 @@ export interface Answer {
 /** A request that is yet to be answered. */
 export type Request = Omit<Exchange, 'answer'>
 
-/** What an answer tells of the thing that it is about. */
-export interface Made {
-  readonly id: string
-  readonly slug: string
-  /** The secret of a new API key. */
-  readonly key: string
-  readonly version_id: string
-}
+/** What an answer tells of the thing that it is about: its fields that are texts; empty where there is none. */
+export type Made = Readonly<Record<(typeof told)[number], string>>
+
+const told = ['id', 'slug', 'key', 'user_id', 'invite_link'] as const
 
 /** Requests with one set of headers; every method throws unless the answer is 200, and tells the thing answered. */
 export interface Caller {
@@ -56,8 +49,6 @@ export interface Client {
   with(key: string): Caller
   /** The data plane: this key, this provider, and other headers. */
   through(key: string, provider: string, headers?: Readonly<Record<string, string>>): Caller
-  /** Inserts rows for which there is no route, and tells the first one that the statement returns. */
-  plant(statement: string, values: readonly unknown[]): Promise<Made>
 }
 
 /** Starts a client of an installation. */
@@ -85,12 +76,8 @@ export function createClient(target: Target): Client {
     exchanges,
     with: (key) => caller({ 'x-service-api-key': key }),
     through: (key, provider, headers = {}) => caller({ 'x-service-api-key': key, 'x-service-provider': provider, ...headers }),
-    plant: (statement, values) => exchange({ method: planting, path: statement, headers: {}, body: JSON.stringify(values), items: 0 }),
   }
 }
-
-/** In place of a method. */
-const planting = 'PLANT'
 
 /** Whether a provider was to answer it. */
 export const isDataPlane = ({ headers }: Pick<Request, 'headers'>): boolean => 'x-service-provider' in headers
@@ -98,12 +85,13 @@ export const isDataPlane = ({ headers }: Pick<Request, 'headers'>): boolean => '
 const listedWithinMs = 20_000
 const askEveryMs = 20
 
-/** Sends a request, again and again while its answer lists too little. */
+/** Sends a request, again and again while its answer lists too little, or is put off: a machine may be busy, and clients ask again after a 503. */
 export async function send(target: Target, request: Request): Promise<Answer> {
   const until = performance.now() + listedWithinMs
   for (;;) {
-    const answer = await (request.method === planting ? plant(target, request) : sendOnce(target, request))
-    if (answer.status !== 200 || itemsOf(parse(answer)).length >= request.items) return answer
+    const answer = await sendOnce(target, request)
+    const putOff = answer.status === 503 && performance.now() < until
+    if (!putOff && (answer.status !== 200 || itemsOf(parse(answer)).length >= request.items)) return answer
     if (performance.now() > until) throw new Error(`${request.path} lists fewer than ${request.items} items: ${answer.text.slice(0, 500)}`)
     await sleep(askEveryMs)
   }
@@ -118,12 +106,6 @@ async function sendOnce({ baseUrl }: Target, { method, path, headers, body }: Re
   const type = response.headers.get('content-type')?.split(';')[0] ?? ''
   return { status: response.status, type, text: await response.text() }
 }
-
-const plant = ({ database }: Target, { path, body }: Request): Promise<Answer> =>
-  inDatabase(database.superuser, async (client) => {
-    const { rows } = await client.query<Fields>(path, JSON.parse(body ?? '[]') as unknown[])
-    return { status: 200, type: 'application/json', text: JSON.stringify(rows[0] ?? {}) }
-  })
 
 /** The JSON of an answer; null when it is none. */
 export function parse({ type, text }: Answer): unknown {
@@ -143,8 +125,8 @@ function toMade(answer: Answer): Made {
   const json = parse(answer)
   const data = isObject(json) ? (json['data'] ?? json) : null
   const fields: Fields = isObject(data) ? data : (itemsOf(json).find(isObject) ?? {})
-  const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '')
-  return { id: field('id'), slug: field('slug'), key: field('key'), version_id: field('version_id') }
+  const texts = told.map((name) => [name, typeof fields[name] === 'string' ? fields[name] : ''])
+  return Object.fromEntries(texts) as Made
 }
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)

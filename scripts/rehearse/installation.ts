@@ -45,6 +45,8 @@ export interface Product {
   readonly features: readonly Feature[]
   readonly table: ReleaseTable
   readonly migrations: Migrations
+  /** How long a backfill may take; a minute when absent. */
+  readonly backfillWithinMs?: number
 }
 
 /** Runs `work` on the installation as this release, which brings its schema up first, and ends the process again. */

@@ -10,7 +10,7 @@ export interface Migrations {
   readonly all: string
   /** Those up to a release; null when there are no later ones. */
   upTo(release: string): Promise<string | null>
-  remove(): Promise<void>
+  readonly remove: () => Promise<void>
 }
 
 /** Cuts a folder of migrations at releases, in copies. */

@@ -16,15 +16,23 @@ export async function inOlderSchema(
   { release, directory }: { readonly release: string; readonly directory: string },
 ): Promise<Installation> {
   const older = await createInstallation()
-  await cp(newer.dataDir, older.dataDir, { recursive: true })
-  await migrate(loginOf(older), silent, { directory, deployment: { release } })
-  await inDatabase(newer.database.superuser, (from) => inDatabase(older.database.superuser, (to) => carryOver(from, to)))
-  return older
+  try {
+    await cp(newer.dataDir, older.dataDir, { recursive: true })
+    await migrate(loginOf(older), silent, { directory, deployment: { release } })
+    await inDatabase(newer.database.superuser, (from) => inDatabase(older.database.superuser, (to) => carryOver(from, to)))
+    return older
+  } catch (error) {
+    await older.remove()
+    throw error
+  }
 }
 
 async function carryOver(from: Client, to: Client): Promise<void> {
   const [has, takes] = [await columnsOf(from), await columnsOf(to)]
   await to.query(`SET session_replication_role = replica; TRUNCATE ${[...takes.keys()].join(', ')}`)
+  // The processes make partitions as days come; migrations make none.
+  const { rows: days } = await from.query<{ day: string }>('SELECT DISTINCT created_at::date::text AS day FROM logs')
+  for (const { day } of days) await to.query('SELECT ensure_log_partitions($1::date)', [day])
   for (const [table, columns] of takes) {
     const common = columns.filter((column) => has.get(table)?.includes(column)).join(', ')
     if (common === '') continue

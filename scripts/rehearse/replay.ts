@@ -70,13 +70,16 @@ function rename({ method, path, headers, body, items }: Exchange, renamed: Reado
   return { method, items, ...(JSON.parse(text) as Pick<Request, 'path' | 'headers' | 'body'>) }
 }
 
-/** Short strings are no names: `gpt-4o` and `active` mean the same everywhere. */
+/** Short words are no names: `gpt-4o` and `active` mean the same everywhere. */
 const leastName = 8
 
-/** Notes which strings of an old answer are which of the new one. */
+const wordsOf = (text: string) => text.split(/[^\w-]+/)
+
+/** Notes which words of an old answer are which of the new one: ids, slugs, secrets, also inside a link. */
 function collect(was: unknown, is: unknown, renamed: Map<string, string>): void {
   if (typeof was === 'string' && typeof is === 'string') {
-    if (was !== is && was.length >= leastName) renamed.set(was, is)
+    const now = wordsOf(is)
+    for (const [at, word] of wordsOf(was).entries()) if (word.length >= leastName && word !== now[at]) renamed.set(word, now[at] ?? word)
     return
   }
   if (typeof was !== 'object' || typeof is !== 'object' || was === null || is === null) return

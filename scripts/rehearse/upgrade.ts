@@ -40,16 +40,20 @@ export interface Outcome {
 
 /** Installs a release, and lets its clients make data. */
 export async function installAt(release: string, product: Product, options: Omit<RecordOptions, 'features'>): Promise<Origin> {
-  const installation = await createInstallation()
-  const made = await asRelease(installation, { release, product }, async (app) => ({
-    recording: await record(app, { ...options, features: product.features }),
-    chains: await verifyAudit(app.deps),
-  }))
-  const directory = await product.migrations.upTo(release)
-  if (directory === null) return { release, installation, ...made, rows: await rowCounts(installation) }
-  const older = await inOlderSchema(installation, { release, directory })
-  await installation.remove()
-  return { release, installation: older, ...made, rows: await rowCounts(older) }
+  const made = await createInstallation()
+  try {
+    const data = await asRelease(made, { release, product }, async (app) => ({
+      recording: await record(app, { ...options, features: product.features }),
+      chains: await verifyAudit(app.deps),
+    }))
+    const directory = await product.migrations.upTo(release)
+    const installation = directory === null ? made : await inOlderSchema(made, { release, directory })
+    if (installation !== made) await made.remove()
+    return { release, installation, ...data, rows: await rowCounts(installation) }
+  } catch (error) {
+    await made.remove()
+    throw error
+  }
 }
 
 /** The structure of a fresh installation. */
@@ -123,7 +127,7 @@ async function finish(
   { release, product, directory }: { readonly release: string; readonly product: Product; readonly directory: string },
 ): Promise<readonly string[]> {
   const client = loginOf(copy)
-  await runBackfills({ client, log: silent, migrations: directory, signal: AbortSignal.timeout(60_000) })
+  await runBackfills({ client, log: silent, migrations: directory, signal: AbortSignal.timeout(product.backfillWithinMs ?? 60_000) })
   const { obstacles } = await finalize(client, silent, { deployment: { release }, table: product.table, directory })
   return obstacles.map((obstacle) => `${release} cannot be finalized: ${obstacle}`)
 }

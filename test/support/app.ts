@@ -49,8 +49,16 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const config = options.release === undefined ? settings : { ...settings, version: options.release }
   const lines = new LineCollector()
   const app = await createApp(config, options.features ?? allFeatures, { loggers: createLoggers(config, lines), ...options.overrides })
+  const stop = async () => {
+    await app.drain({ now: true })
+    await rm(dataDir, { recursive: true, force: true })
+    if (options.database === undefined) await database.drop()
+  }
   const { port } = await app.listen()
-  const { deps, snapshot } = await app.started
+  const { deps, snapshot } = await app.started.catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
   return {
     adminKey,
     workspaceKey,
@@ -63,11 +71,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     get logged() {
       return lines.parsed
     },
-    async stop() {
-      await app.drain({ now: true })
-      await rm(dataDir, { recursive: true, force: true })
-      if (options.database === undefined) await database.drop()
-    },
+    stop,
   }
 }
 

@@ -23,6 +23,3 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   await workspace.get(`/logs/${id}`)
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)
 }
-
-/** The trail has no routes yet; what it holds is proved after each upgrade. */
-export const audit: Maker = async () => {}

@@ -1,12 +1,23 @@
-import type { Client, Made } from '../client.ts'
+import type { Made } from '../client.ts'
 import type { Maker, Making } from '../maker.ts'
 
 /** Organisations come with the first start. */
-export const organisations: Maker = async ({ admin }) => {
+export const organisations: Maker = async ({ admin, name }) => {
   const { id } = await admin.get('/admin/organisation')
-  await admin.get('/organisations')
+  await admin.put('/admin/organisation', { name: name('organisation') })
+  await admin.put('/admin/organisation/defaults', { input_guardrails: [name('guardrail')] })
+  await admin.get('/admin/organisation/defaults')
+  await admin.list('/organisations', 1)
   await admin.get(`/organisations/${id}`)
 }
+
+/** A setting of the organisation, which is read with it. */
+export const setting =
+  (settings: Readonly<Record<string, unknown>>): Maker =>
+  async ({ admin }) => {
+    await admin.put('/admin/organisation', { settings })
+    await admin.get('/admin/organisation')
+  }
 
 /** A workspace with a member, and one that was archived and restored; the first one comes with the first start. */
 export const workspaces: Maker = async (making) => {
@@ -28,26 +39,38 @@ export const workspaces: Maker = async (making) => {
   await admin.get(`/admin/workspaces/${id}`)
 }
 
-async function addMembers({ client, admin, name }: Making, path: string): Promise<void> {
-  const [ada, bob] = [await plantUser(client, name('member-ada')), await plantUser(client, name('member-bob'))]
-  await admin.post(path, { users: [ada, bob].map(({ id }) => ({ id, role: 'member' })) })
-  await admin.put(`${path}/${ada.id}`, { role: 'manager' })
-  await admin.remove(`${path}/${bob.id}`)
-  await admin.get(`${path}/${ada.id}`)
+async function addMembers(making: Making, path: string): Promise<void> {
+  const { admin } = making
+  const [ada, bob] = [await addUser(making, 'member-ada'), await addUser(making, 'member-bob')]
+  await admin.post(path, { users: [ada, bob].map((id) => ({ id, role: 'member' })) })
+  await admin.put(`${path}/${ada}`, { role: 'manager' })
+  await admin.remove(`${path}/${bob}`)
+  await admin.get(`${path}/${ada}`)
   await admin.list(path, 1)
 }
 
-/** Users who were changed and deleted. They come by invitation or single sign-on, for which nobody can be waited for here. */
-export const users: Maker = async ({ client, admin, name }) => {
-  const [ada, bob] = [await plantUser(client, name('ada')), await plantUser(client, name('bob'))]
-  await admin.put(`/admin/users/${ada.id}`, { role: 'admin', first_name: 'Ada' })
-  await admin.remove(`/admin/users/${bob.id}`)
-  await admin.get(`/admin/users/${ada.id}`)
+/** Users who were invited, changed and deleted, and invitations that were sent again and called off. */
+export const users: Maker = async (making) => {
+  const { admin } = making
+  const [ada, bob] = [await addUser(making, 'ada'), await addUser(making, 'bob')]
+  await admin.put(`/admin/users/${ada}`, { role: 'admin', first_name: 'Ada' })
+  await admin.remove(`/admin/users/${bob}`)
+  await admin.get(`/admin/users/${ada}`)
   await admin.list('/admin/users', 2)
+  const [open, cancelled] = [await invite(making, 'open'), await invite(making, 'cancelled')]
+  await admin.post(`/admin/users/invites/${open.id}/resend`)
+  await admin.remove(`/admin/users/invites/${cancelled.id}`)
+  await admin.get(`/admin/users/invites/${open.id}`)
+  await admin.list('/admin/users/invites', 3)
 }
 
-const plantUser = (client: Client, name: string): Promise<Made> =>
-  client.plant(
-    `INSERT INTO users (id, organisation_id, email, role) SELECT gen_random_uuid(), id, $1, 'member' FROM organisations RETURNING id`,
-    [`${name}@example.com`],
-  )
+const invite = ({ admin, name }: Making, who: string): Promise<Made> =>
+  admin.post('/admin/users/invites', { email: `${name(who)}@example.com`, role: 'member' })
+
+/** The id of somebody who has accepted an invitation. */
+async function addUser(making: Making, who: string): Promise<string> {
+  const { invite_link: link } = await invite(making, who)
+  const token = /[\w-]+$/.exec(link)?.[0]
+  const { user_id: id } = await making.admin.post('/admin/users/invites/accept', { token })
+  return id
+}

@@ -1,0 +1,185 @@
+// That the rehearsal finds what is wrong with an upgrade: each of these next releases does one thing that it must not.
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import test from 'ava'
+import { z } from 'zod'
+import type { Product } from '../../../scripts/rehearse/installation.ts'
+import { makers } from '../../../scripts/rehearse/makers.ts'
+import { openMigrations } from '../../../scripts/rehearse/migrations.ts'
+import { nextReleases } from '../../../scripts/rehearse/next-releases.ts'
+import { freshCatalogue, installAt, rehearse, type Origin, type Outcome } from '../../../scripts/rehearse/upgrade.ts'
+import { readOwnTable } from '../../../src/app/release-records.ts'
+import type { Feature } from '../../../src/app/feature.ts'
+import type { Route } from '../../../src/app/route.ts'
+import { features } from '../../../src/features/index.ts'
+import { root } from '../../support/cli.ts'
+import { testDatabase, type TestDatabase } from '../../support/database.ts'
+import { startEmulator, type Emulator } from '../../support/emulator/emulator.ts'
+import { record } from '../../support/release-project.ts'
+
+const now = '1.12.0'
+const next = '1.13.0'
+
+const withRoutes = (feature: Feature, routes: readonly Route[]): Feature => ({ ...feature, routes })
+
+/** Only what the cases are about: the rehearsal of everything is a run of its own. */
+const wanted = new Set(['organisations', 'integrations', 'collections', 'labels'])
+const chosen: readonly Feature[] = features.map((feature) => (wanted.has(feature.id) ? feature : withRoutes(feature, [])))
+const chosenMakers = Object.fromEntries(Object.entries(makers).map(([id, maker]) => [id, wanted.has(id) ? maker : async () => {}]))
+
+let keeper: TestDatabase
+let emulator: Emulator
+let origin: Origin | null = null
+const removals: (() => Promise<void>)[] = []
+
+test.before(async () => {
+  keeper = await testDatabase({ empty: true })
+  emulator = await startEmulator()
+  origin = await installAt(now, await productWith({ 'v01.13.00/001-nothing': '-- phase: expand\nSELECT 1;' }), made())
+})
+test.after.always(async () => {
+  await origin?.installation.remove()
+  await Promise.all(removals.map((remove) => remove()))
+  await emulator.stop()
+  await keeper.drop()
+})
+
+const made = () => ({ makers: chosenMakers, providerUrl: emulator.url })
+
+/** The product with a next release that has these migrations. */
+async function productWith(migrations: Readonly<Record<string, string>>, given: readonly Feature[] = chosen): Promise<Product> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-next-'))
+  await cp(path.join(root, 'migrations'), folder, { recursive: true })
+  for (const [id, sql] of Object.entries(migrations)) {
+    await mkdir(path.dirname(path.join(folder, id)), { recursive: true })
+    await writeFile(path.join(folder, `${id}.sql`), sql)
+  }
+  const opened = await openMigrations(folder)
+  removals.push(opened.remove, () => rm(folder, { recursive: true, force: true }))
+  const table = readOwnTable()
+  const releases = [...table.releases, record({ version: next, date: '2099-01-01', chart: '>=1.6.0' })]
+  return { features: given, table: { ...table, releases }, migrations: opened, backfillWithinMs: 3000 }
+}
+
+/** A few at a time: each runs a whole process. */
+const upgradeTo = limited(3, async (product: Product): Promise<Outcome> => {
+  if (origin === null) throw new Error('nothing is installed')
+  return rehearse(origin, { release: next, catalogue: await freshCatalogue(next, product) }, product)
+})
+
+function limited<Input, Output>(width: number, work: (input: Input) => Promise<Output>): (input: Input) => Promise<Output> {
+  const lanes: Promise<unknown>[] = Array.from({ length: width }, () => Promise.resolve())
+  let turn = 0
+  return (input) => {
+    const lane = (turn += 1) % width
+    const done = (lanes[lane] ?? Promise.resolve()).then(() => work(input))
+    lanes[lane] = done.catch(() => null)
+    return done
+  }
+}
+
+test('an upgrade with everything that expand and backfill may do is found to be sound', async (t) => {
+  const { faults, readings, requests } = await upgradeTo(await productWith(nextReleases[0]?.migrations ?? {}))
+  t.deepEqual(faults, [])
+  t.true(readings > 5 && requests > 20, `${readings} readings, ${requests} requests`)
+})
+
+const expand = (...statements: readonly string[]) => ({ 'v01.13.00/001-wrong': `-- phase: expand\n-- Wrong.\n${statements.join('\n')}` })
+const asSystem = "SELECT set_config('app.scope', 'system', true);"
+
+const finds = test.macro(async (t, migrations: Readonly<Record<string, string>>, expected: RegExp) => {
+  const { faults } = await upgradeTo(await productWith(migrations))
+  t.regex(faults.join('\n'), expected)
+})
+
+test(
+  'a change of data',
+  finds,
+  expand(asSystem, "UPDATE labels SET color_code = '#000000';"),
+  /GET \/labels\S* reads otherwise: \$\S*color_code was "#0088ff" and is "#000000"/,
+)
+test(
+  'a loss of data',
+  finds,
+  expand(asSystem, 'DELETE FROM collections WHERE parent_collection_id IS NOT NULL;'),
+  /GET \/collections reads otherwise: .*\n(.*\n)*collections had \d+ rows and has \d+/,
+)
+test(
+  'a change of a credential',
+  finds,
+  expand(asSystem, 'UPDATE integrations SET credential = NULL;'),
+  /GET \/echo\/integration reads otherwise/,
+)
+test(
+  'a change of the audit trail',
+  finds,
+  expand(
+    asSystem,
+    'ALTER TABLE audit_logs DISABLE TRIGGER USER;',
+    "UPDATE audit_logs SET action = 'other' WHERE seq = 2;",
+    'ALTER TABLE audit_logs ENABLE TRIGGER USER;',
+  ),
+  /row 2 /,
+)
+test(
+  'a column that old rows cannot have',
+  finds,
+  expand('ALTER TABLE collections ADD COLUMN tier text NOT NULL;'),
+  /^migration v01\.13\.00\/001-wrong failed at line 3: column "tier" of relation "collections" contains null values$/,
+)
+test(
+  'a step that depends on the data',
+  finds,
+  expand(
+    asSystem,
+    'DO $$ BEGIN IF NOT EXISTS (SELECT FROM labels WHERE NOT is_built_in) THEN CREATE INDEX labels_extra ON labels (name); END IF; END $$;',
+  ),
+  /the schema lacks what a fresh installation has: index CREATE INDEX labels_extra/,
+)
+test(
+  'a backfill that does not end well',
+  finds,
+  { 'v01.13.00/002-fill': '-- phase: backfill\n-- Wrong.\nSELECT $1::text AS cursor, 1 / (1 - least($2, 1)) AS processed;' },
+  /1\.13\.0 cannot be finalized: the backfill v01\.13\.00\/002-fill is not done/,
+)
+test(
+  'a contract step that was taken too early',
+  finds,
+  expand('ALTER TABLE labels DROP COLUMN color_code;'),
+  /color_code was "#0088ff" and is null\n(.*\n)*POST \/labels sent again: the status was 200 and is 500/,
+)
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A route that answers otherwise from the next release on. */
+const changed = (route: Route, change: (answer: Fields) => unknown): Route => ({
+  ...route,
+  response: z.unknown(),
+  async handle(call) {
+    const answer = (await route.handle(call)) as Fields
+    return call.deps.level.atLeast(next) ? change(answer) : answer
+  },
+})
+
+const withoutId = (route: Route) => changed(route, (answer) => Object.fromEntries(Object.entries(answer).filter(([name]) => name !== 'id')))
+
+test('a field that old clients would miss, as soon as the release is finalized', async (t) => {
+  const lacking = chosen.map((feature) => (feature.id === 'labels' ? withRoutes(feature, feature.routes.map(withoutId)) : feature))
+  const product = await productWith({}, lacking)
+  const { faults } = await upgradeTo(product)
+  t.true(
+    faults.some((fault) => /^POST \/labels sent again: .*is gone/.test(fault)),
+    faults.join('\n'),
+  )
+})
+
+test('a feature without a maker, and a route that nobody asks for, cannot be rehearsed', async (t) => {
+  const product = await productWith({})
+  const { labels: _, ...others } = chosenMakers
+  await t.throwsAsync(installAt(now, product, { ...made(), makers: others }), { message: /the feature labels has no maker/ })
+  const lazy = { ...chosenMakers, labels: async () => {} }
+  await t.throwsAsync(installAt(now, product, { ...made(), makers: lazy }), {
+    message: /no maker in .* asks for POST \/labels, GET \/labels/,
+  })
+})
