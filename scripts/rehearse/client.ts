@@ -27,14 +27,16 @@ export interface Answer {
 /** A request that is yet to be answered. */
 export type Request = Omit<Exchange, 'answer'>
 
-/** What an answer tells of the thing that it is about: its fields that are texts; empty where there is none. */
+/** What an answer tells of the thing that it is about: its fields that are texts, or the first of several; empty where there is none. */
 export type Made = Readonly<Record<(typeof told)[number], string>>
 
-const told = ['id', 'slug', 'key', 'user_id', 'invite_link'] as const
+const told = ['id', 'slug', 'key', 'user_id', 'invite_link', 'feedback_ids'] as const
 
-/** Requests with one set of headers; every method throws unless the answer is 200, and tells the thing answered. */
+/** Requests with one set of headers; every method but `refused` throws unless the answer is 200, and tells the thing answered. */
 export interface Caller {
   get(path: string): Promise<Made>
+  /** Asks for what must be answered with this status: a denial, or something that is not there. */
+  refused(status: number, method: string, path: string): Promise<void>
   /** Asks until so many items are listed, which may take a moment; then the first of them. */
   list(path: string, items: number): Promise<Made>
   post(path: string, body?: unknown): Promise<Made>
@@ -54,10 +56,10 @@ export interface Client {
 /** Starts a client of an installation. */
 export function createClient(target: Target): Client {
   const exchanges: Exchange[] = []
-  const exchange = async (request: Request) => {
+  const exchange = async (request: Request, expected = 200) => {
     const answer = await send(target, request)
     exchanges.push({ ...request, answer })
-    if (answer.status !== 200)
+    if (answer.status !== expected)
       throw new Error(`${request.method} ${request.path} was answered ${answer.status}: ${answer.text.slice(0, 500)}`)
     return toMade(answer)
   }
@@ -66,6 +68,9 @@ export function createClient(target: Target): Client {
       exchange({ method, path, headers, body: body === undefined ? null : JSON.stringify(body), items })
     return {
       get: (path) => ask('GET', path),
+      async refused(status, method, path) {
+        await exchange({ method, path, headers, body: method === 'GET' ? null : '{}', items: 0 }, status)
+      },
       list: (path, items) => ask('GET', path, { items }),
       post: (path, body = {}) => ask('POST', path, { body }),
       put: (path, body) => ask('PUT', path, { body }),
@@ -125,7 +130,8 @@ function toMade(answer: Answer): Made {
   const json = parse(answer)
   const data = isObject(json) ? (json['data'] ?? json) : null
   const fields: Fields = isObject(data) ? data : (itemsOf(json).find(isObject) ?? {})
-  const texts = told.map((name) => [name, typeof fields[name] === 'string' ? fields[name] : ''])
+  const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
+  const texts = told.map((name) => [name, first(fields[name])]).map(([name, value]) => [name, typeof value === 'string' ? value : ''])
   return Object.fromEntries(texts) as Made
 }
 

@@ -1,7 +1,9 @@
 import type { Maker } from './maker.ts'
 import { apiKeys } from './makers/api-keys.ts'
-import { logs } from './makers/gateway.ts'
+import { feedback, logs, savedFilters } from './makers/gateway.ts'
+import { guardrailKind, guardrails } from './makers/guardrails.ts'
 import { collections, configs, labels } from './makers/library.ts'
+import { policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { organisations, setting, users, workspaces } from './makers/tenancy.ts'
@@ -19,16 +21,22 @@ export const makers: Readonly<Record<string, Maker>> = {
   users,
   'email-templates': withoutData,
   'configs-security': setting({ membersWriteConfigs: true }),
-  'analytics-access': setting({ membersViewAnalytics: false }),
   'prompt-access': setting({ membersWritePrompts: true }),
-  'data-visibility': setting({ membersViewAllData: false }),
   integrations,
   providers,
   'virtual-keys': virtualKeys,
   collections,
   labels,
   prompts,
+  guardrails,
+  'guardrail-add-prefix': guardrailKind('default.addPrefix', { prefix: 'Be brief: ' }),
+  'guardrail-allowed-request-types': guardrailKind('default.allowedRequestTypes', { allowedTypes: ['chatComplete'] }),
+  'guardrail-request-parameters': guardrailKind('default.requestParametersCheck', { params: { blockedKeys: ['logit_bias'] } }),
   configs,
+  policies,
+  'policy-entities': policyEntities,
   logs,
+  feedback,
+  'saved-filters': savedFilters,
   audit: withoutData,
 }

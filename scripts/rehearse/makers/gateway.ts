@@ -23,3 +23,24 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   await workspace.get(`/logs/${id}`)
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)
 }
+
+/** What callers think of an answer: one word at a time, several at once, and a change of mind. */
+export const feedback: Maker = async ({ workspace, name }) => {
+  const one = { trace_id: name('judged'), value: 5, weight: 0.5, metadata: { team: name('team') } }
+  await workspace.post('/feedback', [one, { trace_id: name('judged'), value: -5 }])
+  const { feedback_ids: id } = await workspace.post('/feedback', one)
+  await workspace.put(`/feedback/${id}`, { value: 7 })
+}
+
+/** Filters of logs and of analytics, changed and deleted. */
+export const savedFilters: Maker = async ({ admin, workspace, name }) => {
+  const filters = { ai_model: 'gpt-4o', cost_min: 0.5, time_of_generation_min: '2025-01-01T00:00:00Z', metadata: { team: name('team') } }
+  const { id, slug } = await workspace.post('/saved-filters', { name: name('filter'), filters })
+  await workspace.put(`/saved-filters/${slug}`, { name: name('renamed filter'), filters: { ...filters, is_success: true } })
+  await workspace.get(`/saved-filters/${id}`)
+  await workspace.post('/saved-filters', { name: name('analytics filter'), type: 'analytics', filters: { status_code: '200, 429' } })
+  const deleted = await workspace.post('/saved-filters', { name: name('deleted filter'), filters: {} })
+  await workspace.remove(`/saved-filters/${deleted.slug}`)
+  await workspace.list('/saved-filters', 2)
+  await admin.list('/saved-filters?type=analytics', 1)
+}

@@ -5,7 +5,7 @@ import type { Maker, Making } from '../maker.ts'
 export const organisations: Maker = async ({ admin, name }) => {
   const { id } = await admin.get('/admin/organisation')
   await admin.put('/admin/organisation', { name: name('organisation') })
-  await admin.put('/admin/organisation/defaults', { input_guardrails: [name('guardrail')] })
+  await admin.put('/admin/organisation/defaults', { input_guardrails: [], output_guardrails: [] })
   await admin.get('/admin/organisation/defaults')
   await admin.list('/organisations', 1)
   await admin.get(`/organisations/${id}`)

@@ -1,0 +1,50 @@
+import type { Caller } from '../client.ts'
+import type { Maker, Making } from '../maker.ts'
+
+/** A guardrail of a workspace that denies a request, one that the organisation has for all requests, and one that was deleted. */
+export const guardrails: Maker = async (making) => {
+  const { admin, workspace, name } = making
+  const required = (metadata: string) => ({ id: 'default.requiredMetadataKeys', parameters: { metadataKeys: [metadata], operator: 'all' } })
+  const denying = await addGuardrail(workspace, { name: name('denying'), checks: [required('nobody')], actions: { deny: true } })
+  await workspace.put(`/guardrails/${denying}`, { checks: [required('somebody')], actions: { onFail: 'block', message: 'No.' } })
+  await workspace.get(`/guardrails/${denying}`)
+  await (await guarded(making, denying)).refused(446, 'GET', '/echo/guardrail')
+  const ofAll = await addGuardrail(admin, { name: name('of-all'), checks: [required('team')], actions: { deny: false, async: true } })
+  await admin.put(`/guardrails/${ofAll}`, { name: name('renamed guardrail') })
+  await admin.put('/admin/organisation/defaults', { input_guardrails: [ofAll] })
+  await admin.get('/admin/organisation/defaults')
+  const deleted = await addGuardrail(workspace, { name: name('deleted'), checks: [required('team')], actions: { onFail: 'log' } })
+  await workspace.remove(`/guardrails/${deleted}`)
+  await admin.list('/guardrails', 2)
+}
+
+/** A guardrail with one check of a kind, and a request that it lets through. */
+export const guardrailKind =
+  (check: string, parameters: Readonly<Record<string, unknown>>): Maker =>
+  async (making) => {
+    const slug = await addGuardrail(making.workspace, {
+      name: making.name(check.replace('.', '-')),
+      checks: [{ id: check, parameters }],
+      actions: { onFail: 'block' },
+    })
+    await making.workspace.get(`/guardrails/${slug}`)
+    const messages = [{ role: 'user', content: 'Say hello.' }]
+    await (await guarded(making, slug)).post('/chat/completions', { model: 'gpt-4o', messages })
+  }
+
+const addGuardrail = async (caller: Caller, guardrail: Readonly<Record<string, unknown>>): Promise<string> =>
+  (await caller.post('/guardrails', guardrail)).slug
+
+/** The data plane behind a guardrail, with a provider of its own. */
+async function guarded({ client, workspace, workspaceKey, providerUrl }: Making, guardrail: string): Promise<Caller> {
+  const slug = `${guardrail}-provider`
+  await workspace.post('/integrations', {
+    name: slug,
+    slug,
+    default_provider_slug: slug,
+    ai_provider_id: 'openai',
+    key: `sk-${slug}`,
+    configurations: { custom_host: providerUrl },
+  })
+  return client.through(workspaceKey, `@${slug}`, { 'x-service-config': JSON.stringify({ input_guardrails: [guardrail] }) })
+}
