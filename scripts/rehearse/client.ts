@@ -126,11 +126,12 @@ const itemsOf = (json: unknown): readonly unknown[] => {
   return Array.isArray(data) ? data : []
 }
 
+const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
+
 function toMade(answer: Answer): Made {
   const json = parse(answer)
   const data = isObject(json) ? (json['data'] ?? json) : null
   const fields: Fields = isObject(data) ? data : (itemsOf(json).find(isObject) ?? {})
-  const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
   const texts = told.map((name) => [name, first(fields[name])]).map(([name, value]) => [name, typeof value === 'string' ? value : ''])
   return Object.fromEntries(texts) as Made
 }

@@ -9,7 +9,7 @@ import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { organisations, setting, users, workspaces } from './makers/tenancy.ts'
 
 /** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
-const withoutData: Maker = async () => {}
+export const withoutData: Maker = async () => {}
 
 /** Who makes the data of each feature, by its id. A feature that is missing here cannot be rehearsed, and fails the rehearsal. */
 export const makers: Readonly<Record<string, Maker>> = {

@@ -1,10 +1,12 @@
 import type { Caller } from '../client.ts'
 import type { Maker, Making } from '../maker.ts'
 
+/** A check that requests have this metadata. */
+const required = (metadata: string) => ({ id: 'default.requiredMetadataKeys', parameters: { metadataKeys: [metadata], operator: 'all' } })
+
 /** A guardrail of a workspace that denies a request, one that the organisation has for all requests, and one that was deleted. */
 export const guardrails: Maker = async (making) => {
   const { admin, workspace, name } = making
-  const required = (metadata: string) => ({ id: 'default.requiredMetadataKeys', parameters: { metadataKeys: [metadata], operator: 'all' } })
   const denying = await addGuardrail(workspace, { name: name('denying'), checks: [required('nobody')], actions: { deny: true } })
   await workspace.put(`/guardrails/${denying}`, { checks: [required('somebody')], actions: { onFail: 'block', message: 'No.' } })
   await workspace.get(`/guardrails/${denying}`)

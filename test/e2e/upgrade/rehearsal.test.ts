@@ -88,38 +88,27 @@ test('an upgrade with everything that expand and backfill may do is found to be 
 const expand = (...statements: readonly string[]) => ({ 'v01.13.00/001-wrong': `-- phase: expand\n-- Wrong.\n${statements.join('\n')}` })
 const asSystem = "SELECT set_config('app.scope', 'system', true);"
 
-const finds = test.macro(async (t, migrations: Readonly<Record<string, string>>, expected: RegExp) => {
+const finds = test.macro(async (t, migrations: Readonly<Record<string, string>>, ...expected: readonly RegExp[]) => {
   const { faults } = await upgradeTo(await productWith(migrations))
-  t.regex(faults.join('\n'), expected)
+  for (const fault of expected) t.regex(faults.join('\n'), fault)
 })
 
 test(
-  'a change of data',
-  finds,
-  expand(asSystem, "UPDATE labels SET color_code = '#000000';"),
-  /GET \/labels\S* reads otherwise: \$\S*color_code was "#0088ff" and is "#000000"/,
-)
-test(
-  'a loss of data',
-  finds,
-  expand(asSystem, 'DELETE FROM collections WHERE parent_collection_id IS NOT NULL;'),
-  /GET \/collections reads otherwise: .*\n(.*\n)*collections had \d+ rows and has \d+/,
-)
-test(
-  'a change of a credential',
-  finds,
-  expand(asSystem, 'UPDATE integrations SET credential = NULL;'),
-  /GET \/echo\/integration reads otherwise/,
-)
-test(
-  'a change of the audit trail',
+  'changes of data, of a credential and of the audit trail, and a loss of data',
   finds,
   expand(
     asSystem,
+    "UPDATE labels SET color_code = '#000000';",
+    'DELETE FROM collections WHERE parent_collection_id IS NOT NULL;',
+    'UPDATE integrations SET credential = NULL;',
     'ALTER TABLE audit_logs DISABLE TRIGGER USER;',
     "UPDATE audit_logs SET action = 'other' WHERE seq = 2;",
     'ALTER TABLE audit_logs ENABLE TRIGGER USER;',
   ),
+  /GET \/labels\S* reads otherwise: \$\S*color_code was "#0088ff" and is "#000000"/,
+  /GET \/collections reads otherwise: /,
+  /collections had \d+ rows and has \d+/,
+  /GET \/echo\/integration reads otherwise/,
   /row 2 /,
 )
 test(
