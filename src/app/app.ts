@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
-import { clientAddressOf } from './client-address.ts'
+import { clientAddressOf, clientCountryOf } from './client-address.ts'
 import { chooseDatabase } from './database/choose.ts'
 import type { ReleaseTable } from '../release/table.ts'
 import type { Clock, Deps } from './deps.ts'
@@ -112,6 +112,7 @@ const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }:
   level: parts.base.level,
   records: parts.records,
   clientAddress: clientAddressOf(parts.config.trustedProxies),
+  clientCountry: clientCountryOf(parts.config.trustedProxies),
   running: () => parts.planes,
   draining: () => parts.draining,
   overload: parts.overload,

@@ -8,15 +8,34 @@ type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
  * address in `x-forwarded-for` that is not. What a client claims of itself is never believed.
  */
 export function clientAddressOf(trustedProxies: readonly string[]): (req: IncomingMessage) => string {
-  const trusted = trustedProxies.map(toRange)
-  const isTrusted = (address: string) => trusted.some((range) => contains(range, address))
+  const isTrusted = trusts(trustedProxies)
   return (req) => {
-    const peer = plain(req.socket.remoteAddress ?? '')
-    if (trusted.length === 0 || !isTrusted(peer)) return peer
+    const peer = peerOf(req)
+    if (!isTrusted(peer)) return peer
     const claimed = forwarded(req)
     return claimed.findLast((address) => !isTrusted(address)) ?? claimed[0] ?? peer
   }
 }
+
+/** The headers in which proxies at the edge of a network tell a client's country. */
+const countryHeaders = ['cf-ipcountry', 'cloudfront-viewer-country', 'x-appengine-country', 'x-vercel-ip-country', 'x-country-code']
+
+/** How to tell a client's country: by what a trusted proxy in front says, else not at all. */
+export function clientCountryOf(trustedProxies: readonly string[]): (req: IncomingMessage) => string | null {
+  const isTrusted = trusts(trustedProxies)
+  return (req) => {
+    if (!isTrusted(peerOf(req))) return null
+    const told = countryHeaders.map((name) => req.headers[name]).find((value) => typeof value === 'string' && /^[A-Za-z]{2}$/.test(value))
+    return typeof told === 'string' ? told.toUpperCase() : null
+  }
+}
+
+function trusts(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = trustedProxies.map(toRange)
+  return (address) => trusted.some((range) => contains(range, address))
+}
+
+const peerOf = (req: IncomingMessage) => plain(req.socket.remoteAddress ?? '')
 
 function toRange(text: string): Range {
   if (text.includes('/')) return ipaddr.parseCIDR(text)

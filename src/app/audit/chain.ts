@@ -20,7 +20,9 @@ export interface AuditRow {
   readonly query: unknown
   readonly request_id: string
   readonly client_ip: string
+  readonly country: string | null
   readonly response_status: number
+  readonly request_headers: unknown
   readonly request_body: unknown
   readonly before: unknown
   readonly after: unknown

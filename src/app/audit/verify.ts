@@ -79,8 +79,8 @@ const toHex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
 /** Rows that are in no chain come first, as place 0. */
 const nextLinks = `
   SELECT seq::text AS seq, hash, id, organisation_id, workspace_id, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at,
-         actor_type, actor_id, actor_name, user_id, action, resource_type, resource_id, method, uri, query, request_id, client_ip,
-         response_status, request_body, before, after, related, error
+         actor_type, actor_id, actor_name, user_id, action, resource_type, resource_id, method, uri, query, request_id, client_ip, country,
+         response_status, request_headers, request_body, before, after, related, error
     FROM audit_logs WHERE organisation_id = ? AND coalesce(seq, 0) > ? ORDER BY coalesce(seq, 0) LIMIT ${batch}`
 
 interface Found {

@@ -21,6 +21,9 @@ export interface AuditEntry {
   readonly query: unknown
   readonly requestId: string
   readonly clientAddress: string
+  /** As a trusted proxy tells it. */
+  readonly country?: string | null
+  readonly headers?: Readonly<Record<string, unknown>>
   readonly status: number
   readonly body: unknown
   /** What the write changed; that of the resource itself is told apart by its id. */
@@ -49,7 +52,7 @@ export async function writeAudit(em: EntityManager, vault: Vault, entry: AuditEn
 const takeEnd = `INSERT INTO audit_heads (organisation_id, seq, hash) VALUES (?, 1, '')
   ON CONFLICT (organisation_id) DO UPDATE SET seq = audit_heads.seq + 1 RETURNING seq, hash`
 
-const jsonNames = ['query', 'request_body', 'before', 'after', 'related', 'error'] as const
+const jsonNames = ['query', 'request_headers', 'request_body', 'before', 'after', 'related', 'error'] as const
 
 const jsonColumns = (row: AuditRow) => Object.fromEntries(jsonNames.map((name) => [name, toJson(row[name])]))
 const toJson = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))
@@ -75,7 +78,9 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
     query: keep(entry.query),
     request_id: entry.requestId,
     client_ip: entry.clientAddress,
+    country: entry.country ?? null,
     response_status: entry.status,
+    request_headers: keep(entry.headers ?? null),
     request_body: keep(entry.body),
     before: keep(own?.before),
     after: keep(own?.after),

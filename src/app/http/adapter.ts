@@ -49,7 +49,8 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   noteCaller(ctx, actor)
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
-  const about = { requestId: ctx.state.requestId, path: ctx.path, clientAddress: frame.clientAddress(ctx.req) }
+  const client = { clientAddress: frame.clientAddress(ctx.req), country: frame.clientCountry(ctx.req), headers: ctx.req.headers }
+  const about = { requestId: ctx.state.requestId, path: ctx.path, ...client }
   answer(ctx, adapted, await perform(deps, { route, actor, ...parsed, repeatable, ...about }))
 }
 

@@ -22,6 +22,8 @@ export interface Frame {
   readonly level: LiveLevel
   readonly records: Records
   readonly clientAddress: (req: IncomingMessage) => string
+  /** Where a trusted proxy says that the client is: two letters. */
+  readonly clientCountry: (req: IncomingMessage) => string | null
   /** Null until the database is there, migrated and opened. */
   running(): Running | null
   draining(): boolean

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
 import { changesOf } from '../audit/changes.ts'
@@ -19,6 +20,8 @@ export interface Request {
   readonly requestId: string
   readonly path: string
   readonly clientAddress: string
+  readonly country?: string | null
+  readonly headers?: IncomingHttpHeaders
   /** Null: no Idempotency-Key, or no POST. */
   readonly repeatable: Repeatable | null
   /** Null: no If-Match, or no PUT. */
@@ -138,6 +141,8 @@ const toEntry = ({ route, actor, input, ...request }: Request, { resource, chang
   query: Object.keys(request.query).length === 0 ? null : request.query,
   requestId: request.requestId,
   clientAddress: request.clientAddress,
+  country: request.country ?? null,
+  headers: request.headers ?? {},
   status: 200,
   body: input.body,
   changes: [...(resource?.changes ?? []), ...changes],

@@ -12,7 +12,7 @@ export const AuditLog = defineEntity({
     organisationId: p.uuid(),
     workspaceId: p.uuid().nullable(),
     at: createdAt(),
-    actorType: p.text(),
+    actorType: p.text().$type<'user' | 'api_key' | 'invite' | 'operator' | 'system'>(),
     /** The key, or the user of a token; null for a caller without an id of ours. */
     actorId: p.uuid().nullable(),
     actorName: p.text().nullable(),
@@ -25,7 +25,10 @@ export const AuditLog = defineEntity({
     query: p.json<unknown>().nullable(),
     requestId: p.text(),
     clientIp: p.text(),
+    /** Two letters, as a trusted proxy tells. */
+    country: p.text().nullable(),
     responseStatus: p.integer(),
+    requestHeaders: p.json<unknown>().nullable(),
     requestBody: p.json<unknown>().nullable(),
     before: p.json<unknown>().nullable(),
     after: p.json<unknown>().nullable(),

@@ -1,13 +1,12 @@
 // Every command block of docs/operations is run as its reader would run it, one block after the other, in one shell a document.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import { provideHelm } from '../../../scripts/helm.ts'
 import { debianPostgres } from '../../support/debian-postgres.ts'
 import { documentBlocks, type DocumentBlock } from '../../support/document-blocks.ts'
-import { findTool, openStage, type DocumentStage } from '../../support/document-stage.ts'
+import { runBlocks } from '../../support/document-run.ts'
+import { findTool, openStage } from '../../support/document-stage.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../../docs/operations')
 const bin = debianPostgres()
@@ -40,17 +39,7 @@ function runs(title: string, blocks: readonly DocumentBlock[], embedded: boolean
   test.serial(`${title}: ${blocks.length} blocks`, async (t) => {
     const stage = await openStage({ bin: blocks.some(({ needs }) => needs.includes('pg_dump')) ? bin : null, embedded })
     t.teardown(() => stage.stop())
-    const { code, output } = await run(blocks, stage)
+    const { code, output } = await runBlocks(blocks, stage)
     t.is(code, 0, output.slice(-4000))
   })
-}
-
-async function run(blocks: readonly DocumentBlock[], stage: DocumentStage) {
-  const script = blocks.map(({ line, commands }) => `echo '--- line ${line}'\n${commands}`).join('\n')
-  const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-s'], { cwd: stage.folder, env: stage.env, stdio: ['pipe', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  shell.stdin.end(`${script}\n`)
-  await once(shell, 'close')
-  return { code: shell.exitCode, output }
 }
