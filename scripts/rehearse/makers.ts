@@ -1,5 +1,6 @@
 import type { Maker } from './maker.ts'
 import { apiKeys } from './makers/api-keys.ts'
+import { audit } from './makers/audit.ts'
 import { feedback, logs, savedFilters } from './makers/gateway.ts'
 import { guardrailKind, guardrails } from './makers/guardrails.ts'
 import { collections, configs, labels } from './makers/library.ts'
@@ -38,5 +39,5 @@ export const makers: Readonly<Record<string, Maker>> = {
   logs,
   feedback,
   'saved-filters': savedFilters,
-  audit: withoutData,
+  audit,
 }
