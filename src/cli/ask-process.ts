@@ -7,7 +7,7 @@ export interface Answered {
   readonly text: string
 }
 
-/** Asks a running process what it tells without a key. */
+/** Asks a running process what it tells without a key; twice, when the first time there was no answer. */
 export interface ProcessQuestions {
   readonly url: string
   ask(path: string): Promise<Answered | null>
@@ -26,16 +26,17 @@ export function ownUrl({ host, port }: Pick<Config, 'host' | 'port'>): string | 
 /** Opens a way to the process at this address, which is trusted because the operator named it. */
 export function openProcess(url: string): ProcessQuestions {
   const egress = createEgress({ trustedHosts: [new URL(url).host], connectTimeoutMs: timeoutMs })
+  const ask = async (path: string): Promise<Answered | null> => {
+    try {
+      const { status, text } = await egress.exchange({ url: `${url}${path}`, method: 'GET', headers: {}, timeoutMs })
+      return { status, text }
+    } catch {
+      return null
+    }
+  }
   return {
     url,
-    async ask(path) {
-      try {
-        const { status, text } = await egress.exchange({ url: `${url}${path}`, method: 'GET', headers: {}, timeoutMs })
-        return { status, text }
-      } catch {
-        return null
-      }
-    },
+    ask: async (path) => (await ask(path)) ?? ask(path),
     close: () => egress.close(),
   }
 }

@@ -10,6 +10,10 @@ export const findingAdvice = {
     means: 'What answers at the address is not Gatehouse.',
     fix: 'Name the address of the process with `--url`; behind a proxy the address of the process itself.',
   },
+  'process-stalls': {
+    means: 'The process answers one question and not another, so that not all of it could be looked at.',
+    fix: 'Ask again; when it lasts, the process has too little CPU: add replicas, see [sizing](sizing.md).',
+  },
   'versions-differ': {
     means: 'The process that runs is another release than this command.',
     fix: 'Run `gatehouse doctor` from the same image as the process, or finish the upgrade.',

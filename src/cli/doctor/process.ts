@@ -22,8 +22,8 @@ export async function examineProcess(running: ProcessQuestions, spoolBytes: numb
   const [readiness, metrics] = [await running.ask('/readyz'), await running.ask('/metrics')]
   return [
     ...releaseTroubles(known.data),
-    ...readinessTroubles(toJson(readiness?.text ?? '')),
-    ...(metrics === null ? [] : figureTroubles(metrics.text, spoolBytes)),
+    ...(readiness === null ? [found('process-stalls', 'error', '/readyz')] : readinessTroubles(toJson(readiness.text))),
+    ...(metrics?.status === 200 ? figureTroubles(metrics.text, spoolBytes) : [found('process-stalls', 'error', '/metrics')]),
   ]
 }
 
