@@ -1,8 +1,8 @@
 #!/bin/sh
 # The layers of a base image, made of Debian's packages and npm's Node alone, for places without a registry of images:
 #   sh docker/base.sh <folder>
-# writes debian.tar (what Node and PostgreSQL link to, and no program but the shell that initdb needs), node.tar, npm.tar (for the build)
-# and a copy of its passwd.
+# writes debian.tar (what Node and PostgreSQL link to, and no program but the shell that initdb needs), node.tar and a copy of its
+# passwd, and beside them npm, which only the build needs.
 # Needs apt, dpkg, GNU tar, openssl and npm, and no rights. The same packages give the same bytes.
 set -eu
 umask 022
@@ -47,6 +47,5 @@ layer node usr
 (cd "$work" && npm pack --silent "npm@$npm_version" >/dev/null)
 found="sha512-$(openssl dgst -sha512 -binary "$work/npm-$npm_version.tgz" | base64 -w0)"
 [ "$found" = "$npm_integrity" ] || { echo "npm $npm_version is not the one that is expected: $found" >&2; exit 1; }
-mkdir -p "$work/npm/usr/local/lib/node_modules/npm"
-tar -xzf "$work/npm-$npm_version.tgz" -C "$work/npm/usr/local/lib/node_modules/npm" --strip-components=1
-layer npm usr
+mkdir -p "$folder/npm"
+tar -xzf "$work/npm-$npm_version.tgz" -C "$folder/npm" --strip-components=1

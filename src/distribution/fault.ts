@@ -15,7 +15,6 @@ export type FaultCode =
   | 'signature_wrong'
   | 'version_differs'
   | 'version_exists'
-  | 'version_unknown'
 
 /** A refusal with a name, which its message begins with: it is for the person at the command line. */
 export class DistributionFault extends Error {

@@ -40,3 +40,8 @@ test('the example for one machine runs this release, locked down', (t) => {
   const { gatehouse } = Compose.parse(parse(read('docker/compose.yaml'), { merge: true })).services
   t.like(gatehouse, { image: `gatehouse:${version}`, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
 })
+
+test('the command of the image starts Node as npm start does', (t) => {
+  const [, flags] = /exec node (.*) src\/main\.ts/.exec(read('package.json')) ?? []
+  t.is(/#!\/usr\/local\/bin\/node (.*?)\\n/.exec(read('docker/stage.mjs'))?.[1], flags)
+})

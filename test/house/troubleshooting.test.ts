@@ -26,7 +26,9 @@ test('the troubleshooting page explains every refusal to start, every check, and
   t.true(refusals.length > 3)
   const findings = [...read('src/cli/doctor/findings.ts').matchAll(/^ {2}'?([\w-]+)'?: \{$/gm)].map(([, id = '']) => id)
   t.true(findings.length > 8)
-  const names = [...refusals, ...findings, ...preflightChecks.map(({ id }) => id)]
+  const faults = [...read('src/distribution/fault.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(([, code = '']) => code)
+  t.true(faults.length > 10)
+  const names = [...refusals, ...findings, ...faults, ...preflightChecks.map(({ id }) => id)]
   t.deepEqual(
     names.filter((name) => !explained.has(name)),
     [],

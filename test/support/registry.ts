@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
 /** A registry that speaks the OCI distribution API, as far as pushing and pulling go, and keeps all in memory. */
 export interface TestRegistry {
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, or `https://localhost:PORT` */
   readonly origin: string
   readonly host: string
   /** By `<repository>:<tag>` and `<repository>@<digest>`. */
@@ -22,23 +23,26 @@ export interface RegistryBehaviour {
   readonly login?: { readonly scheme: 'basic' | 'bearer'; readonly username: string; readonly password: string; readonly realm?: string }
   /** Answers a request in place of the registry, when it gives a status. */
   readonly fault?: (method: string, path: string) => number | undefined
+  /** Speaks HTTPS, as `localhost`. */
+  readonly tls?: { readonly cert: string; readonly key: string }
   /** Where uploads are sent on to, in place of the registry itself. */
   readonly uploadsAt?: string
 }
 
 const token = 'a-token-of-the-registry'
 
-export async function startRegistry({ login, fault, uploadsAt = '' }: RegistryBehaviour = {}): Promise<TestRegistry> {
+export async function startRegistry({ login, fault, tls, uploadsAt = '' }: RegistryBehaviour = {}): Promise<TestRegistry> {
   const manifests = new Map<string, { mediaType: string; text: string }>()
   const blobs = new Map<string, Buffer>()
   const uploads = new Map<string, Buffer>()
   const requests: string[] = []
-  const server = createServer((request, response) => void answer(request, response))
+  const listener = (request: IncomingMessage, response: ServerResponse) => void answer(request, response)
+  const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const host = `127.0.0.1:${port}`
-  const origin = `http://${host}`
+  const host = `${tls === undefined ? '127.0.0.1' : 'localhost'}:${port}`
+  const origin = `${tls === undefined ? 'http' : 'https'}://${host}`
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', origin)
@@ -54,7 +58,9 @@ export async function startRegistry({ login, fault, uploadsAt = '' }: RegistryBe
     const [, repository = '', kind = '', rest = ''] = /^\/v2\/(.+)\/(blobs|manifests)\/(.*)$/.exec(pathname) ?? []
     if (kind === 'manifests') return void reply(...onManifest({ method, repository, reference: rest, request, body }))
     if (rest.startsWith('uploads/')) return void reply(...onUpload({ method, repository, id: rest.slice(8), searchParams, body }))
-    reply(blobs.has(`${repository}@${rest}`) ? 200 : 404)
+    const blob = blobs.get(`${repository}@${rest}`)
+    if (blob === undefined) return void reply(404)
+    response.writeHead(200, { 'content-length': blob.length, 'docker-content-digest': rest }).end(method === 'GET' ? blob : undefined)
   }
 
   function onManifest({ method, repository, reference, request, body }: ManifestRequest): Reply {
@@ -70,7 +76,12 @@ export async function startRegistry({ login, fault, uploadsAt = '' }: RegistryBe
     const found = manifests.get(name)
     if (found === undefined) return [404]
     const digest = `sha256:${createHash('sha256').update(found.text).digest('hex')}`
-    return [200, { 'docker-content-digest': digest, 'content-type': found.mediaType }, method === 'GET' ? found.text : '']
+    const headers = {
+      'docker-content-digest': digest,
+      'content-type': found.mediaType,
+      'content-length': String(Buffer.byteLength(found.text)),
+    }
+    return [200, headers, method === 'GET' ? found.text : '']
   }
 
   function onUpload({ method, repository, id, searchParams, body }: UploadRequest): Reply {

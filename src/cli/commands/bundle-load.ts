@@ -4,7 +4,7 @@ import { createMeter } from '../distribution/meter.ts'
 import { addRegistry, openNamedRegistry } from '../distribution/registry.ts'
 import { addTrust, trustOf } from '../distribution/trust.ts'
 import { explain } from '../explain.ts'
-import { CommandError } from '../failure.ts'
+import { DistributionFault } from '../../distribution/fault.ts'
 
 interface Options {
   readonly replace?: true
@@ -42,7 +42,7 @@ export const addBundleLoad = (bundle: Command): Command =>
         const meter = createMeter('sent')
         const options = { target, registry, blobs: archive.blobs, onStep: meter.step, onBytes: meter.bytes }
         const taken = (await compareTags(artifacts, options)).filter(({ state }) => state === 'different' && replace !== true)
-        if (taken.length > 0) throw new CommandError(takenMessage(taken))
+        if (taken.length > 0) throw new DistributionFault('version_exists', takenMessage(taken))
         const pushed = await pushArtifacts(artifacts, options)
         meter.end()
         answer(
@@ -56,4 +56,4 @@ export const addBundleLoad = (bundle: Command): Command =>
     })
 
 const takenMessage = (taken: readonly { readonly reference: string; readonly digest: string | null }[]) =>
-  `version_exists: ${taken.map(({ reference, digest }) => `${reference} is ${digest ?? ''} in the registry`).join('; ')}. Use --replace to move the tag.`
+  `${taken.map(({ reference, digest }) => `${reference} is ${digest ?? ''} in the registry`).join('; ')}. Use --replace to move the tag.`

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Option, type Command } from 'commander'
+import { DistributionFault } from '../../distribution/fault.ts'
 import { check } from '../../release/check.ts'
 import { chartFor } from '../../release/table.ts'
 import { answer } from '../answer.ts'
@@ -44,7 +45,8 @@ export const addReleaseBuild = (release: Command): Command =>
       const manifest: { version?: unknown } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
       if (manifest.version !== version) throw new UsageError(`this checkout is ${String(manifest.version)}, not ${version}`)
       const locked = path.join(root, 'releases', 'locks', `${version}.lock.json`)
-      if (options.lock && existsSync(locked)) throw new CommandError(`version_exists: ${locked} is there already; a release is locked once`)
+      if (options.lock && existsSync(locked))
+        throw new DistributionFault('version_exists', `${locked} is there already; a release is locked once`)
       const { buildRelease } = await import('../../distribution/release/build.ts')
       const built = await buildRelease({
         root,

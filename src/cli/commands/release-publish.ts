@@ -5,7 +5,7 @@ import { createMeter } from '../distribution/meter.ts'
 import { addRegistry, openNamedRegistry } from '../distribution/registry.ts'
 import { addTrust, trustOf } from '../distribution/trust.ts'
 import { explain } from '../explain.ts'
-import { CommandError } from '../failure.ts'
+import { DistributionFault } from '../../distribution/fault.ts'
 
 /** `gatehouse release publish <folder>`. */
 export const addReleasePublish = (release: Command): Command =>
@@ -57,7 +57,8 @@ function refusePublished(found: readonly Found[]): void {
   const others = found.filter(({ state }) => state === 'different')
   const taken = found.every(({ state }) => state === 'same') ? found : others
   if (taken.length === 0) return
-  throw new CommandError(
-    `version_exists: ${taken.map(({ reference, digest }) => `${reference} is published as ${digest ?? ''}`).join('; ')}`,
+  throw new DistributionFault(
+    'version_exists',
+    taken.map(({ reference, digest }) => `${reference} is published as ${digest ?? ''}`).join('; '),
   )
 }

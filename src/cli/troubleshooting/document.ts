@@ -2,6 +2,7 @@ import { ApiError, type ErrorCode } from '../../lib/errors.ts'
 import { findingAdvice } from '../doctor/findings.ts'
 import { preflightChecks } from '../preflight/checks.ts'
 import type { Advice } from './advice.ts'
+import { faultAdvice } from './distribution.ts'
 import { errorAdvice } from './error-codes.ts'
 import { readinessAdvice, refusalAdvice, sealedAdvice } from './starts.ts'
 
@@ -12,6 +13,7 @@ export const troubleshootingParts = (): Readonly<Record<string, string>> => ({
   readiness: table(readinessAdvice),
   sealed: table(sealedAdvice),
   findings: table(findingAdvice),
+  faults: table(faultAdvice),
   checks: table(Object.fromEntries(preflightChecks.map(({ id, about, remedy }) => [id, { means: about, fix: remedy }]))),
 })
 

@@ -1,6 +1,7 @@
 import { findingAdvice } from '../doctor/findings.ts'
 import { preflightChecks } from '../preflight/checks.ts'
 import type { Advice } from './advice.ts'
+import { faultAdvice } from './distribution.ts'
 import { errorAdvice } from './error-codes.ts'
 import { readinessAdvice, refusalAdvice, sealedAdvice } from './starts.ts'
 
@@ -15,6 +16,7 @@ const tables: readonly (readonly [where: string, table: Readonly<Record<string, 
   ['a check of /readyz', readinessAdvice],
   ['a reason to be sealed', sealedAdvice],
   ['a finding of "gatehouse doctor"', findingAdvice],
+  ['a refusal of "gatehouse release" or "gatehouse bundle"', faultAdvice],
   [
     'a check of "gatehouse preflight"',
     Object.fromEntries(preflightChecks.map(({ id, about, remedy }) => [id, { means: about, fix: remedy }])),

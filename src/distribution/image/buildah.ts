@@ -7,25 +7,18 @@ import { warmCache } from './npm-cache.ts'
 /** Whether this machine can build with buildah. */
 export const hasBuildah = (): Promise<boolean> => runs('buildah', '--version')
 
-const buildBase = 'localhost/gatehouse-build-base'
-
 /** Builds docker/Dockerfile without a daemon and, where the machine can cut it, without a network. Gives the folder of an OCI layout. */
 export async function buildWithBuildah(build: ImageBuild): Promise<string> {
   const { work, base, created, onStep } = build
   const storage = ['--root', path.join(work, 'storage'), '--runroot', path.join(work, 'run'), '--storage-driver', 'vfs']
   const buildah = (title: string, ...args: string[]): Promise<string> => runStep({ title, command: ['buildah', ...storage, ...args] })
   const seconds = String(secondsOf(created))
-  const archive = (name: string) => path.join(base, `${name}.tar`)
 
   onStep('image: the base, from Debian packages and npm')
   const container = (await buildah('the base', 'from', 'scratch')).trim()
-  const commit = (name: string) => buildah('the base', 'commit', '--quiet', '--timestamp', seconds, container, name)
-  for (const layer of ['debian', 'node']) await buildah('the base', 'add', '--quiet', container, archive(layer), '/')
+  for (const layer of ['debian', 'node']) await buildah('the base', 'add', '--quiet', container, path.join(base, `${layer}.tar`), '/')
   await buildah('the base', 'config', '--env', 'PATH=/usr/local/bin:/usr/bin:/bin', '--cmd', 'node', container)
-  await commit(baseName)
-  await buildah('the base', 'add', '--quiet', container, archive('npm'), '/')
-  await commit(buildBase)
-  await buildah('the base', 'rm', container)
+  await buildah('the base', 'commit', '--quiet', '--rm', '--timestamp', seconds, container, baseName)
 
   const cache = (await runStep({ title: 'the cache of npm', command: ['npm', 'config', 'get', 'cache'] })).trim()
   const command = ['buildah', ...storage, ...budArguments(build, { seconds, cache })] as const
@@ -38,11 +31,11 @@ export async function buildWithBuildah(build: ImageBuild): Promise<string> {
 }
 
 function budArguments(build: ImageBuild, { seconds, cache }: { seconds: string; cache: string }): readonly string[] {
-  const values = { ...argumentsOf(build), BUILD_BASE: buildBase, npm_config_offline: 'true' }
+  const values = { ...argumentsOf(build), npm_config_offline: 'true' }
   const given = Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
   const options = ['--quiet', '--isolation', 'chroot', '--pull-never', '--layers=false', '--format', 'oci', '--timestamp', seconds]
-  const mount = ['--volume', `${cache}:/var/cache/npm`]
-  return ['bud', ...options, ...mount, ...given, '--file', path.join(build.root, 'docker/Dockerfile'), '--tag', 'gatehouse', build.root]
+  const mounts = ['--volume', `${cache}:/var/cache/npm`, '--volume', `${path.join(build.base, 'npm')}:/usr/local/lib/node_modules/npm:ro`]
+  return ['bud', ...options, ...mounts, ...given, '--file', path.join(build.root, 'docker/Dockerfile'), '--tag', 'gatehouse', build.root]
 }
 
 /** Fetches packages only when npm's cache lacks some, and never in the build itself. */

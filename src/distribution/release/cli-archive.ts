@@ -20,5 +20,5 @@ export function cliArchive({ layers }: PlatformImage, blobs: Blobs, { version, s
       }
     }
   }
-  return Readable.from(writeTar(members(), seconds), { objectMode: false }).pipe(createGzip({ level: 9 }))
+  return Readable.from(writeTar(members(), seconds), { objectMode: false }).pipe(createGzip())
 }

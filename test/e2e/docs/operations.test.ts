@@ -5,6 +5,7 @@ import test from 'ava'
 import { provideHelm } from '../../../scripts/helm.ts'
 import { debianPostgres } from '../../support/debian-postgres.ts'
 import { documentBlocks, type DocumentBlock } from '../../support/document-blocks.ts'
+import { stageBundles } from '../../support/document-bundles.ts'
 import { runBlocks } from '../../support/document-run.ts'
 import { findTool, openStage } from '../../support/document-stage.ts'
 
@@ -16,6 +17,8 @@ await provideHelm()
 const present: Readonly<Record<string, string | null>> = {
   server: null,
   embedded: null,
+  bundle: null,
+  build: 'a release takes a minute to build, which "npm run image:check" does',
   pg_dump: bin === null ? 'this machine has no PostgreSQL of its own, with a pg_dump of its version' : null,
   cluster: process.env['GATEHOUSE_TEST_KUBECONFIG'] === undefined ? 'GATEHOUSE_TEST_KUBECONFIG names no Kubernetes' : null,
 }
@@ -39,6 +42,7 @@ function runs(title: string, blocks: readonly DocumentBlock[], embedded: boolean
   test.serial(`${title}: ${blocks.length} blocks`, async (t) => {
     const stage = await openStage({ bin: blocks.some(({ needs }) => needs.includes('pg_dump')) ? bin : null, embedded })
     t.teardown(() => stage.stop())
+    if (blocks.some(({ needs }) => needs.includes('bundle'))) Object.assign(stage.env, await stageBundles(t, stage.folder))
     const { code, output } = await runBlocks(blocks, stage)
     t.is(code, 0, output.slice(-4000))
   })

@@ -1,9 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:https'
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { makeAuthority, makeCertificate } from '../../support/certificates.ts'
@@ -200,33 +197,14 @@ test('a registry that is not there ends with 69', async (t) => {
 
 test('a registry on HTTPS is believed by the authority that is named', async (t) => {
   const authority = makeAuthority('a private authority')
-  const { cert, key } = makeCertificate(authority, 'localhost')
-  const behind = await registry(t)
-  const proxy = createServer({ cert, key }, (request, response) => {
-    const { method, headers, url = '/' } = request
-    void (async () => {
-      const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>))
-      const sent = { ...headers } as Record<string, string>
-      delete sent['host']
-      delete sent['connection']
-      const answer = await fetch(new URL(url, behind.origin), { method: method ?? 'GET', headers: sent, ...(body.length > 0 && { body }) })
-      const location = answer.headers.get('location')
-      const digest = answer.headers.get('docker-content-digest')
-      response.writeHead(answer.status, { ...(location && { location }), ...(digest && { 'docker-content-digest': digest }) })
-      response.end(Buffer.from(await answer.arrayBuffer()))
-    })()
-  })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.teardown(() => proxy.close())
-  const to = `localhost:${(proxy.address() as AddressInfo).port}`
-  const stranger = await load(to)
+  const target = await registry(t, { tls: makeCertificate(authority, 'localhost') })
+  const stranger = await load(target.host)
   t.is(stranger.status, 69)
   t.regex(stranger.stderr, /its TLS certificate/)
-  const known = await load(to, '--ca', authority.certFile)
+  const known = await load(target.host, '--ca', authority.certFile)
   t.is(known.status, 0, known.stderr)
-  t.true(behind.manifests.has(`gatehouse:${release.version}`))
-  t.like(await load(to, '--ca', bundle), { status: 2 })
+  t.true(target.manifests.has(`gatehouse:${release.version}`))
+  t.like(await load(target.host, '--ca', bundle), { status: 2 })
 })
 
 test('a release is published once', async (t) => {

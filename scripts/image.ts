@@ -1,0 +1,23 @@
+// Proves the image without Docker: `npm run image:check`. Builds the release of this checkout twice, compares, and runs it in containers
+// as its operators do. A machine that cannot do a step says so loudly: SKIPPED is never passed. Ends with 1 when a check failed.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { checkBuild } from './image/build.ts'
+import { checkContainers } from './image/containers.ts'
+import { Report } from './image/report.ts'
+import { findTools } from './image/tools.ts'
+
+const report = new Report()
+const work = await mkdtemp(path.join(tmpdir(), 'gatehouse-image-'))
+try {
+  const tools = await findTools()
+  for (const [what, why] of tools.missing) report.skip(what, why)
+  const release = await checkBuild({ work, tools, report })
+  if (release !== null && tools.runs) await checkContainers({ work, release, report })
+} catch (error) {
+  report.fail('the image', error)
+} finally {
+  await rm(work, { recursive: true, force: true })
+}
+report.end()
