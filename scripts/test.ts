@@ -17,7 +17,12 @@ interface Tally {
 }
 
 const root = path.resolve(import.meta.dirname, '..')
-const environment = { ...process.env, PATH: [path.join(root, 'node_modules', '.bin'), process.env['PATH']].join(path.delimiter) }
+const environment = {
+  ...process.env,
+  PATH: [path.join(root, 'node_modules', '.bin'), process.env['PATH']].join(path.delimiter),
+  // Each test file is a process of its own, and many start others: with what the first has compiled the rest start in half the time.
+  NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'compiled'),
+}
 const running = new Set<ChildProcess>()
 
 /** Scripts of package.json, which can be run by themselves too. */

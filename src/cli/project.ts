@@ -42,12 +42,22 @@ function readCode(): Code {
   return {
     features,
     settings: settingNames.map((name) => ({ name, since: settings[name].since })),
-    operations: operationsOf,
+    operations: kept(operationsOf),
     preflightChecks: preflightChecks.map(({ id }) => id),
   }
 }
 
 const Described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+
+/** Asked for once a level. */
+function kept<T>(read: (level: string) => T): (level: string) => T {
+  const known = new Map<string, T>()
+  return (level) => {
+    const value = known.get(level) ?? read(level)
+    known.set(level, value)
+    return value
+  }
+}
 
 function operationsOf(level: string): readonly string[] {
   const mounted = features.filter(({ since }) => compareVersions(since, level) <= 0)

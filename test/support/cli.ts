@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import { exitCodeFor } from '../../src/cli/failure.ts'
 import { createProgram } from '../../src/cli/program.ts'
+import { nodeEnvironment } from './node-environment.ts'
 
 /** The repository. */
 export const root: string = path.resolve(import.meta.dirname, '../..')
@@ -21,7 +22,7 @@ export interface RunOptions {
   readonly input?: string
 }
 
-const environment = (env: RunOptions['env']) => ({ PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1', ...env })
+const environment = (env: RunOptions['env']) => ({ ...nodeEnvironment, ...env })
 
 /** `gatehouse` with these arguments, waited for; nothing else of this process can go on meanwhile. */
 export function gatehouse(args: readonly string[], { env, ...options }: RunOptions = {}): Ran {

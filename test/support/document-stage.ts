@@ -6,6 +6,7 @@ import { Secret } from '../../src/lib/secret.ts'
 import { startDebianPostgres } from './debian-postgres.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
 import { adminKey, environment, startGatehouse, workspaceKey, type Gatehouse } from './process.ts'
+import { nodeEnvironment } from './node-environment.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -56,7 +57,7 @@ export async function openStage({ bin, embedded }: { readonly bin: string | null
     env: {
       ...(database === null ? { ENCRYPTION_KEY: '' } : environment(database.config)),
       HOME: folder,
-      NODE_NO_WARNINGS: '1',
+      ...nodeEnvironment,
       PATH: search,
       DATA_DIR: gatehouse.dataDir,
       GATEHOUSE_URL: gatehouse.origin,

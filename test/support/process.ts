@@ -9,6 +9,7 @@ import type { ClientConfig } from 'pg'
 import type { DatabaseConfig } from '../../src/config/config.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
+import { nodeEnvironment } from './node-environment.ts'
 
 export const adminKey = 'gh-admin-key-of-the-tests-0000000000000'
 export const workspaceKey = 'gh-workspace-key-of-the-tests-000000000'
@@ -122,8 +123,7 @@ const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 /** The settings that every process of the tests has. */
 export function environment(database: DatabaseConfig): Record<string, string> {
   return {
-    PATH: process.env['PATH'] ?? '',
-    NODE_NO_WARNINGS: '1',
+    ...nodeEnvironment,
     DB_HOST: database.host,
     DB_PORT: String(database.port),
     DB_USER: database.user,

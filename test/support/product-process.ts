@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { nodeEnvironment } from './node-environment.ts'
 
 /** The product as a process of its own, started as `npm start` starts it. */
 export interface ProductProcess {
@@ -20,9 +21,9 @@ export function startProduct(
   env: Readonly<Record<string, string>>,
   [program, ...args]: readonly [string, ...string[]] = ['main.ts'],
 ): ProductProcess {
-  const { PATH = '', HOME = '' } = process.env
+  const { HOME = '' } = process.env
   const child = spawn(process.execPath, [join(source, program), ...args], {
-    env: { PATH, HOME, ...env },
+    env: { ...nodeEnvironment, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

@@ -59,8 +59,19 @@ export function schemaWriter(): SchemaWriter {
   }
 }
 
-/** Dates and transforms have no JSON Schema; on the wire they are what the schema's text says, so anything is allowed there. */
-const toJson = (schema: z.ZodType, io: Io) => z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+const written = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() }
+
+/**
+ * Dates and transforms have no JSON Schema; on the wire they are what the schema's text says, so anything is allowed there.
+ * Kept, because the documents of all levels are made of the same schemas.
+ */
+function toJson(schema: z.ZodType, io: Io): JsonSchema {
+  const kept = written[io].get(schema)
+  if (kept !== undefined) return kept
+  const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  written[io].set(schema, json)
+  return json
+}
 
 function redirect(value: unknown, names: ReadonlyMap<string, string>): Record<string, unknown> {
   const walk = (part: unknown): unknown => {

@@ -10,6 +10,7 @@ import { testDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { helmTest, objects, oneOf, podOf, root, scratch, type KubernetesObject, type Rendering } from '../../support/helm.ts'
 import { freePort } from '../../support/process.ts'
+import { nodeEnvironment } from '../../support/node-environment.ts'
 
 // What the chart's pods would run, run here: the same commands, settings and mounted files, on a real PostgreSQL.
 
@@ -58,7 +59,7 @@ function commandOf(object: KubernetesObject, secrets: ReturnType<typeof secretsO
 /** Runs it as the image's entry point would; it ends with the test at the latest. */
 function start(t: ExecutionContext, { args, env }: Command) {
   const child = spawn(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), ...args], {
-    env: { PATH: process.env['PATH'], NODE_NO_WARNINGS: '1', ...env },
+    env: { ...nodeEnvironment, ...env },
   })
   t.teardown(() => void child.kill('SIGKILL'))
   const ended = Promise.all([buffer(child.stdout), buffer(child.stderr), once(child, 'close')])

@@ -52,18 +52,21 @@ test('an installation that is well, and then is not', async (t) => {
   await inDatabase(database.superuser, (client) =>
     client.query(`INSERT INTO backfill_state (id, error) VALUES ('v01.05.00/002-paths', 'out of disk')`),
   )
-  const ill = await doctor(['--url', app.baseUrl], env)
-  t.deepEqual(
-    ill.troubles.filter(({ id }) => !ofTheServer.has(id)).map(({ id, severity }) => `${severity} ${id}`),
-    [
-      'error journal-backlog',
-      'error journal-dropped',
-      'warning pool-exhausted',
-      'warning jobs-failed',
-      'warning backfills-finished',
-      'warning journal-rejected',
-    ],
-  )
+  let ill = await doctor(['--url', app.baseUrl], env)
+  const troubles = () => ill.troubles.filter(({ id }) => !ofTheServer.has(id)).map(({ id, severity }) => `${severity} ${id}`)
+  // The figures of the look before are given out again within their second.
+  await eventually(async () => {
+    if (troubles().length < 6) ill = await doctor(['--url', app.baseUrl], env)
+    return troubles().length >= 6
+  }, 30_000).catch(() => {})
+  t.deepEqual(troubles(), [
+    'error journal-backlog',
+    'error journal-dropped',
+    'warning pool-exhausted',
+    'warning jobs-failed',
+    'warning backfills-finished',
+    'warning journal-rejected',
+  ])
   t.is(ill.status, 1)
   t.regex(ill.troubles[0]?.what ?? '', /^Request logs wait on disk .* Seen: 900 of 1024 MiB\.$/)
   t.true(ill.troubles.every(({ what, fix }) => what.length > 20 && fix.length > 10))

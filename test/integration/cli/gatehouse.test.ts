@@ -1,17 +1,14 @@
-import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Command } from 'commander'
 import { createProgram } from '../../../src/cli/program.ts'
+import { gatehouse, gatehouseHere } from '../../support/cli.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
-const run = (...args: readonly string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), ...args], { encoding: 'utf8' })
-  return { status, stdout, stderr }
-}
+const run = (...args: readonly string[]) => gatehouseHere(args)
 
 /** The records in a folder of their own, which a test may damage. */
 function checkout(t: ExecutionContext): string {
@@ -38,57 +35,63 @@ for (const command of withSubcommands(createProgram()))
   })
 
 test('help: as a process', (t) => {
-  t.like(run('--help'), { status: 0, stderr: '' })
-  t.regex(run('migrate', 'plan', '--help').stdout, /^Usage: gatehouse migrate plan /)
+  t.like(gatehouse(['--help']), { status: 0, stderr: '' })
+  t.regex(gatehouse(['migrate', 'plan', '--help']).stdout, /^Usage: gatehouse migrate plan /)
 })
 
-test('wrong command lines end with 2 and say why', (t) => {
+test('wrong command lines end with 2 and say why', async (t) => {
   const wrong = [['fly'], ['path', '1.3.0'], ['notes', '1.3.0', '1.3.0', '1.4.0'], ['path', '--sideways', '1.3.0', '1.4.0'], ['release']]
-  for (const args of wrong) t.like(run(...args), { status: 2, stdout: '' }, args.join(' '))
-  t.regex(run('path', '1.3.0', '9.9.9').stderr, /^error: there is no release 9\.9\.9; the releases are 1\.3\.0, .*1\.12\.0\n$/)
-  t.like(run('notes', '1.4.0', '1.3.0'), { status: 2, stderr: 'error: 1.3.0 comes before 1.4.0: an upgrade leads to a later release\n' })
-  t.like(run('--root', tmpdir(), 'path', '1.3.0', '1.4.0'), { status: 2 })
+  for (const args of wrong) t.like(await run(...args), { status: 2, stdout: '' }, args.join(' '))
+  t.regex((await run('path', '1.3.0', '9.9.9')).stderr, /^error: there is no release 9\.9\.9; the releases are 1\.3\.0, .*1\.12\.0\n$/)
+  t.like(await run('notes', '1.4.0', '1.3.0'), {
+    status: 2,
+    stderr: 'error: 1.3.0 comes before 1.4.0: an upgrade leads to a later release\n',
+  })
+  t.like(await run('--root', tmpdir(), 'path', '1.3.0', '1.4.0'), { status: 2 })
 })
 
-test('path and notes answer people and programs', (t) => {
-  t.regex(run('path', '1.3.0', '1.12.0').stdout, /^1\.3\.0 -> 1\.4\.0 \(app-1\.4\.1\) -> 1\.12\.0 \(app-1\.6\.0\)\n {2}1\.4\.0 {2}breaking/)
-  t.regex(run('path', '1.3.0', '1.12.0', '--no-volume').stdout, /^1\.3\.0 -> 1\.12\.0 \(app-1\.6\.0\)\n/)
-  t.is(run('path', '1.5.0', '1.5.0').stdout, '1.5.0 is reached already.\n')
-  t.like(JSON.parse(run('path', '1.11.2', '1.12.0', '--json').stdout), [{ version: '1.12.0', chart: 'app-1.6.0' }])
-  t.regex(run('notes', '1.7.1', '1.7.2').stdout, /^## Before you upgrade\n\n- 1\.7\.2: \*\*Security\*\*/)
-  t.like(JSON.parse(run('notes', '1.11.1', '1.12.0', '--json').stdout), [{ version: '1.11.2' }, { version: '1.12.0' }])
+test('path and notes answer people and programs', async (t) => {
+  t.regex(
+    (await run('path', '1.3.0', '1.12.0')).stdout,
+    /^1\.3\.0 -> 1\.4\.0 \(app-1\.4\.1\) -> 1\.12\.0 \(app-1\.6\.0\)\n {2}1\.4\.0 {2}breaking/,
+  )
+  t.regex((await run('path', '1.3.0', '1.12.0', '--no-volume')).stdout, /^1\.3\.0 -> 1\.12\.0 \(app-1\.6\.0\)\n/)
+  t.is((await run('path', '1.5.0', '1.5.0')).stdout, '1.5.0 is reached already.\n')
+  t.like(JSON.parse((await run('path', '1.11.2', '1.12.0', '--json')).stdout), [{ version: '1.12.0', chart: 'app-1.6.0' }])
+  t.regex((await run('notes', '1.7.1', '1.7.2')).stdout, /^## Before you upgrade\n\n- 1\.7\.2: \*\*Security\*\*/)
+  t.like(JSON.parse((await run('notes', '1.11.1', '1.12.0', '--json')).stdout), [{ version: '1.11.2' }, { version: '1.12.0' }])
 })
 
-test('check passes with what is pending, and is strict when asked', (t) => {
-  const plain = run('release', 'check')
+test('check passes with what is pending, and is strict when asked', async (t) => {
+  const plain = await run('release', 'check')
   t.is(plain.status, 0)
   const [, pending] = /^21 releases, 0 faults, (\d+) pending\n$/.exec(plain.stdout) ?? []
-  const listed = JSON.parse(run('release', 'check', '--json').stdout) as unknown[]
+  const listed = JSON.parse((await run('release', 'check', '--json')).stdout) as unknown[]
   t.is(listed.length, Number(pending))
-  const strict = run('release', 'check', '--strict')
+  const strict = await run('release', 'check', '--strict')
   t.is(strict.status, listed.length > 0 ? 1 : 0)
   t.is(strict.stdout.trimEnd().split('\n').length, listed.length + 1)
 })
 
-test('status tells all releases', (t) => {
-  const { status, stdout } = run('release', 'status')
+test('status tells all releases', async (t) => {
+  const { status, stdout } = await run('release', 'status')
   t.is(status, 0)
   t.is([...stdout.matchAll(/^1\.\d+\.\d \(/gm)].length, 21)
   t.regex(stdout, / {2}feature {10}implemented {2}organisations, workspaces, api-keys/)
-  t.true((JSON.parse(run('release', 'status', '--json').stdout) as unknown[]).length > 100)
+  t.true((JSON.parse((await run('release', 'status', '--json')).stdout) as unknown[]).length > 100)
 })
 
-test('generate repairs what check finds', (t) => {
+test('generate repairs what check finds', async (t) => {
   const folder = checkout(t)
   const changelog = path.join(folder, 'CHANGELOG.md')
   writeFileSync(changelog, 'edited by hand\n')
-  t.like(run('--root', folder, 'release', 'check'), { status: 1 })
-  const refused = run('--root', folder, 'release', 'generate', '--check')
+  t.like(await run('--root', folder, 'release', 'check'), { status: 1 })
+  const refused = await run('--root', folder, 'release', 'generate', '--check')
   t.like(refused, { status: 1, stdout: 'CHANGELOG.md does not say what the records say: run "gatehouse release generate"\n' })
   t.is(readFileSync(changelog, 'utf8'), 'edited by hand\n')
-  t.like(run('--root', folder, 'release', 'generate'), { status: 0, stdout: 'CHANGELOG.md: written\n' })
+  t.like(await run('--root', folder, 'release', 'generate'), { status: 0, stdout: 'CHANGELOG.md: written\n' })
   t.is(readFileSync(changelog, 'utf8'), readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'))
-  t.like(run('--root', folder, 'release', 'generate', '--check'), { status: 0, stdout: '' })
+  t.like(await run('--root', folder, 'release', 'generate', '--check'), { status: 0, stdout: '' })
 })
 
 /** A chart's file with one generated thing in it changed. */
@@ -97,7 +100,7 @@ const damaged = (text: string) =>
     .replace('appVersion: 1.12.0', 'appVersion: 1.11.2')
     .replace(/"LOG_LEVEL"|`settings\.logLevel`|"1\.3\.0"|"admin"|LOG_LEVEL:/, 'damaged')
 
-test("the chart's generated files cannot drift from the records and the settings", (t) => {
+test("the chart's generated files cannot drift from the records and the settings", async (t) => {
   const folder = checkout(t)
   const names = [
     'Chart.yaml',
@@ -110,32 +113,32 @@ test("the chart's generated files cannot drift from the records and the settings
   ]
   const chart = (name: string) => path.join(folder, 'charts', 'app', name)
   for (const name of names) writeFileSync(chart(name), damaged(readFileSync(chart(name), 'utf8')))
-  const { status, stdout } = run('--root', folder, 'release', 'check')
+  const { status, stdout } = await run('--root', folder, 'release', 'check')
   t.is(status, 1)
   for (const name of names) t.true(stdout.includes(`R11  charts/app/${name}: does not say what the records say`), name)
-  t.is(run('--root', folder, 'release', 'generate').status, 0)
+  t.is((await run('--root', folder, 'release', 'generate')).status, 0)
   for (const name of names) t.is(readFileSync(chart(name), 'utf8'), readFileSync(path.join(root, 'charts', 'app', name), 'utf8'), name)
 })
 
-test('faulty records are refused by file and field', (t) => {
+test('faulty records are refused by file and field', async (t) => {
   const folder = checkout(t)
   writeFileSync(path.join(folder, 'releases', '1.5.0.yaml'), 'version: 1.5.0\ncolour: red\n')
   writeFileSync(path.join(folder, 'releases', '1.5.1.yaml'), 'version: [1.5.1\n')
-  const broken = run('--root', folder, 'release', 'check')
+  const broken = await run('--root', folder, 'release', 'check')
   t.is(broken.status, 1)
   t.regex(broken.stderr, /^error: 1\.5\.1\.yaml: /)
   rmSync(path.join(folder, 'releases', '1.5.1.yaml'))
-  const { status, stderr } = run('--root', folder, 'release', 'check')
+  const { status, stderr } = await run('--root', folder, 'release', 'check')
   t.is(status, 1)
   t.regex(stderr, /1\.5\.0\.yaml: date: /)
   t.regex(stderr, /1\.5\.0\.yaml: : .*"colour"/)
 })
 
-test('an edited migration and a record without a release are found in a checkout', (t) => {
+test('an edited migration and a record without a release are found in a checkout', async (t) => {
   const folder = checkout(t)
   rmSync(path.join(folder, 'migrations', 'v01.03.00', '003-logs.sql'))
   rmSync(path.join(folder, 'releases', '1.11.1.yaml'))
-  const { status, stdout } = run('--root', folder, 'release', 'check')
+  const { status, stdout } = await run('--root', folder, 'release', 'check')
   t.is(status, 1)
   t.regex(stdout, /^R1 {3}1\.11\.1: was announced and has no record$/m)
   t.regex(stdout, /^R8 {3}1\.3\.0: v01\.03\.00\/003-logs does not exist$/m)
