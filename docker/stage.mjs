@@ -17,6 +17,7 @@ const parts = ['assets', 'docker/ca', 'migrations', 'releases']
 const unused = /\.a$|\/pkgconfig$|\/include$/
 
 function stage() {
+  demandRelease(JSON.parse(readFileSync(path.join(built, 'package.json'), 'utf8')).version)
   mkdirSync(app, { recursive: true })
   for (const part of parts) copy(path.join(checkout, part), path.join(app, part))
   copy(path.join(built, 'package.json'), path.join(app, 'package.json'))
@@ -28,6 +29,12 @@ function stage() {
   mkdirSync(path.join(folder, 'data'))
   setModes(folder)
   chmodSync(path.join(folder, 'data'), 0o775)
+}
+
+/** The label of an image says what runs in it: an image of another release is built from the checkout of that release. */
+function demandRelease(version) {
+  const { RELEASE = version } = process.env
+  if (RELEASE !== version) throw new Error(`RELEASE=${RELEASE}: this checkout is ${version}; build ${RELEASE} from its own`)
 }
 
 const copy = (from, to) => cpSync(from, to, { recursive: true, verbatimSymlinks: true })

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
@@ -44,4 +46,16 @@ test('the example for one machine runs this release, locked down', (t) => {
 test('the command of the image starts Node as npm start does', (t) => {
   const [, flags] = /exec node (.*) src\/main\.ts/.exec(read('package.json')) ?? []
   t.is(/#!\/usr\/local\/bin\/node (.*?)\\n/.exec(read('docker/stage.mjs'))?.[1], flags)
+})
+
+test('no image is labelled as a release that it is not', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-stage-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ version }))
+  const { status, stderr } = spawnSync(process.execPath, [path.join(root, 'docker/stage.mjs'), folder, path.join(folder, 'stage')], {
+    encoding: 'utf8',
+    env: { RELEASE: '1.9.0' },
+  })
+  t.not(status, 0)
+  t.true(stderr.includes(`RELEASE=1.9.0: this checkout is ${version}`), stderr)
 })
