@@ -138,7 +138,8 @@ async function createDatabase(client: Client, name: string, template: string): P
   await client.query(createOwner)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner.user}`)
+      // Copying files takes a tenth of what writing them into the log takes.
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner.user} STRATEGY FILE_COPY`)
       return
     } catch (error) {
       if (!(error instanceof DatabaseError && error.code === '55006') || attempt === 100) throw error

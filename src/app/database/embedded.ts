@@ -54,7 +54,7 @@ async function provide(client: Client, password: string): Promise<void> {
   const roles = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [ownName])
   if (roles.rowCount === 0) await client.query(`CREATE ROLE ${ownName} LOGIN PASSWORD ${client.escapeLiteral(password)}`)
   const databases = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [ownName])
-  if (databases.rowCount === 0) await client.query(`CREATE DATABASE ${ownName} OWNER ${ownName}`)
+  if (databases.rowCount === 0) await client.query(`CREATE DATABASE ${ownName} OWNER ${ownName} STRATEGY FILE_COPY`)
   await client.query('SELECT pg_advisory_unlock($1)', [usersLock + 1])
 }
 

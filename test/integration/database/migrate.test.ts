@@ -159,12 +159,15 @@ test('loses its lock: stops, and leaves nothing half-done', async (t) => {
   t.deepEqual(await migrate(client, silent), await allIds())
 })
 
-test('its connection cut at any statement, the next run gets past it, and the schema equals a clean one', async (t) => {
+/** The first, the last and one between; `npm run rehearse -- --pairs all` cuts at every one. */
+const samples = (length: number) => [...new Set([0, Math.floor(length / 2), length - 1])].filter((index) => index >= 0)
+
+test('its connection cut within each migration, the next run gets past it, and the schema equals a clean one', async (t) => {
   t.timeout(60_000)
   const [clean, client] = [await emptyDatabase(t), await emptyDatabase(t)]
   await migrate(clean, silent)
   for (const { id, statements } of await readMigrations()) {
-    for (const index of statements.keys()) {
+    for (const index of samples(statements.length)) {
       await t.throwsAsync(migrate(client, silent, { onStatement: terminateAt({ id, index }, client) }), undefined, `${id} ${index}`)
       t.true((await pendingMigrations(client)).includes(id))
     }
