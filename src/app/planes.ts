@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { createTokens, type Tokens } from '../gateway/auth/tokens.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'
 import { openAccessLog } from './access-log.ts'
+import { refusalRecorder, type RecordRefusal } from './audit/refused-tokens.ts'
 import type { Config } from '../config/config.ts'
 import { servingName } from './database/serving.ts'
 import type { Deps } from './deps.ts'
@@ -30,7 +32,8 @@ export interface PlanesOptions {
 export function openPlanes(options: PlanesOptions): Planes {
   const { deps, foundation } = options
   const snapshot = openSnapshot(options)
-  if (!deps.config.roles.has('gateway')) return { deps, snapshot, gateway: null, close: () => snapshot.stop() }
+  const callers = { tokens: openTokens(deps, snapshot), recordRefusal: refusalRecorder(deps) }
+  if (!deps.config.roles.has('gateway')) return { deps, snapshot, ...callers, gateway: null, close: () => snapshot.stop() }
   const { config } = deps
   const directory = join(config.dataDir, 'journal')
   const journal = openJournal({
@@ -39,11 +42,12 @@ export function openPlanes(options: PlanesOptions): Planes {
     maxSpoolBytes: Math.floor(config.maxSpoolBytes / config.workers),
   })
   const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log: deps.log })
-  const gateway = openGateway(options, snapshot, journal)
+  const gateway = openGateway(options, { snapshot, journal, ...callers })
   measure(deps, { journal, shipper, gateway })
   return {
     deps,
     snapshot,
+    ...callers,
     gateway,
     async close() {
       await journal.close()
@@ -65,16 +69,43 @@ function openSnapshot({ deps, foundation, features }: PlanesOptions): LiveSnapsh
   })
 }
 
-function openGateway({ deps, loggers }: PlanesOptions, snapshot: LiveSnapshot, journal: OpenJournal): Gateway {
+function openTokens({ config, egress, clock, level }: Deps, snapshot: LiveSnapshot): Tokens {
+  return createTokens({
+    snapshot,
+    egress,
+    now: () => clock.now(),
+    prefixes: ['service', ...config.headerAliases],
+    explains: () => level.atLeast('1.12.0'),
+    reads: () => level.atLeast('1.7.3'),
+  })
+}
+
+interface Doors {
+  readonly snapshot: LiveSnapshot
+  readonly journal: OpenJournal
+  readonly tokens: Tokens
+  readonly recordRefusal: RecordRefusal
+}
+
+function openGateway({ deps, loggers }: PlanesOptions, { snapshot, journal, tokens, recordRefusal }: Doors): Gateway {
   const lines = openAccessLog(loggers.access)
   const gateway = createGateway({
     snapshot,
+    tokens,
     ledger: unlimitedLedger,
     journal: lines.journal(journal),
     egress: deps.egress,
     metrics: deps.metrics,
     settings: { ...deps.config, guardrailsEnabled: deps.config.flags.GUARDRAILS_ENABLED, chosenKeys: chosenKeys(deps.config) },
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
+    refused: (error, { req, requestId, clientAddress }) =>
+      recordRefusal(error, {
+        requestId,
+        clientAddress,
+        headers: req.headers,
+        method: req.method ?? 'GET',
+        path: (req.url ?? '/').split('?', 1)[0] ?? '/',
+      }),
   })
   return lines.gateway(gateway)
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
+import type { KeyView } from '../gateway/doors.ts'
 import type { AccessSettings } from '../lib/access-settings.ts'
 import type { Role } from '../lib/roles.ts'
 import type { RowChange } from './audit/changes.ts'
@@ -23,6 +24,8 @@ export interface Actor {
   readonly permissions: ReadonlySet<string>
 }
 
+export type CallerOf = (secret: string) => Promise<KeyView | null>
+
 /** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
 export interface Audited {
   readonly id: string
@@ -43,6 +46,8 @@ export interface Call<Params, Query, Body> {
   readonly audit: (resource: Audited) => void
   /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
   readonly afterCommit: (work: () => Promise<void>) => void
+  /** Whose API key or token this is, as both planes would find it now; null for one that is not good. */
+  readonly callerOf: CallerOf
 }
 
 export interface RouteSpec<Params, Query, Body, Result> {
@@ -58,6 +63,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly action?: string
   /** A POST that changes nothing, and so leaves no row in the audit trail. */
   readonly reads?: true
+  /** A body may also be a form, as some standards ask; its fields are texts. */
+  readonly form?: true
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT: the path of the GET whose answer `If-Match` is about; its own path when absent. */

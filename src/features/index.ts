@@ -15,6 +15,7 @@ import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
+import { jwtAuthentication, jwtScopes, tokenIntrospection } from './tokens/index.ts'
 import { emailTemplates, users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
 import { workspaces } from './workspaces/index.ts'
@@ -28,6 +29,9 @@ export const features: readonly Feature[] = [
   apiKeyExpiry,
   users,
   emailTemplates,
+  jwtAuthentication,
+  jwtScopes,
+  tokenIntrospection,
   configsSecurity,
   promptAccess,
   { ...integrations, loadCredential },

@@ -5,6 +5,8 @@
 import type { AccessSettings } from '../lib/access-settings.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Role } from '../lib/roles.ts'
+import type { TokenSettings } from '../lib/token-settings.ts'
+import type { TokenClaims } from './auth/token-claims.ts'
 import type { Guardrail } from './checks/guardrail.ts'
 import type { ActiveConfig } from './config/compile.ts'
 import type { Prompt } from './prompts/prompt.ts'
@@ -34,6 +36,29 @@ export interface KeyView {
   readonly metadata: Readonly<Record<string, string>>
   /** Null, as for most keys: nothing. */
   readonly defaults: RequestDefaults | null
+  /** Present when it is no API key but a JSON Web Token: what the token says. It may claim more scopes than it holds. */
+  readonly token?: TokenClaims
+}
+
+/** What the gateway knows of an organisation's issuer of tokens. */
+export interface TokenIssuer {
+  readonly organisationId: string
+  /** Null: the organisation takes no tokens. */
+  readonly settings: TokenSettings | null
+  /** Another one after each change of the settings. */
+  readonly version: string
+}
+
+/** Where the holder of a token acts, and who it is there. */
+export interface TokenHolder {
+  readonly organisationId: string
+  readonly workspaceId: string
+  readonly workspaceSlug: string
+  readonly settings: AccessSettings
+  readonly metadata: Readonly<Record<string, string>>
+  readonly defaults: RequestDefaults | null
+  /** The user of the organisation with this e-mail address; null when it has none. `role` is null for one who is not in the workspace. */
+  readonly person: { readonly userId: string; readonly role: Role | null; readonly removed: boolean } | null
 }
 
 /** What requests of a key start from, by its own defaults and by those of its workspace and organisation. */
@@ -87,6 +112,17 @@ export interface Snapshot {
   prompt(scope: ProviderScope, reference: string): MaybePromise<Prompt | null>
   /** The guardrail with this slug or id: the workspace's, or its organisation's. */
   guardrail(scope: ProviderScope, reference: string): MaybePromise<Guardrail | null>
+}
+
+/** The part of the Snapshot that callers with a token need. Found and refused as the rest of it. */
+export interface TokenDoor {
+  /** The issuer of the organisation with this id; null when there is no such organisation. */
+  tokenIssuer(organisationId: string): MaybePromise<TokenIssuer | null>
+  /** For tokens that were verified: the workspace with this slug or id, and its user with this e-mail address; null without such a workspace. */
+  tokenHolder(
+    organisationId: string,
+    wanted: { readonly workspace: string; readonly email: string | null },
+  ): MaybePromise<TokenHolder | null>
 }
 
 export interface ProviderScope {

@@ -1,6 +1,10 @@
 import { isApiKey } from '../lib/api-key.ts'
-import { ApiError } from '../lib/errors.ts'
+import { ApiError, type ErrorCode } from '../lib/errors.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
+import { tokenScopes } from '../lib/scopes.ts'
+import { noteRefusal } from './auth/token-refusals.ts'
+import type { Tokens } from './auth/tokens.ts'
+import { looksLikeToken, tokenFault } from './auth/verify-token.ts'
 import type { KeyView, Snapshot } from './doors.ts'
 import type { CallerHeaders, KeyHeader } from './headers.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -18,6 +22,8 @@ export const placeholder = 'DUMMY-KEY'
 export interface IdentifyDeps {
   readonly snapshot: Snapshot
   readonly metrics: GatewayMetrics
+  /** Absent: API keys are all that is known. */
+  readonly tokens?: Tokens | undefined
   /** Keys that the operator chose, which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }
@@ -35,6 +41,8 @@ export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromi
   return found instanceof Promise ? found.then(toCaller) : toCaller(found)
 }
 
+type FindDeps = Omit<IdentifyDeps, 'chosenKeys'>
+
 export interface FoundKey {
   readonly key: KeyView
   readonly secret: string
@@ -42,9 +50,9 @@ export interface FoundKey {
 
 /**
  * Finds the caller's key, on either plane: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else
- * `api-key`. Throws `unauthorized` or `expired_key`.
+ * `api-key`. A JSON Web Token of an organisation's issuer stands for a key in each of them. Throws `unauthorized` or `expired_key`.
  */
-export function findKey(headers: CallerHeaders, deps: Omit<IdentifyDeps, 'chosenKeys'>): MaybePromise<FoundKey> {
+export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<FoundKey> {
   const own = present(headers.service.get('api-key'))
   const candidates = own === null ? sharedHeaders.flatMap((name) => candidate(headers, name)) : [own]
   if (candidates.length === 0) {
@@ -53,7 +61,7 @@ export function findKey(headers: CallerHeaders, deps: Omit<IdentifyDeps, 'chosen
       param: 'x-service-api-key',
     })
   }
-  return tryNext(candidates, 0, deps)
+  return tryNext({ candidates, deps }, 0, null)
 }
 
 const sharedHeaders = ['authorization', 'x-api-key', 'api-key'] as const
@@ -74,16 +82,41 @@ function present(value: string | undefined): string | null {
   return value === undefined || value === '' || value === placeholder ? null : value
 }
 
-function tryNext(candidates: readonly string[], index: number, deps: Omit<IdentifyDeps, 'chosenKeys'>): MaybePromise<FoundKey> {
+interface Search {
+  readonly candidates: readonly string[]
+  readonly deps: FindDeps
+}
+
+/** `refused`: what was wrong with a token; it is told when nothing that comes after it is good. */
+function tryNext(search: Search, index: number, refused: ApiError | null): MaybePromise<FoundKey> {
+  const { candidates, deps } = search
   const secret = candidates[index]
-  if (secret === undefined) {
-    deps.metrics.authFailure('unknown')
-    throw new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
-  }
+  if (secret === undefined) throw nothingFound(deps, refused)
+  if (deps.tokens !== undefined && looksLikeToken(secret)) return tryToken(search, index, deps.tokens)
   const settle = (key: KeyView | null): MaybePromise<FoundKey> =>
-    key === null ? tryNext(candidates, index + 1, deps) : { key: unexpired(key, deps.metrics), secret }
+    key === null ? tryNext(search, index + 1, refused) : { key: unexpired(key, deps.metrics), secret }
   const found = deps.snapshot.key(secret)
   return found instanceof Promise ? found.then(settle) : settle(found)
+}
+
+/** A token that is not good may be the provider's, beside a key of ours. */
+function tryToken(search: Search, index: number, tokens: Tokens): MaybePromise<FoundKey> {
+  const secret = search.candidates[index] ?? ''
+  const goOn = (error: unknown): MaybePromise<FoundKey> => {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    return tryNext(search, index + 1, error)
+  }
+  try {
+    const found = tokens.caller(secret)
+    return found instanceof Promise ? found.then((key) => ({ key, secret }), goOn) : { key: found, secret }
+  } catch (error) {
+    return goOn(error)
+  }
+}
+
+function nothingFound({ metrics }: FindDeps, refused: ApiError | null): ApiError {
+  metrics.authFailure(refused === null ? 'unknown' : 'token')
+  return refused ?? new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
 }
 
 function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {
@@ -96,10 +129,21 @@ function entitled(key: KeyView, { metrics }: IdentifyDeps): KeyView {
   if (key.status === 'exhausted') throw new ApiError('budget_exhausted', 'The budget of this API key is used up.')
   if (key.scopes.has('completions.write')) return key
   metrics.authFailure('scope')
-  throw new ApiError(
-    'forbidden',
-    'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.',
-  )
+  throw lacks(key, 'completions.write', {
+    code: 'forbidden',
+    message: 'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.',
+  })
+}
+
+/** The refusal of a caller that has not this scope; of a token it says whether the token could have it at all. */
+export function lacks(key: KeyView, scope: string, { code, message }: { readonly code: ErrorCode; readonly message: string }): ApiError {
+  if (key.token === undefined) return new ApiError(code, message)
+  const reason = key.token.scopes.includes(scope)
+    ? `it claims ${scope}, which ${tokenScopes(true).has(scope) ? 'its holder does not have here' : 'no token can hold'}.`
+    : `it lacks the scope ${scope}, which this request needs.`
+  const error = tokenFault(reason, code)
+  noteRefusal(error, { organisationId: key.organisationId, holder: key.name })
+  return error
 }
 
 /** The headers without those that hold a key of ours, under whatever name. */

@@ -1,3 +1,4 @@
+import type { Tokens } from './auth/tokens.ts'
 import { type ApiError, toApiError } from '../lib/errors.ts'
 import { inspectAnswer, inspectsAnswer } from './checks/answer.ts'
 import { checkBefore } from './checks/before.ts'
@@ -24,6 +25,8 @@ import type { GatewaySettings } from './settings.ts'
 /** What every exchange of a process shares. */
 export interface PipelineDeps {
   readonly snapshot: Snapshot
+  /** Absent: API keys are all that is known. */
+  readonly tokens?: Tokens
   readonly ledger: Ledger
   readonly journal: Journal
   readonly egress: Egress
@@ -35,6 +38,8 @@ export interface PipelineDeps {
   readonly relays: Set<Relay>
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
+  /** Told of exchanges whose caller was refused. */
+  readonly refused?: (error: ApiError, exchange: Exchange) => void
 }
 
 /**
@@ -164,6 +169,7 @@ function answerFailure(deps: PipelineDeps, progress: Progress, error: ApiError):
   const { exchange } = progress
   const left = error.code === 'client_closed' || exchange.res.destroyed
   if (error.status >= 500) deps.report(error, exchange.requestId)
+  if (progress.caller === null) deps.refused?.(error, exchange)
   progress.body?.stream?.destroy()
   finish(deps, progress, { status: left ? 499 : error.status, outcome: left ? 'client_closed' : 'error', error, relayed: null })
   refuse(exchange, error, answerHeaders(progress))

@@ -62,3 +62,9 @@ export const workspaceScopes = [...expand(apiKeys), ...expand(shared), ...expand
 
 /** Every scope that a user's key can hold: a workspace key's without those that manage keys. */
 export const userScopes = [...expand(shared), ...expand(dataPlane)]
+
+const usable: ReadonlySet<string> = new Set(expand(dataPlane))
+const readable: ReadonlySet<string> = new Set([...usable, ...workspaceScopes.filter((scope) => /\.(?:read|list)$/.test(scope))])
+
+/** Every scope that a JSON Web Token can hold: what calls models and, when it `reads`, what reads and lists in its workspace. */
+export const tokenScopes = (reads: boolean): ReadonlySet<string> => (reads ? readable : usable)

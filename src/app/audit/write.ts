@@ -29,7 +29,7 @@ export interface AuditEntry {
   /** What the write changed; that of the resource itself is told apart by its id. */
   readonly changes: readonly RowChange[]
   /** Why it was refused, when it was. */
-  readonly error?: { readonly code: string; readonly message: string }
+  readonly error?: { readonly code: string; readonly message: string; readonly not_written_before?: number }
   readonly at: number
 }
 

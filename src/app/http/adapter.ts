@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import type { Actor, Route } from '../route.ts'
-import { authenticate, demandPermission, toActor } from './authenticate.ts'
+import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
 import { bodyReader } from './body.ts'
 import type { Context, Middleware } from './context.ts'
 import { etagOf, parseIfMatch, representations, type Representations } from './etag.ts'
-import type { Frame } from './frame.ts'
+import type { Frame, Running } from './frame.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput } from './input.ts'
 import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
@@ -42,24 +42,40 @@ export function routeAdapter(frame: Frame): (route: Route) => Middleware {
 async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const { route, frame } = adapted
   ctx.state.access.route = route.path
-  const { deps, snapshot } = demandRunning(frame)
-  const known = route.identify === undefined ? await entitled(ctx, adapted, { snapshot, metrics: deps.metrics }) : null
+  const running = demandRunning(frame)
+  const { deps } = running
+  const known = route.identify === undefined ? await entitled(ctx, adapted, running) : null
   const parsed = await parse(ctx, adapted)
   const actor = known ?? (await identified(deps, route, parsed.input))
   noteCaller(ctx, actor)
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
-  const client = { clientAddress: frame.clientAddress(ctx.req), country: frame.clientCountry(ctx.req), headers: ctx.req.headers }
-  const about = { requestId: ctx.state.requestId, path: ctx.path, ...client }
-  answer(ctx, adapted, await perform(deps, { route, actor, ...parsed, repeatable, ...about }))
+  const about = aboutRequest(ctx, frame)
+  answer(ctx, adapted, await perform(deps, { route, actor, ...parsed, repeatable, callerOf: callerOf(running), ...about }))
 }
 
+/** What the trail keeps of a request, whatever becomes of it. */
+const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
+  requestId: state.requestId,
+  path,
+  clientAddress: frame.clientAddress(req),
+  country: frame.clientCountry(req),
+  headers: req.headers,
+})
+
 /** Whose key this is; refused before anything of the request is read when it lacks the scope. */
-async function entitled(ctx: Context, { route, prefixes }: Adapted, deps: Parameters<typeof authenticate>[2]): Promise<Actor> {
-  const actor = toActor(await authenticate(ctx.req.rawHeaders, prefixes, deps))
-  noteCaller(ctx, actor)
-  demandPermission(actor, route)
-  return actor
+async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, running: Running): Promise<Actor> {
+  const { snapshot, tokens, deps, recordRefusal } = running
+  try {
+    const key = await authenticate(ctx.req.rawHeaders, prefixes, { snapshot, tokens, metrics: deps.metrics })
+    const actor = toActor(key)
+    noteCaller(ctx, actor)
+    demandPermission(key, route)
+    return actor
+  } catch (error) {
+    recordRefusal(error, { method: ctx.method, ...aboutRequest(ctx, frame) })
+    throw error
+  }
 }
 
 async function identified(deps: Deps, route: Route, input: Request['input']): Promise<Actor> {
@@ -81,7 +97,7 @@ async function parse(ctx: Context, { route, readBody, paired }: Adapted) {
   const asked = parseInput(route.query, query, 'query')
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
   const ifMatch = toIfMatch(ctx, route, paired)
-  const body = route.body === undefined ? undefined : await readBody(ctx)
+  const body = route.body === undefined ? undefined : await readBody(ctx, { form: route.form === true })
   return { input: { params, query: asked, body: parseInput(route.body, body, 'body') }, query, body, key, ifMatch }
 }
 

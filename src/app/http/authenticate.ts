@@ -1,22 +1,37 @@
 import type { KeyView } from '../../gateway/doors.ts'
 import { sortHeaders } from '../../gateway/headers.ts'
-import { findKey, type IdentifyDeps } from '../../gateway/identify.ts'
+import { looksLikeToken } from '../../gateway/auth/verify-token.ts'
+import { findKey, lacks, type IdentifyDeps } from '../../gateway/identify.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { Actor, Route } from '../route.ts'
+import type { Actor, CallerOf, Route } from '../route.ts'
+import type { Running } from './frame.ts'
 
 /** Who calls the control plane, found as on the data plane. A key whose budget is used up still manages things. */
 export async function authenticate(
   rawHeaders: readonly string[],
   prefixes: readonly string[],
-  deps: Pick<IdentifyDeps, 'snapshot' | 'metrics'>,
+  deps: Pick<IdentifyDeps, 'snapshot' | 'metrics' | 'tokens'>,
 ): Promise<KeyView> {
   const { key } = await findKey(sortHeaders(rawHeaders, prefixes), deps)
   return key
 }
 
+/** Finds whose credential a text is. Rejects while that cannot be told. */
+export const callerOf =
+  ({ snapshot, tokens }: Pick<Running, 'snapshot' | 'tokens'>): CallerOf =>
+  async (secret) => {
+    try {
+      const key = await (looksLikeToken(secret) ? tokens.caller(secret) : snapshot.key(secret))
+      return key === null || key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now()) ? null : key
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return null
+      throw error
+    }
+  }
+
 /** A key as the actor that handlers see. */
 export const toActor = (key: KeyView): Actor => ({
-  type: 'api_key',
+  type: key.token === undefined ? 'api_key' : 'user',
   id: key.id,
   name: key.name,
   keyType: key.type,
@@ -29,8 +44,12 @@ export const toActor = (key: KeyView): Actor => ({
 })
 
 /** Throws AB03 with the scope that would do. */
-export function demandPermission(actor: Actor, { permission }: Pick<Route, 'permission'>): void {
+export function demandPermission(key: KeyView, { permission }: Pick<Route, 'permission'>): void {
   const accepted = typeof permission === 'string' ? [permission] : permission
-  if (accepted.some((scope) => actor.permissions.has(scope))) return
-  throw new ApiError('AB03', `This API key lacks the scope ${accepted.join(' or ')}, which this request needs.`)
+  if (accepted.some((scope) => key.scopes.has(scope))) return
+  const claimed = accepted.find((scope) => key.token?.scopes.includes(scope) === true) ?? accepted.join(' or ')
+  throw lacks(key, claimed, {
+    code: 'AB03',
+    message: `This API key lacks the scope ${accepted.join(' or ')}, which this request needs.`,
+  })
 }

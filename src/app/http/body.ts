@@ -7,10 +7,11 @@ import type { Context } from './context.ts'
 const poisonous: ReadonlySet<string> = new Set(['constructor'])
 
 /** Reads the JSON body of a control-plane request; `{}` when there is none. Throws 400, 408, 413 or 415. */
-export function bodyReader(maxBytes: number): (ctx: Context) => Promise<unknown> {
+export function bodyReader(maxBytes: number): (ctx: Context, options?: { readonly form?: boolean }) => Promise<unknown> {
   const read = rawReader(maxBytes)
-  return async (ctx) => {
+  return async (ctx, { form = false } = {}) => {
     if (!hasBody(ctx)) return {}
+    if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read(ctx)).toString()))
     if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'))
     const value = parseJson(await read(ctx))
     refuseKeys(value, poisonous)
@@ -45,7 +46,7 @@ function rawReader(maxBytes: number): (ctx: Context) => Promise<Uint8Array> {
       urlencoded: false,
       multipart: false,
       text: true,
-      textTypes: ['json', '+json'],
+      textTypes: ['json', '+json', 'urlencoded'],
       textLimit: maxBytes,
       encoding: 'binary',
       parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.DELETE],

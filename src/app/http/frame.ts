@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
+import type { Tokens } from '../../gateway/auth/tokens.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Snapshot } from '../../gateway/doors.ts'
+import type { RecordRefusal } from '../audit/refused-tokens.ts'
 import type { Deps } from '../deps.ts'
 import type { Feature } from '../feature.ts'
 import type { HealthReport } from '../health.ts'
@@ -37,6 +39,8 @@ export interface Frame {
 export interface Running {
   readonly deps: Deps
   readonly snapshot: Snapshot
+  readonly tokens: Tokens
+  readonly recordRefusal: RecordRefusal
   /** Null when this process has not the role `gateway`. */
   readonly gateway: Gateway | null
 }

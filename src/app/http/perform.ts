@@ -5,7 +5,7 @@ import { changesOf } from '../audit/changes.ts'
 import { writeAudit, type AuditEntry } from '../audit/write.ts'
 import { inTenant } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
-import type { Actor, Audited, Call, Route } from '../route.ts'
+import type { Actor, Audited, Call, CallerOf, Route } from '../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
@@ -26,6 +26,7 @@ export interface Request {
   readonly repeatable: Repeatable | null
   /** Null: no If-Match, or no PUT. */
   readonly ifMatch: IfMatch | null
+  readonly callerOf: CallerOf
 }
 
 /** The ETags that a caller has seen, and the GET that answers with them. */
@@ -88,6 +89,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
     deps,
     audit: (resource) => void touched.push(resource),
     afterCommit: (work) => void after.push(work),
+    callerOf: request.callerOf,
   })
   await em.flush()
   const answer = route.response.parse(result ?? {})
@@ -121,6 +123,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     deps,
     audit: () => {},
     afterCommit: () => {},
+    callerOf: request.callerOf,
   })
   return etagOf(representation.response.parse(result ?? {}))
 }

@@ -2,7 +2,16 @@ import { hash } from 'node:crypto'
 import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
 import type { Guardrail } from '../../gateway/checks/guardrail.ts'
-import type { ConfigView, KeyView, ProviderScope, ProviderView, Snapshot } from '../../gateway/doors.ts'
+import type {
+  ConfigView,
+  KeyView,
+  ProviderScope,
+  ProviderView,
+  Snapshot,
+  TokenDoor,
+  TokenHolder,
+  TokenIssuer,
+} from '../../gateway/doors.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
@@ -11,6 +20,7 @@ import { followChanges, systemSession, type Change, type ChangeFeed } from './ch
 import { readConfig } from './config-views.ts'
 import { anyPartial, readPrompt } from './prompts.ts'
 import { readGuardrail } from './guardrail-views.ts'
+import { anyPerson, readTokenHolder, readTokenIssuer } from './token-views.ts'
 import { createViewCache, type Loaded, type ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
 
@@ -29,7 +39,7 @@ export interface SnapshotOptions {
 }
 
 /** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
-export interface LiveSnapshot extends Snapshot {
+export interface LiveSnapshot extends Snapshot, TokenDoor {
   /** Whether cached views may serve: the database was seen, not too long ago. */
   readonly ready: boolean
   /** Milliseconds since everything cached was last known to be true; Infinity before the first contact. */
@@ -45,6 +55,8 @@ interface State extends SnapshotOptions {
   readonly configs: ViewCache<ConfigView>
   readonly prompts: ViewCache<Prompt>
   readonly guardrails: ViewCache<Guardrail>
+  readonly issuers: ViewCache<TokenIssuer>
+  readonly holders: ViewCache<TokenHolder>
   readonly pool: Pool
   readonly started: PromiseWithResolvers<void>
   contactAt: number
@@ -73,6 +85,8 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     configs: createViewCache(documentLimits),
     prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
     guardrails: createViewCache(documentLimits),
+    issuers: createViewCache(limits),
+    holders: createViewCache(limits),
     pool,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
@@ -86,6 +100,14 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     config: (scope, reference) => document(state, feed, { cache: state.configs, read: readConfig, scope, reference }),
     guardrail: (scope, reference) => document(state, feed, { cache: state.guardrails, read: readGuardrail, scope, reference }),
     prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
+    tokenIssuer: (organisationId) =>
+      plain(state, feed, { cache: state.issuers, id: organisationId, read: () => readTokenIssuer(state.pool, organisationId) }),
+    tokenHolder: (organisationId, wanted) =>
+      plain(state, feed, {
+        cache: state.holders,
+        id: JSON.stringify([organisationId, wanted.workspace, wanted.email]),
+        read: () => readTokenHolder(state.pool, organisationId, wanted),
+      }),
     get ready() {
       return !state.stale
     },
@@ -122,8 +144,17 @@ const providerTables = new Set(['providers', 'integrations', 'workspaces', 'orga
 const configTables = new Set(['configs', 'workspaces', 'organisations'])
 const promptTables = new Set(['prompts', 'labels', 'workspaces', 'organisations'])
 const guardrailTables = new Set(['guardrails', 'workspaces', 'organisations'])
+const homeTables = new Set(['workspaces', 'organisations'])
 
-const cachesOf = ({ keys, providers, configs, guardrails, prompts }: State) => [keys, providers, configs, guardrails, prompts]
+const cachesOf = (state: State) => [
+  state.keys,
+  state.providers,
+  state.configs,
+  state.guardrails,
+  state.prompts,
+  state.issuers,
+  state.holders,
+]
 
 function changed(state: State, { kind, entityId }: Change): void {
   for (const cache of cachesOf(state)) cache.forget(entityId)
@@ -133,6 +164,8 @@ function changed(state: State, { kind, entityId }: Change): void {
   if (promptTables.has(kind)) state.prompts.forgetMisses()
   if (kind === 'prompt_partials') state.prompts.forget(anyPartial)
   if (guardrailTables.has(kind)) state.guardrails.forgetMisses()
+  if (kind === 'users') state.holders.forget(anyPerson)
+  if (homeTables.has(kind)) for (const cache of [state.issuers, state.holders]) cache.forgetMisses()
 }
 
 function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
@@ -154,6 +187,19 @@ function provider(
   if (found !== undefined) return fresh(state, found)
   if (slug.length > longestSlug) return null
   return load(state, feed, () => state.providers.load(id, () => openProvider(state, scope, slug)))
+}
+
+/** A view that is read from plain columns. */
+interface Plain<View> {
+  readonly cache: ViewCache<View>
+  readonly id: string
+  readonly read: () => Promise<Loaded<View> | null>
+}
+
+function plain<View>(state: State, feed: ChangeFeed, { cache, id, read: readPlain }: Plain<View>): MaybePromise<View | null> {
+  const found = cache.hit(id)
+  if (found !== undefined) return fresh(state, found)
+  return load(state, feed, () => cache.load(id, () => read(state, readPlain)))
 }
 
 /** A kind of view that is read from one sealed row, found by slug or id. */

@@ -4,6 +4,7 @@ import type { Credential } from '../../gateway/providers/provider.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'
 import { defaultColumns, type DefaultsRow, requestDefaults } from './request-defaults.ts'
+import { stringsOf } from './strings-of.ts'
 import type { Loaded } from './view-cache.ts'
 
 /** The columns of an integration that its credential is read from. */
@@ -130,6 +131,3 @@ export async function readProvider(
     open: (opened) => ({ ...own, integrationId, provider: aiProviderId, ...opened }),
   }
 }
-
-const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
-  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}

@@ -65,6 +65,7 @@ export async function performAsOperator({ config, log, orm, vault, clock }: Inst
       clientAddress: 'command line',
       repeatable: null,
       ifMatch: null,
+      callerOf: () => Promise.resolve(null),
     })
     return answer
   } catch (error) {

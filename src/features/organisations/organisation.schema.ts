@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { accessSettingFields } from '../../lib/access-settings.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
+import { tokenSettings } from '../../lib/token-settings.ts'
 import { userKeyFields } from '../../lib/user-key-settings.ts'
 
 /** An organisation as it is answered. */
@@ -44,7 +45,7 @@ export const updateOrganisationBody = z
   .strictObject({
     name: nameField.optional(),
     settings: z
-      .strictObject({ ...accessSettingFields, ...userKeyFields })
+      .strictObject({ ...accessSettingFields, ...userKeyFields, jwt: tokenSettings.nullable().optional() })
       .nullable()
       .optional(),
     defaults: defaultsBody.nullable().optional(),

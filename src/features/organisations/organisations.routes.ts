@@ -37,7 +37,9 @@ export const updateOrganisation = route({
   resource,
   body: updateOrganisationBody,
   response: empty,
-})(async ({ em, actor, body, audit }) => {
+})(async ({ em, actor, deps, body, audit }) => {
+  const url = body.settings?.jwt?.jwks_url
+  if (url !== undefined) await deps.egress.origin(url.split('?', 1)[0] ?? url, 'settings.jwt.jwks_url')
   const row = await own(em, actor)
   assignDefined(row, {
     name: body.name,
@@ -106,7 +108,7 @@ const presentOrganisation = (row: Organisation) => ({
   slug: row.slug,
   name: row.name,
   status: row.status,
-  settings: { ...effectiveSettings(row.settings, {}), ...userKeySettings(row.settings, {}) },
+  settings: { ...effectiveSettings(row.settings, {}), ...userKeySettings(row.settings, {}), jwt: row.settings['jwt'] ?? null },
   defaults: { ...row.defaults },
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),

@@ -1,0 +1,28 @@
+import { feature } from '../../app/feature.ts'
+import { introspectionScopes, introspectToken } from './introspection.routes.ts'
+
+/** What tokens do is in `src/gateway/auth`, which both planes follow; how they are verified is a setting of the organisation. */
+const behaviour = { permissions: [], entities: [], routes: [] }
+
+/** Callers may show a JSON Web Token of their organisation's issuer instead of an API key. */
+export const jwtAuthentication = feature({
+  id: 'jwt-authentication',
+  since: '1.3.0',
+  changes: ['1.12.0'],
+  requires: ['organisations', 'workspaces'],
+  ...behaviour,
+})
+
+/** Tokens may hold the scopes that read and list. */
+export const jwtScopes = feature({ id: 'jwt-scopes', since: '1.7.3', requires: ['jwt-authentication'], ...behaviour })
+
+/** Whose a token is, and what it may do. */
+export const tokenIntrospection = feature({
+  id: 'token-introspection',
+  since: '1.3.0',
+  changes: ['1.7.3'],
+  requires: ['users'],
+  permissions: introspectionScopes,
+  entities: [],
+  routes: [introspectToken],
+})

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { textField } from '../../lib/text.ts'
+
+export const introspectionBody = z
+  .object({
+    token: textField(16_384).min(1).meta({ description: 'The API key or JSON Web Token to tell of.' }),
+    token_type_hint: z.string().max(255).optional().meta({ description: 'Taken and not needed: a token shows what it is.' }),
+  })
+  .meta({ id: 'IntrospectToken', description: 'A token to tell of, as JSON or as a form (RFC 7662).' })
+
+const seconds = z.int().optional()
+
+export const introspectionView = z
+  .object({
+    active: z.boolean().meta({ description: 'Whether it serves here and now; when not, nothing else is told.' }),
+    token_type: z.enum(['api_key', 'jwt']).optional(),
+    scope: z.string().optional().meta({ description: 'The scopes that it holds, as words.' }),
+    client_id: z.uuid().optional().meta({ description: 'The id under which logs show it.' }),
+    organisation_id: z.uuid().optional(),
+    workspace_id: z.uuid().nullable().optional(),
+    user_id: z.uuid().nullable().optional(),
+    email: z.string().nullable().optional(),
+    username: z.string().nullable().optional().meta({ description: "The holder's name; else what names the holder in the token." }),
+    sub: z.string().optional(),
+    iss: z.string().optional(),
+    aud: z.array(z.string()).optional(),
+    exp: seconds,
+    iat: seconds,
+    nbf: seconds,
+  })
+  .meta({ id: 'Introspection', description: 'What a token is, and whose (RFC 7662).' })
+
+export type Introspection = z.input<typeof introspectionView>
