@@ -8,6 +8,7 @@ import { policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { organisations, setting, users, workspaces } from './makers/tenancy.ts'
+import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
 
 /** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
 export const withoutData: Maker = async () => {}
@@ -21,6 +22,9 @@ export const makers: Readonly<Record<string, Maker>> = {
   'api-key-expiry': withoutData,
   users,
   'email-templates': withoutData,
+  'jwt-authentication': jwtAuthentication,
+  'jwt-scopes': withoutData,
+  'token-introspection': tokenIntrospection,
   'configs-security': setting({ membersWriteConfigs: true }),
   'prompt-access': setting({ membersWritePrompts: true }),
   integrations,

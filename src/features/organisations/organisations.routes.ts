@@ -1,4 +1,4 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import { route, type Actor } from '../../app/route.ts'
@@ -99,9 +99,14 @@ async function find(em: EntityManager, actor: Actor, reference: string): Promise
   return orNotFound(row, 'organisation', reference)
 }
 
-/** Locked, because it is about to change. */
-const own = (em: EntityManager, { organisationId }: Actor): Promise<Organisation> =>
-  em.findOneOrFail(Organisation, { id: organisationId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+/**
+ * Locked, because it is about to change; but not its key: whoever else writes in the organisation has the end of its audit chain
+ * when it refers to this row, and this write will want that end.
+ */
+async function own(em: EntityManager, { organisationId }: Actor): Promise<Organisation> {
+  await em.execute('SELECT 1 FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
+  return em.findOneOrFail(Organisation, { id: organisationId })
+}
 
 const presentOrganisation = (row: Organisation) => ({
   id: row.id,
