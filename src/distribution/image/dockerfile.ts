@@ -19,21 +19,24 @@ export function settingsOfDockerfile(text: string, given: Readonly<Record<string
     .replaceAll(/\\\n\s*/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '')
+  const starts = lines.findIndex((line) => line.startsWith('FROM '))
+  const defaults = new Map<string, string>()
+  for (const line of lines.slice(0, starts)) addArgument(defaults, line.replace('ARG ', ''), new Map())
   const stage = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')) + 1)
   const values = new Map(Object.entries(given))
   const expand = (part: string) => part.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values.get(name) ?? '')
   const draft: Draft = { User: '', ExposedPorts: {}, Env: [], Entrypoint: [], Cmd: [], Volumes: {}, WorkingDir: '/', Labels: {} }
   for (const line of stage) {
     const [instruction = '', rest = ''] = line.split(/ (.*)/s)
-    if (instruction === 'ARG') addArgument(values, rest)
+    if (instruction === 'ARG') addArgument(values, rest, defaults)
     else apply(draft, instruction, expand(rest.trim()))
   }
   return draft
 }
 
-/** A default, which a given value overrides. */
-function addArgument(values: Map<string, string>, text: string): void {
-  const [name = '', otherwise = ''] = text.split(/=(.*)/s)
+/** A default, of its own or from before the first stage, which a given value overrides. */
+function addArgument(values: Map<string, string>, text: string, defaults: ReadonlyMap<string, string>): void {
+  const [name = '', otherwise = defaults.get(name) ?? ''] = text.split(/=(.*)/s)
   if (!values.has(name)) values.set(name, otherwise)
 }
 
