@@ -1,9 +1,10 @@
 // Rehearses upgrades: `npm run rehearse -- [--pairs all|neighbours|<from>-<to>,...] [--json] [--report <file>] [--only <part>,...]`.
 // Without `--pairs all` everything is bounded, for every build; with it, it is the nightly run. Ends with 1 when anything failed.
 import { writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { readOwnTable } from '../src/app/release-records.ts'
-import { testDatabase } from '../test/support/database.ts'
+import { startDatabaseServer } from './database-server.ts'
 import { parts, type PartName } from './rehearse/parts.ts'
 import { describe, summary, type Report } from './rehearse/report.ts'
 
@@ -28,23 +29,34 @@ function readOptions() {
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
+type Options = ReturnType<typeof readOptions>
+
+async function runPart(name: PartName, { pairs }: Options): Promise<Report> {
+  const startedAt = performance.now()
+  say(`# ${parts[name].title}`)
+  const result = await parts[name].run({ pairs, table, nightly: pairs === 'all', processes: availableParallelism(), say })
+  const report = { name, title: parts[name].title, seconds: Math.round(performance.now() - startedAt) / 1000, ...result }
+  say(describe(report))
+  return report
+}
+
+/** The upgrades from release to release take most of the time; meanwhile the other parts run, one after the other. */
+async function runParts(options: Options): Promise<readonly Report[]> {
+  const others = async () => {
+    const reports: Report[] = []
+    for (const name of options.names.filter((one) => one !== 'pairs')) reports.push(await runPart(name, options))
+    return reports
+  }
+  const both = await Promise.all([options.names.includes('pairs') ? runPart('pairs', options) : [], others()])
+  return both.flat()
+}
+
 async function main(): Promise<number> {
   const options = readOptions()
-  // Holds the database server for as long as this runs.
-  const keeper = await testDatabase()
-  const reports: Report[] = []
-  try {
-    for (const name of options.names) {
-      const startedAt = performance.now()
-      say(`# ${parts[name].title}`)
-      const result = await parts[name].run({ pairs: options.pairs, table, nightly: options.pairs === 'all', say })
-      const report = { name, title: parts[name].title, seconds: Math.round(performance.now() - startedAt) / 1000, ...result }
-      reports.push(report)
-      say(describe(report))
-    }
-  } finally {
-    await keeper.drop()
-  }
+  const given = process.env['GATEHOUSE_TEST_DB_HOST'] !== undefined
+  const server = given ? null : await startDatabaseServer()
+  Object.assign(process.env, server?.variables)
+  const reports = await runParts(options).finally(() => server?.stop())
   if (options.report !== undefined) await writeFile(options.report, `${summary(reports, releases)}\n`)
   console.log(options.json ? JSON.stringify({ releases, parts: reports }, null, 2) : summary(reports, releases))
   return reports.every(({ faults }) => faults.length === 0) ? 0 : 1

@@ -2,13 +2,10 @@
 // With arguments (`node scripts/test.ts test/unit --match='*port*'`) it runs only those tests, without the static checks.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
-import pino from 'pino'
-import { startEmbedded } from '../src/app/database/embedded.ts'
+import { startDatabaseServer } from './database-server.ts'
 
 interface Tally {
   passed: number
@@ -36,7 +33,7 @@ const staticChecks = {
 async function main(filters: readonly string[]): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0, skipped: 0 }
   if (filters.length === 0) for (const [title, script] of Object.entries(staticChecks)) await check(title, script, tally)
-  const database = needsDatabase(filters) ? await startDatabase() : null
+  const database = needsDatabase(filters) ? await startDatabaseServer() : null
   try {
     await runTests(filters, { ...environment, ...database?.variables }, tally)
   } finally {
@@ -89,25 +86,6 @@ const sum = (report: readonly string[], patterns: readonly RegExp[]) =>
 const needsDatabase = (filters: readonly string[]) =>
   process.env['GATEHOUSE_TEST_DB_HOST'] === undefined &&
   (filters.length === 0 || filters.some((filter) => !filter.startsWith('-') && !/^(\.\/)?test\/(unit|house)\b/.test(filter)))
-
-/** One server for all test files. Tests survive without `fsync`: they kill processes, never the machine. */
-async function startDatabase() {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'gatehouse-tests-'))
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
-  const database = await startEmbedded({ dataDir, log: pino({ level: 'error' }), settings })
-  return {
-    variables: {
-      GATEHOUSE_TEST_DB_HOST: database.host,
-      GATEHOUSE_TEST_DB_PORT: String(database.port),
-      GATEHOUSE_TEST_DB_USER: database.superuser.user,
-      GATEHOUSE_TEST_DB_PASS: database.superuser.password,
-    },
-    async stop() {
-      await database.stop()
-      await rm(dataDir, { recursive: true, force: true })
-    },
-  }
-}
 
 function start(program: string, args: readonly string[], variables: NodeJS.ProcessEnv, stdout: 'inherit' | 'pipe'): ChildProcess {
   const child = spawn(program, args, { cwd: root, env: variables, stdio: ['ignore', stdout, 'inherit'] })

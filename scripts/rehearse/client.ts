@@ -88,7 +88,7 @@ export function createClient(target: Target): Client {
 export const isDataPlane = ({ headers }: Pick<Request, 'headers'>): boolean => 'x-service-provider' in headers
 
 const listedWithinMs = 20_000
-const askEveryMs = 20
+const askEveryMs = 100
 
 /** Sends a request, again and again while its answer lists too little, or is put off: a machine may be busy, and clients ask again after a 503. */
 export async function send(target: Target, request: Request): Promise<Answer> {

@@ -8,7 +8,7 @@ import { compareVersions } from '../../src/release/version.ts'
 export interface Migrations {
   /** All of them, which this checkout's code needs. */
   readonly all: string
-  /** Those up to a release; null when there are no later ones. */
+  /** Those up to a release, the same folder for releases that have the same; null when there are no later ones. */
   upTo(release: string): Promise<string | null>
   readonly remove: () => Promise<void>
 }
@@ -28,9 +28,11 @@ export async function openMigrations(all: string): Promise<Migrations> {
   return {
     all,
     async upTo(release) {
-      if (files.every((file) => compareVersions(file.release, release) <= 0)) return null
-      const made = cut.get(release) ?? copy(release)
-      cut.set(release, made)
+      const kept = files.filter((file) => compareVersions(file.release, release) <= 0)
+      if (kept.length === files.length) return null
+      const last = kept.at(-1)?.release ?? release
+      const made = cut.get(last) ?? copy(last)
+      cut.set(last, made)
       return made
     },
     remove: () => rm(copies, { recursive: true, force: true }),

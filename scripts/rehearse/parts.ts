@@ -1,14 +1,8 @@
-import path from 'node:path'
-import { features } from '../../src/features/index.ts'
 import type { ReleaseTable } from '../../src/release/table.ts'
-import { root } from '../../test/support/cli.ts'
-import { startEmulator } from '../../test/support/emulator/emulator.ts'
-import { makers } from './makers.ts'
-import { openMigrations } from './migrations.ts'
 import { nextReleases } from './next-releases.ts'
+import { rehearseInProcesses } from './pair-workers.ts'
 import { readPairs } from './pairs.ts'
 import { failures } from './report.ts'
-import { rehearsePairs } from './rehearsal.ts'
 import { countQueries, killedMigrators, spread, twoMigrators } from './scenarios/migrators.ts'
 import { rollbacks } from './scenarios/rollback.ts'
 import { rollingUpgrade } from './scenarios/side-by-side.ts'
@@ -20,6 +14,8 @@ export interface PartOptions {
   readonly table: ReleaseTable
   /** Everything, however long it takes. */
   readonly nightly: boolean
+  /** How many of them work on the upgrades from release to release. */
+  readonly processes: number
   readonly say: (text: string) => void
 }
 
@@ -54,7 +50,7 @@ export const parts = {
     title: 'migrators killed with SIGKILL',
     async run({ nightly }) {
       const queries = await countQueries()
-      const killed = spread(queries, nightly ? queries : 6)
+      const killed = spread(queries, nightly ? queries : 5)
       const faults = await killedMigrators(killed, width)
       return { did: `"gatehouse migrate" killed after ${killed.length} of its ${queries} queries, and run again`, faults }
     },
@@ -62,7 +58,7 @@ export const parts = {
   rolling: {
     title: 'old and new processes together, under load',
     async run({ nightly }) {
-      const seconds = nightly ? 60 : 8
+      const seconds = nightly ? 60 : 4
       const { requests, faults } = await rollingUpgrade(seconds)
       return { did: `a rolling upgrade, ${seconds} s of it with both releases, ${requests} requests`, faults }
     },
@@ -80,30 +76,19 @@ export const parts = {
 
 export type PartName = keyof typeof parts
 
-async function runPairs({ pairs, table, say }: PartOptions): Promise<PartResult> {
+async function runPairs({ pairs, table, processes, say }: PartOptions): Promise<PartResult> {
   const jumps = readPairs(
     pairs,
     table.releases.map(({ version }) => version),
   )
-  const [emulator, migrations] = await Promise.all([startEmulator(), openMigrations(path.join(root, 'migrations'))])
-  try {
-    let done = 0
-    const onOutcome = ({ from, to, faults, ms }: Outcome) => {
-      done += 1
-      if (faults.length > 0 || done % 10 === 0)
-        say(`${done} of ${jumps.length}: ${from} -> ${to} ${faults.length > 0 ? 'FAILED' : 'ok'}, ${ms} ms`)
-    }
-    const outcomes = await rehearsePairs(jumps, {
-      product: { features, table, migrations },
-      makers,
-      providerUrl: emulator.url,
-      width,
-      onOutcome,
-    })
-    const [first] = outcomes
-    const did = `${outcomes.length} upgrades, each with ${first?.readings ?? 0} readings and ${first?.requests ?? 0} requests sent again`
-    return { did, faults: failures(outcomes), outcomes }
-  } finally {
-    await Promise.all([emulator.stop(), migrations.remove()])
+  let done = 0
+  const onOutcome = ({ from, to, faults, ms }: Outcome) => {
+    done += 1
+    if (faults.length > 0 || done % 10 === 0)
+      say(`${done} of ${jumps.length}: ${from} -> ${to} ${faults.length > 0 ? 'FAILED' : 'ok'}, ${ms} ms`)
   }
+  const outcomes = await rehearseInProcesses(jumps, { processes, onOutcome })
+  const last = outcomes.at(-1)
+  const did = `${outcomes.length} upgrades, the last with ${last?.readings ?? 0} readings and ${last?.requests ?? 0} requests sent again`
+  return { did, faults: failures(outcomes), outcomes }
 }

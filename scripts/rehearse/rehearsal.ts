@@ -12,29 +12,50 @@ export interface PairsOptions extends Omit<RecordOptions, 'features'> {
 }
 
 /** Every upgrade, each on a copy of one installation of the release that it begins at. */
-export async function rehearsePairs(
-  jumps: readonly Jump[],
-  { product, width, onOutcome = () => {}, ...options }: PairsOptions,
-): Promise<readonly Outcome[]> {
-  const releases = (end: 0 | 1) => [...new Set(jumps.map((jump) => jump[end]))]
-  const catalogues = await inParallel(releases(1), width, async (release) => [release, await freshCatalogue(release, product)] as const)
-  const targets = new Map(catalogues)
-  const origins = await inParallel(releases(0), width, (release) => installAt(release, product, options))
+export async function rehearsePairs(jumps: readonly Jump[], options: PairsOptions): Promise<readonly Outcome[]> {
+  const catalogueOf = freshCatalogues(options.product)
+  const byOrigin = [...Map.groupBy(jumps, ([from]) => from)]
+  const outcomes = await inParallel(byOrigin, options.width, ([from, group]) =>
+    rehearseFrom(
+      from,
+      group.map(([, to]) => to),
+      { ...options, catalogueOf },
+    ),
+  )
+  return outcomes.flat()
+}
+
+interface FromOptions extends PairsOptions {
+  readonly catalogueOf: (release: string) => Promise<readonly string[]>
+}
+
+/** A release that cannot be installed fails every upgrade that begins there. */
+async function rehearseFrom(from: string, goals: readonly string[], options: FromOptions): Promise<readonly Outcome[]> {
+  const { product, catalogueOf, onOutcome = () => {}, ...recording } = options
+  const origin = await installAt(from, product, recording).catch((error: unknown) => `${from} cannot be installed: ${String(error)}`)
   try {
-    const byRelease = new Map(origins.map((origin) => [origin.release, origin]))
-    return await inParallel(jumps, width, async ([from, to]) => {
-      const target = { release: to, catalogue: present(targets, to) }
-      const outcome = await rehearse(present(byRelease, from), target, product)
+    const outcomes: Outcome[] = []
+    for (const to of goals) {
+      const outcome =
+        typeof origin === 'string'
+          ? { from, to, faults: [origin], readings: 0, requests: 0, ms: 0 }
+          : await rehearse(origin, { release: to, catalogue: await catalogueOf(to) }, product)
       onOutcome(outcome)
-      return outcome
-    })
+      outcomes.push(outcome)
+    }
+    return outcomes
   } finally {
-    await Promise.all(origins.map(({ installation }) => installation.remove()))
+    if (typeof origin !== 'string') await origin.installation.remove()
   }
 }
 
-function present<T>(found: ReadonlyMap<string, T>, key: string): T {
-  const value = found.get(key)
-  if (value === undefined) throw new RangeError(`${key} was not installed`)
-  return value
+/** What a fresh installation is made of, made once for releases with the same migrations. */
+function freshCatalogues(product: Product): (release: string) => Promise<readonly string[]> {
+  const made = new Map<string | null, Promise<readonly string[]>>()
+  return async (release) => {
+    const directory = await product.migrations.upTo(release)
+    const catalogue = made.get(directory) ?? freshCatalogue(release, product)
+    made.set(directory, catalogue)
+    return catalogue
+  }
 }

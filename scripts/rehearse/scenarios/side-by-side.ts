@@ -105,7 +105,7 @@ async function eachSeesTheOther(first: Gatehouse, second: Gatehouse): Promise<re
     const made = await manage(writer.origin, 'POST', '/api-keys/organisation/service', { name: 'seen', scopes: ['workspaces.list'] })
     const listed = async () =>
       (await fetch(`${reader.origin}/v1/workspaces`, { headers: { 'x-service-api-key': String(made['key']) } })).status === 200
-    await eventually(listed, 2000, 'a key of the other process').catch((error: unknown) => faults.push(String(error)))
+    await eventually(listed, 15_000, 'a key of the other process').catch((error: unknown) => faults.push(String(error)))
     const { text } = await askAdmin(reader.origin, 'GET', '/integrations/emulated')
     if (!text.includes('masked_key')) faults.push(`the other process reads ${text}`)
   }
