@@ -94,6 +94,8 @@ export interface Config {
     /** Version of the chart, e.g. `1.6.0` of `app-1.6.0`. */
     readonly chart: string | null
     readonly image: string | null
+    /** Why it does what the guards refuse. */
+    readonly reason: string | null
     readonly chartCheck: 'enforce' | 'warn'
   }
   readonly inKubernetes: boolean

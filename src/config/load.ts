@@ -91,7 +91,12 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     flags: flagsOf(values),
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,
-    deployment: { chart: values.DEPLOYMENT_CHART ?? null, image: values.DEPLOYMENT_IMAGE ?? null, chartCheck: values.CHART_CHECK },
+    deployment: {
+      chart: values.DEPLOYMENT_CHART ?? null,
+      image: values.DEPLOYMENT_IMAGE ?? null,
+      reason: values.DEPLOYMENT_REASON ?? null,
+      chartCheck: values.CHART_CHECK,
+    },
     inKubernetes,
   }
 }

@@ -153,6 +153,10 @@ export const settings = {
     desc: 'The image that was deployed, for the release history; the chart sets it.',
     example: 'registry.example.com/gatehouse@sha256:…',
   }),
+  DEPLOYMENT_REASON: optional(text(500), {
+    desc: 'Why this deployment passes over a release that it had to halt at, or leads to an earlier one, for the release history; the chart sets it.',
+    example: 'the volume of 1.4.0 was changed by hand',
+  }),
   CHART_CHECK: setting(choice(chartChecks), 'enforce', {
     desc: 'Whether a chart that is too old is refused, or warned of.',
     example: 'warn',

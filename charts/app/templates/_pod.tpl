@@ -17,7 +17,7 @@ runtimeClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* The container but for its probes. Takes a dict of root, name, args, resources, and roles. */}}
+{{/* The container but for its probes. Takes a dict of root, name, args, resources, roles, and the reason for what the guards refuse. */}}
 {{- define "app.container" -}}
 {{- $root := .root -}}
 name: {{ .name }}
@@ -99,7 +99,9 @@ spec:
   initContainers: {{- toYaml . | nindent 4 }}
   {{- end }}
   containers:
-    - {{ include "app.container" (dict "root" $root "name" "migrate" "args" (list "migrate") "resources" $migrations.resources) | nindent 6 | trim }}
+    {{- $upgrade := $root.Values.upgrade | default dict }}
+    {{- $reason := compact (list $upgrade.allowSkip $upgrade.allowDowngrade) | uniq | join "; " }}
+    - {{ include "app.container" (dict "root" $root "name" "migrate" "args" (list "migrate") "reason" $reason "resources" $migrations.resources) | nindent 6 | trim }}
   volumes:
     {{- include "app.volumes" (dict "root" $root "dataMi" 64) | trim | nindent 4 }}
 {{- end }}

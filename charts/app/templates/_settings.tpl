@@ -49,7 +49,7 @@
 
 {{/*
 The environment of a container. Settings stand in the pod itself and not in a ConfigMap: so a change rolls the pods, a rollback
-brings the old values back, and a hook that runs before the upgrade has the new ones. Takes a dict of root and roles.
+brings the old values back, and a hook that runs before the upgrade has the new ones. Takes a dict of root, roles and reason.
 */}}
 {{- define "app.env" -}}
 {{- $root := .root -}}
@@ -59,6 +59,10 @@ brings the old values back, and a hook that runs before the upgrade has the new 
   value: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | toJson }}
 - name: DEPLOYMENT_IMAGE
   value: {{ include "app.image" $root | toJson }}
+{{- with .reason }}
+- name: DEPLOYMENT_REASON
+  value: {{ toJson . }}
+{{- end }}
 {{- with .roles }}
 - name: ROLES
   value: {{ join "," . | toJson }}

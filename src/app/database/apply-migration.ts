@@ -12,7 +12,7 @@ export interface Run {
 }
 
 export interface ApplyOptions {
-  /** Ends a wait, for another migrator or for a lock on a table; a migration that runs is finished. */
+  /** Ends a wait, and the work before its next statement: what a transaction has not committed is undone, and comes again. */
   readonly signal?: AbortSignal
   /** Called before each statement. */
   readonly onStatement?: (at: {
@@ -96,6 +96,7 @@ const record = (file: MigrationFile, worker: Client, durationMs = 0) =>
 async function runStatements(file: MigrationFile, { worker, options }: Run): Promise<void> {
   const backendPid = options.onStatement === undefined ? 0 : await ownPid(worker)
   for (const [statement, { text, line }] of file.statements.entries()) {
+    options.signal?.throwIfAborted()
     await options.onStatement?.({ migration: file.id, statement, backendPid })
     try {
       await worker.query(text)

@@ -7,8 +7,8 @@ import { readBackfills } from './backfills.ts'
 import { withClient, withWorker } from './migration-client.ts'
 import { readMigrations, type MigrationFile } from './migration-files.ts'
 import { withMigrationLock } from './migration-lock.ts'
-import { headOf, isWithin, pendingOf, type MigrateOptions } from './migrate.ts'
-import { beginEntry, endEntry, readReleaseState, type Deployment } from './release-state.ts'
+import { describeEnd, headOf, isWithin, pendingOf, type MigrateOptions } from './migrate.ts'
+import { beginEntry, endEntry, noteReason, readReleaseState, type Deployment } from './release-state.ts'
 import { servingReleases } from './serving.ts'
 
 export interface FinalizeOptions extends MigrateOptions {
@@ -16,8 +16,8 @@ export interface FinalizeOptions extends MigrateOptions {
   /** The release to reach; absent: this build's. */
   readonly to?: string
   readonly table: ReleaseTable
-  /** Although processes of earlier releases still run. */
-  readonly force?: boolean
+  /** Why it is done although processes of earlier releases still run; absent: then it is not. */
+  readonly force?: string
 }
 
 /** What raising the level means. */
@@ -72,7 +72,7 @@ async function plan(client: Client, files: readonly MigrationFile[], options: Fi
     obstacles: [
       ...obstaclesOfReleases({ from, to, build: deployment.release }),
       ...(await obstaclesOfSchema(client, files, { to, contracts, table })),
-      ...(options.force === true ? [] : await obstaclesOfProcesses(client, to)),
+      ...(options.force !== undefined ? [] : await obstaclesOfProcesses(client, to)),
     ],
   }
 }
@@ -139,6 +139,7 @@ async function raise(worker: Client, { from, to }: Finalization, { files, log, o
   const entry = await beginEntry(worker, { action: 'finalize', from, to, deployment, startedAt: new Date() })
   const applied: string[] = []
   try {
+    await noteReason(worker, entry, options.force ?? deployment.reason)
     // First, so that no older process can start on what is being removed.
     await worker.query('UPDATE release_state SET min_app_version = $1, updated_at = now()', [to])
     for (const file of (await pendingOf('contract', worker, files)).filter((contract) => isWithin(contract, to))) {
@@ -148,7 +149,7 @@ async function raise(worker: Client, { from, to }: Finalization, { files, log, o
     await worker.query('UPDATE release_state SET level = $1, schema_head = $2, updated_at = now()', [to, await headOf(worker)])
     await endEntry(worker, entry, { migrations: applied, error: null })
   } catch (error) {
-    await endEntry(worker, entry, { migrations: applied, error: error instanceof Error ? error.message : 'unknown' }).catch(() => {})
+    await endEntry(worker, entry, { migrations: applied, error: describeEnd(error, options) }).catch(() => {})
     throw error
   }
 }

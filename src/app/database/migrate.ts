@@ -13,6 +13,7 @@ import {
   endEntry,
   hasReleaseState,
   lastRelease,
+  noteReason,
   readReleaseState,
   type Deployment,
   type ReleaseState,
@@ -94,16 +95,21 @@ async function bringUp(run: Run, files: readonly MigrationFile[], deployment: De
     await apply(await pendingOf('expand', worker, files))
     await ensureAppRole(worker)
     await history.begin()
+    await history.explain()
     if (state === null && (await hasReleaseState(worker)))
       await apply((await pendingOf('contract', worker, files)).filter((file) => isWithin(file, deployment.release)))
     await settle(worker, { files, state, release: deployment.release })
     await history.end(applied, null)
     return applied
   } catch (error) {
-    await history.end(applied, error instanceof Error ? error.message : 'unknown').catch(() => {})
+    await history.end(applied, describeEnd(error, run.options)).catch(() => {})
     throw error
   }
 }
+
+/** What the history says of work that did not come to its end. */
+export const describeEnd = (error: unknown, { signal }: Pick<ApplyOptions, 'signal'>): string =>
+  signal?.aborted === true ? 'it was told to stop' : error instanceof Error ? error.message : 'unknown'
 
 /** Whether a file belongs to a release or an earlier one. */
 export const isWithin = (file: Pick<MigrationFile, 'release'>, release: string): boolean => compareVersions(file.release, release) <= 0
@@ -117,6 +123,9 @@ function openHistory(worker: Client, state: ReleaseState | null, deployment: Dep
       if (id !== null || !(await hasReleaseState(worker))) return
       const action = state === null ? 'install' : 'migrate'
       id = await beginEntry(worker, { action, from: await lastRelease(worker), to: deployment.release, deployment, startedAt })
+    },
+    async explain() {
+      if (id !== null) await noteReason(worker, id, deployment.reason)
     },
     async end(migrations: readonly string[], error: string | null) {
       if (id !== null) await endEntry(worker, id, { migrations, error })

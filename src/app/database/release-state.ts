@@ -21,6 +21,8 @@ export interface Deployment {
   readonly release: string
   readonly image?: string | null
   readonly chart?: string | null
+  /** Why it does what the guards refuse. */
+  readonly reason?: string | null
 }
 
 /** One row of the history. */
@@ -34,6 +36,8 @@ export interface HistoryEntry {
   readonly by: string
   readonly status: 'running' | 'done' | 'failed'
   readonly error: string | null
+  /** Why what the guards refuse was done all the same; null: they refused nothing. */
+  readonly reason: string | null
   readonly startedAt: Date
   readonly finishedAt: Date | null
 }
@@ -67,8 +71,8 @@ export function assertAccepted(state: ReleaseState | null, release: string): voi
 export async function readHistory(client: ClientBase, limit: number): Promise<readonly HistoryEntry[]> {
   if (!(await hasReleaseState(client))) return []
   const { rows } = await client.query<HistoryEntry>(
-    `SELECT action, from_release AS "from", to_release AS "to", migrations, image, chart, performed_by AS "by", status, error, started_at AS "startedAt",
-            finished_at AS "finishedAt"
+    `SELECT action, from_release AS "from", to_release AS "to", migrations, image, chart, performed_by AS "by", status, error,
+            to_jsonb(release_history) ->> 'reason' AS reason, started_at AS "startedAt", finished_at AS "finishedAt"
        FROM release_history ORDER BY id DESC LIMIT $1`,
     [limit],
   )
@@ -109,6 +113,11 @@ export async function beginEntry(client: ClientBase, entry: Entry): Promise<stri
     ],
   )
   return rows[0]?.id ?? ''
+}
+
+/** Notes why what the guards refuse was done. The column comes with a migration, so that this is for when there are none left. */
+export async function noteReason(client: ClientBase, id: string, reason: string | null | undefined): Promise<void> {
+  if (reason) await client.query('UPDATE release_history SET reason = $2 WHERE id = $1', [id, reason])
 }
 
 /** Notes how it ended. */

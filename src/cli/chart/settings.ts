@@ -25,6 +25,7 @@ const fromTemplates: Readonly<Record<string, string>> = {
   DB_SSL_KEY: 'database.ssl.keyKey',
   DEPLOYMENT_CHART: 'the version of the chart',
   DEPLOYMENT_IMAGE: 'image',
+  DEPLOYMENT_REASON: 'upgrade.allowSkip and upgrade.allowDowngrade, for the migration only',
   ROLES: 'the workloads',
 }
 

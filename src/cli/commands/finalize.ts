@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { finalize, isReached, planFinalize, type Finalization } from '../../app/database/finalize.ts'
 import { deploymentOf } from '../../app/schema.ts'
 import { answer } from '../answer.ts'
@@ -10,7 +10,7 @@ import { explain } from '../explain.ts'
 interface Options {
   readonly to?: string
   readonly dryRun?: true
-  readonly force?: true
+  readonly force?: string
   readonly json?: true
 }
 
@@ -23,19 +23,28 @@ export const addFinalize = (program: Command): Command =>
     .description('Ends an upgrade: the features of the new release come on, and earlier releases cannot run again.')
     .option('--to <release>', 'the release to reach, when not this one')
     .option('--dry-run', 'tell what would be done, and do nothing')
-    .option('--force', 'although processes of earlier releases still run')
+    .addOption(
+      new Option('--force <reason>', 'although processes of earlier releases still run; the release history keeps why').argParser(
+        readReason,
+      ),
+    )
     .option('--json', '{ from, to, releases, contracts, obstacles, done }')
     .action(async function run(this: Command, { to, dryRun, force, json }: Options) {
       const table = readTable(rootFor(this))
       if (to !== undefined) releaseNamed(table, to)
       const found = await withDatabase(this, ({ config, connection, log }) => {
-        const options = { deployment: deploymentOf(config), table, force: force ?? false, ...(to !== undefined && { to }) }
+        const options = { deployment: deploymentOf(config), table, ...(force !== undefined && { force }), ...(to !== undefined && { to }) }
         return dryRun ? planFinalize(connection.login, options) : finalize(connection.login, log, options)
       })
       const free = found.obstacles.length === 0
       answer(json, { ...found, done: free && !dryRun }, describe(found, dryRun ?? false))
       process.exitCode = free ? exitCodes.done : exitCodes.refused
     })
+
+function readReason(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('it is a reason in words.')
+  return text
+}
 
 function describe(found: Finalization, dryRun: boolean): string {
   const { from, to, releases, contracts, obstacles } = found

@@ -4,18 +4,27 @@ import { withClient } from '../../app/database/migration-client.ts'
 import { readMigrations, type MigrationFile } from '../../app/database/migration-files.ts'
 import { migrate, pendingOf } from '../../app/database/migrate.ts'
 import { readHistory, readReleaseState, type HistoryEntry } from '../../app/database/release-state.ts'
+import { guardBoot } from '../../app/boot-guard.ts'
+import { createRecords } from '../../app/records.ts'
 import { deploymentOf } from '../../app/schema.ts'
+import { environment, loadConfig } from '../../config/index.ts'
 import { version } from '../../config/version.ts'
 import { answer } from '../answer.ts'
 import { addWait, withDatabase } from '../database.ts'
-import { databaseExits } from '../exit-codes.ts'
+import { databaseExits, exitCodes } from '../exit-codes.ts'
 import { explain } from '../explain.ts'
+import { CommandError } from '../failure.ts'
+import { progressLog } from '../progress.ts'
 
 interface Options {
   readonly json?: true
 }
 
-const exits = { 1: 'a migration failed; what was complete stays, and the next run goes on', ...databaseExits }
+const exits = {
+  1: 'a migration failed; what was complete stays, and the next run goes on',
+  75: 'it was told to end; what was complete stays, and the next run goes on',
+  ...databaseExits,
+}
 
 /** `gatehouse migrate [status|plan]`. */
 export function addMigrate(program: Command): void {
@@ -23,14 +32,33 @@ export function addMigrate(program: Command): void {
     .description('Brings the schema up to this release; what removes something waits for "gatehouse finalize".')
     .option('--json', 'what was applied, as { applied: [id] }')
     .action(async ({ json }: Options, command: Command) => {
-      const applied = await withDatabase(command, ({ config, connection, log }) =>
-        migrate(connection.login, log, { deployment: deploymentOf(config) }),
+      await guardBoot(loadConfig(environment()), { mode: { migrates: true, deployed: true }, records: createRecords(), log: progressLog() })
+      const applied = await untilTold((signal) =>
+        withDatabase(command, ({ config, connection, log }) =>
+          migrate(connection.login, log, { deployment: deploymentOf(config), signal }),
+        ),
       )
       answer(json, { applied }, applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
     })
   explain(run, { example: 'gatehouse migrate', exits })
   addPlan(run)
   addStatus(run)
+}
+
+/** Lets SIGTERM and SIGINT end the work where it can be taken up again. As the first process of a container it gets no other end. */
+async function untilTold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const told = new AbortController()
+  const end = () => told.abort()
+  const signals = ['SIGTERM', 'SIGINT'] as const
+  for (const name of signals) process.once(name, end)
+  try {
+    return await work(told.signal)
+  } catch (error) {
+    if (!told.signal.aborted) throw error
+    throw new CommandError('told to end: what was complete stays, and the next "gatehouse migrate" goes on', exitCodes.timeout)
+  } finally {
+    for (const name of signals) process.removeListener(name, end)
+  }
 }
 
 /** What is below `migrate` shares its options, and the parser gives them to `migrate`, wherever they stand. */
@@ -113,5 +141,9 @@ function describe({ release, level, schemaHead, minAppVersion, encryptionKeyFing
 
 const list = (ids: readonly string[]) => (ids.length === 0 ? 'none' : ids.join(', '))
 
-const line = ({ startedAt, action, from, to, status, by, error }: HistoryEntry) =>
-  `${startedAt.toISOString()}  ${action} ${from === null ? '' : `${from} -> `}${to}  ${status}, by ${by}${error === null ? '' : `: ${error}`}`
+const line = ({ startedAt, action, from, to, status, by, error, reason }: HistoryEntry) =>
+  [
+    `${startedAt.toISOString()}  ${action} ${from === null ? '' : `${from} -> `}${to}  ${status}, by ${by}`,
+    ...(error === null ? [] : [error]),
+    ...(reason === null ? [] : [`because "${reason}"`]),
+  ].join(': ')

@@ -141,6 +141,8 @@ helmTest('the guard lets pass what the records allow, and what somebody gave a r
     const { code, stdout, stderr } = await template('4', { values: withValues(values), args })
     t.is(code, 0, stderr)
     t.is(stdout.includes(why), 'upgrade' in values)
+    // Only what migrates is told: a reason rolls no pods.
+    t.is(stdout.split(`- name: DEPLOYMENT_REASON\n              value: "${why}"`).length - 1, 'upgrade' in values ? 1 : 0)
   }
 })
 

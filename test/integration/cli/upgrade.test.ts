@@ -4,6 +4,7 @@ import { servingName } from '../../../src/app/database/serving.ts'
 import { gatehouseHere } from '../../support/cli.ts'
 import { inDatabase, testDatabase, type TestDatabase, type TestDatabaseOptions } from '../../support/database.ts'
 import { environment } from '../../support/process.ts'
+import { startProduct } from '../../support/product-process.ts'
 
 /** `gatehouse` on a database of the test's own, which SQL may change. */
 async function installation(t: ExecutionContext, options: TestDatabaseOptions & { readonly sql?: string } = {}) {
@@ -47,6 +48,58 @@ test('migrate, on an empty database and again, with what it tells before and aft
   t.regex((await run('migrate', 'status')).stdout, /Z {2}install 1\.12\.0 {2}done, by gatehouse_test@\S+$/m)
 })
 
+test('a chart that is too old does not migrate either, unless CHART_CHECK is warn', async (t) => {
+  const { database } = await installation(t, { empty: true })
+  const migrate = (env: Readonly<Record<string, string>>) =>
+    gatehouseHere(['migrate', '--json'], { env: { ...environment(database.config), ...env } })
+  for (const [env, why] of [
+    [{ DEPLOYMENT_CHART: 'app-1.5.1' }, 'app-1.5.1 deployed it'],
+    [{ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, 'DEPLOYMENT_CHART is not set'],
+  ] as const) {
+    const { status, stderr } = await migrate(env)
+    t.is(status, 78, why)
+    t.regex(stderr, /^error: release 1\.12\.0 needs a chart >=1\.6\.0, and /)
+    t.true(stderr.includes(why), stderr)
+    t.deepEqual(
+      await inDatabase(
+        database.superuser,
+        async (client) => (await client.query(`SELECT FROM pg_tables WHERE tablename = 'schema_migrations'`)).rows,
+      ),
+      [],
+    )
+  }
+  const warned = await migrate({ DEPLOYMENT_CHART: 'app-1.5.1', CHART_CHECK: 'warn' })
+  t.is(warned.status, 0, warned.stderr)
+  t.regex(warned.stderr, /app-1\.5\.1 deployed it/)
+})
+
+test('SIGTERM ends a migration in order, while it waits too', async (t) => {
+  const { database } = await installation(t, { empty: true })
+  await inDatabase(database.superuser, async (holder) => {
+    await holder.query('SELECT pg_advisory_lock(1734440040, 1)')
+    const { child, until, exit, output } = startProduct(environment(database.config), ['cli/gatehouse.ts', 'migrate'])
+    await until(/another process migrates this database/)
+    child.kill('SIGTERM')
+    t.is(await exit(), 75)
+    t.regex(output(), /error: told to end: what was complete stays/)
+  })
+})
+
+test('why what the guards refuse was done stands in the history', async (t) => {
+  const { run, json, sql, database } = await installation(t, { sql: level('1.11.0') })
+  await sql(`UPDATE release_history SET to_release = '1.13.0'`)
+  const reason = 'the new release is too slow for us'
+  const back = await gatehouseHere(['migrate'], { env: { ...environment(database.config), DEPLOYMENT_REASON: reason } })
+  t.is(back.status, 0, back.stderr)
+  t.like(await json('migrate', 'status'), { history: [{ action: 'migrate', from: '1.13.0', to: '1.12.0', reason }, { reason: null }] })
+  await inDatabase({ ...database.superuser, application_name: servingName('1.11.2') }, async () => {
+    t.is((await run('finalize', '--force', ' ')).status, 2)
+    t.is((await run('finalize', '--force', 'the node is lost')).status, 0)
+  })
+  t.like(await json('migrate', 'status'), { history: [{ action: 'finalize', to: '1.12.0', reason: 'the node is lost' }, { reason }] })
+  t.regex((await run('migrate', 'status')).stdout, /finalize 1\.11\.0 -> 1\.12\.0 {2}done, by \S+: because "the node is lost"$/m)
+})
+
 test('an older release does not migrate what it must not touch', async (t) => {
   const { run } = await installation(t, { sql: level('1.13.0') })
   const { status, stderr } = await run('migrate')
@@ -78,7 +131,7 @@ test('finalize tells, does, and tells that it is done; rollback-check follows', 
       held.stdout,
       '1.12.0 cannot be finalized now, and nothing was changed:\n  1 process of release 1.11.2 still runs: let the rollout end\n',
     )
-    t.like(await json('finalize', '--force', '--dry-run'), { obstacles: [], done: false })
+    t.like(await json('finalize', '--force', 'it hangs', '--dry-run'), { obstacles: [], done: false })
   })
   t.like(await json('finalize', '--to', '1.11.2'), {
     from: '1.11.0',

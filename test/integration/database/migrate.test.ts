@@ -182,6 +182,24 @@ const terminateAt =
     if (migration === at.id && statement === at.index) await query(client, `SELECT pg_terminate_backend(${backendPid}, 5000)`)
   }
 
+test('told to end, it stops before its next statement; what was complete stays, and the next run goes on', async (t) => {
+  const [client, clean] = [await emptyDatabase(t), await emptyDatabase(t)]
+  const all = await allIds()
+  const cut = all.find((id) => id > 'v01.03.00/005') ?? ''
+  const told = new AbortController()
+  const seen: string[] = []
+  const onStatement = ({ migration, statement }: { readonly migration: string; readonly statement: number }) => {
+    seen.push(`${migration} ${statement}`)
+    if (migration === cut) told.abort()
+  }
+  await t.throwsAsync(migrate(client, silent, { onStatement, signal: told.signal }), { name: 'AbortError' })
+  t.is(seen.at(-1), `${cut} 0`)
+  t.deepEqual(await pendingMigrations(client), all.slice(all.indexOf(cut)))
+  await migrate(clean, silent)
+  t.deepEqual(await migrate(client, silent), all.slice(all.indexOf(cut)))
+  t.deepEqual(await schemaOf(client), await schemaOf(clean))
+})
+
 test('killed with SIGKILL, the next run repairs', async (t) => {
   t.timeout(60_000)
   const clean = await emptyDatabase(t)

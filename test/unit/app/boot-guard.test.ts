@@ -5,7 +5,8 @@ import { readOwnTable } from '../../../src/app/release-records.ts'
 const table = readOwnTable()
 
 const chart = (version: string, deployed: string | null, inKubernetes = true) =>
-  chartRefusal({ version, inKubernetes, deployment: { chart: deployed, image: null, chartCheck: 'enforce' } }, table)?.code ?? null
+  chartRefusal({ version, inKubernetes, deployment: { chart: deployed, image: null, reason: null, chartCheck: 'enforce' } }, table)?.code ??
+  null
 
 test('each release accepts the charts from its floor on', (t) => {
   const accepted = (version: string) => table.charts.map((row) => row.version).filter((deployed) => chart(version, deployed) === null)
