@@ -77,11 +77,11 @@ test('SIGTERM ends a migration in order, while it waits too', async (t) => {
   const { database } = await installation(t, { empty: true })
   await inDatabase(database.superuser, async (holder) => {
     await holder.query('SELECT pg_advisory_lock(1734440040, 1)')
-    const { child, until, exit, output } = startProduct(environment(database.config), ['cli/gatehouse.ts', 'migrate'])
-    await until(/another process migrates this database/)
-    child.kill('SIGTERM')
-    t.is(await exit(), 75)
-    t.regex(output(), /error: told to end: what was complete stays/)
+    const product = startProduct(environment(database.config), ['cli/gatehouse.ts', 'migrate'])
+    await product.until(/another process migrates this database/)
+    product.child.kill('SIGTERM')
+    t.is(await product.exit(), 75)
+    t.regex(product.output(), /error: told to end: what was complete stays/)
   })
 })
 
