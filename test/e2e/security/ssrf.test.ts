@@ -70,7 +70,27 @@ const createIntegration = (id: string, configurations: Fields) =>
 const createVirtualKey = (id: string, configurations: Fields) =>
   manage('/virtual-keys', { name: 'evil', provider: id, key: 'k', configurations })
 
+/** Parameters of guardrails' checks. */
+const ofChecks = [
+  ['default.webhook', 'webhookURL'],
+  ['default.jwt', 'jwksUri'],
+  ['default.jwt', 'introspectEndpoint'],
+] as const
+
+const createGuardrail = (id: string, parameters: Fields) =>
+  manage('/guardrails', { name: 'evil', checks: [{ id, parameters }], actions: { onFail: 'block' } })
+
 const surfaces: readonly Surface[] = [
+  {
+    name: 'jwks_url of the organisation',
+    inHeader: false,
+    bring: (url) => manage('/admin/organisation', { settings: { jwt: { jwks_url: url } } }, { method: 'PUT' }),
+  },
+  ...ofChecks.map(([id, field]): Surface => ({
+    name: `${field} of a guardrail`,
+    inHeader: false,
+    bring: (url) => createGuardrail(id, { [field]: url }),
+  })),
   inHeader('x-service-custom-host', (url) => call({ 'x-service-provider': 'openai', 'x-service-custom-host': headerText(url) })),
   inHeader('x-portkey-custom-host', (url) => chat({ 'x-portkey-provider': 'anthropic', 'x-portkey-custom-host': headerText(url) })),
   inHeader('token_uri in a header', (url) =>
@@ -164,6 +184,9 @@ test('every field of the documents that sounds like an address is among the surf
     'provider_endpoint',
     'request_url',
     'url',
+    // A filter of the audit trail.
+    'uri',
+    'jwks_url',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
   ])

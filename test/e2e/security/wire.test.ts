@@ -164,7 +164,9 @@ test('what Connection names ends here, but for what describes the body', async (
 })
 
 test('a client that waits for 100-continue gets it', async (t) => {
-  const { text } = await speak(gatehouse.origin, post('expect: 100-continue\r\ncontent-length: 2\r\n', '{}'))
+  const { text } = await speak(gatehouse.origin, post('expect: 100-continue\r\nconnection: close\r\ncontent-length: 2\r\n', '{}'), {
+    quietMs: 5000,
+  })
   t.regex(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
 })
 
