@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ExecFileOptions } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -19,7 +19,6 @@ export interface Tools {
 }
 
 const packages = ['buildah', 'runc', 'umoci']
-const installLimitMs = 120_000
 
 /** Looks for the tools, and installs them where a CI machine lets us. */
 export async function findTools(): Promise<Tools> {
@@ -28,9 +27,10 @@ export async function findTools(): Promise<Tools> {
   if (!(await hasAll(['apt-get', 'dpkg-deb', 'openssl']))) return none('this is no Debian, whose packages make the base')
   if (!(await readFile('/etc/os-release', 'utf8').catch(() => '')).includes('VERSION_CODENAME=bookworm'))
     return none('this is no Debian 12, whose packages make the base')
-  const missing = await lacking(packages)
-  if (missing.length > 0 && root && process.env['CI'] === 'true') await install()
-  if (!(await canFetch())) return none("Debian's packages cannot be fetched here")
+  const mayInstall = root && process.env['CI'] === 'true'
+  if (!(await canFetch()) && !(mayInstall && (await refresh()) && (await canFetch())))
+    return none("Debian's packages cannot be fetched here")
+  if (mayInstall && (await lacking(packages)).length > 0) await install()
   const still = await lacking(packages)
   const isolates = await succeeds('unshare', ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', 'true'])
   const able = root && still.length === 0 && isolates
@@ -61,33 +61,31 @@ async function lacking(names: readonly string[]): Promise<readonly string[]> {
 
 const hasAll = (names: readonly string[]) => succeeds('sh', ['-c', names.map((name) => `command -v ${name}`).join(' && ')])
 
-const succeeds = (program: string, args: readonly string[]) =>
-  execute(program, [...args]).then(
+const succeeds = (program: string, args: readonly string[], options: ExecFileOptions = {}) =>
+  execute(program, [...args], options).then(
     () => true,
     () => false,
   )
 
-const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, timeout: installLimitMs }
+const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+const aptGet = (args: readonly string[], { cwd, timeout = 120_000 }: { readonly cwd?: string; readonly timeout?: number } = {}) =>
+  succeeds('apt-get', args, { env: environment, timeout, ...(cwd !== undefined && { cwd }) })
 
 /** Tries the smallest package of the base. */
 async function canFetch(): Promise<boolean> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-fetch-'))
+  const cwd = await mkdtemp(path.join(tmpdir(), 'gatehouse-fetch-'))
   try {
-    await execute('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', 'netbase'], { ...options, cwd: folder })
-    return true
-  } catch {
-    return false
+    return await aptGet(['download', '-qq', '-o', 'APT::Sandbox::User=root', 'netbase'], { cwd, timeout: 30_000 })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await rm(cwd, { recursive: true, force: true })
   }
 }
 
-const get = () => execute('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
+/** A machine whose lists are old, or that has none. */
+const refresh = () => aptGet(['update', '-qq'])
 
-/** A machine whose lists are old fetches them once. */
+const get = () => aptGet(['install', '-y', '-qq', '--no-install-recommends', ...packages])
+
 async function install(): Promise<void> {
-  await get().catch(async () => {
-    await execute('apt-get', ['update', '-qq'], options).catch(() => {})
-    await get().catch(() => {})
-  })
+  if (!(await get()) && (await refresh())) await get()
 }
