@@ -2,7 +2,7 @@ import type { Maker } from './maker.ts'
 import { apiKeys } from './makers/api-keys.ts'
 import { audit } from './makers/audit.ts'
 import { feedback, logs, savedFilters } from './makers/gateway.ts'
-import { guardrailKind, guardrails } from './makers/guardrails.ts'
+import { guardrailKind, guardrails, partnerKind } from './makers/guardrails.ts'
 import { collections, configs, labels } from './makers/library.ts'
 import { policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
@@ -36,6 +36,16 @@ export const makers: Readonly<Record<string, Maker>> = {
   guardrails,
   'guardrail-add-prefix': guardrailKind('default.addPrefix', { prefix: 'Be brief: ' }),
   'guardrail-allowed-request-types': guardrailKind('default.allowedRequestTypes', { allowedTypes: ['chatComplete'] }),
+  'guardrail-partner-backend': partnerKind('f5-guardrails.scan', () => ({ credentials: { apiKey: 'key-of-a-project' } })),
+  'plugin-providers': partnerKind('walledai.walledprotect', () => ({ credentials: { apiKey: 'key-of-a-plugin' } })),
+  'guardrail-partner-redaction': partnerKind('crowdstrike-aidr.guardChatCompletions', (baseUrl) => ({
+    redact: true,
+    credentials: { apiKey: 'key-of-a-guard', baseUrl },
+  })),
+  'guardrail-partner-scanner': partnerKind('zscaler.zscalerprotect', () => ({
+    policyId: '42',
+    credentials: { zscalerApiKey: 'key-of-a-scanner' },
+  })),
   'guardrail-request-parameters': guardrailKind('default.requestParametersCheck', { params: { blockedKeys: ['logit_bias'] } }),
   configs,
   policies,

@@ -34,6 +34,12 @@ export const guardrailKind =
     await (await guarded(making, slug)).post('/chat/completions', { model: 'gpt-4o', messages })
   }
 
+/** A guardrail with a check that asks a partner; it stands where the provider is, cannot answer, and lets the request through. */
+export const partnerKind =
+  (check: string, parametersAt: (url: string) => Readonly<Record<string, unknown>>): Maker =>
+  (making) =>
+    guardrailKind(check, { ...parametersAt(making.providerUrl), baseUrl: making.providerUrl, on_error: 'allow' })(making)
+
 const addGuardrail = async (caller: Caller, guardrail: Readonly<Record<string, unknown>>): Promise<string> =>
   (await caller.post('/guardrails', guardrail)).slug
 

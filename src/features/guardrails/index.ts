@@ -23,5 +23,9 @@ const kind = { flag: 'GUARDRAILS_ENABLED', requires: ['guardrails'], permissions
 export const guardrailKinds = [
   feature({ ...kind, id: 'guardrail-add-prefix', since: '1.3.1' }),
   feature({ ...kind, id: 'guardrail-allowed-request-types', since: '1.3.1' }),
+  feature({ ...kind, id: 'guardrail-partner-backend', since: '1.5.1' }),
+  feature({ ...kind, id: 'plugin-providers', since: '1.6.1' }),
   feature({ ...kind, id: 'guardrail-request-parameters', since: '1.6.1' }),
+  feature({ ...kind, id: 'guardrail-partner-redaction', since: '1.8.0' }),
+  feature({ ...kind, id: 'guardrail-partner-scanner', since: '1.12.0' }),
 ]

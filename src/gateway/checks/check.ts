@@ -74,11 +74,16 @@ export interface ReadyCheck {
   readonly judgesPrefix: boolean
   /** How many characters back a failure may reach: so much of a stream is held until more is known. */
   readonly reachesBack?: number
+  /** False: with these parameters it changes nothing. */
+  readonly changes?: boolean
 }
 
 /** Which texts of a conversation a check looks at: all of it, the last message, or those of one role. */
 export const scopes = ['all', 'last', 'user', 'system', 'assistant', 'tool'] as const
 export type Scope = (typeof scopes)[number]
+
+/** Where a wire format is known from: the partner's public documents, or only from what others send it. The guide says which. */
+export type Basis = 'documented' | 'observed'
 
 /** A kind of check: how it is described, what parameters it takes, and how it is made ready. */
 export interface Check {
@@ -99,18 +104,20 @@ export interface Check {
   readonly timeoutMs: number | null
   /** Its own parameters and those that all checks take. */
   readonly parameters: z.ZodObject
-  /** Parameters that hold secrets, or objects of secrets. */
+  /** Parameters that hold secrets, or objects of secrets, as paths. */
   readonly secrets: readonly string[]
-  /** Parameters that hold a URL which will be called. */
+  /** Parameters that hold a URL which will be called, as paths. */
   readonly urls: readonly string[]
   /** Makes it ready; the parameters are those that the schema gave. */
   readonly ready: (parameters: unknown) => ReadyCheck
+  /** Of a partner's check: where the format of its calls is known from. */
+  readonly basis?: Basis
 }
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
 interface Definition<Fields extends Shape> extends Partial<
-  Pick<Check, 'since' | 'phases' | 'reads' | 'readsBody' | 'changes' | 'timeoutMs' | 'secrets' | 'urls'>
+  Pick<Check, 'since' | 'phases' | 'reads' | 'readsBody' | 'changes' | 'timeoutMs' | 'secrets' | 'urls' | 'basis'>
 > {
   readonly id: string
   readonly title: string

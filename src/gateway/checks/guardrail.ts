@@ -15,6 +15,8 @@ export interface Feedback {
 export interface GuardrailCheck {
   readonly definition: Check
   readonly ready: ReadyCheck
+  /** Whether it may change what it looks at, with the parameters it has. */
+  readonly changes: boolean
   readonly scope: Scope
   readonly onError: 'allow' | 'deny'
   readonly timeoutMs: number
@@ -86,9 +88,11 @@ function readyCheck({ id, parameters = {} }: CheckEntry): GuardrailCheck {
   if (definition === null) throw new Error(`There is no check ${id}.`)
   const parsed = definition.parameters.parse(parameters)
   const { scope, on_error: onError, failOnError, timeout } = parsed
+  const ready = definition.ready(parsed)
   return {
     definition,
-    ready: definition.ready(parsed),
+    ready,
+    changes: definition.changes && ready.changes !== false,
     scope: scopes.find((name) => name === scope) ?? 'all',
     onError: onError === 'deny' || failOnError === true ? 'deny' : 'allow',
     timeoutMs: typeof timeout === 'number' ? timeout : (definition.timeoutMs ?? longestMs),

@@ -22,6 +22,7 @@ import { sentenceCount } from './default/sentence-count.ts'
 import { validUrls } from './default/valid-urls.ts'
 import { webhook } from './default/webhook.ts'
 import { wordCount } from './default/word-count.ts'
+import { partnerChecks } from './partners/all.ts'
 
 /** Every check, in the order of the guide. */
 export const checks: readonly Check[] = [
@@ -49,6 +50,7 @@ export const checks: readonly Check[] = [
   jwt,
   webhook,
   log,
+  ...partnerChecks,
 ]
 
 /** Other ids by which checks are known. */

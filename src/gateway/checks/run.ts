@@ -100,7 +100,7 @@ function inGroups(steps: readonly Step[]): readonly (readonly Step[])[] {
   const groups: Step[][] = []
   let open = false
   for (const step of steps) {
-    const alone = step.guardrail.sequential || step.check.definition.changes
+    const alone = step.guardrail.sequential || step.check.changes
     if (alone || !open) groups.push([step])
     else groups.at(-1)?.push(step)
     open = !alone

@@ -1,22 +1,36 @@
-import type { JsonPath } from '../../lib/json-path.ts'
+import { type JsonPath, valueAt } from '../../lib/json-path.ts'
 import type { SecretPlace } from '../../lib/masked-secrets.ts'
 import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
 import { findCheck } from './registry.ts'
-import { isFields } from './walk.ts'
+import { everyText, type Fields, isFields } from './walk.ts'
 
-/** Where the parameters of a check hold secrets. Its other texts say where they are sent. */
+/** Where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
 export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {
-  const secrets = findCheck(id)?.secrets ?? []
-  if (!isFields(parameters) || secrets.length === 0) return []
-  const goesTo = Object.entries(parameters)
-    .filter(([name, value]) => !secrets.includes(name) && typeof value === 'string')
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return secrets.flatMap((name): readonly SecretPlace[] => {
-    const value = parameters[name]
-    if (!isFields(value)) return Object.hasOwn(parameters, name) ? [{ path: [...path, name], goesTo }] : []
-    return Object.keys(value).map((inner) => ({ path: [...path, name, inner], goesTo: [goesTo, Object.keys(value).toSorted()] }))
+  const check = findCheck(id)
+  if (check === null || check.secrets.length === 0 || !isFields(parameters)) return []
+  const places = check.secrets.flatMap((name) => heldAt(parameters, name.split('.')))
+  const secret = new Set(places.map((place) => JSON.stringify(place)))
+  const destinations = [...check.urls, 'credentials'].flatMap((name) => {
+    const at = name.split('.')
+    return everyText(valueAt(parameters, at), at, '').map((part) => [part.path, part.text] as const)
   })
+  const goesTo = destinations
+    .map(([at, text]) => [JSON.stringify(at), text] as const)
+    .filter(([at]) => !secret.has(at))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return places.map((place) => ({ path: [...path, ...place], goesTo: [goesTo, namesBeside(parameters, place)] }))
 }
+
+/** The secret at a place, or every value of an object there. */
+function heldAt(parameters: Fields, at: JsonPath): readonly JsonPath[] {
+  const held = valueAt(parameters, at)
+  if (isFields(held)) return Object.keys(held).map((inner) => at.concat(inner))
+  return held === undefined ? [] : [at]
+}
+
+/** The names of the object that a secret stands in, below the top: headers go together. */
+const namesBeside = (parameters: Fields, place: JsonPath): readonly string[] =>
+  place.length === 1 ? [] : Object.keys(Object(valueAt(parameters, place.slice(0, -1)))).toSorted()
 
 /** Where a list of checks holds secrets. */
 export const checkListSecrets = (checks: unknown, path: JsonPath): readonly SecretPlace[] =>
@@ -46,9 +60,7 @@ export const checkUrls = (checks: readonly { readonly id: string; readonly param
 function urlsIn(id: string, parameters: unknown, path: JsonPath): readonly CheckUrl[] {
   if (!isFields(parameters)) return []
   return (findCheck(id)?.urls ?? []).flatMap((name) => {
-    const [outer = '', inner] = name.split('.')
-    const held = parameters[outer]
-    const url = inner === undefined ? held : isFields(held) ? held[inner] : undefined
+    const url = valueAt(parameters, name.split('.'))
     return typeof url === 'string' ? [{ path: [...path, ...name.split('.')], url }] : []
   })
 }

@@ -228,7 +228,7 @@ const newText = (edits: readonly BodyEdit[], path: BodyEdit['path']): string | u
 
 function holdingOf(awaited: readonly Guardrail[]): Holding {
   const changing = awaited.some((guardrail) =>
-    checksOf(guardrail, 'output').some(({ definition }) => definition.changes && definition.reads === 'text'),
+    checksOf(guardrail, 'output').some(({ definition, changes }) => changes && definition.reads === 'text'),
   )
   const denying = awaited.filter(({ deny }) => deny)
   if (changing) return 'whole'

@@ -1,0 +1,259 @@
+import { z } from 'zod'
+import type { JsonPath } from '../../../lib/json-path.ts'
+import { type Basis, type BodyEdit, check, type Check, type CheckContext, type Subject, type TextPart, type Verdict } from '../check.ts'
+import { calledUrl } from '../default/webhook.ts'
+
+type Shape = Readonly<Record<string, z.ZodType>>
+type Parsed<Fields extends Shape> = z.output<z.ZodObject<Fields>>
+
+/** What a partner is asked about. */
+export interface Asked<Fields extends Shape, Credentials extends Shape> {
+  readonly parameters: Parsed<Fields>
+  readonly credentials: Parsed<Credentials>
+  /** The text of this call. */
+  readonly text: string
+  readonly subject: Subject
+}
+
+/** One POST of JSON. The path goes behind the address of the service. */
+export interface PartnerCall {
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** A call with its address, as those see it who sign it. */
+export interface SignedCall {
+  readonly url: URL
+  readonly body: string
+}
+
+/** What an answer means. */
+export interface Finding {
+  readonly passed: boolean
+  /** What `hook_results` say; never the words that were found. */
+  readonly data?: Readonly<Record<string, unknown>>
+  /** What the text becomes; absent: it stays. */
+  readonly text?: string
+  /** The same of all texts, in their order, where a call holds them all. */
+  readonly texts?: readonly string[]
+}
+
+/** A partner's check: only how it differs. */
+export interface Partner<Fields extends Shape, Credentials extends Shape, Answer> extends Partial<
+  Pick<Check, 'since' | 'phases' | 'timeoutMs' | 'urls'>
+> {
+  readonly id: string
+  readonly title: string
+  readonly about: string
+  readonly basis: Basis
+  /** What it takes, beside credentials, address and time. */
+  readonly fields: Fields
+  readonly credentials: Credentials
+  /** Which of the credentials are secret, as paths. */
+  readonly secrets: readonly string[]
+  /** Whether it may change texts, by its parameters; absent: never. */
+  readonly changes?: (parameters: Parsed<Fields>) => boolean
+  /** The most and the least characters that a call may hold: longer texts go in several, shorter ones pass. */
+  readonly limits?: { readonly most?: number; readonly least?: number }
+  /** `all`: one call for all texts, whatever their number and length. */
+  readonly takes?: 'text' | 'all'
+  /** The address of the service unless `baseUrl` names another. */
+  readonly service: (credentials: Parsed<Credentials>) => string
+  readonly call: (asked: Asked<Fields, Credentials>) => PartnerCall
+  /** Headers that convince the service. */
+  readonly sign: (
+    credentials: Parsed<Credentials>,
+    call: SignedCall,
+    context: CheckContext,
+  ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  readonly answer: z.ZodType<Answer>
+  readonly find: (answer: Answer, asked: Asked<Fields, Credentials>) => Finding
+}
+
+/** So many calls one check makes for a request at most, and so many at a time. */
+const maxCalls = 100
+const atATime = 8
+
+const baseUrl = calledUrl.optional().meta({ description: 'Another address of the service: of a region, or of a proxy of your own.' })
+
+/** Makes a check of a partner's row: one engine asks them all. */
+export function partner<Fields extends Shape, Credentials extends Shape, Answer>(row: Partner<Fields, Credentials, Answer>): Check {
+  const { id, title, about, basis, secrets, urls = [], changes, timeoutMs = 5000 } = row
+  const ownFields = z.object(row.fields)
+  const ownCredentials = z.strictObject(row.credentials)
+  const keyless = Object.keys(row.credentials).length === 0
+  const credentials = ownCredentials.meta({ description: 'What the service asks for. Secrets are sealed, and shown as `********`.' })
+  const fields: Shape = { ...row.fields, ...(!keyless && { credentials }), baseUrl }
+  return check({
+    id,
+    title,
+    about,
+    basis,
+    timeoutMs,
+    fields,
+    ...(row.since !== undefined && { since: row.since }),
+    ...(row.phases !== undefined && { phases: row.phases }),
+    changes: changes !== undefined,
+    secrets: secrets.map((name) => `credentials.${name}`),
+    urls: ['baseUrl', ...urls.map((name) => `credentials.${name}`)],
+    ready(given) {
+      const parameters = ownFields.parse(given)
+      const asking = { row, parameters, credentials: ownCredentials.parse(given['credentials'] ?? {}), address: given['baseUrl'] }
+      return {
+        judgesPrefix: false,
+        changes: changes?.(parameters) === true,
+        run: (subject, context) => ask(asking, subject, context),
+      }
+    },
+  })
+}
+
+interface Asking<Fields extends Shape, Credentials extends Shape, Answer> {
+  readonly row: Partner<Fields, Credentials, Answer>
+  readonly parameters: Parsed<Fields>
+  readonly credentials: Parsed<Credentials>
+  readonly address: unknown
+}
+
+/** A text of one call, and the part that it is of; null: of all of them together. */
+interface Piece {
+  readonly part: TextPart | null
+  readonly text: string
+}
+
+async function ask<Fields extends Shape, Credentials extends Shape, Answer>(
+  asking: Asking<Fields, Credentials, Answer>,
+  subject: Subject,
+  context: CheckContext,
+): Promise<Verdict> {
+  const { row, parameters } = asking
+  const pieces = row.takes === 'all' ? [joined(subject)] : piecesOf(subject, row.limits, row.changes?.(parameters) === true)
+  if (pieces.length > maxCalls) throw new Error(`${row.title} would have to be asked more than ${maxCalls} times about so much text.`)
+  const findings: Finding[] = []
+  for (let at = 0; at < pieces.length; at += atATime) {
+    const some = pieces.slice(at, at + atATime)
+    findings.push(...(await Promise.all(some.map(({ text }) => askOnce(asking, { text, subject }, context)))))
+    if (findings.some(({ passed }) => !passed)) break
+  }
+  return toVerdict(row.title, { subject, pieces, findings })
+}
+
+const joined = ({ parts }: Subject): Piece => ({ part: null, text: parts.map(({ text }) => text).join('\n') })
+
+/** One text of all that is said, or each by itself where it may be changed; cut where a call would hold too much. */
+function piecesOf(subject: Subject, limits: { most?: number; least?: number } = {}, each: boolean): readonly Piece[] {
+  const { most = Infinity, least = 1 } = limits
+  const whole = each ? subject.parts.map((part): Piece => ({ part, text: part.text })) : [joined(subject)]
+  return whole
+    .flatMap(({ part, text }) => cut(text, most).map((piece): Piece => ({ part, text: piece })))
+    .filter(({ text }) => text.length >= least)
+}
+
+/** Never through the middle of a character. */
+function cut(text: string, most: number): readonly string[] {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length;) {
+    const end = from + most
+    const until = /[\ud800-\udbff]/.test(text[end - 1] ?? '') && end < text.length ? end - 1 : end
+    pieces.push(text.slice(from, until))
+    from = until
+  }
+  return pieces
+}
+
+async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
+  { row, parameters, credentials, address }: Asking<Fields, Credentials, Answer>,
+  about: Pick<Asked<Fields, Credentials>, 'text' | 'subject'>,
+  context: CheckContext,
+): Promise<Finding> {
+  const asked = { parameters, credentials, ...about }
+  const { path, headers = {}, body } = row.call(asked)
+  const service = typeof address === 'string' ? address : row.service(credentials)
+  const sent = { url: new URL(service.replace(/\/+$/, '') + path), body: JSON.stringify(body) }
+  const signed = row.sign(credentials, sent, context)
+  const answered = await postPartner({
+    title: row.title,
+    url: sent.url.href,
+    headers: { ...headers, ...(signed instanceof Promise ? await signed : signed) },
+    body: sent.body,
+    answer: row.answer,
+    context,
+  })
+  return row.find(answered, asked)
+}
+
+interface Post<Answer> {
+  /** Whom to name in errors. */
+  readonly title: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly answer: z.ZodType<Answer>
+  readonly context: CheckContext
+}
+
+/**
+ * Asks a service, and gives its answer in the shape that it promises. Rejects when it does not answer, answers with an error, or says
+ * something else; what it says of itself stays out of errors, for it may quote texts.
+ */
+export async function postPartner<Answer>({ title, url, headers, body, answer, context }: Post<Answer>): Promise<Answer> {
+  const { status, text } = await context.egress.exchange({
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    body,
+    timeoutMs: context.timeoutMs,
+  })
+  if (status < 200 || status > 299) throw new Error(`${title} answered ${status}.`)
+  const parsed = answer.safeParse(toJson(text))
+  if (parsed.success) return parsed.data
+  const at = parsed.error.issues[0]?.path.join('.') ?? ''
+  throw new Error(`${title} gave an answer of another shape than expected${at === '' ? '' : `, at ${at}`}.`)
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+interface Found {
+  readonly subject: Subject
+  readonly pieces: readonly Piece[]
+  readonly findings: readonly Finding[]
+}
+
+function toVerdict(title: string, found: Found): Verdict {
+  const { findings } = found
+  const failing = findings.filter(({ passed }) => !passed)
+  const edits = editsOf(title, found)
+  const telling = failing[0] ?? findings.find(({ text, texts }) => text !== undefined || texts !== undefined) ?? findings[0]
+  const explanation =
+    failing.length > 0
+      ? `${title} does not let this pass.`
+      : edits.length > 0
+        ? `${title} lets this pass, with changes.`
+        : findings.length === 0
+          ? 'The text is too short to be judged.'
+          : `${title} lets this pass.`
+  return { passed: failing.length === 0, data: { explanation, ...telling?.data }, edits }
+}
+
+/** What the texts become; a text of several pieces is put together again. */
+function editsOf(title: string, { subject, pieces, findings }: Found): readonly BodyEdit[] {
+  const all = findings[0]?.texts
+  if (all !== undefined) {
+    if (all.length !== subject.parts.length) throw new Error(`${title} gave back another number of texts than it got.`)
+    return subject.parts.flatMap(({ path, text }, at) => edit(path, text, all[at] ?? text))
+  }
+  if (findings.length < pieces.length) return []
+  return subject.parts.flatMap((part) => {
+    const own = pieces.flatMap((piece, at) => (piece.part === part ? [findings[at]?.text ?? piece.text] : []))
+    return own.length === 0 ? [] : edit(part.path, part.text, own.join(''))
+  })
+}
+
+const edit = (path: JsonPath, before: string, value: string): readonly BodyEdit[] => (before === value ? [] : [{ path, value }])
