@@ -44,7 +44,7 @@ function ask(
   id: string,
   { phase = 'input', parameters = {}, guardrail = { deny: true }, body = question(asked), who = id }: Asked,
 ): Promise<RawAnswer> {
-  const checks = [{ id, parameters: { baseUrl: partners.url(who), ...parameters } }]
+  const checks = [{ id, parameters: { baseUrl: partners.url(who), timeout: 30_000, ...parameters } }]
   const config = { provider: '@p', [`${phase}_guardrails`]: [{ checks, ...guardrail }] }
   return send(`${bed.origin}/v1/chat/completions`, {
     method: 'POST',
@@ -58,7 +58,7 @@ const checkIn = ({ text }: RawAnswer) => {
   return [...before, ...after][0]?.checks[0]
 }
 
-test('every check that asks a partner has a fixture', (t) => {
+test.serial('every check that asks a partner has a fixture', (t) => {
   const transformers = ['exa.online']
   t.deepEqual([...fixtures.map(({ id }) => id), ...transformers].toSorted(), partnerChecks.map(({ id }) => id).toSorted())
   t.is(partnerChecks.length, 49)
@@ -68,7 +68,7 @@ const real = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 2000 
 test.after.always(() => real.close())
 
 /** A check alone, on some texts. */
-async function run({ id, phase }: PartnerFixture, parameters: object, { egress = real, texts, timeoutMs = 2000 }: Running) {
+async function run({ id, phase }: PartnerFixture, parameters: object, { egress = real, texts, timeoutMs = 30_000 }: Running) {
   const check = findCheck(id)
   if (check === null) throw new Error(id)
   const role = phase === 'input' ? 'user' : 'assistant'
@@ -121,7 +121,7 @@ for (const fixture of fixtures) {
   const isShort = id === 'azure.protectedMaterial'
   const text = isShort ? said.repeat(10) : said
 
-  test(`${id}: the call`, async (t) => {
+  test.serial(`${id}: the call`, async (t) => {
     const call = await callOf(fixture, text)
     t.is(call?.url, fixture.url)
     for (const [name, value] of Object.entries(fixture.headers))
@@ -131,7 +131,7 @@ for (const fixture of fixtures) {
     t.is(call?.headers['content-type'], 'application/json')
   })
 
-  test(`${id}: what the partner says, and what goes wrong`, async (t) => {
+  test.serial(`${id}: what the partner says, and what goes wrong`, async (t) => {
     for (const [name, body, passed] of [
       ['pass', fixture.pass, true],
       ['fail', fixture.fail, false],
@@ -147,7 +147,11 @@ for (const fixture of fixtures) {
       reasons.map(async ([name, script, says]) => {
         const who = encodeURIComponent(`${id} ${name}`)
         partners.answer(who, script)
-        const running = run(fixture, { ...parameters, baseUrl: partners.url(who) }, { texts: [text], timeoutMs: script.hangs ? 60 : 2000 })
+        const running = run(
+          fixture,
+          { ...parameters, baseUrl: partners.url(who) },
+          { texts: [text], timeoutMs: script.hangs ? 25 : 30_000 },
+        )
         const error = await t.throwsAsync(running, { message: says }, name)
         for (const secret of ['partner-key', said]) t.false(error?.message.includes(secret))
       }),
@@ -155,7 +159,7 @@ for (const fixture of fixtures) {
   })
 
   if (!isShort)
-    test(`${id}: through the gateway`, async (t) => {
+    test.serial(`${id}: through the gateway`, async (t) => {
       for (const [name, body, status] of [
         ['passes', fixture.pass, 200],
         ['fails', fixture.fail, 446],
@@ -171,7 +175,7 @@ for (const fixture of fixtures) {
 
   const { changed } = fixture
   if (changed !== undefined)
-    test(`${id}: texts are changed`, async (t) => {
+    test.serial(`${id}: texts are changed`, async (t) => {
       const who = encodeURIComponent(`${id} changes`)
       partners.answer(who, { body: changed.answer })
       const marked = { ...question(asked), user: id }
@@ -185,7 +189,7 @@ for (const fixture of fixtures) {
     })
 }
 
-test('what on_error says counts when a partner fails', async (t) => {
+test.serial('what on_error says counts when a partner fails', async (t) => {
   partners.answer('down', { status: 500 })
   partners.answer('hanging', { hangs: true })
   const id = 'zscaler.zscalerprotect'
@@ -203,7 +207,7 @@ test('what on_error says counts when a partner fails', async (t) => {
   }
 })
 
-test('policyId is required, and the time is 10 s unless said otherwise', async (t) => {
+test.serial('policyId is required, and the time is 10 s unless said otherwise', async (t) => {
   const check = findCheck('zscaler.zscalerprotect')
   t.is(check?.since, '1.12.0')
   t.is(check?.timeoutMs, 10_000)
@@ -213,7 +217,7 @@ test('policyId is required, and the time is 10 s unless said otherwise', async (
   t.is(check?.parameters.parse({ policyId: 'p', credentials: { zscalerApiKey: 'k' } })['timeout'], 10_000)
 })
 
-test('a long text goes in pieces, and one bad piece is enough', async (t) => {
+test.serial('a long text goes in pieces, and one bad piece is enough', async (t) => {
   const pieces: string[] = []
   partners.answer('long', ({ body }) => {
     pieces.push(String(body['userPrompt']))
@@ -238,7 +242,7 @@ test('a long text goes in pieces, and one bad piece is enough', async (t) => {
 
 const messagesIn = (json: unknown) => (json as { messages: { content: string }[] }).messages
 
-test('each text is changed by itself, and one that the partner left out is an error', async (t) => {
+test.serial('each text is changed by itself, and one that the partner left out is an error', async (t) => {
   const messages = ['one 1', 'two', 'three 3'].map((content) => ({ role: 'user', content }))
   const body = { model: 'm', user: 'each', messages }
   partners.answer('each', ({ body: { text } }) => ({
@@ -264,7 +268,7 @@ test('each text is changed by itself, and one that the partner left out is an er
 
 const web = { results: [{ title: 'A page', url: 'https://a.test', text: 'Facts.', publishedDate: '2026-01-02' }] }
 
-test('exa.online adds what it finds on the web', async (t) => {
+test.serial('exa.online adds what it finds on the web', async (t) => {
   partners.answer('exa', { body: web })
   const parameters = { credentials: { apiKey: 'partner-key' }, prefix: '<w>', suffix: '</w>', numResults: 2, includeDomains: ['a.test'] }
   const context = '<w>\n[1] "A page"\nURL: https://a.test\nDate: 2026-01-02\nFacts.\n</w>'
@@ -288,7 +292,7 @@ test('exa.online adds what it finds on the web', async (t) => {
   t.is((await ask('exa.online', { who: 'exa', parameters: { ...parameters, on_error: 'deny' } })).status, 446)
 })
 
-test('a stream is held until the partner has judged it', async (t) => {
+test.serial('a stream is held until the partner has judged it', async (t) => {
   partners.answer('stream', { body: { action: 'BLOCK' } })
   const parameters = { policyId: 1, credentials: { zscalerApiKey: 'k' } }
   const denied = await ask('zscaler.zscalerprotect', {
@@ -310,7 +314,7 @@ test('a stream is held until the partner has judged it', async (t) => {
   t.regex(passed.text, /\[DONE\]/)
 })
 
-test('a token of Entra stands in place of a key', async (t) => {
+test.serial('a token of Entra stands in place of a key', async (t) => {
   const sent: SmallRequest[] = []
   const egress: Egress = {
     ...real,
