@@ -1,9 +1,11 @@
-// Writes what the documents say of the code: the settings table of README.md, and the tables of codes in docs/operations/troubleshooting.md.
+// Writes what the documents say of the code: the settings table of README.md, the tables of codes in docs/operations/troubleshooting.md,
+// who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
 // With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
 import { settingsTable } from '../src/config/index.ts'
+import { matrixParts, permissionsParts } from './documents/permissions.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -11,6 +13,8 @@ const root = path.resolve(import.meta.dirname, '..')
 const documents: readonly (readonly [file: string, parts: Readonly<Record<string, string>>])[] = [
   ['README.md', { settings: settingsTable() }],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
+  ['docs/guide/permissions.md', permissionsParts()],
+  ['test/golden/permissions.txt', matrixParts()],
 ]
 
 /** The text with what lies between the markers replaced; throws when they are missing. */

@@ -57,6 +57,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly summary: string
   /** The scope a key must hold, e.g. `virtual_keys.list`; any one of a list is enough. */
   readonly permission: string | readonly string[]
+  /** Only organisation (admin) keys may, whatever else holds the scope. */
+  readonly organisationKey?: true
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
   readonly resource?: string
   /** The verb of the audit row, when the scope does not say it. */
@@ -81,6 +83,10 @@ export interface RouteSpec<Params, Query, Body, Result> {
 export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
   handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
 }
+
+/** Whether a route changes what is stored, and so leaves a row in the audit trail. */
+export const changesThings = ({ method, reads }: Pick<Route, 'method'> & { readonly reads?: true | undefined }): boolean =>
+  method !== 'GET' && reads !== true
 
 /** Two steps, so that the schemas fix the types before the handler is checked against them. */
 export const route =

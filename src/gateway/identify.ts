@@ -146,6 +146,13 @@ export function lacks(key: KeyView, scope: string, { code, message }: { readonly
   return error
 }
 
+/** The refusal of a token that would change what it may only read. */
+export function onlyReads(key: KeyView): ApiError {
+  const error = tokenFault('a token reads and lists, and changes nothing here.', 'AB03')
+  noteRefusal(error, { organisationId: key.organisationId, holder: key.name })
+  return error
+}
+
 /** The headers without those that hold a key of ours, under whatever name. */
 export function withoutOwnKeys(forward: readonly string[], { isOwnKey }: Caller): readonly string[] {
   const holdsOurs = (value: string) => isOwnKey(value) || isOwnKey(bearerToken(value) ?? '')

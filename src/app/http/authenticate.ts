@@ -1,9 +1,10 @@
 import type { KeyView } from '../../gateway/doors.ts'
 import { sortHeaders } from '../../gateway/headers.ts'
 import { looksLikeToken } from '../../gateway/auth/verify-token.ts'
-import { findKey, lacks, type IdentifyDeps } from '../../gateway/identify.ts'
+import { findKey, lacks, onlyReads, type IdentifyDeps } from '../../gateway/identify.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { Actor, CallerOf, Route } from '../route.ts'
+import { tokenScopes } from '../../lib/scopes.ts'
+import { changesThings, type Actor, type CallerOf, type Route } from '../route.ts'
 import type { Running } from './frame.ts'
 
 /** Who calls the control plane, found as on the data plane. A key whose budget is used up still manages things. */
@@ -43,10 +44,15 @@ export const toActor = (key: KeyView): Actor => ({
   permissions: key.scopes,
 })
 
-/** Throws AB03 with the scope that would do. */
-export function demandPermission(key: KeyView, { permission }: Pick<Route, 'permission'>): void {
+/** Throws AB03 with the scope that would do, or for a key that is bound to a workspace and would leave it. */
+export function demandPermission(key: KeyView, route: Route): void {
+  const { permission, organisationKey } = route
   const accepted = typeof permission === 'string' ? [permission] : permission
-  if (accepted.some((scope) => key.scopes.has(scope))) return
+  if (organisationKey === true && key.workspaceId !== null)
+    throw new ApiError('AB03', 'A workspace key acts in its own workspace only. This needs an organisation key.')
+  const usable = key.token !== undefined && changesThings(route) ? accepted.filter((scope) => tokenScopes(false).has(scope)) : accepted
+  if (usable.some((scope) => key.scopes.has(scope))) return
+  if (accepted.some((scope) => key.scopes.has(scope))) throw onlyReads(key)
   const claimed = accepted.find((scope) => key.token?.scopes.includes(scope) === true) ?? accepted.join(' or ')
   throw lacks(key, claimed, {
     code: 'AB03',

@@ -5,7 +5,7 @@ import { changesOf } from '../audit/changes.ts'
 import { writeAudit, type AuditEntry } from '../audit/write.ts'
 import { inTenant } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
-import type { Actor, Audited, Call, CallerOf, Route } from '../route.ts'
+import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route } from '../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
@@ -49,7 +49,7 @@ export async function perform(deps: Deps, request: Request): Promise<Performed> 
   const { route, actor, repeatable, ifMatch } = request
   const after: (() => Promise<void>)[] = []
   const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
-    if (writes(route)) await holdWrites(em, request)
+    if (changesThings(route)) await holdWrites(em, request)
     const earlier = repeatable === null ? null : await recall(em, repeatable, deps)
     if (earlier !== null) return { answer: earlier, replayed: true, etag: null }
     if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
@@ -61,8 +61,6 @@ export async function perform(deps: Deps, request: Request): Promise<Performed> 
     work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
   return performed
 }
-
-const writes = ({ method, reads }: Route): boolean => method !== 'GET' && reads !== true
 
 /**
  * A PUT with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
@@ -93,7 +91,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
   })
   await em.flush()
   const answer = route.response.parse(result ?? {})
-  if (writes(route) && deps.config.flags.AUDIT_LOGS_ENABLED)
+  if (changesThings(route) && deps.config.flags.AUDIT_LOGS_ENABLED)
     await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
   return answer
 }

@@ -10,12 +10,6 @@ export function demandScope(actor: Actor, scope: string): void {
   if (!actor.permissions.has(scope)) throw new ApiError('AB03', `This key lacks the scope ${scope}.`)
 }
 
-/** Refuses with AB03 who acts in one workspace only. */
-export function demandOrganisation(actor: Actor): void {
-  if (actor.workspaceId !== null)
-    throw new ApiError('AB03', 'A workspace key acts in its own workspace only. This needs an organisation key.')
-}
-
 /** What a credential counts as when roles are given: a service key has none of its own. */
 const roleOf = ({ role, keyType }: Actor): Role =>
   role ?? (keyType === 'organisation-service' ? 'organisation-admin' : keyType === 'workspace-service' ? 'admin' : 'member')

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { demandOrganisation, findWorkspace, visibleWorkspaces } from './access.ts'
+import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
 import { presentWorkspace } from './present-workspace.ts'
@@ -50,11 +50,11 @@ const createWorkspace = route({
   path: '/admin/workspaces',
   summary: 'Create a workspace',
   permission: 'workspaces.create',
+  organisationKey: true,
   resource,
   body: createWorkspaceBody,
   response: workspaceView,
 })(async ({ em, actor, body, audit }) => {
-  demandOrganisation(actor)
   const { users, ...wanted } = body
   const workspace = await addWorkspace(em, actor, wanted)
   await addMembers(em, actor, { workspace, users: await toNewMembers(em, actor, users ?? []) })
@@ -83,12 +83,12 @@ const deleteWorkspace = route({
   path: '/admin/workspaces/:workspaceId',
   summary: 'Archive a workspace; refused while something is in it, unless force_delete is set',
   permission: 'workspaces.delete',
+  organisationKey: true,
   resource,
   params: workspaceParams,
   body: deleteWorkspaceBody,
   response: empty,
 })(async ({ em, actor, params, body, audit }) => {
-  demandOrganisation(actor)
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
   if (body.name !== undefined && body.name !== workspace.name)
     throw new ApiError('AB01', 'This is not the name of the workspace.', { param: 'name' })
@@ -105,12 +105,12 @@ const restoreWorkspace = route({
   path: '/admin/workspaces/:workspaceId/restore',
   summary: 'Restore an archived workspace; what was deleted with it stays deleted',
   permission: 'workspaces.delete',
+  organisationKey: true,
   action: 'restore',
   resource,
   params: workspaceParams,
   response: workspaceView,
 })(async ({ em, actor, params, audit }) => {
-  demandOrganisation(actor)
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, status: 'archived', lock: true })
   workspace.status = 'active'
   audit({ id: workspace.id, workspaceId: workspace.id })

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { accessSettings } from '../../../src/lib/access-settings.ts'
+import { userScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { inParallel } from '../../support/in-parallel.ts'
+import { startIssuer } from '../../support/issuer.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+/** What the reviewed file says of one operation. */
+interface Row {
+  readonly method: string
+  readonly path: string
+  /** Of each caller: always, never, or the setting that decides. */
+  readonly access: Readonly<Record<string, boolean | string>>
+}
+
+const people = { O: 'owner', A: 'organisation admin', a: 'admin', g: 'manager', m: 'member' } as const
+type Letter = keyof typeof people
+const letters = Object.keys(people) as Letter[]
+
+const matrix = readFileSync(join(import.meta.dirname, '../../golden/permissions.txt'), 'utf8')
+const rows = matrix.split('\n').flatMap((line) => {
+  const [, method, path = '', services = '', keys = '', tokens = '', deciding = ''] =
+    /^(GET|POST|PUT|DELETE) (\S+) +([+-]{2}) (\S{5}) (\S{5}) \S+((?: \S+)*)$/.exec(line) ?? []
+  return method === undefined ? [] : [{ method, path, access: accessOf({ services, keys, tokens, deciding }) } satisfies Row]
+})
+
+function accessOf({
+  services,
+  keys,
+  tokens,
+  deciding,
+}: Readonly<Record<'services' | 'keys' | 'tokens' | 'deciding', string>>): Row['access'] {
+  const cell = (letter: Letter, mark: string | undefined): boolean | string => {
+    if (mark === '?') return new RegExp(` ${letter}:(\\w+)`).exec(deciding)?.[1] ?? 'no setting is named'
+    if (mark !== '-' && mark !== letter) throw new Error(`what is ${String(mark)}?`)
+    return mark === letter
+  }
+  return {
+    'admin key': services[0] === '+',
+    'workspace key': services[1] === '+',
+    ...Object.fromEntries(letters.map((letter, at) => [`key of the ${people[letter]}`, cell(letter, keys[at])])),
+    ...Object.fromEntries(letters.map((letter, at) => [`token of the ${people[letter]}`, cell(letter, tokens[at])])),
+  }
+}
+
+let control: Control
+let acme: Tenant
+const credentials = new Map<string, string>()
+
+test.before(async () => {
+  const issuer = await startIssuer()
+  control = await startControl()
+  acme = await control.createTenant('acme')
+  const jwt = { jwks: { keys: issuer.jwks.keys.filter(({ kid }) => kid === 'EdDSA') } }
+  const stored = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { jwt } })
+  if (stored.status !== 200) throw new Error(stored.text)
+  credentials.set('admin key', acme.adminKey).set('workspace key', acme.workspaceKey)
+  for (const letter of letters) {
+    const [role, place] = (
+      { O: ['owner'], A: ['admin'], a: ['member', 'admin'], g: ['member', 'manager'], m: ['member', 'member'] } as const
+    )[letter]
+    const email = `${letter === 'A' ? 'organisation-admin' : people[letter]}@acme.example`
+    const workspaces = place === undefined ? {} : { [acme.workspaceId]: place }
+    const userId = await control.createUser(acme, { email, role, workspaces })
+    credentials.set(
+      `key of the ${people[letter]}`,
+      await control.createKey(acme, { workspaceId: acme.workspaceId, userId, scopes: userScopes }),
+    )
+    const claims = { organisation_id: acme.organisationId, workspace_slug: 'main', email_id: email, exp: Date.now() / 1000 + 3600 }
+    credentials.set(`token of the ${people[letter]}`, issuer.sign({ ...claims, scopes: workspaceScopes }, { alg: 'EdDSA' }))
+  }
+  issuer.close()
+  await control.refresh()
+})
+test.after.always(() => control?.close())
+
+const settings = Object.keys(accessSettings)
+
+/** Sets them all at once. */
+async function set(value: (name: string) => boolean): Promise<void> {
+  const wanted = Object.fromEntries(settings.map((name) => [name, value(name)]))
+  const answer = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: wanted })
+  if (answer.status !== 200) throw new Error(answer.text)
+  await control.refresh()
+}
+
+/** That the credential itself is not enough; whatever else is wrong with the request comes after it. */
+const refusal =
+  /which this request needs|This needs an organisation key|The token is not accepted: (?:it lacks|it claims|a token reads)|lacks the scope completions\.write/
+
+/** A request that would be let in and then do nothing: what it names is not there, and its body is none that is known. */
+async function isLetIn({ method, path }: Row, caller: string): Promise<boolean> {
+  const url = path
+    .replace('/v1', '')
+    .replace('{type}/{subType}', 'workspace/service')
+    .replaceAll(/\{\w+\}/g, randomUUID())
+  const asked = method === 'GET' ? `${url}?page_size=none` : url
+  const { status, text } = await control.call(
+    credentials.get(caller) ?? '',
+    method,
+    asked,
+    method === 'GET' ? undefined : { no_such_field: 1 },
+  )
+  if (status === 403 && refusal.test(text)) return false
+  if (status === 401 || status === 403 || status >= 500) throw new Error(`${caller}: ${method} ${path}: ${status} ${text}`)
+  return true
+}
+
+type Cell = readonly [row: Row, caller: string, expected: boolean]
+
+/** The cells in which the product and the file differ. */
+async function different(cells: readonly Cell[]): Promise<string[]> {
+  const found: string[] = []
+  await inParallel(cells, 6, async ([row, caller, expected]) => {
+    if ((await isLetIn(row, caller)) !== expected) found.push(`${row.method} ${row.path}: ${caller} is ${expected ? 'refused' : 'let in'}`)
+  })
+  return found
+}
+
+const cells = rows.flatMap((row) => Object.entries(row.access).map(([caller, access]) => ({ row, caller, access })))
+const constant = (wanted: boolean): Cell[] =>
+  cells.filter(({ access }) => access === wanted).map(({ row, caller }) => [row, caller, wanted] as const)
+const decidedBy = (setting: string, expected: boolean): Cell[] =>
+  cells.filter(({ access }) => access === setting).map(({ row, caller }) => [row, caller, expected] as const)
+
+test.serial('the file has a cell for every operation and caller', (t) => {
+  t.true(rows.length > 90, String(rows.length))
+  t.is(cells.length, rows.length * 12)
+  const unknown = cells.filter(({ access }) => typeof access === 'string' && !settings.includes(access))
+  t.deepEqual(unknown, [])
+})
+
+test.serial('whoever may always may with every setting off', async (t) => {
+  await set(() => false)
+  t.deepEqual(await different(constant(true)), [])
+})
+
+test.serial('whoever may never may not with every setting on', async (t) => {
+  await set((name) => name !== 'block_inline_config')
+  t.deepEqual(await different(constant(false)), [])
+})
+
+const deciding = [...new Set(cells.flatMap(({ access }) => (typeof access === 'string' ? [access] : [])))]
+
+for (const setting of deciding)
+  test.serial(`${setting} alone decides where the file names it`, async (t) => {
+    await set((name) => name === setting)
+    t.deepEqual(await different(decidedBy(setting, true)), [])
+    await set((name) => name !== setting)
+    t.deepEqual(await different(decidedBy(setting, false)), [])
+  })
