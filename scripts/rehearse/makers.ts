@@ -28,6 +28,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'configs-security': setting({ membersWriteConfigs: true }),
   'prompt-access': setting({ membersWritePrompts: true }),
   integrations,
+  tags: withoutData,
   providers,
   'virtual-keys': virtualKeys,
   collections,

@@ -21,8 +21,8 @@ export interface BodyOptions {
   readonly contentEncoding: string | undefined
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
-  /** Hold even an opaque body, because the credential signs its bytes. */
-  readonly hold: boolean
+  /** Hold even an opaque body of up to so many bytes, because somebody reads it or the credential signs it; 0: it goes through as it comes. */
+  readonly maxHeldBytes: number
 }
 
 const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: null, length: null }
@@ -49,8 +49,8 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
     const bytes = await collect(req, limit)
     return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
   }
-  if (options.hold) {
-    const bytes = await collect(req, Math.min(limit, options.maxJsonBytes))
+  if (options.maxHeldBytes > 0) {
+    const bytes = await collect(req, Math.min(limit, options.maxHeldBytes))
     return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length }
   }
   return { kind: 'stream', bytes: null, json: undefined, stream: bounded(req, limit), length }
@@ -130,6 +130,12 @@ export function replaceModel(bytes: Buffer, from: string, to: string): Buffer {
     rest = end
   }
   return Buffer.from(replaced + text.slice(rest))
+}
+
+/** Every string value of a key on an object's own level: JSON may hold a key twice. */
+export function stringsOf(bytes: Buffer, key: string): readonly string[] {
+  const text = bytes.toString('utf8')
+  return topLevelValues(text, key).map(([start, end]) => String(JSON.parse(text.slice(start, end))))
 }
 
 /** Where the string values of a key stand in an object's own level; the text is JSON that was parsed before. */

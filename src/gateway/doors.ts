@@ -94,6 +94,17 @@ export interface ProviderView {
   readonly customHeaders: Readonly<Record<string, string>>
   readonly status: 'active' | 'exhausted' | 'expired'
   readonly expiresAt: number | null
+  /** Whether the workspace may use the integration behind it. */
+  readonly allowed: boolean
+  /** Null: every model may be used, at the integration's own host. */
+  readonly models: ModelRules | null
+}
+
+/** Which models of an integration may be used, and where they are when not at its own host. */
+export interface ModelRules {
+  /** True: all but those disabled by name. False: those enabled by name. */
+  readonly allowAll: boolean
+  readonly named: ReadonlyMap<string, { readonly enabled: boolean; readonly customHost: string | null }>
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ApiError } from '../lib/errors.ts'
+import { admitModel, readsForm, refuseUnreadable } from './model-access.ts'
 import { isJsonType, isRecordBody, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
 import { readsBody } from './checks/plan.ts'
@@ -47,25 +48,36 @@ export function checkRequestLine(progress: Progress): void {
 export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
   const headers = known(progress.headers)
   if (progress.operation.name === 'promptComplete') {
-    progress.body = await read(deps, progress, false)
+    progress.body = await read(deps, progress, 0)
     checkBody(progress.operation, headers, progress.body)
     progress.body = changed(await expandPrompt(deps, progress), progress)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else if (isJsonType(headers.contentType) && headerValue(headers.forward, 'content-encoding') === undefined) {
-    progress.body = changed(await read(deps, progress, false), progress)
+    progress.body = changed(await read(deps, progress, 0), progress)
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else {
     const reads = progress.guardrails !== null && readsBody(progress.guardrails)
     if (reads) refuseEncoded(headers)
     progress.target = await resolve(deps, progress, null)
+    refuseUnreadable(progress.target, headers)
     const held = signsBody(progress.target.provider) || (reads && mayHoldWords(headers.contentType))
-    progress.body = changed(await read(deps, progress, held), progress)
+    const maxHeldBytes = readsForm(progress.target, headers) ? deps.settings.maxUploadBytes : held ? deps.settings.maxJsonBytes : 0
+    progress.body = changed(await read(deps, progress, maxHeldBytes), progress)
     checkBody(progress.operation, headers, progress.body)
   }
   assertServed(progress.target, progress.operation)
   progress.body = withPlainModel(progress.body, progress.target)
+  progress.target = admitModel(progress.target, modelRequest(progress))
 }
+
+const modelRequest = ({ exchange, upstreamPath, operation, headers, body }: Progress) => ({
+  method: exchange.req.method,
+  path: upstreamPath,
+  operation,
+  headers: known(headers),
+  body: known(body),
+})
 
 /** A guardrail reads what is sent; what it cannot read, nobody may send past it. */
 function refuseEncoded({ forward }: CallerHeaders): void {
@@ -82,7 +94,7 @@ const mayHoldWords = (contentType: string): boolean =>
 const changed = (body: RequestBody, { config }: Progress): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
 
-function read({ settings }: ReadDeps, progress: Progress, hold: boolean): Promise<RequestBody> {
+function read({ settings }: ReadDeps, progress: Progress, maxHeldBytes: number): Promise<RequestBody> {
   const { contentType, forward } = known(progress.headers)
   const { maxJsonBytes, maxUploadBytes } = settings
   return readBody(progress.exchange.req, {
@@ -90,7 +102,7 @@ function read({ settings }: ReadDeps, progress: Progress, hold: boolean): Promis
     contentEncoding: headerValue(forward, 'content-encoding'),
     maxJsonBytes,
     maxUploadBytes,
-    hold,
+    maxHeldBytes,
   })
 }
 

@@ -90,6 +90,12 @@ function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: 
 const scopeOf = (key: KeyView) => ({ organisationId: key.organisationId, workspaceId: key.workspaceId })
 
 function assertUsable(view: ProviderView, { slug, param }: Reference): void {
+  if (!view.allowed)
+    throw new ApiError(
+      'forbidden',
+      `This workspace has no access to the integration of the provider @${slug}. An administrator gives it.`,
+      { param },
+    )
   if (view.status === 'expired' || (view.expiresAt !== null && view.expiresAt <= Date.now()))
     throw new ApiError('forbidden', `The provider @${slug} has expired.`, { param })
   if (view.status === 'exhausted') throw new ApiError('budget_exhausted', `The budget of the provider @${slug} is used up.`, { param })

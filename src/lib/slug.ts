@@ -38,16 +38,17 @@ export function toSlug(name: string, fallback: string): string {
 }
 
 /** A slug that is most likely free, with the prefix of its kind: `pc-my-config-x1y2z3`. */
-export const madeSlug = (prefix: string, name: string): string => withSuffix(`${prefix}-${toSlug(name, 'unnamed')}`)
+export const madeSlug = (prefix: string, name: string): string => suffixedSlug(`${prefix}-${toSlug(name, 'unnamed')}`)
 
 /** The slug itself when it is free, else the slug with a short random suffix. */
 export async function freeSlug(slug: string, isTaken: (candidate: string) => Promise<boolean>): Promise<string> {
   let candidate = slug
-  while (await isTaken(candidate)) candidate = withSuffix(slug)
+  while (await isTaken(candidate)) candidate = suffixedSlug(slug)
   return candidate
 }
 
-function withSuffix(slug: string): string {
+/** A slug with a short random suffix. */
+export function suffixedSlug(slug: string): string {
   const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   return `${slug.slice(0, maxLength - suffixLength - 1)}-${suffix}`
 }

@@ -87,6 +87,8 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
     customHeaders: {},
     status: 'active',
     expiresAt: null,
+    allowed: true,
+    models: null,
     ...given,
   }
 }

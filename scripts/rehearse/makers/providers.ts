@@ -19,6 +19,16 @@ export const integrations: Maker = async ({ client, admin, workspace, workspaceK
     key: 'sk-ant-first',
   })
   await admin.put(`/integrations/${shared.slug}`, { name: name('changed'), key: `sk-ant-${name('second')}` })
+  await admin.put(`/integrations/${shared.slug}/workspaces`, { global_workspace_access: { enabled: true }, create_default_provider: false })
+  await admin.get(`/integrations/${shared.slug}/workspaces`)
+  const models = [
+    { slug: 'claude-ours', enabled: true, is_custom: true, base_model_slug: 'claude-sonnet-4' },
+    { slug: 'claude-old', enabled: false },
+    { slug: 'claude-gone', enabled: true },
+  ]
+  await admin.put(`/integrations/${shared.slug}/models`, { models })
+  await admin.remove(`/integrations/${shared.slug}/models?slugs=claude-gone`)
+  await admin.get(`/integrations/${shared.slug}/models`)
   const deleted = await workspace.post('/integrations', { name: name('deleted'), ai_provider_id: 'openai', key: 'sk-deleted' })
   await workspace.remove(`/integrations/${deleted.slug}`)
   await workspace.get(`/integrations/${used.slug}`)

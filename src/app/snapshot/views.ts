@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeyView, ProviderScope, ProviderView } from '../../gateway/doors.ts'
+import type { KeyView, ModelRules, ProviderScope, ProviderView } from '../../gateway/doors.ts'
 import type { Credential } from '../../gateway/providers/provider.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'
@@ -75,6 +75,19 @@ export async function readKey(pool: Pool, hash: Buffer, now: () => number): Prom
   }
 }
 
+interface StoredModel {
+  readonly slug: string
+  readonly enabled: boolean
+  readonly host: string | null
+}
+
+/** Null, as for most integrations: every model, at the integration's own host. */
+function toModelRules(allowAll: boolean, models: readonly StoredModel[]): ModelRules | null {
+  if (allowAll && models.length === 0) return null
+  const named = new Map(models.map(({ slug, enabled, host }) => [slug, { enabled, customHost: host }]))
+  return { allowAll, named }
+}
+
 interface ProviderRow {
   readonly id: string
   readonly slug: string
@@ -82,11 +95,14 @@ interface ProviderRow {
   readonly workspaceId: string
   readonly status: ProviderView['status']
   readonly expiresAt: number | null
+  readonly allowed: boolean
   readonly integrationId: string
   readonly aiProviderId: string
   readonly credential: Buffer | null
   readonly configurations: Readonly<Record<string, unknown>>
   readonly secretConfigurations: Buffer | null
+  readonly allowAllModels: boolean
+  readonly models: readonly StoredModel[] | null
 }
 
 /** An admin key sees all workspaces: of several providers with one slug it gets the default workspace's, else the oldest. */
@@ -94,9 +110,15 @@ const providerBySlug = `
   SELECT p.id, p.slug, p.organisation_id AS "organisationId", p.workspace_id AS "workspaceId", p.status,
          (extract(epoch FROM p.expires_at) * 1000)::float8 AS "expiresAt",
          i.id AS "integrationId", i.ai_provider_id AS "aiProviderId", i.credential, i.configurations,
-         i.secret_configurations AS "secretConfigurations"
+         i.secret_configurations AS "secretConfigurations", i.allow_all_models AS "allowAllModels",
+         coalesce(i.workspace_id = p.workspace_id, g.enabled, (i.global_workspace_access ->> 'enabled')::boolean, false) AS allowed,
+         (SELECT json_agg(json_build_object('slug', m.slug, 'enabled', m.enabled, 'host', m.configurations ->> 'custom_host'))
+            FROM integration_models m
+           WHERE m.integration_id = i.id AND (m.enabled <> i.allow_all_models
+                                              OR m.configurations ? 'custom_host')) AS models
     FROM providers p
     JOIN integrations i ON i.id = p.integration_id
+    LEFT JOIN integration_workspaces g ON g.integration_id = i.id AND g.workspace_id = p.workspace_id
     JOIN workspaces w ON w.id = p.workspace_id
     JOIN organisations o ON o.id = p.organisation_id
    WHERE p.organisation_id = $1 AND ($2::uuid IS NULL OR p.workspace_id = $2) AND p.slug = $3
@@ -124,10 +146,10 @@ export async function readProvider(
   })
   const [row] = rows
   if (row === undefined) return null
-  const { integrationId, aiProviderId, credential, configurations, secretConfigurations, ...own } = row
+  const { integrationId, aiProviderId, credential, configurations, secretConfigurations, allowAllModels, models, ...own } = row
   return {
     integration: { id: integrationId, organisationId: row.organisationId, credential, configurations, secretConfigurations },
     dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId],
-    open: (opened) => ({ ...own, integrationId, provider: aiProviderId, ...opened }),
+    open: (opened) => ({ ...own, integrationId, provider: aiProviderId, models: toModelRules(allowAllModels, models ?? []), ...opened }),
   }
 }

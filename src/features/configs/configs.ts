@@ -10,7 +10,7 @@ import { maskSecrets, maskText, pathText, restoreSecrets } from '../../lib/maske
 import { madeSlug } from '../../lib/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
-import { guardrailsNamedIn, refuseUnknownGuardrails } from './references.ts'
+import { guardrailsNamedIn, providersNamedIn, refuseUnknownGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { checkUrls } from './urls.ts'
 
@@ -85,6 +85,7 @@ async function addVersion(em: EntityManager, row: ConfigEntity, { config, versio
     createdBy: actor.userId ?? actor.id,
   })
   row.guardrailReferences = [...guardrailsNamedIn(config)]
+  row.providerReferences = [...providersNamedIn(config)]
 }
 
 /** Makes a new content count. A masked credential stays what it was, as long as it goes where it went. */

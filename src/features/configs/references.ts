@@ -11,6 +11,24 @@ export function guardrailsNamedIn({ input_guardrails = [], output_guardrails = [
   return named
 }
 
+/** The slugs of the stored providers and virtual keys that a config names, its targets' included. */
+export function providersNamedIn({
+  provider,
+  virtual_key: virtualKey,
+  override_params: params,
+  targets = [],
+}: GatewayConfig): ReadonlySet<string> {
+  const model = typeof params?.['model'] === 'string' ? params['model'] : null
+  const named = new Set([storedSlug(provider), virtualKey?.replace(/^@/, ''), storedSlug(model)?.split('/', 1)[0]].filter((slug) => slug))
+  const slugs = new Set<string>()
+  for (const slug of named) if (typeof slug === 'string') slugs.add(slug)
+  for (const target of targets) for (const slug of providersNamedIn(target)) slugs.add(slug)
+  return slugs
+}
+
+/** `@slug` names a stored provider. */
+const storedSlug = (text: string | null | undefined) => (text?.startsWith('@') === true ? text.slice(1) : undefined)
+
 /** AB01 for a guardrail that a config names and its workspace does not have. */
 export async function refuseUnknownGuardrails(em: EntityManager, row: ConfigEntity, config: GatewayConfig): Promise<void> {
   const [unknown] = await unknownGuardrails(

@@ -2,8 +2,8 @@ import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postg
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { ProviderEntity } from '../providers/provider.entity.ts'
 import { demandScope } from '../workspaces/index.ts'
+import { IntegrationWorkspace } from './integration-workspace.entity.ts'
 import { Integration } from './integration.entity.ts'
 
 type Verb = 'create' | 'read' | 'update' | 'delete' | 'list'
@@ -40,7 +40,7 @@ export function demandWrite(actor: Actor, workspaceId: string | null | undefined
 
 /**
  * What the caller may see. An organisation key: everything. A workspace key: its workspace's own, and those of the organisation
- * that are shared with every workspace or that an organisation key has put into this one (there is a provider of them).
+ * that its workspace may use.
  */
 export async function visibleIntegrations(em: EntityManager, actor: Actor): Promise<FilterQuery<Integration>> {
   const live = { organisationId: actor.organisationId, kind: 'integration', status: 'active' } as const
@@ -49,11 +49,11 @@ export async function visibleIntegrations(em: EntityManager, actor: Actor): Prom
 }
 
 async function sharedWith(em: EntityManager, workspaceId: string): Promise<FilterQuery<Integration>[]> {
-  const inUse = await em.find(ProviderEntity, { workspaceId, kind: 'provider', status: { $ne: 'archived' } }, { fields: ['integrationId'] })
-  const ids = [...new Set(inUse.map(({ integrationId }) => integrationId))]
+  const said = await em.find(IntegrationWorkspace, { workspaceId }, { fields: ['integrationId', 'enabled'] })
+  const ids = (wanted: boolean) => said.filter(({ enabled }) => enabled === wanted).map(({ integrationId }) => integrationId)
   return [
-    { workspaceId: null, id: { $in: ids } },
-    { workspaceId: null, globalWorkspaceAccess: { enabled: true } },
+    { workspaceId: null, id: { $in: ids(true) } },
+    { workspaceId: null, globalWorkspaceAccess: { enabled: true }, id: { $nin: ids(false) } },
   ]
 }
 

@@ -1,20 +1,33 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { ApiError } from '../../lib/errors.ts'
+import { demandNoDependants } from '../../app/database/find.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
 import type { Integration } from './integration.entity.ts'
+import { demandUnused } from './provider-dependants.ts'
 
-const live = (row: Integration) => ({ organisationId: row.organisationId, integrationId: row.id, status: { $ne: 'archived' as const } })
-
-/** Archives the provider that was made with the integration; AB07 naming the others that still use it. */
-export async function archiveDefaultProvider(em: EntityManager, row: Integration): Promise<void> {
-  const providers = await em.find(ProviderEntity, live(row), { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { slug: 'asc' } })
-  const others = providers.filter(({ isDefault }) => !isDefault).map(({ slug }) => `@${slug}`)
-  if (others.length > 0) throw new ApiError('AB07', `Providers still use this integration: ${others.join(', ')}. Delete them first.`)
-  for (const provider of providers) provider.status = 'archived'
+/** Archives the providers that were made with the integration; AB07 naming the others that still use it, or what uses these. */
+export async function archiveDefaultProviders(em: EntityManager, { id, organisationId }: Integration): Promise<void> {
+  const live = { organisationId, integrationId: id, status: { $ne: 'archived' as const } }
+  const providers = await em.find(ProviderEntity, live, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { slug: 'asc' } })
+  demandNoDependants(
+    'integration',
+    providers.filter(({ isDefault }) => !isDefault).map(({ slug }) => `provider @${slug}`),
+  )
+  for (const provider of providers) {
+    await demandUnused(em, provider, 'integration')
+    provider.status = 'archived'
+  }
 }
 
-/** In how many workspaces there is a provider of the integration. */
-export async function countWorkspaces(em: EntityManager, row: Integration): Promise<number> {
-  const providers = await em.find(ProviderEntity, live(row), { fields: ['workspaceId'] })
-  return new Set(providers.map(({ workspaceId }) => workspaceId)).size
+/** Said of the workspace itself, or of all when nothing is. */
+const withAccess = `
+  SELECT count(*)::int AS workspaces FROM integrations i
+    JOIN workspaces w ON w.organisation_id = i.organisation_id AND w.status = 'active'
+    LEFT JOIN integration_workspaces g ON g.integration_id = i.id AND g.workspace_id = w.id
+   WHERE i.id = ? AND (i.workspace_id = w.id
+      OR (i.workspace_id IS NULL AND coalesce(g.enabled, (i.global_workspace_access ->> 'enabled')::boolean, false)))`
+
+/** How many workspaces may use the integration. */
+export async function countWorkspaces(em: EntityManager, { id }: Integration): Promise<number> {
+  const [row] = await em.execute<{ workspaces: number }[]>(withAccess, [id])
+  return row?.workspaces ?? 0
 }

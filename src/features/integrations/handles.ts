@@ -1,9 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
-import { freeSlug, toSlug } from '../../lib/slug.ts'
+import { freeSlug, suffixedSlug, toSlug } from '../../lib/slug.ts'
 import { toExpiry, type RateLimit, type UsageLimits } from '../limits/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
+import type { NeedsProvider } from './grants.ts'
+import type { Integration } from './integration.entity.ts'
 
 /** What a caller may say of a provider or a virtual key. Undefined: nothing said. */
 export interface ProviderFields {
@@ -13,6 +15,7 @@ export interface ProviderFields {
   readonly rate_limits?: readonly RateLimit[] | null | undefined
   readonly expires_at?: string | null | undefined
   readonly reset_usage?: boolean | undefined
+  readonly tags?: Readonly<Record<string, string>> | null | undefined
 }
 
 export interface NewProvider extends ProviderFields {
@@ -44,6 +47,7 @@ export async function addProvider(
     usageLimits: wanted.usage_limits ?? null,
     rateLimits: wanted.rate_limits ?? null,
     expiresAt: toExpiry(wanted.expires_at, nowMs) ?? null,
+    tags: wanted.tags ?? {},
     createdBy: actor.id,
   })
   const param = wanted.isDefault === true ? 'default_provider_slug' : 'slug'
@@ -59,4 +63,35 @@ async function chooseSlug(em: EntityManager, { slug, name, workspaceId }: NewPro
     wanted,
     async (candidate) => (await em.count(ProviderEntity, { workspaceId, slug: candidate, status: { $ne: 'archived' } })) > 0,
   )
+}
+
+interface DefaultProviders {
+  readonly wanted: readonly NeedsProvider[]
+  readonly actor: Actor
+}
+
+/** Gives each workspace that has no provider of the integration one that is archived with it; however many, in a few queries. */
+export async function addDefaultProviders(em: EntityManager, integration: Integration, { wanted, actor }: DefaultProviders): Promise<void> {
+  const { id: integrationId, organisationId, name } = integration
+  const there = await em.find(ProviderEntity, { organisationId, integrationId, status: { $ne: 'archived' } }, { fields: ['workspaceId'] })
+  const served = new Set(there.map(({ workspaceId }) => workspaceId))
+  const missing = wanted.filter(({ workspaceId }) => !served.has(workspaceId))
+  if (missing.length === 0) return
+  const made = toSlug(name, 'provider')
+  await holdSlug(em, `providers:${integrationId}`, made)
+  const taken = await em.find(ProviderEntity, { organisationId, slug: made, status: { $ne: 'archived' } }, { fields: ['workspaceId'] })
+  const takenIn = new Set(taken.map(({ workspaceId }) => workspaceId))
+  for (const { workspaceId, slug } of missing)
+    em.create(ProviderEntity, {
+      organisationId,
+      workspaceId,
+      integrationId,
+      kind: 'provider',
+      isDefault: true,
+      name,
+      slug: slug ?? (takenIn.has(workspaceId) ? suffixedSlug(made) : made),
+      tags: {},
+      createdBy: actor.id,
+    })
+  await flushUnique(em, 'A workspace already has a provider or virtual key with the slug of the default provider.', 'default_provider_slug')
 }

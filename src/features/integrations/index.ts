@@ -1,23 +1,45 @@
 import { feature } from '../../app/feature.ts'
 import { integrationScopes } from './access.ts'
 import { loadCredential } from './credential.ts'
+import { listGrants, putGrants } from './grants.routes.ts'
+import { IntegrationModel } from './integration-model.entity.ts'
+import { IntegrationWorkspace } from './integration-workspace.entity.ts'
 import { Integration } from './integration.entity.ts'
 import { createIntegration, deleteIntegration, listIntegrations, readIntegration, updateIntegration } from './integrations.routes.ts'
+import { listModels, putModels, removeModels } from './models.routes.ts'
 
 export { findIntegration } from './access.ts'
 export { catalogueRow, parseConfigurations, type Configurations } from './configurations.ts'
 export { loadCredential, type SealedCredential, type StoredCredential } from './credential.ts'
+export { demandAccess } from './grants.ts'
 export { addProvider, type ProviderFields } from './handles.ts'
 export { configurationsField, providerKey, secretMappings } from './integration.schema.ts'
+export { demandUnused } from './provider-dependants.ts'
+export { demandTags } from './tags.ts'
 export { addIntegration, archiveIntegration, changeCredential } from './integrations.ts'
 
 /** Provider accounts: credentials, and how to reach the provider. */
 export const integrations = feature({
   id: 'integrations',
   since: '1.3.0',
+  changes: ['1.10.0', '1.11.1', '1.11.2'],
   requires: ['workspaces'],
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(integrationScopes),
-  entities: [Integration],
-  routes: [createIntegration, listIntegrations, readIntegration, updateIntegration, deleteIntegration],
+  entities: [Integration, IntegrationModel, IntegrationWorkspace],
+  routes: [
+    createIntegration,
+    listIntegrations,
+    readIntegration,
+    updateIntegration,
+    deleteIntegration,
+    listModels,
+    putModels,
+    removeModels,
+    listGrants,
+    putGrants,
+  ],
   loadCredential,
 })
+
+/** Names and values on integrations and providers, by which lists are filtered. */
+export const tags = feature({ id: 'tags', since: '1.7.3', requires: ['integrations'], permissions: [], entities: [], routes: [] })

@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { GlobalAccess } from './grants.schema.ts'
 
 /** A provider account: the credential and how to reach the provider. */
 export const Integration = defineEntity({
@@ -28,8 +29,9 @@ export const Integration = defineEntity({
     /** The secret fields of the configurations, as sealed JSON. */
     secretConfigurations: p.blob().nullable(),
     allowAllModels: p.boolean().default(true),
-    globalWorkspaceAccess: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    globalWorkspaceAccess: p.json<GlobalAccess>().nullable(),
     pricingAdjustments: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    tags: p.json<Readonly<Record<string, string>>>().default('{}'),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

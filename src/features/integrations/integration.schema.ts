@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
+import { tagsField, tagsFilter } from '../../lib/tags.ts'
 import { isStorable, textField } from '../../lib/text.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
@@ -56,6 +57,7 @@ const pricingAdjustments = z.strictObject({
 })
 
 const common = {
+  tags: tagsField.nullable().optional(),
   description: textField(10_000).nullable().optional(),
   configurations: configurationsField.nullable().optional(),
   secret_mappings: secretMappings,
@@ -92,6 +94,8 @@ export const integrationFilter = z.object({
   ...pageFields({ defaultSize: 100, maxSize: 1000 }),
   workspace_id: z.string().optional(),
   type: z.enum(['workspace', 'organisation', 'all']).default('all'),
+  tags: tagsFilter.optional(),
+  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const createdIntegration = z
@@ -109,6 +113,7 @@ const listed = {
   last_updated_at: z.iso.datetime(),
   slug: z.string(),
   description: z.string().nullable(),
+  tags: z.record(z.string(), z.string()),
   object: z.literal('integration'),
 }
 

@@ -2,10 +2,12 @@ import type { FilterQuery } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { taggedWith } from '../../lib/tags.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { demandRead, demandWrite, findIntegration, listedLevels, integrationScopes, visibleIntegrations } from './access.ts'
-import { archiveDefaultProvider, countWorkspaces } from './dependants.ts'
+import { archiveDefaultProviders, countWorkspaces } from './dependants.ts'
+import { giveAccess } from './grants.ts'
 import { addProvider } from './handles.ts'
 import { Integration } from './integration.entity.ts'
 import {
@@ -19,6 +21,8 @@ import {
   type CreateIntegration,
 } from './integration.schema.ts'
 import { addIntegration, archiveIntegration, changeCredential, presentDetail, presentIntegration } from './integrations.ts'
+import { demandOneHost } from './models.ts'
+import { demandTags } from './tags.ts'
 
 const resource = 'integration'
 const empty = z.object({})
@@ -34,6 +38,7 @@ export const createIntegration = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const workspaceId = await workspaceFilter(em, actor, body.workspace_id)
   demandWrite(actor, workspaceId, 'create')
+  demandTags(deps.level, body.tags)
   const wanted = toNewIntegration(body, workspaceId)
   const row = await addIntegration(em, wanted, { actor, vault: deps.vault, egress: deps.egress })
   if (body.create_default_provider) {
@@ -46,6 +51,7 @@ export const createIntegration = route({
       workspaceId: home,
       integrationId: row.id,
     } as const
+    if (workspaceId === null) giveAccess(em, { integration: row, workspaceId: home })
     await addProvider(em, handle, { actor, nowMs: deps.clock.now() })
   }
   audit({ id: row.id, workspaceId })
@@ -62,6 +68,7 @@ const toNewIntegration = (body: CreateIntegration, workspaceId: string | null) =
   configurations: body.configurations ?? {},
   description: body.description ?? null,
   pricingAdjustments: body.pricing_adjustments ?? null,
+  tags: body.tags ?? {},
 })
 
 export const listIntegrations = route({
@@ -73,7 +80,9 @@ export const listIntegrations = route({
   response: integrationList,
 })(async ({ em, actor, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const where = { $and: [await visibleIntegrations(em, actor), atLevels(listedLevels(actor, query.type), workspaceId)] }
+  const name = containing(query.search)
+  const asked = { ...taggedWith(query.tags), ...(name !== undefined && { name }) }
+  const where = { $and: [await visibleIntegrations(em, actor), atLevels(listedLevels(actor, query.type), workspaceId), asked] }
   const [rows, total] = await em.findAndCount(Integration, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
   return toList(rows.map(presentIntegration), total, query)
 })
@@ -110,7 +119,10 @@ export const updateIntegration = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   assignDefined(row, { name: body.name, description: body.description, pricingAdjustments: body.pricing_adjustments })
+  demandTags(deps.level, body.tags)
+  assignDefined(row, { tags: body.tags === null ? {} : body.tags })
   await changeCredential(row, { key: body.key, configurations: body.configurations }, deps)
+  await demandOneHost(em, row)
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })
@@ -125,7 +137,7 @@ export const deleteIntegration = route({
   response: empty,
 })(async ({ em, actor, params, audit }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'delete' })
-  await archiveDefaultProvider(em, row)
+  await archiveDefaultProviders(em, row)
   archiveIntegration(row)
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}

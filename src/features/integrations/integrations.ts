@@ -26,6 +26,7 @@ export interface NewIntegration {
   readonly configurations: Configurations
   readonly description: string | null
   readonly pricingAdjustments: Configurations | null
+  readonly tags?: Readonly<Record<string, string>>
 }
 
 /** Stores an integration with its credential sealed. The row is written when it returns. */
@@ -47,6 +48,7 @@ export async function addIntegration(
     description: wanted.description,
     aiProviderId: wanted.aiProviderId,
     pricingAdjustments: wanted.pricingAdjustments,
+    tags: wanted.tags ?? {},
     createdBy: actor.id,
     ...(await sealKey(owner, wanted.key, vault)),
     ...(await sealConfigurations(owner, configurations, vault)),
@@ -119,6 +121,7 @@ export const presentIntegration = (row: Integration) => ({
   last_updated_at: row.lastUpdatedAt.toISOString(),
   slug: row.slug,
   description: row.description ?? null,
+  tags: { ...row.tags },
   object: 'integration' as const,
 })
 

@@ -3,6 +3,7 @@ export {
   keyRateLimits,
   rateLimits,
   rateLimitsView,
+  singleRateLimit,
   usageLimits,
   usageLimitsView,
   type RateLimit,

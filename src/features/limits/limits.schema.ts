@@ -50,6 +50,9 @@ export const rateLimits = z
   .refine(oncePerUnit, repeated)
   .meta({ id: 'RateLimits', description: 'At most one limit for each type and unit.' })
 
+/** At most one limit, as the access of a workspace to an integration has it. */
+export const singleRateLimit = z.array(providerLimit).max(1)
+
 /** Rate limits as they are answered. */
 export const rateLimitsView = z.array(z.object({ type: z.string(), unit: z.string(), value: z.number() }))
 

@@ -23,6 +23,7 @@ export const ProviderEntity = defineEntity({
     usageLimits: p.json<UsageLimits>().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),
     expiresAt: p.datetime().nullable(),
+    tags: p.json<Readonly<Record<string, string>>>().default('{}'),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

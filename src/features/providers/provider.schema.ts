@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
+import { tagsField, tagsFilter } from '../../lib/tags.ts'
 import { textField } from '../../lib/text.ts'
 import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
 
@@ -14,6 +15,8 @@ export const providerFields = {
   expires_at: moment.nullable().optional(),
 }
 
+const tags = { tags: tagsField.nullable().optional() }
+
 export const createProviderBody = z
   .strictObject({
     name: nameField,
@@ -21,16 +24,23 @@ export const createProviderBody = z
     workspace_id: z.string().min(1).max(255).optional(),
     slug: slugField.optional(),
     ...providerFields,
+    ...tags,
   })
   .meta({ id: 'CreateProvider', description: "A workspace's new handle on an integration." })
 
 export const updateProviderBody = z
-  .strictObject({ name: nameField.optional(), reset_usage: z.boolean().optional(), ...providerFields })
+  .strictObject({ name: nameField.optional(), reset_usage: z.boolean().optional(), ...providerFields, ...tags })
   .meta({ id: 'UpdateProvider', description: 'What to change; what is absent stays, null clears.' })
 
 export const providerParams = z.object({ slug: z.string() })
 export const inWorkspace = z.object({ workspace_id: z.string().optional() })
 export const providerFilter = z.object({ ...pageFields({ defaultSize: 50, maxSize: 100 }), workspace_id: z.string().optional() })
+
+/** The filters of the list of providers. */
+export const providerQuery = providerFilter.extend({
+  tags: tagsFilter.optional(),
+  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
+})
 
 export const providerReference = z
   .object({ id: z.uuid(), slug: z.string() })
@@ -53,7 +63,7 @@ export const providerViewFields = {
 }
 
 export const providerView = z
-  .object({ ...providerViewFields, integration_id: z.uuid(), object: z.literal('provider') })
+  .object({ ...providerViewFields, integration_id: z.uuid(), tags: z.record(z.string(), z.string()), object: z.literal('provider') })
   .meta({ id: 'Provider', description: "A workspace's handle on an integration; requests name it as `@slug`." })
 
 export const providerList = listOf(providerView).meta({ id: 'ProviderList', description: 'Providers of a workspace, newest first.' })

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
-import { addProvider, findIntegration } from '../integrations/index.ts'
+import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { taggedWith } from '../../lib/tags.ts'
+import { addProvider, demandAccess, demandTags, demandUnused, findIntegration } from '../integrations/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
 import {
   createProviderBody,
   inWorkspace,
-  providerFilter,
+  providerQuery,
   providerList,
   providerParams,
   providerReference,
@@ -39,6 +40,8 @@ export const createProvider = route({
   if (integration.workspaceId && integration.workspaceId !== workspace.id) {
     throw new ApiError('AB01', 'The integration belongs to another workspace.', { param: 'integration_id' })
   }
+  demandTags(deps.level, body.tags)
+  await demandAccess(em, actor, { integration, workspaceId: workspace.id })
   const wanted = { ...body, kind, workspaceId: workspace.id, integrationId: integration.id } as const
   const row = await addProvider(em, wanted, { actor, nowMs: deps.clock.now() })
   audit({ id: row.id, workspaceId: row.workspaceId })
@@ -50,11 +53,13 @@ export const listProviders = route({
   path: '/providers',
   summary: 'List the providers of a workspace',
   permission: 'providers.list',
-  query: providerFilter,
+  query: providerQuery,
   response: providerList,
 })(async ({ em, actor, deps, query }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, query.workspace_id)
-  const where = { organisationId: actor.organisationId, workspaceId, kind, status: { $ne: 'archived' } } as const
+  const live = { organisationId: actor.organisationId, workspaceId, kind, status: { $ne: 'archived' } } as const
+  const name = containing(query.search)
+  const where = { ...live, ...taggedWith(query.tags), ...(name !== undefined && { name }) }
   const [rows, total] = await em.findAndCount(ProviderEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
   const nowMs = deps.clock.now()
   return toList(
@@ -88,6 +93,7 @@ export const updateProvider = route({
   response: providerReference,
 })(async ({ em, actor, deps, params, query, body, audit }) => {
   const row = await findStoredProvider(em, actor, { ...named(params, query), forWrite: true })
+  demandTags(deps.level, body.tags)
   changeProvider(row, body, deps.clock.now())
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { id: row.id, slug: row.slug }
@@ -96,7 +102,7 @@ export const updateProvider = route({
 export const deleteProvider = route({
   method: 'DELETE',
   path: '/providers/:slug',
-  summary: 'Delete a provider; requests that name it fail at once',
+  summary: 'Delete a provider; refused while configs or prompts name it',
   permission: 'providers.delete',
   resource,
   params: providerParams,
@@ -104,6 +110,7 @@ export const deleteProvider = route({
   response: z.object({}),
 })(async ({ em, actor, params, query, audit }) => {
   const row = await findStoredProvider(em, actor, { ...named(params, query), forWrite: true })
+  await demandUnused(em, row)
   row.status = 'archived'
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

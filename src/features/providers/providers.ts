@@ -47,6 +47,7 @@ export function changeProvider(row: ProviderEntity, fields: ProviderFields, nowM
     usageLimits: fields.usage_limits,
     rateLimits: fields.rate_limits,
     expiresAt,
+    tags: fields.tags === null ? {} : fields.tags,
     status: revived(row.status, { expiresAt, resetUsage: fields.reset_usage }),
   })
 }
@@ -71,5 +72,6 @@ export const presentShared = (row: ProviderEntity, nowMs: number) => ({
 export const presentProvider = (row: ProviderEntity, nowMs: number) => ({
   ...presentShared(row, nowMs),
   integration_id: row.integrationId,
+  tags: { ...row.tags },
   object: 'provider' as const,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { addIntegration, addProvider, archiveIntegration, catalogueRow, changeCredential } from '../integrations/index.ts'
+import { addIntegration, addProvider, archiveIntegration, catalogueRow, changeCredential, demandUnused } from '../integrations/index.ts'
 import { Integration } from '../integrations/integration.entity.ts'
 import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams } from '../providers/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
@@ -98,7 +98,7 @@ export const updateVirtualKey = route({
 export const deleteVirtualKey = route({
   method: 'DELETE',
   path: '/virtual-keys/:slug',
-  summary: 'Delete a virtual key and the key behind it; requests that name it fail at once',
+  summary: 'Delete a virtual key and the key behind it; refused while configs or prompts name it',
   permission: 'virtual_keys.delete',
   resource,
   params: providerParams,
@@ -106,6 +106,7 @@ export const deleteVirtualKey = route({
   response: empty,
 })(async ({ em, actor, params, query, audit }) => {
   const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind, forWrite: true })
+  await demandUnused(em, row, 'virtual key')
   row.status = 'archived'
   archiveIntegration(await ownIntegration(em, row, true))
   audit({ id: row.id, workspaceId: row.workspaceId })

@@ -1,11 +1,20 @@
 import type { EntityManager, EntityMetadata } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
+import { Collection } from '../collections/collection.entity.ts'
+import { IntegrationWorkspace } from '../integrations/integration-workspace.entity.ts'
 import type { Workspace } from './workspace.entity.ts'
 
 /** So many of each kind are named when a workspace is not empty. */
 const named = 10
 
+/** What came with the workspace or by itself, and goes with it: nobody has to delete it first. */
+const incidental: Readonly<Record<string, (row: object) => boolean>> = {
+  collections: (row) => Reflect.get(row, 'isDefault') === true,
+  providers: (row) => Reflect.get(row, 'isDefault') === true,
+}
+
 interface Content {
+  readonly table: string
   readonly noun: string
   readonly rows: readonly object[]
 }
@@ -18,7 +27,7 @@ async function contentsOf(em: EntityManager, workspace: Workspace): Promise<read
   const contents: Content[] = []
   for (const meta of [...em.getMetadata().getAll().values()].filter(isContent)) {
     const rows = await em.find<object>(meta.class, { workspaceId: workspace.id, status: { $ne: 'archived' } })
-    if (rows.length > 0) contents.push({ noun: meta.tableName.replaceAll('_', ' '), rows })
+    if (rows.length > 0) contents.push({ table: meta.tableName, noun: meta.tableName.replaceAll('_', ' '), rows })
   }
   return contents
 }
@@ -27,7 +36,9 @@ const nameOf = (row: object): string => String(Reflect.get(row, 'slug') ?? Refle
 
 /** AB07 that names what is still in the workspace. */
 export async function demandEmpty(em: EntityManager, workspace: Workspace): Promise<void> {
-  const contents = await contentsOf(em, workspace)
+  const contents = (await contentsOf(em, workspace))
+    .map(({ table, noun, rows }) => ({ noun, rows: rows.filter((row) => incidental[table]?.(row) !== true) }))
+    .filter(({ rows }) => rows.length > 0)
   if (contents.length === 0) return
   const list = contents.map(({ noun, rows }) => {
     const more = rows.length > named ? `, and ${rows.length - named} more` : ''
@@ -38,14 +49,20 @@ export async function demandEmpty(em: EntityManager, workspace: Workspace): Prom
   })
 }
 
-/** Archives all that is in the workspace; a deleted row keeps no secret. */
+/** Archives all that is in the workspace, and takes its access away; a deleted row keeps no secret. */
 export async function archiveContents(em: EntityManager, workspace: Workspace): Promise<void> {
+  em.remove(await em.find(IntegrationWorkspace, { workspaceId: workspace.id }))
   for (const { rows } of await contentsOf(em, workspace)) {
     for (const row of rows) {
       const erased = secretsOf(em, row).map((name) => [name, null])
       em.assign(row, { status: 'archived', ...Object.fromEntries(erased) })
     }
   }
+}
+
+/** What every workspace has comes back with it. */
+export async function restoreIncidental(em: EntityManager, workspace: Workspace): Promise<void> {
+  for (const row of await em.find(Collection, { workspaceId: workspace.id, isDefault: true })) row.status = 'active'
 }
 
 const secretsOf = (em: EntityManager, row: object): readonly string[] =>

@@ -4,7 +4,7 @@ import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
-import { archiveContents, demandEmpty } from './contents.ts'
+import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
 import { presentWorkspace } from './present-workspace.ts'
 import { Workspace } from './workspace.entity.ts'
@@ -93,8 +93,8 @@ const deleteWorkspace = route({
   if (body.name !== undefined && body.name !== workspace.name)
     throw new ApiError('AB01', 'This is not the name of the workspace.', { param: 'name' })
   if (workspace.isDefault) throw new ApiError('AB07', 'The default workspace of an organisation stays.', { param: 'workspaceId' })
-  if (body.force_delete) await archiveContents(em, workspace)
-  else await demandEmpty(em, workspace)
+  if (!body.force_delete) await demandEmpty(em, workspace)
+  await archiveContents(em, workspace)
   workspace.status = 'archived'
   audit({ id: workspace.id, workspaceId: workspace.id })
   return {}
@@ -113,6 +113,7 @@ const restoreWorkspace = route({
 })(async ({ em, actor, params, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, status: 'archived', lock: true })
   workspace.status = 'active'
+  await restoreIncidental(em, workspace)
   audit({ id: workspace.id, workspaceId: workspace.id })
   return presentWorkspace(workspace)
 })

@@ -47,6 +47,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /integrations': { name: 'taken', ai_provider_id: 'openai', key: 'k' },
   'PUT /integrations/:slug': { name: 'taken', key: 'mine' },
   'POST /providers': { name: 'taken', integration_id: 'none' },
+  'PUT /integrations/:slug/models': { models: [] },
+  'PUT /integrations/:slug/workspaces': { workspaces: [], override_existing_workspace_access: true },
   'PUT /providers/:slug': { name: 'taken' },
   'POST /virtual-keys': { name: 'taken', provider: 'openai', key: 'k' },
   'PUT /virtual-keys/:slug': { name: 'taken', key: 'mine' },
@@ -77,6 +79,9 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }
 
+/** What a query must say. */
+const queries: Readonly<Record<string, string>> = { 'DELETE /integrations/:slug/models': '?slugs=taken' }
+
 function bodyOf({ method, path }: Route): object | undefined {
   if (method === 'GET' || method === 'DELETE') return undefined
   const body = bodies[`${method} ${path}`]
@@ -95,8 +100,8 @@ function nounOf(path: string, things: Things): Noun {
 const onOne = controlRoutes.filter(({ path }) => path.includes(':') && !path.includes(':subType'))
 const onMany = controlRoutes.filter((route) => !onOne.includes(route))
 /** The first parameter names the thing; a second one a thing in it, which the first company has. */
-const pathTo = ({ path }: Route, reference: string) =>
-  path
+const pathTo = ({ method, path }: Route, reference: string) =>
+  `${path}${queries[`${method} ${path}`] ?? ''}`
     .replace(/:\w+/, encodeURIComponent(reference))
     .replace(':userId', acme.main.things.users[0] ?? '')
     .replace(':versionId', '1')

@@ -87,7 +87,7 @@ test('a workspace that is not empty stays, is emptied by force, and comes back e
   const stays = await admin('DELETE', `/admin/workspaces/${id}`)
   t.is(stays.status, 409)
   t.is(errorOf(stays).code, 'AB07')
-  for (const name of ['api keys (test)', 'integrations (inner)', 'providers (inner)']) t.true(errorOf(stays).message.includes(name), name)
+  for (const name of ['api keys (test)', 'integrations (inner)']) t.true(errorOf(stays).message.includes(name), name)
   t.is((await admin('DELETE', `/admin/workspaces/${id}`, { name: 'Other', force_delete: true })).status, 400)
   t.is((await control.call(key, 'GET', '/workspaces')).status, 200)
   t.is((await admin('DELETE', `/admin/workspaces/${id}`, { name: 'Full', force_delete: true })).status, 200)
@@ -104,6 +104,17 @@ test('a workspace that is not empty stays, is emptied by force, and comes back e
   t.is((await admin('GET', `/admin/workspaces/${id}`)).status, 200)
   await control.refresh()
   t.is((await control.call(key, 'GET', '/workspaces')).status, 401)
+})
+
+test('a workspace that was just made is deleted without force, and has its default collection again when it comes back', async (t) => {
+  const id = String((await create({ name: 'Brief' }))['id'])
+  t.is((await admin('DELETE', `/admin/workspaces/${id}`)).status, 200)
+  t.is((await admin('POST', `/admin/workspaces/${id}/restore`)).status, 200)
+  const { body } = await admin('GET', `/collections?workspace_id=${id}`)
+  t.deepEqual(
+    (body['data'] as { name: string }[]).map(({ name }) => name),
+    ['Default'],
+  )
 })
 
 test('the default workspace stays', async (t) => {

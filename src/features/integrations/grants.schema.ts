@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { pageFields } from '../../lib/paging.ts'
+import { slugField } from '../../lib/slug.ts'
+import { rateLimitsView, singleRateLimit, usageLimits, usageLimitsView } from '../limits/index.ts'
+
+const limits = {
+  usage_limits: z.array(usageLimits).max(1).nullable().optional(),
+  rate_limits: singleRateLimit.nullable().optional(),
+}
+
+const globalAccess = z
+  .strictObject({ enabled: z.boolean(), ...limits })
+  .meta({ id: 'GlobalWorkspaceAccess', description: 'Whether every workspace has access that is not named itself, those to come too.' })
+
+export type GlobalAccess = z.output<typeof globalAccess>
+
+const workspace = z.strictObject({
+  id: z.string().min(1).max(255).meta({ description: 'Id or slug.' }),
+  enabled: z.boolean(),
+  ...limits,
+  reset_usage: z.boolean().optional(),
+  create_default_provider: z.boolean().optional(),
+  default_provider_slug: slugField.optional(),
+})
+
+export type WorkspaceGrant = z.output<typeof workspace>
+
+/** Larger organisations have global access, or send several requests. */
+export const maxGrants = 1000
+
+export const updateGrantsBody = z
+  .strictObject({
+    workspaces: z.array(workspace).max(maxGrants).optional(),
+    global_workspace_access: globalAccess.nullable().optional(),
+    override_existing_workspace_access: z.boolean().default(false).meta({
+      description: 'Takes away what was said of workspaces that are not named here; with an empty array, of all.',
+    }),
+    create_default_provider: z.boolean().default(true).meta({
+      description: 'Gives each workspace that gets access a provider, unless it has one of this integration.',
+    }),
+    default_provider_slug: slugField.optional(),
+  })
+  .meta({ id: 'UpdateIntegrationWorkspaces', description: 'Which workspaces may use the integration, and within which limits.' })
+
+export type UpdateGrants = z.output<typeof updateGrantsBody>
+
+export const grantsPage = z.object(pageFields({ defaultSize: maxGrants, maxSize: maxGrants }))
+
+const limitViews = { usage_limits: z.array(usageLimitsView).nullable(), rate_limits: rateLimitsView.nullable() }
+
+export const grantList = z
+  .object({
+    object: z.literal('list'),
+    total: z.int(),
+    has_more: z.boolean(),
+    global_workspace_access: z.object({ enabled: z.boolean(), ...limitViews }).nullable(),
+    workspaces: z.array(z.object({ id: z.uuid(), slug: z.string(), name: z.string(), enabled: z.boolean(), ...limitViews })),
+  })
+  .meta({ id: 'IntegrationWorkspaces', description: 'What is said of the access of workspaces, by their slugs.' })

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { pageWindow } from '../../lib/paging.ts'
+import { demandRead, findIntegration, integrationScopes } from './access.ts'
+import { integrationParams } from './integration.schema.ts'
+import { deleteModels, findModels, presentModel, updateModels } from './models.ts'
+import { deleteModelsQuery, modelList, modelsPage, updateModelsBody } from './models.schema.ts'
+
+const resource = 'integration'
+const empty = z.object({})
+
+export const listModels = route({
+  method: 'GET',
+  path: '/integrations/:slug/models',
+  summary: 'List the models of which an integration says something',
+  permission: integrationScopes('read'),
+  params: integrationParams,
+  query: modelsPage,
+  response: modelList,
+})(async ({ em, actor, params, query }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
+  demandRead(actor, row.workspaceId)
+  const [rows, total] = await findModels(em, row, pageWindow(query))
+  return {
+    object: 'list' as const,
+    total,
+    has_more: query.page_size * query.current_page + rows.length < total,
+    allow_all_models: row.allowAllModels,
+    models: rows.map(presentModel),
+  }
+})
+
+export const putModels = route({
+  method: 'PUT',
+  path: '/integrations/:slug/models',
+  summary: 'Enable, disable, add and price models; those that are not named stay as they are',
+  permission: integrationScopes('update'),
+  resource,
+  params: integrationParams,
+  body: updateModelsBody,
+  response: empty,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
+  assignDefined(row, { allowAllModels: body.allow_all_models })
+  await updateModels(em, row, { models: body.models, egress: deps.egress })
+  audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  return {}
+})
+
+export const removeModels = route({
+  method: 'DELETE',
+  path: '/integrations/:slug/models',
+  summary: 'Forget what an integration says of models',
+  permission: integrationScopes('update'),
+  action: 'update',
+  resource,
+  params: integrationParams,
+  query: deleteModelsQuery,
+  response: empty,
+})(async ({ em, actor, params, query, audit }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
+  await deleteModels(em, row, query.slugs)
+  audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  return {}
+})

@@ -1,0 +1,102 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { notFound } from '../../app/database/find.ts'
+import type { Egress } from '../../gateway/egress/egress.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { addressOf } from './configurations.ts'
+import { IntegrationModel } from './integration-model.entity.ts'
+import type { Integration } from './integration.entity.ts'
+import { maxModels, type ModelUpdate } from './models.schema.ts'
+
+/** Adds and changes what is said of models. */
+export async function updateModels(
+  em: EntityManager,
+  integration: Integration,
+  { models, egress }: { models: readonly ModelUpdate[]; egress: Egress },
+) {
+  const rows = await em.find(IntegrationModel, ownedBy(integration))
+  const bySlug = new Map(rows.map((row) => [row.slug, row]))
+  for (const [at, given] of models.entries()) {
+    await checkHost(integration, egress, { url: given.configurations?.custom_host, param: `models[${at}].configurations.custom_host` })
+    const row =
+      bySlug.get(given.slug) ??
+      em.create(IntegrationModel, { ...ownedBy(integration), slug: given.slug, enabled: given.enabled, configurations: {} })
+    bySlug.set(given.slug, row)
+    assignDefined(row, {
+      enabled: given.enabled,
+      name: given.name,
+      isCustom: given.is_custom === null ? false : given.is_custom,
+      isFinetune: given.is_finetune === null ? false : given.is_finetune,
+      baseModelSlug: given.base_model_slug,
+      configurations: given.configurations === undefined ? undefined : withoutNulls(given.configurations ?? {}),
+      pricingConfig: given.pricing_config,
+    })
+  }
+  if (bySlug.size > maxModels) throw new ApiError('AB01', `An integration has at most ${maxModels} models.`, { param: 'models' })
+  await em.flush()
+}
+
+const ownedBy = ({ id, organisationId }: Integration) => ({ integrationId: id, organisationId })
+
+const withoutNulls = ({ custom_host: host }: { readonly custom_host?: string | null | undefined }) =>
+  host === null || host === undefined ? {} : { custom_host: host }
+
+interface NamedHost {
+  readonly url: string | null | undefined
+  readonly param: string
+}
+
+async function checkHost(integration: Integration, egress: Egress, { url, param }: NamedHost): Promise<void> {
+  if (url === null || url === undefined) return
+  if (hasSecret(integration) && originOf(url) !== ownOrigin(integration))
+    throw new ApiError('AB01', 'A stored credential only goes to the host it was stored with. Make another integration for this host.', {
+      param,
+    })
+  await egress.origin(url, param)
+}
+
+const hasSecret = ({ credential, secretConfigurations }: Integration): boolean => Boolean(credential) || Boolean(secretConfigurations)
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)
+
+function ownOrigin({ aiProviderId, configurations }: Integration): string | null {
+  const address = addressOf(aiProviderId, configurations)
+  return address === null ? null : originOf(address)
+}
+
+/** Refuses a credential that requests for one of the models would carry to another host. */
+export async function demandOneHost(em: EntityManager, integration: Integration): Promise<void> {
+  if (!hasSecret(integration)) return
+  const rows = await em.find(IntegrationModel, ownedBy(integration))
+  const elsewhere = rows.filter(({ configurations: { custom_host: host } }) => host && originOf(host) !== ownOrigin(integration))
+  if (elsewhere.length === 0) return
+  const names = elsewhere.map(({ slug }) => slug).join(', ')
+  throw new ApiError('AB07', `Requests for these models go to other hosts, which must not see a stored credential: ${names}.`, {
+    param: 'key',
+  })
+}
+
+/** Forgets what is said of models; AB08 when nothing is said of one. */
+export async function deleteModels(em: EntityManager, integration: Integration, slugs: readonly string[]): Promise<void> {
+  const rows = await em.find(IntegrationModel, { ...ownedBy(integration), slug: { $in: [...slugs] } })
+  const unknown = slugs.find((slug) => rows.every((row) => row.slug !== slug))
+  if (unknown !== undefined) throw notFound('model', unknown, 'slugs')
+  em.remove(rows)
+  await em.flush()
+}
+
+/** A page of what is said of models, by their slugs. */
+export const findModels = (em: EntityManager, integration: Integration, window: { limit: number; offset: number }) =>
+  em.findAndCount(IntegrationModel, ownedBy(integration), { ...window, orderBy: { slug: 'asc' } })
+
+/** What is said of a model, as it is answered. */
+export const presentModel = (row: IntegrationModel) => ({
+  slug: row.slug,
+  name: row.name ?? row.slug,
+  enabled: row.enabled,
+  is_custom: row.isCustom,
+  is_finetune: row.isFinetune,
+  base_model_slug: row.baseModelSlug ?? null,
+  configurations: { ...row.configurations },
+  pricing_config: row.pricingConfig ? { ...row.pricingConfig } : null,
+})

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { textField } from './text.ts'
+
+/** More would be a document. */
+const maxTags = 50
+
+const name = textField(128).min(1)
+const value = textField(256)
+const fewEnough = (tags: Readonly<Record<string, string>>) => Object.keys(tags).length <= maxTags
+
+/** Names and values that people choose, to find things by. */
+export const tagsField = z
+  .record(name, value)
+  .refine(fewEnough, `At most ${maxTags} tags are allowed.`)
+  .meta({ description: `Up to ${maxTags} pairs of a name and a value.` })
+
+/** The filter of a list: `{"env":"prod"}`, or `env:prod,team:search`. A row must have all of them. */
+export const tagsFilter = z
+  .string()
+  .max(10_000)
+  .transform((text, context): unknown => {
+    const tags = text.trimStart().startsWith('{') ? parsed(text) : pairs(text)
+    if (tags !== null) return tags
+    context.addIssue({ code: 'custom', message: 'Write name:value,name:value or a JSON object.' })
+    return z.NEVER
+  })
+  .pipe(z.record(name, value).refine(fewEnough, `At most ${maxTags} tags are allowed.`))
+  .meta({ description: 'Rows that have all of these tags: `name:value,name:value`, or a JSON object.' })
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function pairs(text: string): Record<string, string> | null {
+  const found = text.split(',').map((pair) => /^\s*([^:]+?)\s*:\s*(.*?)\s*$/s.exec(pair))
+  if (found.some((match) => match === null)) return null
+  return Object.fromEntries(found.map((match) => [match?.[1] ?? '', match?.[2] ?? '']))
+}
+
+/** The condition on a row's tags; empty when nothing was asked for. */
+export const taggedWith = (tags: Readonly<Record<string, string>> | undefined) => (tags === undefined ? {} : { tags: { $contains: tags } })
