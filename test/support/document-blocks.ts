@@ -6,6 +6,8 @@ export interface DocumentBlock {
   readonly line: number
   readonly commands: string
   readonly needs: readonly string[]
+  /** What its standard output is, to the last byte: the ```text output that follows it. Null: that is not told. */
+  readonly output: string | null
 }
 
 /** The blocks of a document that a reader would run; other languages, such as `text` and `yaml`, are for reading. */
@@ -17,7 +19,10 @@ export function documentBlocks(file: string): readonly DocumentBlock[] {
     if (fence === null) open?.lines.push(line)
     else if (open === null) open = { line: at + 2, info: fence[1]?.trim() ?? '', lines: [] }
     else {
-      if (/^sh\b/.test(open.info)) blocks.push({ line: open.line, commands: open.lines.join('\n'), needs: needsOf(open.info) })
+      const text = open.lines.join('\n')
+      if (/^sh\b/.test(open.info)) blocks.push({ line: open.line, commands: text, needs: needsOf(open.info), output: null })
+      const asked = open.info === 'text output' ? blocks.pop() : undefined
+      if (asked !== undefined) blocks.push({ ...asked, output: `${text}\n` })
       open = null
     }
   }

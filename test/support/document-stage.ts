@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { migrate } from '../../src/app/database/migrate.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { startDebianPostgres } from './debian-postgres.ts'
-import { testDatabase, type TestDatabase } from './database.ts'
+import { silent, testDatabase, type TestDatabase } from './database.ts'
 import { adminKey, environment, startGatehouse, workspaceKey, type Gatehouse } from './process.ts'
 import { nodeEnvironment } from './node-environment.ts'
 
@@ -28,11 +29,18 @@ export function findTool(name: string): string | null {
   }
 }
 
+export interface StageOptions {
+  readonly bin: string | null
+  readonly embedded: boolean
+  /** The release that was installed before this one was put in its place: nobody has migrated or finalized since. */
+  readonly earlier?: string | null
+}
+
 /**
  * An installation with one stored provider: on PostgreSQL, on the machine's own one (`bin`) when its tools are to be used, or on the
  * embedded one. `gatehouse` is on the PATH, and the folder looks like a checkout.
  */
-export async function openStage({ bin, embedded }: { readonly bin: string | null; readonly embedded: boolean }): Promise<DocumentStage> {
+export async function openStage({ bin, embedded, earlier = null }: StageOptions): Promise<DocumentStage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-docs-'))
   const tools = path.join(folder, '.bin')
   mkdirSync(tools)
@@ -42,8 +50,10 @@ export async function openStage({ bin, embedded }: { readonly bin: string | null
   for (const name of ['charts', 'docker', 'releases', 'migrations', 'package.json'])
     symlinkSync(path.join(root, name), path.join(folder, name))
   const own = bin === null || embedded ? null : await startDebianPostgres(bin)
-  const database = own === null ? (embedded ? null : await testDatabase()) : asTestDatabase(own)
-  const gatehouse = await startGatehouse(database === null ? { env: embeddedSettings } : { on: database })
+  const database = own === null ? (embedded ? null : await openDatabase(earlier)) : asTestDatabase(own)
+  const gatehouse = await startGatehouse(
+    database === null ? { env: embeddedSettings } : { on: database, ...(earlier !== null && { program: deployed }) },
+  )
   await storeProvider(gatehouse)
   const search = [
     tools,
@@ -72,6 +82,18 @@ export async function openStage({ bin, embedded }: { readonly bin: string | null
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** As a container runs it: it does not migrate by itself. */
+const deployed = { folder: root, args: ['src/cli/gatehouse.ts', 'serve'] }
+
+/** A database that this release migrated, or on which an earlier one was installed. */
+async function openDatabase(earlier: string | null): Promise<TestDatabase> {
+  const database = await testDatabase({ empty: earlier !== null })
+  const { host, port, user, password, name } = database.config
+  if (earlier !== null)
+    await migrate({ host, port, user, password: password?.reveal(), database: name }, silent, { deployment: { release: earlier } })
+  return database
 }
 
 const embeddedSettings = { DB_HOST: '', DB_PORT: '', DB_USER: '', DB_PASS: '', DB_NAME: '', DB_SSL: '', ENCRYPTION_KEY: '' }

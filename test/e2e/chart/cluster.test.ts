@@ -294,24 +294,46 @@ const kubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 if (built && !kubectl) skipLoudly('the commands of docs/operations/install.md', 'there is no kubectl')
 const documentTest = kubectl ? clusterTest : (test.skip as TestFn)
 
-documentTest('the commands of docs/operations/install.md do what it says', async (t) => {
-  const folder = path.join(scratch, 'install')
+/** The blocks of a document that a cluster without nodes can run. */
+function clusterBlocks(name: string) {
+  const here = new Set(['helm', 'kubectl', 'cluster'])
+  return documentBlocks(path.join(root, 'docs/operations', name)).filter(({ needs }) => needs.every((need) => here.has(need)))
+}
+
+/** Runs blocks in one shell, in a folder and a namespace of their own. */
+async function runInCluster(t: ExecutionContext, name: string, blocks: ReturnType<typeof clusterBlocks>) {
+  const folder = path.join(scratch, name)
   mkdirSync(folder)
   symlinkSync(path.join(root, 'charts'), path.join(folder, 'charts'))
   symlinkSync(helmProgram('4'), path.join(folder, 'helm'))
-  const here = new Set(['helm', 'kubectl', 'cluster'])
-  const blocks = documentBlocks(path.join(root, 'docs/operations/install.md')).filter(({ needs }) => needs.every((need) => here.has(need)))
-  t.is(blocks.length, 7)
-  const script = blocks.map(({ line, commands }) => `echo '--- line ${line}'\n${commands}`).join('\n')
+  const script = blocks.map(
+    ({ line, commands }) => `echo '--- line ${line}'\n${commands.replace('NAMESPACE=gatehouse', `NAMESPACE=${name}`)}`,
+  )
   const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-s'], {
     cwd: folder,
     env: { HOME: folder, PATH: `${folder}:${process.env['PATH']}`, KUBECONFIG: cluster.kubeconfig },
   })
-  shell.stdin.end(`${script}\n`)
+  shell.stdin.end(`${script.join('\n')}\n`)
   const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
   t.is(shell.exitCode, 0, `${output}\n${errors}`)
+  return { folder, output }
+}
+
+documentTest('the commands of docs/operations/install.md do what it says', async (t) => {
+  const blocks = clusterBlocks('install.md')
+  t.is(blocks.length, 7)
+  const { folder, output } = await runInCluster(t, 'install', blocks)
   t.regex(output, /Phase: {10}Succeeded/)
   t.is(Buffer.from(readFileSync(path.join(folder, 'encryption.key'), 'utf8'), 'base64').length, 32)
   t.regex(output, /^2 .*deployed/m)
   t.regex(output, /release "gatehouse" uninstalled\n/)
+})
+
+documentTest('the commands of docs/operations/upgrade.md and rollback.md lead to the new release and back', async (t) => {
+  const installed = clusterBlocks('install.md').slice(0, -1)
+  const both = ['upgrade.md', 'rollback.md'].flatMap((name) => clusterBlocks(name).filter(({ needs }) => needs.includes('cluster')))
+  t.is(both.length, 3)
+  const { output } = await runInCluster(t, 'upgrade', [...installed, ...both])
+  t.regex(output, /Rollback was a success/)
+  t.regex(output, /secret "gatehouse-state" deleted/)
 })

@@ -13,9 +13,13 @@ const folder = path.resolve(import.meta.dirname, '../../../docs/operations')
 const bin = debianPostgres()
 await provideHelm()
 
+/** Where the upgrade begins that the documents lead through. */
+const formerRelease = '1.11.2'
+
 /** What a block may need, and why it is not here; null: it is. Any other word is the name of a program. */
 const present: Readonly<Record<string, string | null>> = {
   server: null,
+  earlier: null,
   embedded: null,
   bundle: null,
   build: 'a release takes a minute to build, which "npm run image:check" does',
@@ -40,10 +44,14 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
 
 function runs(title: string, blocks: readonly DocumentBlock[], embedded: boolean): void {
   test.serial(`${title}: ${blocks.length} blocks`, async (t) => {
-    const stage = await openStage({ bin: blocks.some(({ needs }) => needs.includes('pg_dump')) ? bin : null, embedded })
+    const anyNeeds = (need: string) => blocks.some(({ needs }) => needs.includes(need))
+    const earlier = anyNeeds('earlier') ? formerRelease : null
+    const stage = await openStage({ bin: anyNeeds('pg_dump') ? bin : null, embedded, earlier })
     t.teardown(() => stage.stop())
-    if (blocks.some(({ needs }) => needs.includes('bundle'))) Object.assign(stage.env, await stageBundles(t, stage.folder))
-    const { code, output } = await runBlocks(blocks, stage)
+    if (anyNeeds('bundle')) Object.assign(stage.env, await stageBundles(t, stage.folder))
+    const { code, output, printed } = await runBlocks(blocks, stage)
     t.is(code, 0, output.slice(-4000))
+    for (const { block, text } of printed) t.is(text, block.output ?? '', `${title}, line ${block.line}`)
+    t.is(printed.length, blocks.filter((block) => block.output !== null).length)
   })
 }
