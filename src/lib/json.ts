@@ -87,4 +87,4 @@ function mayHoldProto(text: string): boolean {
   return text.includes('__proto__') || (text.includes('\\u00') && /\\u00[567]/.test(text))
 }
 
-const refused = (fault: string) => new ApiError('invalid_request', `The request body ${fault}.`)
+const refused = (fault: string) => new ApiError('invalid_request', `The request body ${fault}.`, { param: 'body' })
