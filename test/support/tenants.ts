@@ -45,7 +45,7 @@ export interface Company {
 }
 
 interface Calls {
-  readonly gatehouse: Gatehouse
+  readonly gatehouse: Pick<Gatehouse, 'origin' | 'superuser'>
   /** The provider's URL, and what a chat with it looks like. */
   readonly providerUrl: string
 }
@@ -135,7 +135,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
 
 /** A key of the first organisation. */
 async function makeKey(
-  gatehouse: Gatehouse,
+  gatehouse: Pick<Gatehouse, 'origin'>,
   type: 'organisation' | 'workspace',
   scopes: readonly string[],
 ): Promise<{ id: string; key: string }> {

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import type { Department, Noun, Things } from '../tenants.ts'
+import type { Operation } from './document.ts'
+
+/** Of what kind the thing is that a path begins with; a new kind has to be made in test/support/tenants.ts. */
+export function nounOf({ path }: Operation, things: Things): Noun {
+  const named = path.replace('/admin', '').replace('/users/invites', '/invites').split('/{')[0]?.slice(1)
+  const noun = Object.keys(things).find((known): known is Noun => known === named)
+  if (noun === undefined) throw new Error(`make ${named} for each workspace`)
+  return noun
+}
+
+/** Which type of key a path creates. */
+const keyTypes = ['organisation', 'workspace'].flatMap((type) => ['service', 'user'].map((subType) => `${type}/${subType}`))
+
+/** Whether a parameter of the path names a thing. */
+export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !path.includes('{subType}')
+
+/** A path to a thing; a second parameter names a thing in it. */
+export const pathTo = ({ path }: Operation, reference: string, child: string): string =>
+  path
+    .replace('{type}/{subType}', keyTypes[reference.length % keyTypes.length] ?? '')
+    .replace(/\{\w+\}/, encodeURIComponent(reference))
+    .replace(/\{\w+\}/, encodeURIComponent(child))
+
+/** A thing in a thing, of those that a department has. */
+export const childOf = ({ path }: Operation, things: Things): string =>
+  path.includes('{userId}') ? (things.users[0] ?? '') : path.includes('{versionId}') ? '1' : randomUUID()
+
+/** Every way to name what the operation is about, with what the department has. */
+export const pathsOf = (operation: Operation, { things }: Department): readonly string[] =>
+  isOnOne(operation)
+    ? things[nounOf(operation, things)].map((reference) => pathTo(operation, reference, childOf(operation, things)))
+    : [pathTo(operation, 'x', '')]
