@@ -87,7 +87,8 @@ interface Doors {
   readonly recordRefusal: RecordRefusal
 }
 
-function openGateway({ deps, loggers }: PlanesOptions, { snapshot, journal, tokens, recordRefusal }: Doors): Gateway {
+function openGateway(options: PlanesOptions, { snapshot, journal, tokens, recordRefusal }: Doors): Gateway {
+  const { deps, loggers } = options
   const lines = openAccessLog(loggers.access)
   const gateway = createGateway({
     snapshot,
@@ -96,7 +97,12 @@ function openGateway({ deps, loggers }: PlanesOptions, { snapshot, journal, toke
     journal: lines.journal(journal),
     egress: deps.egress,
     metrics: deps.metrics,
-    settings: { ...deps.config, guardrailsEnabled: deps.config.flags.GUARDRAILS_ENABLED, chosenKeys: chosenKeys(deps.config) },
+    settings: {
+      ...deps.config,
+      acts: { configs: acting('configs', options), guardrails: acting('guardrails', options) },
+      atLeast: (release) => deps.level.atLeast(release),
+      chosenKeys: chosenKeys(deps.config),
+    },
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
     refused: (error, { req, requestId, clientAddress }) =>
       recordRefusal(error, {
@@ -108,6 +114,13 @@ function openGateway({ deps, loggers }: PlanesOptions, { snapshot, journal, toke
       }),
   })
   return lines.gateway(gateway)
+}
+
+/** Whether what a feature does to requests is on now, by its flag and by the level. */
+function acting(id: string, { features, deps: { config, level } }: PlanesOptions): () => boolean {
+  const feature = features.find((one) => one.id === id)
+  if (feature === undefined || (feature.flag !== undefined && !config.flags[feature.flag])) return () => false
+  return () => level.atLeast(feature.since)
 }
 
 /** What INIT_* made keys of. */

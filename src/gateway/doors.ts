@@ -9,6 +9,7 @@ import type { TokenSettings } from '../lib/token-settings.ts'
 import type { TokenClaims } from './auth/token-claims.ts'
 import type { Guardrail } from './checks/guardrail.ts'
 import type { ActiveConfig } from './config/compile.ts'
+import type { HookResults } from './checks/hook-results.ts'
 import type { Prompt } from './prompts/prompt.ts'
 import type { Credential } from './providers/provider.ts'
 
@@ -216,6 +217,8 @@ export interface ExchangeRecord {
   readonly upstreamUrl: string | null
   /** The prompt that the request named; null when it named none. */
   readonly prompt: LoggedPrompt | null
+  /** What guardrails found; null when none ran that anybody waited for. */
+  readonly hooks: HookResults | null
   /** Headers with credentials removed. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly responseHeaders: Readonly<Record<string, string>>

@@ -72,13 +72,17 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
 }
 
 async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<void> {
-  const config = chooseConfig(known(progress.headers), known(progress.caller).key, deps)
-  progress.config = config instanceof Promise ? await config : config
-  if (deps.settings.guardrailsEnabled) progress.guardrails = await planGuardrails(progress, deps.snapshot)
+  const { acts } = deps.settings
+  if (acts.configs()) {
+    const config = chooseConfig(known(progress.headers), known(progress.caller).key, deps)
+    progress.config = config instanceof Promise ? await config : config
+  }
+  if (acts.guardrails()) progress.guardrails = await planGuardrails(progress, deps.snapshot)
 }
 
-const checkDeps = ({ egress, metrics }: PipelineDeps): RunDeps => ({
+const checkDeps = ({ egress, metrics, settings }: PipelineDeps): RunDeps => ({
   egress,
+  atLeast: settings.atLeast,
   now: Date.now,
   observe: (check, outcome) => metrics.checkRan(check, outcome),
 })

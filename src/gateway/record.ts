@@ -1,3 +1,4 @@
+import { loggedHooks } from './checks/hook-results.ts'
 import type { ExchangeBodies, ExchangeRecord, KeyView, LoggedPrompt, Usage } from './doors.ts'
 import { type CallerHeaders, loggedHeaders } from './headers.ts'
 import { type Ending, keepsBodies, type Progress } from './progress.ts'
@@ -27,6 +28,7 @@ export function toRecord(progress: Progress, ending: Ending, { key, usage }: { k
     ...progress.trace,
     metadata: progress.metadata,
     prompt: progress.prompt && toLogged(progress.prompt),
+    hooks: loggedHooks(progress.hooks, keepsBodies(progress)),
     ...asked(progress),
     ...target(progress),
     ...answered(progress, ending.relayed),

@@ -6,8 +6,10 @@ export interface GatewaySettings {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
-  /** Off: no request passes through a guardrail. */
-  readonly guardrailsEnabled: boolean
+  /** What a feature of requests needs to act: its flag, and the level of the installation, which may rise. */
+  readonly acts: Readonly<Record<'configs' | 'guardrails', () => boolean>>
+  /** Whether the installation is at the level of a release, so that what it brought acts. */
+  readonly atLeast: (release: string) => boolean
   /** Keys that the operator chose (INIT_*), which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }

@@ -53,7 +53,8 @@ const settings: GatewaySettings = {
   streamIdleTimeoutMs: 30_000,
   maxJsonBytes: 10 * 1024 * 1024,
   maxUploadBytes: 64 * 1024 * 1024,
-  guardrailsEnabled: true,
+  acts: { configs: () => true, guardrails: () => true },
+  atLeast: () => true,
   chosenKeys: new Set(),
 }
 

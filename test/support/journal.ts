@@ -45,6 +45,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     requestBytes: 20,
     responseBytes: 40,
     prompt: null,
+    hooks: null,
     upstreamUrl: 'https://api.openai.com/v1/chat/completions',
     requestHeaders: { 'content-type': 'application/json' },
     responseHeaders: { 'content-type': 'application/json' },

@@ -10,7 +10,7 @@ interface ColumnValues {
   readonly float4: number
   readonly bool: boolean
   readonly timestamptz: number
-  readonly jsonb: Readonly<Record<string, string | number>>
+  readonly jsonb: object
   readonly bytea: Uint8Array
 }
 

@@ -8,14 +8,16 @@ export const cleanText = (text: string): string => (text.includes('\0') ? text.r
 const refused = /\\u(?:0000|d[89a-f])/i
 
 /** JSON text that jsonb takes, whatever the strings hold. */
-export function toCleanJson(value: Readonly<Record<string, string | number>>): string {
+export function toCleanJson(value: object): string {
   const text = JSON.stringify(value)
-  return refused.test(text) ? JSON.stringify(cleanEntries(value)) : text
+  return refused.test(text) ? JSON.stringify(cleanValue(value)) : text
 }
 
-const cleanEntries = (value: Readonly<Record<string, string | number>>) =>
-  Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [wellFormed(name), typeof entry === 'string' ? wellFormed(entry) : entry]),
-  )
+function cleanValue(value: unknown): unknown {
+  if (typeof value === 'string') return wellFormed(value)
+  if (Array.isArray(value)) return value.map(cleanValue)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [wellFormed(name), cleanValue(entry)]))
+}
 
 const wellFormed = (text: string) => cleanText(text.toWellFormed())

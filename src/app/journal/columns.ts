@@ -63,6 +63,7 @@ export const bodyColumns: readonly Column<LoggedExchange>[] = [
   of('response_body', 'bytea', ({ bodies }) => bodies.response),
   of('request_truncated', 'bool', ({ bodies }) => bodies.requestTruncated),
   of('response_truncated', 'bool', ({ bodies }) => bodies.responseTruncated),
+  of('hook_results', 'jsonb', ({ record }) => record.hooks),
 ]
 
 /** The counts that have no column of their own; null when the provider gave none of them. */

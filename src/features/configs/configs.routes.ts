@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { route } from '../../app/route.ts'
+import type { Deps } from '../../app/deps.ts'
+import { route, type Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
@@ -31,6 +32,8 @@ import { refuseWhenUsed } from './references.ts'
 
 const resource = 'config'
 
+const writing = (actor: Actor, { vault, egress, level }: Deps) => ({ actor, vault, egress, level })
+
 export const createConfig = route({
   method: 'POST',
   path: '/configs',
@@ -42,7 +45,7 @@ export const createConfig = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id)
   const wanted = { name: body.name, slug: body.slug, config: body.config, workspaceId, isDefault: body.isDefault ?? false }
-  const row = await addConfig(em, wanted, { actor, vault: deps.vault, egress: deps.egress })
+  const row = await addConfig(em, wanted, writing(actor, deps))
   audit({ id: row.id, workspaceId })
   return { success: true as const, data: { id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' as const } }
 })
@@ -90,7 +93,7 @@ export const updateConfig = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
   if (body.status === 'archived') await refuseWhenUsed(em, row)
-  if (body.config !== undefined) await replaceContent(em, row, { config: body.config, actor, vault: deps.vault, egress: deps.egress })
+  if (body.config !== undefined) await replaceContent(em, row, { config: body.config, ...writing(actor, deps) })
   if (body.isDefault === true && !row.isDefault) await takeDefault(em, row.workspaceId)
   assignDefined(row, { name: body.name, isDefault: body.isDefault, status: body.status, updatedBy: actor.userId ?? actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId })

@@ -10,6 +10,8 @@ import { maskSecrets, maskText, pathText, restoreSecrets } from '../../lib/maske
 import { madeSlug } from '../../lib/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
+import type { Level } from '../../release/level.ts'
+import { refuseLaterChecks } from './levels.ts'
 import { guardrailsNamedIn, providersNamedIn, refuseUnknownGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { checkUrls } from './urls.ts'
@@ -45,6 +47,7 @@ export interface Writing {
   readonly actor: Actor
   readonly vault: Vault
   readonly egress: Egress
+  readonly level: Pick<Level, 'release' | 'atLeast'>
 }
 
 /** Stores a config with its first version. The rows are written when it returns. */
@@ -73,7 +76,12 @@ interface NewVersion extends Writing {
   readonly version: number
 }
 
-async function addVersion(em: EntityManager, row: ConfigEntity, { config, version, actor, vault, egress }: NewVersion): Promise<void> {
+async function addVersion(
+  em: EntityManager,
+  row: ConfigEntity,
+  { config, version, actor, vault, egress, level }: NewVersion,
+): Promise<void> {
+  refuseLaterChecks(config, level)
   await checkUrls(config, egress)
   await refuseUnknownGuardrails(em, row, config)
   const owned = { id: row.versionId, organisationId: row.organisationId }

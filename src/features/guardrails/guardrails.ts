@@ -62,15 +62,20 @@ async function accepted(checks: readonly CheckEntry[], stored: unknown, { egress
   const outcome = restoreSecrets(checks, stored, secretsOf)
   if ('fault' in outcome) throw maskFault(outcome.fault)
   for (const [at, { id }] of checks.entries()) {
-    const since = findCheck(id)?.since ?? '0.0.0'
-    if (!level.atLeast(since))
-      throw new ApiError('AB01', `The check ${id} comes with release ${since}. The level of this installation is ${level.release}.`, {
-        param: `checks[${at}].id`,
-      })
+    const fault = levelFault(id, `checks[${at}].id`, level)
+    if (fault !== null) throw fault
   }
   const restored = checkList.parse(outcome.restored)
   for (const { path, url } of checkUrls(restored, ['checks'])) await egress.origin(withoutQuery(url), pathText(path))
   return restored
+}
+
+/** What is wrong with a check that a later release brings than the installation is at; null when nothing is. */
+export function levelFault(id: string, param: string, level: Writing['level']): ApiError | null {
+  const since = findCheck(id)?.since
+  if (since === undefined || level.atLeast(since)) return null
+  const said = `The check ${id} comes with release ${since}. The level of this installation is ${level.release}.`
+  return new ApiError('AB01', said, { param })
 }
 
 /** The guard looks at hosts; a webhook may have a query. */

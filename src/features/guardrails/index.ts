@@ -3,6 +3,7 @@ import { guardrailScopes } from './access.ts'
 import { GuardrailEntity } from './guardrail.entity.ts'
 import { createGuardrail, deleteGuardrail, listGuardrails, readGuardrail, updateGuardrail } from './guardrails.routes.ts'
 
+export { levelFault } from './guardrails.ts'
 export { unknownGuardrails } from './references.ts'
 
 /** Checks of requests and answers, and what follows from them. */

@@ -148,6 +148,8 @@ const bodyFields = {
   body_truncated: z.boolean(),
 }
 
+const hookList = z.array(z.record(z.string(), z.unknown()))
+
 export const logObject = z
   .object({
     _id: z.uuid(),
@@ -163,6 +165,10 @@ export const logObject = z
       ...bodyFields,
     }),
     response: z.object({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: z.string(), ...bodyFields }),
+    hook_results: z
+      .object({ before_request_hooks: hookList, after_request_hooks: hookList })
+      .nullable()
+      .meta({ description: 'What guardrails found before and after the call, as the answer told it; null when none ran.' }),
     metrics: logMetrics,
     log_format: z.literal('v1'),
   })

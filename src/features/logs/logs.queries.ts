@@ -51,6 +51,12 @@ export interface LogRow {
   readonly prompt_slug: string | null
 }
 
+/** What guardrails found, as the gateway wrote it. */
+export interface LoggedHooks {
+  readonly before_request_hooks: Record<string, unknown>[]
+  readonly after_request_hooks: Record<string, unknown>[]
+}
+
 /** A log with its row of `log_bodies`. */
 export interface LogDetail extends LogRow {
   readonly upstream_url: string | null
@@ -60,6 +66,7 @@ export interface LogDetail extends LogRow {
   readonly response_body: Uint8Array | null
   readonly request_truncated: boolean | null
   readonly response_truncated: boolean | null
+  readonly hook_results: LoggedHooks | null
 }
 
 const columns = `l.id, l.organisation_id, l.workspace_id, w.slug AS workspace_slug, (extract(epoch FROM l.created_at) * 1000)::float8 AS created_ms,
@@ -98,7 +105,8 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
-    `SELECT ${columns}, b.upstream_url, b.request_headers, b.response_headers, b.request_body, b.response_body, b.request_truncated, b.response_truncated
+    `SELECT ${columns}, b.upstream_url, b.request_headers, b.response_headers, b.request_body, b.response_body, b.request_truncated, b.response_truncated,
+            b.hook_results
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),

@@ -96,6 +96,7 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
       headers: responseHeaders,
       ...response,
     },
+    hook_results: row.hook_results,
     metrics,
     log_format: 'v1',
   }

@@ -97,3 +97,19 @@ export const hookField = { input: 'before_request_hooks', output: 'after_request
   Phase,
   keyof HookResults
 >
+
+/** More of what checks say is not kept in a log. */
+const longestLog = 64 * 1024
+
+/** What a log keeps of the results; without what checks say of the texts where the caller lets it keep no bodies. */
+export function loggedHooks(hooks: HookResults, keepsData: boolean): HookResults | null {
+  const { before_request_hooks: before, after_request_hooks: after } = hooks
+  if (before.length + after.length === 0) return null
+  if (keepsData && JSON.stringify(hooks).length <= longestLog) return hooks
+  return { before_request_hooks: before.map(withoutData), after_request_hooks: after.map(withoutData) }
+}
+
+const withoutData = (result: HookResult): HookResult => ({
+  ...result,
+  checks: result.checks.map(({ data: _, ...check }) => ({ ...check, data: null })),
+})

@@ -26,6 +26,8 @@ export interface RunOptions<Body extends Inspected> {
 export interface RunDeps {
   readonly egress: Egress
   readonly now: () => number
+  /** Whether the installation is at the level of a release. */
+  readonly atLeast: (release: string) => boolean
   /** Told how each check went. */
   readonly observe: (check: string, outcome: 'passed' | 'failed' | 'error') => void
 }
@@ -122,6 +124,8 @@ async function judged<Body extends Inspected>(
   check: GuardrailCheck,
   { phase, body, request, status, deps }: RunOptions<Body>,
 ): Promise<Verdict> {
+  const { id, since } = check.definition
+  if (!deps.atLeast(since)) throw new Error(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
   if (body.unreadable !== undefined && check.definition.readsBody) throw new Error(body.unreadable)
   const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
   if (check.definition.reads === 'text') {

@@ -65,6 +65,14 @@ function urlsIn(id: string, parameters: unknown, path: JsonPath): readonly Check
   })
 }
 
+/** The checks of a guardrail of a config, each with its place in it. */
+export function inlineChecks(guardrail: unknown, path: JsonPath): readonly { readonly path: JsonPath; readonly id: string }[] {
+  const parsed = inlineGuardrail.safeParse(guardrail)
+  if (!parsed.success) return []
+  const listed = parsed.data.checks?.length ?? 0
+  return checksOf(parsed.data).map(({ id }, at) => ({ id, path: at < listed ? [...path, 'checks', at, 'id'] : [...path, id] }))
+}
+
 /** The URLs that a guardrail of a config will call. */
 export function inlineUrls(guardrail: unknown, path: JsonPath): readonly CheckUrl[] {
   const parsed = inlineGuardrail.safeParse(guardrail)

@@ -43,6 +43,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.requestHeaders,
     record.responseHeaders,
     record.prompt && [record.prompt.id, record.prompt.versionId, record.prompt.slug],
+    record.hooks,
   ])
 }
 
@@ -60,6 +61,8 @@ type Fields = [
   ...headers: [requestHeaders: Record<string, string>, responseHeaders: Record<string, string>],
   /** Absent in records of processes that did not know prompts. */
   prompt?: readonly [id: string, versionId: string, slug: string] | null,
+  /** Absent in records of processes that did not log them. */
+  hooks?: ExchangeRecord['hooks'],
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -104,6 +107,7 @@ export function decodeRecord(text: string): ExchangeRecord {
     requestHeaders: fields[34],
     responseHeaders: fields[35],
     prompt: decodePrompt(fields[36] ?? null),
+    hooks: fields[37] ?? null,
   }
 }
 

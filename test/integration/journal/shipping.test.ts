@@ -83,6 +83,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
   t.deepEqual(await rowsOf('SELECT * FROM log_bodies WHERE id = $1', [record.id]), [
     {
       id: record.id,
+      hook_results: null,
       organisation_id: organisationId,
       created_at: new Date(record.createdAt),
       upstream_url: record.upstreamUrl,
