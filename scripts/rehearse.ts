@@ -34,7 +34,11 @@ type Options = ReturnType<typeof readOptions>
 async function runPart(name: PartName, { pairs }: Options): Promise<Report> {
   const startedAt = performance.now()
   say(`# ${parts[name].title}`)
-  const result = await parts[name].run({ pairs, table, nightly: pairs === 'all', processes: availableParallelism(), say })
+  const options = { pairs, table, nightly: pairs === 'all', processes: availableParallelism(), say }
+  const result = await parts[name].run(options).catch((error: unknown) => {
+    if (error instanceof RangeError) throw error
+    return { did: 'broken off', faults: [String(error instanceof Error ? error.stack : error)] }
+  })
   const report = { name, title: parts[name].title, seconds: Math.round(performance.now() - startedAt) / 1000, ...result }
   say(describe(report))
   return report

@@ -17,7 +17,7 @@ export interface NextRelease {
 export interface Build {
   readonly folder: string
   readonly release: string
-  remove(): Promise<void>
+  readonly remove: () => Promise<void>
 }
 
 /** This checkout itself. */
@@ -30,12 +30,19 @@ export const thisBuild = async (): Promise<Build> => ({
 /** What the product reads at run time, as the image holds it. */
 const parts = ['src', 'assets', 'docker/ca', 'migrations', 'releases']
 
-/** Builds the last of these releases, each on top of the one before it. */
-export async function buildNext(releases: readonly NextRelease[]): Promise<Build> {
+/** How sources differ from this checkout's, by their files. */
+export type Edits = Readonly<Record<string, (text: string) => string>>
+
+/** Builds the last of these releases, each on top of the one before it; with edits where a product is wanted that is not ours. */
+export async function buildNext(releases: readonly NextRelease[], edits: Edits = {}): Promise<Build> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-build-'))
   await Promise.all(parts.map((part) => cp(path.join(root, part), path.join(folder, part), { recursive: true })))
   await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
   for (const release of releases) await add(folder, release)
+  for (const [name, edit] of Object.entries(edits)) {
+    const file = path.join(folder, name)
+    await writeFile(file, edit(await readFile(file, 'utf8')))
+  }
   const version = releases.at(-1)?.version ?? ''
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name: 'gatehouse', version, type: 'module' }))
   return { folder, release: version, remove: () => rm(folder, { recursive: true, force: true }) }

@@ -51,7 +51,7 @@ export const parts = {
     async run({ nightly }) {
       const queries = await countQueries()
       const killed = spread(queries, nightly ? queries : 5)
-      const faults = await killedMigrators(killed, width)
+      const faults = await killedMigrators(killed, { width })
       return { did: `"gatehouse migrate" killed after ${killed.length} of its ${queries} queries, and run again`, faults }
     },
   },
@@ -59,7 +59,7 @@ export const parts = {
     title: 'old and new processes together, under load',
     async run({ nightly }) {
       const seconds = nightly ? 60 : 4
-      const { requests, faults } = await rollingUpgrade(seconds)
+      const { requests, faults } = await rollingUpgrade(seconds, nextReleases.slice(0, 1))
       return { did: `a rolling upgrade, ${seconds} s of it with both releases, ${requests} requests`, faults }
     },
   },

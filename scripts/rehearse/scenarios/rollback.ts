@@ -6,16 +6,16 @@ import { startEmulator } from '../../../test/support/emulator/emulator.ts'
 import { chat, exchange, succeeded } from '../../../test/support/load.ts'
 import { readLogged, untilLogged } from '../../../test/support/logged.ts'
 import { environment, workspaceKey, type Gatehouse } from '../../../test/support/process.ts'
-import { buildNext, thisBuild, type Build, type NextRelease } from '../build.ts'
+import { buildNext, thisBuild, type Build, type Edits, type NextRelease } from '../build.ts'
 import { mustRun, runCommand, serve } from '../command.ts'
 
 /**
  * Back and forth, for each of these jumps in turn: the former release runs again on the schema of the next one as long as that was not
  * finalized, and has all that was written meanwhile. After `finalize` `rollback-check` refuses, and so does the former release itself.
  */
-export async function rollbacks(jumps: readonly (readonly NextRelease[])[]): Promise<readonly string[]> {
+export async function rollbacks(jumps: readonly (readonly NextRelease[])[], edits: Edits = {}): Promise<readonly string[]> {
   const [database, emulator] = await Promise.all([testDatabase({ empty: true }), startEmulator()])
-  const builds = await Promise.all([thisBuild(), ...jumps.map(buildNext)])
+  const builds = await Promise.all([thisBuild(), ...jumps.map((releases) => buildNext(releases, edits))])
   const site: Site = { database, providerUrl: emulator.url, written: [], exchanges: [] }
   const faults: string[] = []
   try {

@@ -7,9 +7,8 @@ import { chat, failures, startLoad, type Ask, type Load } from '../../../test/su
 import { readLogged, untilLogged } from '../../../test/support/logged.ts'
 import { adminKey, environment, workspaceKey, type Gatehouse } from '../../../test/support/process.ts'
 import { testDatabase } from '../../../test/support/database.ts'
-import { buildNext, thisBuild, type Build } from '../build.ts'
+import { buildNext, thisBuild, type Build, type NextRelease } from '../build.ts'
 import { mustRun, serve } from '../command.ts'
-import { nextReleases } from '../next-releases.ts'
 
 /** What came of a rolling upgrade. */
 export interface RollingUpgrade {
@@ -18,15 +17,15 @@ export interface RollingUpgrade {
 }
 
 /**
- * A rolling upgrade under load: clients of both planes behind a balancer, while the new release migrates, starts beside the old one,
+ * A rolling upgrade to the last of these releases, under load: clients of both planes behind a balancer, while the new release migrates, starts beside the old one,
  * serves with it for so many seconds, remains alone and is finalized. No request may fail, and every exchange is logged once.
  */
-export async function rollingUpgrade(seconds: number): Promise<RollingUpgrade> {
+export async function rollingUpgrade(seconds: number, releases: readonly NextRelease[]): Promise<RollingUpgrade> {
   const [database, emulator, old, next] = await Promise.all([
     testDatabase({ empty: true }),
     startEmulator(),
     thisBuild(),
-    buildNext(nextReleases.slice(0, 1)),
+    buildNext(releases),
   ])
   const env = { DRAIN_DELAY: '700ms', TERMINATION_GRACE: '30s', LOG_LEVEL: 'warn' }
   const processes: Gatehouse[] = []
