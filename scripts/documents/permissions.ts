@@ -1,7 +1,10 @@
 // What the guide to permissions and the reviewed matrix under `test/` say, from the routes and the rules themselves.
+import type { z } from 'zod'
 import { changesThings } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'
-import { accessSettings } from '../../src/lib/access-settings.ts'
+import { accessSettings, sinceOf } from '../../src/lib/access-settings.ts'
+import { enforcedMetadataFields } from '../../src/lib/enforced-metadata.ts'
+import { userKeyCategory, userKeyFields } from '../../src/lib/user-key-settings.ts'
 import { accessOf, accessOfService, roles, type Access, type Asked } from '../../src/lib/permission-matrix.ts'
 
 interface Operation extends Asked {
@@ -84,11 +87,23 @@ function permissionsTable(): string {
 
 function settingsTable(): string {
   const rows = Object.entries(accessSettings).map(([name, { category, otherwise, description }]) =>
-    row([`\`${name}\``, `\`${category}\``, otherwise ? 'on' : 'off', description]),
+    row([`\`${name}\``, `\`${category}\``, otherwise ? 'on' : 'off', sinceOf(name) ?? '', description]),
   )
-  const head = ['Setting', 'Category of the override', 'Unless set', 'What it does']
+  const head = ['Setting', 'Category of the override', 'Unless set', 'From release', 'What it does']
+  return [row(head), row(head.map(() => '---')), ...rows].join('\n')
+}
+
+function keySettingsTable(): string {
+  const described = (fields: Readonly<Record<string, z.ZodType>>, category: string) =>
+    Object.entries(fields).map(([name, schema]) => row([`\`${name}\``, category, schema.meta()?.description ?? '']))
+  const head = ['Setting', 'Category of the override', 'What it does']
+  const rows = [...described(userKeyFields, `\`${userKeyCategory}\``), ...described(enforcedMetadataFields, 'none')]
   return [row(head), row(head.map(() => '---')), ...rows].join('\n')
 }
 
 /** What is generated of `docs/guide/permissions.md`. */
-export const permissionsParts = (): Readonly<Record<string, string>> => ({ settings: settingsTable(), operations: permissionsTable() })
+export const permissionsParts = (): Readonly<Record<string, string>> => ({
+  settings: settingsTable(),
+  'key-settings': keySettingsTable(),
+  operations: permissionsTable(),
+})

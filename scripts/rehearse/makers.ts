@@ -27,6 +27,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'token-introspection': tokenIntrospection,
   'configs-security': setting({ membersWriteConfigs: true }),
   'prompt-access': setting({ membersWritePrompts: true }),
+  'data-visibility': setting({ membersViewAllData: false }),
   integrations,
   tags: withoutData,
   providers,

@@ -1,5 +1,5 @@
 import type { Feature } from '../app/feature.ts'
-import { configsSecurity, promptAccess } from './access-settings/index.ts'
+import { configsSecurity, dataVisibility, promptAccess } from './access-settings/index.ts'
 import { apiKeyExpiry, apiKeys, userApiKeyLimits } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
@@ -34,6 +34,7 @@ export const features: readonly Feature[] = [
   tokenIntrospection,
   configsSecurity,
   promptAccess,
+  dataVisibility,
   { ...integrations, loadCredential },
   tags,
   providers,

@@ -3,6 +3,8 @@ import { userKeyCategory, userKeyFields } from './user-key-settings.ts'
 
 interface Row {
   readonly category: string
+  /** The release that brings it; absent for what was always there. */
+  readonly since?: string
   /** The value when neither the organisation nor the workspace says anything. */
   readonly otherwise: boolean
   readonly description: string
@@ -19,12 +21,12 @@ export const accessSettings = {
     otherwise: true,
     description: "The organisation's admins may view and export logs.",
   },
-  membersViewAnalytics: { category: 'analytics_access', otherwise: true, description: 'Members may view analytics.' },
-  managersViewAnalytics: { category: 'analytics_access', otherwise: true, description: 'Managers may view analytics.' },
-  membersViewPrompts: { category: 'prompt_access', otherwise: true, description: 'Members may view prompts.' },
-  membersWritePrompts: { category: 'prompt_access', otherwise: false, description: 'Members may edit prompts.' },
-  managersViewPrompts: { category: 'prompt_access', otherwise: true, description: 'Managers may view prompts.' },
-  managersWritePrompts: { category: 'prompt_access', otherwise: true, description: 'Managers may edit prompts.' },
+  membersViewAnalytics: { category: 'analytics_access', since: '1.9.0', otherwise: true, description: 'Members may view analytics.' },
+  managersViewAnalytics: { category: 'analytics_access', since: '1.9.0', otherwise: true, description: 'Managers may view analytics.' },
+  membersViewPrompts: { category: 'prompt_access', since: '1.10.0', otherwise: true, description: 'Members may view prompts.' },
+  membersWritePrompts: { category: 'prompt_access', since: '1.10.0', otherwise: false, description: 'Members may edit prompts.' },
+  managersViewPrompts: { category: 'prompt_access', since: '1.10.0', otherwise: true, description: 'Managers may view prompts.' },
+  managersWritePrompts: { category: 'prompt_access', since: '1.10.0', otherwise: true, description: 'Managers may edit prompts.' },
   membersViewConfigs: { category: 'config_access', otherwise: true, description: 'Members may view configs.' },
   membersWriteConfigs: { category: 'config_access', otherwise: false, description: 'Members may edit configs.' },
   managersViewConfigs: { category: 'config_access', otherwise: true, description: 'Managers may view configs.' },
@@ -63,7 +65,7 @@ export const accessSettings = {
 } as const satisfies Readonly<Record<string, Row>>
 
 function data(otherwise: true, description: string) {
-  return { category: 'data_visibility', otherwise, description } as const
+  return { category: 'data_visibility', since: '1.11.0', otherwise, description } as const
 }
 
 export type AccessSetting = keyof typeof accessSettings
@@ -74,6 +76,13 @@ export type AccessSettings = Readonly<Record<AccessSetting, boolean>>
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are exactly its type's keys
 const names = Object.keys(accessSettings) as readonly AccessSetting[]
+
+/** The release that brings a setting; null for one that was always there. */
+export function sinceOf(name: string): string | null {
+  const rows: Readonly<Record<string, Row>> = accessSettings
+  return Object.hasOwn(rows, name) ? (rows[name]?.since ?? null) : null
+}
+
 const categories: readonly AccessCategory[] = [...new Set(names.map((name) => accessSettings[name].category))]
 
 const toggles = (wanted: (name: AccessSetting) => boolean) =>

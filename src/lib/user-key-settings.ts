@@ -1,11 +1,12 @@
 import { z } from 'zod'
 
-const days = (description: string) => z.int().min(1).max(3650).nullable().optional().meta({ description })
+const days = (description: string, most = 3650) => z.int().min(1).max(most).nullable().optional().meta({ description })
 
 /** What an organisation says of its users' API keys; a workspace may override it. Null: nothing. */
 export const userKeyFields = {
   user_api_key_ttl: days('Days that a user key lives when its maker gives no expiry.'),
   user_api_key_max_ttl: days('The most days that a user key may live.'),
+  user_api_key_rotation_period: days('Days after which a user key is refused unless it was rotated.', 365),
   max_user_api_keys: z
     .int()
     .min(0)
@@ -29,6 +30,7 @@ export function userKeySettings(organisation: unknown, overrides: unknown): User
   return {
     user_api_key_ttl: value('user_api_key_ttl'),
     user_api_key_max_ttl: value('user_api_key_max_ttl'),
+    user_api_key_rotation_period: value('user_api_key_rotation_period'),
     max_user_api_keys: value('max_user_api_keys'),
   }
 }

@@ -3,6 +3,7 @@ import type { KeyView, ModelRules, ProviderScope, ProviderView } from '../../gat
 import type { Credential } from '../../gateway/providers/provider.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'
+import { userKeySettings } from '../../lib/user-key-settings.ts'
 import { defaultColumns, type DefaultsRow, requestDefaults } from './request-defaults.ts'
 import { stringsOf } from './strings-of.ts'
 import type { Loaded } from './view-cache.ts'
@@ -31,6 +32,8 @@ interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'rol
   readonly accessOverrides: unknown
   readonly organisationRole: OrganisationRole | null
   readonly workspaceRole: WorkspaceRole | null
+  /** When its secret was made, in epoch milliseconds. */
+  readonly secretFrom: number
   /** Milliseconds that the secret still serves; null: until the key is changed. */
   readonly remainingMs: number | null
 }
@@ -41,6 +44,7 @@ const keyByHash = `
          k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
          w.defaults -> 'metadata' AS "workspaceMetadata",
          (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt", ${defaultColumns},
+         (extract(epoch FROM coalesce(k.rotated_at, k.created_at)) * 1000)::float8 AS "secretFrom",
          w.access_overrides AS "accessOverrides", u.role AS "organisationRole", m.role AS "workspaceRole",
          CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"
     FROM api_keys k
@@ -58,12 +62,13 @@ export async function readKey(pool: Pool, hash: Buffer, now: () => number): Prom
   const [row] = rows
   if (row === undefined) return null
   const { remainingMs, scopes, metadata, defaults, workspaceDefaults, organisationDefaults, workspaceConfig, ...more } = row
-  const { organisationSettings, accessOverrides, organisationRole, workspaceRole, workspaceMetadata, ...rest } = more
+  const { organisationSettings, accessOverrides, organisationRole, workspaceRole, workspaceMetadata, secretFrom, ...rest } = more
   const settings = effectiveSettings(organisationSettings, accessOverrides)
   const role = organisationRole === null ? null : roleIn(organisationRole, workspaceRole)
   return {
     view: {
       ...rest,
+      expiresAt: row.type === 'workspace-user' ? earlier(row.expiresAt, rotationDue(row, secretFrom)) : row.expiresAt,
       role,
       settings,
       scopes: row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : new Set(scopes),
@@ -87,6 +92,17 @@ function toModelRules(allowAll: boolean, models: readonly StoredModel[]): ModelR
   const named = new Map(models.map(({ slug, enabled, host }) => [slug, { enabled, customHost: host }]))
   return { allowAll, named }
 }
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Until when the secret of a user key serves, where the organisation or the workspace asks for rotation; null: nobody asks. */
+function rotationDue({ organisationSettings, accessOverrides }: KeyRow, secretFrom: number): number | null {
+  const { user_api_key_rotation_period: days } = userKeySettings(organisationSettings, accessOverrides)
+  return days === null ? null : secretFrom + days * dayMs
+}
+
+const earlier = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 interface ProviderRow {
   readonly id: string

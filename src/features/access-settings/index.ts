@@ -1,5 +1,7 @@
 import { feature } from '../../app/feature.ts'
 
+export { demandOverridesReached, demandReached, isReached } from './reached.ts'
+
 /** Settings that an organisation has under its own route; what they do is in `lib/roles.ts`, which both planes follow. */
 const settings = { requires: ['organisations'], permissions: [], entities: [], routes: [] }
 
@@ -8,3 +10,6 @@ export const configsSecurity = feature({ id: 'configs-security', since: '1.3.0',
 
 /** Who views and edits prompts. */
 export const promptAccess = feature({ id: 'prompt-access', since: '1.10.0', ...settings })
+
+/** Whether members and managers see the logs of others. */
+export const dataVisibility = feature({ id: 'data-visibility', since: '1.11.0', ...settings })

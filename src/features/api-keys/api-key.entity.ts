@@ -46,6 +46,8 @@ export const ApiKey = defineEntity({
     /** The secret before the last rotation; valid until `previousKeyExpiresAt`. */
     previousKeyHash: p.blob().nullable(),
     previousKeyExpiresAt: p.datetime().nullable(),
+    /** Null: never. */
+    rotatedAt: p.datetime().nullable(),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

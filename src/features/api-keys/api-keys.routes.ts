@@ -19,6 +19,7 @@ import {
 import {
   addKey,
   changeKey,
+  demandKeyDefaults,
   demandSamePath,
   findKey,
   homeOfNewKey,
@@ -45,6 +46,7 @@ export const createApiKey = route({
   const type = toKeyType(params.type, params.subType)
   demandSamePath(body, params)
   const workspaceId = await homeOfNewKey(em, actor, { type, body })
+  await demandKeyDefaults(em, { organisationId: actor.organisationId, workspaceId }, body.defaults ?? {})
   const { key, secret } = await addKey(em, { actor, deps, type, workspaceId }, body)
   audit({ id: key.id, workspaceId })
   return { id: key.id, key: secret, object: 'api-key' as const }
@@ -134,6 +136,7 @@ export const rotateApiKey = route({
   key.previousKeyHash = key.keyHash
   key.previousKeyExpiresAt = ends
   key.keyHash = deps.vault.hashKey(secret)
+  key.rotatedAt = new Date(deps.clock.now())
   key.keyHint = keyHint(secret)
   audit({ id: key.id, workspaceId: key.workspaceId ?? null })
   return { id: key.id, key: secret, key_transition_expires_at: ends.toISOString() }

@@ -5,11 +5,14 @@ import type { Actor } from '../../app/route.ts'
 import type { KeyType } from '../../gateway/doors.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
+import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/enforced-metadata.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { revived, statusAt, toExpiry } from '../limits/index.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
+import { demandConfig, type Home } from '../references/index.ts'
 import { demandScope, resolveWorkspace } from '../workspaces/index.ts'
-import { ApiKey } from './api-key.entity.ts'
+import { ApiKey, type KeyDefaults } from './api-key.entity.ts'
 import { minTransitionMs, type CreateApiKey, type UpdateApiKey } from './api-key.schema.ts'
 import { demandRoom, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
 import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
@@ -47,6 +50,15 @@ export function demandSamePath(body: CreateApiKey, { type, subType }: { readonly
   if (body.type !== undefined && body.type !== type) throw new ApiError('AB01', `The path says ${type}.`, { param: 'type' })
   if (body['sub-type'] !== undefined && body['sub-type'] !== subType)
     throw new ApiError('AB01', `The path says ${subType}.`, { param: 'sub-type' })
+}
+
+/** AB01 for a config that the workspace does not have, or metadata that the organisation asks for and the defaults lack. */
+export async function demandKeyDefaults(em: EntityManager, home: Home, defaults: KeyDefaults): Promise<void> {
+  await demandConfig(em, home, { reference: defaults.config_id, param: 'defaults.config_id' })
+  if (home.workspaceId === null) return
+  const { settings } = await em.findOneOrFail(Organisation, { id: home.organisationId })
+  const missing = missingMetadata(enforcedMetadata(settings).api_key_metadata_keys, defaults.metadata)
+  if (missing !== null) throw lacksMetadata('API key', missing)
 }
 
 interface Making {
@@ -145,6 +157,8 @@ export async function changeKey(
       body.scopes.filter((scope) => !key.scopes.includes(scope)),
     )
   }
+  if (body.defaults !== undefined)
+    await demandKeyDefaults(em, { organisationId: key.organisationId, workspaceId: key.workspaceId ?? null }, body.defaults ?? {})
   const asked = toExpiry(body.expires_at, nowMs)
   const rules = key.type === 'workspace-user' && key.workspaceId ? await userKeyRules(em, actor, key.workspaceId) : null
   const expiresAt = rules === null ? asked : userKeyExpiry(asked, rules, { nowMs, isNew: false })

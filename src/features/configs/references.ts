@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
-import { unknownGuardrails } from '../guardrails/index.ts'
+import { unknownGuardrails } from '../references/index.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ConfigEntity } from './config.entity.ts'
 

@@ -4,7 +4,6 @@ import { GuardrailEntity } from './guardrail.entity.ts'
 import { createGuardrail, deleteGuardrail, listGuardrails, readGuardrail, updateGuardrail } from './guardrails.routes.ts'
 
 export { levelFault } from './guardrails.ts'
-export { unknownGuardrails } from './references.ts'
 
 /** Checks of requests and answers, and what follows from them. */
 export const guardrails = feature({

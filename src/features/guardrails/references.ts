@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { isUuid } from '../../lib/is-uuid.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { GuardrailEntity } from './guardrail.entity.ts'
+import type { GuardrailEntity } from './guardrail.entity.ts'
 
 interface Dependant {
   readonly kind: string
@@ -31,27 +30,4 @@ export async function refuseWhenUsed(em: EntityManager, { id, slug, organisation
   if (rows.length === 0) return
   const names = rows.map(({ kind, name }) => `${kind} "${name}"`).join(', ')
   throw new ApiError('AB07', `This guardrail is still used by: ${names}. Take it out of them first.`, { param: 'guardrailId' })
-}
-
-/** Which of these slugs and ids name no guardrail that a workspace (null: the organisation itself) may use. */
-export async function unknownGuardrails(
-  em: EntityManager,
-  { organisationId, workspaceId }: { readonly organisationId: string; readonly workspaceId: string | null },
-  references: readonly string[],
-): Promise<readonly string[]> {
-  if (references.length === 0) return []
-  const rows = await em.find(
-    GuardrailEntity,
-    {
-      organisationId,
-      status: 'active',
-      $and: [
-        { $or: [{ workspaceId: null }, ...(workspaceId === null ? [] : [{ workspaceId }])] },
-        { $or: [{ id: { $in: references.filter(isUuid) } }, { slug: { $in: [...references] } }] },
-      ],
-    },
-    { fields: ['id', 'slug'] },
-  )
-  const known = new Set(rows.flatMap(({ id, slug }) => [id, slug]))
-  return references.filter((reference) => !known.has(reference))
 }

@@ -6,6 +6,8 @@ import type { LogFilter } from './log.schema.ts'
 export interface LogScope {
   readonly organisationId: string
   readonly workspaceId: string | null
+  /** Only those of one person's credentials; null: of everybody. */
+  readonly own: { readonly apiKeyId: string; readonly userId: string | null } | null
 }
 
 /** A row of `logs`. Times are epoch milliseconds. */
@@ -120,10 +122,16 @@ function timeOf(id: string): number | null {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-const scopeConditions = ({ organisationId, workspaceId }: LogScope): Condition[] => [
+const scopeConditions = ({ organisationId, workspaceId, own }: LogScope): Condition[] => [
   { sql: 'l.organisation_id = ?', values: [organisationId] },
   ...(workspaceId === null ? [] : [{ sql: 'l.workspace_id = ?', values: [workspaceId] }]),
+  ...(own === null ? [] : [ownCondition(own)]),
 ]
+
+const ownCondition = ({ apiKeyId, userId }: NonNullable<LogScope['own']>): Condition =>
+  userId === null
+    ? { sql: 'l.api_key_id = ?', values: [apiKeyId] }
+    : { sql: '(l.api_key_id = ? OR l.user_id = ?)', values: [apiKeyId, userId] }
 
 const [firstMs, lastMs] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 

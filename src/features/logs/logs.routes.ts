@@ -1,9 +1,10 @@
 import { notFound } from '../../app/database/find.ts'
-import { route } from '../../app/route.ts'
+import { route, type Actor } from '../../app/route.ts'
+import { seesOwnDataOnly } from '../../lib/roles.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { writeCursor } from './cursor.ts'
 import { logFilter, logList, logObject, logParams } from './log.schema.ts'
-import { findLog, findLogs } from './logs.queries.ts'
+import { findLog, findLogs, type LogScope } from './logs.queries.ts'
 import { presentLog, presentLogDetail } from './present-log.ts'
 
 export const listLogs = route({
@@ -15,8 +16,7 @@ export const listLogs = route({
   response: logList,
 })(async ({ em, actor, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const { organisationId } = actor
-  const rows = await findLogs(em, { organisationId, workspaceId }, { limit: query.page_size + 1, filter: query })
+  const rows = await findLogs(em, { ...scopeOf(actor), workspaceId }, { limit: query.page_size + 1, filter: query })
   const page = rows.slice(0, query.page_size)
   const last = rows.length > page.length ? page.at(-1) : undefined
   return {
@@ -36,7 +36,14 @@ export const readLog = route({
   params: logParams,
   response: logObject,
 })(async ({ em, actor, params }) => {
-  const row = await findLog(em, { organisationId: actor.organisationId, workspaceId: actor.workspaceId }, params.logId)
+  const row = await findLog(em, scopeOf(actor), params.logId)
   if (row === null) throw notFound('log', params.logId, 'logId')
   return presentLogDetail(row)
+})
+
+/** Everything in the caller's reach, or only what came with their own credentials. */
+const scopeOf = ({ id, organisationId, workspaceId, userId, role, settings }: Actor): LogScope => ({
+  organisationId,
+  workspaceId,
+  own: seesOwnDataOnly(role, settings) ? { apiKeyId: id, userId } : null,
 })

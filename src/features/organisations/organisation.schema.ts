@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { accessSettingFields } from '../../lib/access-settings.ts'
+import { enforcedMetadataFields } from '../../lib/enforced-metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { tokenSettings } from '../../lib/token-settings.ts'
@@ -45,7 +46,7 @@ export const updateOrganisationBody = z
   .strictObject({
     name: nameField.optional(),
     settings: z
-      .strictObject({ ...accessSettingFields, ...userKeyFields, jwt: tokenSettings.nullable().optional() })
+      .strictObject({ ...accessSettingFields, ...userKeyFields, ...enforcedMetadataFields, jwt: tokenSettings.nullable().optional() })
       .nullable()
       .optional(),
     defaults: defaultsBody.nullable().optional(),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
+import { demandOverridesReached } from '../access-settings/index.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
@@ -54,8 +55,9 @@ const createWorkspace = route({
   resource,
   body: createWorkspaceBody,
   response: workspaceView,
-})(async ({ em, actor, body, audit }) => {
+})(async ({ em, actor, deps, body, audit }) => {
   const { users, ...wanted } = body
+  demandOverridesReached(body.access_overrides, deps)
   const workspace = await addWorkspace(em, actor, wanted)
   await addMembers(em, actor, { workspace, users: await toNewMembers(em, actor, users ?? []) })
   audit({ id: workspace.id, workspaceId: workspace.id })
@@ -71,9 +73,10 @@ const updateWorkspace = route({
   params: workspaceParams,
   body: updateWorkspaceBody,
   response: empty,
-})(async ({ em, actor, params, body, audit }) => {
+})(async ({ em, actor, deps, params, body, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
-  changeWorkspace(workspace, body, actor)
+  demandOverridesReached(body.access_overrides, deps)
+  await changeWorkspace(em, workspace, { body, actor })
   audit({ id: workspace.id, workspaceId: workspace.id })
   return {}
 })

@@ -2,9 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
+import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/enforced-metadata.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { freeSlug, toSlug } from '../../lib/slug.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
+import { demandConfig, demandGuardrails } from '../references/index.ts'
 import { User } from '../users/user.entity.ts'
 import { demandScope } from './access.ts'
 import { Workspace } from './workspace.entity.ts'
@@ -28,7 +31,7 @@ export async function addWorkspace(em: EntityManager, actor: Actor, wanted: NewW
     status: 'active',
     ...nothing,
   })
-  changeWorkspace(row, wanted, actor)
+  await changeWorkspace(em, row, { body: { ...wanted, defaults: wanted.defaults ?? {} }, actor })
   await flushUnique(em, `There is already a workspace with the slug "${slug}", perhaps an archived one.`, 'slug')
   return row
 }
@@ -41,8 +44,13 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
 }
 
 /** Changes what the body names; defaults and overrides field by field. */
-export function changeWorkspace(row: Workspace, body: UpdateWorkspace, actor: Actor): void {
+export async function changeWorkspace(
+  em: EntityManager,
+  row: Workspace,
+  { body, actor }: { readonly body: UpdateWorkspace; readonly actor: Actor },
+): Promise<void> {
   if (body.access_overrides !== undefined) demandSettings(actor)
+  await demandDefaults(em, row, body.defaults)
   assignDefined(row, {
     name: body.name,
     description: body.description,
@@ -51,6 +59,18 @@ export function changeWorkspace(row: Workspace, body: UpdateWorkspace, actor: Ac
     rateLimits: body.rate_limits === null ? [] : body.rate_limits,
     accessOverrides: mergeFields(row.accessOverrides, body.access_overrides),
   })
+}
+
+/** AB01 for defaults that name what is not there, or lack the metadata that the organisation asks for. */
+async function demandDefaults(em: EntityManager, row: Workspace, defaults: UpdateWorkspace['defaults']): Promise<void> {
+  if (defaults === undefined) return
+  const home = { organisationId: row.organisationId, workspaceId: row.id }
+  await demandGuardrails(em, home, { defaults, path: 'defaults' })
+  await demandConfig(em, home, { reference: defaults?.user_api_key_config, param: 'defaults.user_api_key_config' })
+  const { settings } = await em.findOneOrFail(Organisation, { id: row.organisationId })
+  const metadata = mergeFields(row.defaults, defaults)?.['metadata']
+  const missing = missingMetadata(enforcedMetadata(settings).workspace_metadata_keys, metadata)
+  if (missing !== null) throw lacksMetadata('workspace', missing)
 }
 
 /** Who may loosen what binds the workspace's own people? Not they themselves. */

@@ -10,6 +10,9 @@ test.before(async () => {
   acme = await control.createTenant('acme')
   other = await control.createTenant('other')
   await control.createUser(acme, { id: person, email: 'person@example.com', workspaces: { [acme.workspaceId]: 'member' } })
+  const config = { name: 'One', slug: 'pc-1', config: { provider: 'openai' } }
+  const { status, text } = await control.call(acme.workspaceKey, 'POST', '/configs', config)
+  if (status !== 200) throw new Error(text)
 })
 test.after.always(() => control.close())
 
