@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isStorableJson, textField } from './text.ts'
 
 /** What tokens of an organisation's issuer may be signed with. With a shared secret the published key itself would sign. */
 export const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
@@ -14,6 +15,7 @@ const publicKey = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']), kid: z.stri
 })
 
 function keyFault(key: Readonly<Record<string, unknown>>): { readonly field: string; readonly message: string } | null {
+  if (!isStorableJson(key)) return { field: 'kid', message: 'NUL characters and broken Unicode are not allowed in a key.' }
   const leaked = privateParts.find((part) => key[part] !== undefined)
   if (leaked !== undefined) return { field: leaked, message: 'This belongs to the private key, which stays with the issuer.' }
   const missing = (key['kty'] === 'RSA' ? ['n', 'e'] : key['kty'] === 'EC' ? ['crv', 'x', 'y'] : ['crv', 'x']).find(
@@ -32,7 +34,7 @@ const keySet = z.strictObject({
     .refine((keys) => new Set(keys.map(({ kid }) => kid)).size === keys.length, 'Each key has a kid of its own.'),
 })
 
-const named = z.union([z.string().min(1).max(1000), z.array(z.string().min(1).max(1000)).min(1).max(50)])
+const named = z.union([textField(1000).min(1), z.array(textField(1000).min(1)).min(1).max(50)])
 
 const fields = {
   jwks_url: z

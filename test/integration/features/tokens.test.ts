@@ -311,6 +311,8 @@ const settings: Readonly<Record<string, () => readonly [jwt: unknown, param: str
   'a kid that comes twice': () => [{ jwks: { keys: [strong(), strong()] } }, 'settings.jwt.jwks.keys'],
   'a key that is too short': () => [{ jwks: { keys: [weak] } }, 'settings.jwt.jwks.keys[0].n'],
   'a key that lacks a part': () => [{ jwks: { keys: [{ ...strong(), n: undefined }] } }, 'settings.jwt.jwks.keys[0].n'],
+  'a NUL in a key': () => [{ jwks: { keys: [{ ...strong(), use: 'a\0b' }] } }, 'settings.jwt.jwks.keys[0].kid'],
+  'a NUL in the issuer': () => [{ ...rules(), issuer: 'a\0b' }, 'settings.jwt.issuer'],
   'a field that is not known': () => [{ ...rules(), secret: 'x' }, 'settings.jwt.secret'],
   'a tolerance of hours': () => [{ ...rules(), clock_tolerance: 3600 }, 'settings.jwt.clock_tolerance'],
 }
