@@ -1,10 +1,12 @@
 // Writes what the documents say of the code: the settings table of README.md, the tables of codes in docs/operations/troubleshooting.md,
-// who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
+// every check and every field of a config in docs/guide, who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
 // With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
 import { settingsTable } from '../src/config/index.ts'
+import { configParts } from './documents/configs.ts'
+import { guardrailParts } from './documents/guardrails.ts'
 import { matrixParts, permissionsParts } from './documents/permissions.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -14,6 +16,8 @@ const documents: readonly (readonly [file: string, parts: Readonly<Record<string
   ['README.md', { settings: settingsTable() }],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
   ['docs/guide/permissions.md', permissionsParts()],
+  ['docs/guide/guardrails.md', guardrailParts()],
+  ['docs/guide/configs.md', configParts()],
   ['test/golden/permissions.txt', matrixParts()],
 ]
 

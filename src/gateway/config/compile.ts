@@ -73,22 +73,34 @@ function onlyTarget(config: GatewayConfig, option: string): Found {
   return onlyTarget(inherited(config, target), `${option}.targets[0]`)
 }
 
-/**
- * Routing, retries and caching are other steps of the pipeline than these: a config may hold them, and cannot be used with them yet.
- * Each part with whether a config asks for it.
- */
-const laterParts: readonly (readonly [part: string, asksFor: (config: GatewayConfig) => boolean])[] = [
-  ['strategy', ({ strategy, targets = [] }) => strategy?.mode === 'conditional' || targets.length > 1],
-  ['retry', ({ retry }) => (retry?.attempts ?? 0) > 0],
-  ['cache', ({ cache }) => cache !== undefined],
-  ['cb_config', ({ cb_config: breaker, strategy }) => breaker !== undefined || strategy?.cb_config !== undefined],
-  ['prompt_id', ({ prompt_id: prompt }) => prompt !== undefined],
-  ['fetch_integrated_models', ({ fetch_integrated_models: models }) => models === true],
+interface LaterPart {
+  readonly part: string
+  /** When a request is refused for it, for the guide. */
+  readonly when: string
+  readonly asksFor: (config: GatewayConfig) => boolean
+}
+
+/** Routing, retries and caching are other steps of the pipeline than these: a config may hold them, and cannot be used with them yet. */
+export const laterParts: readonly LaterPart[] = [
+  {
+    part: 'strategy',
+    when: 'when there is something to choose: several targets, or the mode `conditional`',
+    asksFor: ({ strategy, targets = [] }) => strategy?.mode === 'conditional' || targets.length > 1,
+  },
+  { part: 'retry', when: 'when `attempts` is more than 0', asksFor: ({ retry }) => (retry?.attempts ?? 0) > 0 },
+  { part: 'cache', when: 'when it is given', asksFor: ({ cache }) => cache !== undefined },
+  {
+    part: 'cb_config',
+    when: 'when it is given, in a strategy too',
+    asksFor: ({ cb_config: breaker, strategy }) => breaker !== undefined || strategy?.cb_config !== undefined,
+  },
+  { part: 'prompt_id', when: 'when it is given', asksFor: ({ prompt_id: prompt }) => prompt !== undefined },
+  { part: 'fetch_integrated_models', when: 'when it is true', asksFor: ({ fetch_integrated_models: models }) => models === true },
 ]
 
 function unsupportedPart(config: GatewayConfig, option: string): string | null {
-  const found = laterParts.find(([, asksFor]) => asksFor(config))
-  return found === undefined ? null : `${option}.${found[0]}`
+  const found = laterParts.find(({ asksFor }) => asksFor(config))
+  return found === undefined ? null : `${option}.${found.part}`
 }
 
 /** Fields that belong to one credential; a target with a credential of its own takes none of them from above. */

@@ -64,36 +64,67 @@ const bodyPath = z
   .refine((text) => parseJsonPath(text) !== null, 'This is no path: write tools[*].function.strict.')
 const parameters = z.record(z.string().min(1).max(255), z.unknown())
 const guardrailSlug = z.string().regex(/^[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
-const guardrails = z
-  .array(z.union([guardrailSlug, inlineGuardrail]))
-  .max(50)
-  .optional()
-const hooks = z.array(hook).max(50).optional()
+const guardrails = (when: string) =>
+  z
+    .array(z.union([guardrailSlug, inlineGuardrail]))
+    .max(50)
+    .optional()
+    .meta({ description: `Guardrails ${when} the call: slugs of stored ones, or the checks themselves.` })
+const hooks = (when: string) =>
+  z
+    .array(hook)
+    .max(50)
+    .optional()
+    .meta({ description: `Guardrails ${when} the call, as older configs write them.` })
 
 const ownFields = {
-  name: z.string().min(1).max(255).optional(),
-  weight: z.number().min(0).max(1_000_000).optional(),
-  strategy: strategy.optional(),
-  provider: provider.optional(),
-  api_key: line.optional(),
-  virtual_key: slug.optional(),
-  prompt_id: z.string().min(1).max(255).optional(),
-  custom_host: url.optional(),
-  forward_headers: z.array(headerName).max(100).optional(),
-  retry: retry.optional(),
-  cache: cache.optional(),
-  cb_config: breaker.optional(),
-  request_timeout: z.int().min(1).max(999_999_999).optional(),
-  override_params: parameters.optional(),
-  default_params: parameters.optional(),
-  drop_params: z.array(bodyPath).max(100).optional(),
-  input_guardrails: guardrails,
-  output_guardrails: guardrails,
-  before_request_hooks: hooks,
-  after_request_hooks: hooks,
-  strict_open_ai_compliance: z.boolean().optional(),
-  passthrough: z.boolean().optional(),
-  fetch_integrated_models: z.boolean().optional(),
+  name: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'What the target is called, for conditions and for `last-used-option`.' }),
+  weight: z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: 'Its share of the requests under `loadbalance`, 1 unless given.' }),
+  strategy: strategy.optional().meta({ description: 'How one of several targets is chosen.' }),
+  provider: provider.optional().meta({ description: 'A provider of the catalogue, or a stored one: `@slug`.' }),
+  api_key: line.optional().meta({ description: 'The key for that provider.' }),
+  virtual_key: slug.optional().meta({ description: 'A stored provider by its slug, as older configs name it.' }),
+  prompt_id: z.string().min(1).max(255).optional().meta({ description: 'The prompt that requests are made of.' }),
+  custom_host: url.optional().meta({ description: 'The base URL of the provider. A stored credential never goes there.' }),
+  forward_headers: z
+    .array(headerName)
+    .max(100)
+    .optional()
+    .meta({ description: "Headers of the caller's that go on although they may hold a credential." }),
+  retry: retry.optional().meta({ description: 'How often a call is tried again.' }),
+  cache: cache.optional().meta({ description: 'Whether answers are kept.' }),
+  cb_config: breaker.optional().meta({ description: 'When a target is left alone because it fails.' }),
+  request_timeout: z.int().min(1).max(999_999_999).optional().meta({ description: 'Milliseconds until the answer has begun.' }),
+  override_params: parameters.optional().meta({ description: 'Parameters that are set in the body, whatever the caller sent.' }),
+  default_params: parameters.optional().meta({ description: 'Parameters that are set where the caller sent nothing.' }),
+  drop_params: z
+    .array(bodyPath)
+    .max(100)
+    .optional()
+    .meta({ description: 'Paths that are taken out of the body: `tools[*].function.strict`.' }),
+  input_guardrails: guardrails('before'),
+  output_guardrails: guardrails('after'),
+  before_request_hooks: hooks('before'),
+  after_request_hooks: hooks('after'),
+  strict_open_ai_compliance: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether answers keep strictly to the OpenAI format, without events of the gateway in streams.' }),
+  passthrough: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Requests go on as they are; not together with targets, parameters or guardrails.' }),
+  fetch_integrated_models: z.boolean().optional().meta({ description: 'Whether lists of models are those of the integrations.' }),
 }
 
 const longText = z.string().min(1).max(20_000)
@@ -130,7 +161,12 @@ export const gatewayConfig: z.ZodType<GatewayConfig> = z
     ...providerFields,
     ...ownFields,
     get targets() {
-      return z.array(gatewayConfig).min(1).max(maxTargets).optional()
+      return z
+        .array(gatewayConfig)
+        .min(1)
+        .max(maxTargets)
+        .optional()
+        .meta({ description: 'Configs within this one, among which the strategy chooses; what they do not say they take over.' })
     },
   })
   .superRefine((config: GatewayConfig, context) => {

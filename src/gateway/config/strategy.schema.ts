@@ -67,25 +67,26 @@ function faultsOf(name: string, value: unknown): readonly { readonly path: Prope
 
 /** When a target is left alone because it fails. */
 export const breaker = z.strictObject({
-  failure_threshold: z.int().min(1).optional(),
-  failure_threshold_percentage: z.number().min(0).max(100).optional(),
-  minimum_requests: z.int().min(1).optional(),
-  cooldown_interval: z.int().min(30_000).optional(),
-  failure_status_codes: statuses.optional(),
+  failure_threshold: z.int().min(1).optional().meta({ description: 'So many failures open it.' }),
+  failure_threshold_percentage: z.number().min(0).max(100).optional().meta({ description: 'Such a share of failures opens it.' }),
+  minimum_requests: z.int().min(1).optional().meta({ description: 'It stays closed until so many requests were made.' }),
+  cooldown_interval: z.int().min(30_000).optional().meta({ description: 'Milliseconds for which it stays open.' }),
+  failure_status_codes: statuses.optional().meta({ description: 'What counts as a failure.' }),
 })
 
 /** How a target is chosen among several. */
 export const strategy = z
   .strictObject({
-    mode: z.enum(['single', 'loadbalance', 'fallback', 'conditional']),
-    on_status_codes: statuses.optional(),
+    mode: z.enum(['single', 'loadbalance', 'fallback', 'conditional']).meta({ description: 'The way of choosing.' }),
+    on_status_codes: statuses.optional().meta({ description: 'Which answers lead to the next target.' }),
     conditions: z
       // oxlint-disable-next-line unicorn/no-thenable -- the name of the field in every config there is
       .array(z.strictObject({ query, then: z.string().min(1).max(255) }))
       .min(1)
       .max(100)
-      .optional(),
-    default: z.string().min(1).max(255).optional(),
+      .optional()
+      .meta({ description: 'Questions to a request, and the target that follows; the first that is true counts.' }),
+    default: z.string().min(1).max(255).optional().meta({ description: 'The target when no condition is true.' }),
     sticky: z
       .strictObject({
         enabled: z.boolean(),
@@ -96,8 +97,9 @@ export const strategy = z
           .optional(),
         ttl: z.int().min(1).max(31_536_000).optional(),
       })
-      .optional(),
-    cb_config: breaker.optional(),
+      .optional()
+      .meta({ description: 'Whether requests that are alike go to the same target.' }),
+    cb_config: breaker.optional().meta({ description: 'When a target is left alone because it fails.' }),
   })
   .superRefine(({ mode, conditions, default: otherwise }, context) => {
     if (mode !== 'conditional') return
@@ -108,14 +110,14 @@ export const strategy = z
 
 /** How often a call is tried again. */
 export const retry = z.strictObject({
-  attempts: z.int().min(0).max(5).optional(),
-  on_status_codes: statuses.optional(),
-  use_retry_after_headers: z.boolean().optional(),
-  use_retry_after_header: z.boolean().optional(),
+  attempts: z.int().min(0).max(5).optional().meta({ description: 'How often.' }),
+  on_status_codes: statuses.optional().meta({ description: 'After which answers.' }),
+  use_retry_after_headers: z.boolean().optional().meta({ description: 'Whether it waits as long as the provider asks for.' }),
+  use_retry_after_header: z.boolean().optional().meta({ description: 'Another name of the same.' }),
 })
 
 /** Whether answers are kept, and for how many seconds. */
 export const cache = z.strictObject({
-  mode: z.enum(['simple', 'semantic']),
-  max_age: z.int().min(60).max(7_776_000).optional(),
+  mode: z.enum(['simple', 'semantic']).meta({ description: 'The same request, or one that means the same.' }),
+  max_age: z.int().min(60).max(7_776_000).optional().meta({ description: 'Seconds for which an answer is kept.' }),
 })
