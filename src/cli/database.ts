@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Option, type Command } from 'commander'
 import type { Logger } from 'pino'
 import { chooseDatabase } from '../app/database/choose.ts'
 import { connectWithRetry, type Connection } from '../app/database/connect.ts'
-import { environment, loadConfig, type Config } from '../config/index.ts'
+import { codeOf, DatabaseConnectionError, explainConnectionError } from '../app/database/connection-error.ts'
+import { toCallerError } from '../app/http/errors.ts'
+import { environment, loadConfig, type Config, type DatabaseConfig } from '../config/index.ts'
 import { readDuration } from './duration.ts'
 import { progressLog } from './progress.ts'
 
@@ -18,18 +21,44 @@ export interface Opened {
 export const addWait = (command: Command): Command =>
   command.addOption(new Option('--wait <duration>', 'how long to wait for the database').argParser(readDuration).default(30_000, '30s'))
 
+const retryMs = 500
+
 /**
- * Runs `work` on the database that the settings name, the embedded one included; waits for it as long as `--wait` says. Throws
- * ConfigError and DatabaseConnectionError.
+ * Runs `work` on the database that the settings name, the embedded one included; waits for it as long as `--wait` says. Work that is
+ * `repeatable` is begun again when the database goes away meanwhile. Throws ConfigError and DatabaseConnectionError.
  */
-export async function withDatabase<T>(command: Command, work: (opened: Opened) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  command: Command,
+  work: (opened: Opened) => Promise<T>,
+  { repeatable = false }: { readonly repeatable?: boolean } = {},
+): Promise<T> {
   const config = loadConfig(environment())
   const log = progressLog()
   const { wait = 0 } = command.optsWithGlobals<{ wait?: number }>()
   const { database, embedded } = await chooseDatabase(config, log)
+  const deadline = performance.now() + wait
   try {
-    return await work({ config, connection: await connectWithRetry(database, log, { maxWaitMs: wait }), log })
+    for (;;) {
+      try {
+        return await work({ config, connection: await connectWithRetry(database, log, { maxWaitMs: deadline - performance.now() }), log })
+      } catch (error) {
+        const away = toConnectionError(error, database)
+        if (away === null || !away.retryable || !repeatable || performance.now() > deadline) throw away ?? error
+        log.warn({ retryInMs: retryMs }, away.message)
+      }
+      await sleep(retryMs)
+    }
   } finally {
     await embedded?.stop()
   }
+}
+
+/** query_canceled and lock_not_available: the server has answered. */
+const ofStatements = new Set(['57014', '55P03'])
+
+/** The database went away; null: it is something else. */
+function toConnectionError(error: unknown, database: DatabaseConfig): DatabaseConnectionError | null {
+  if (error instanceof DatabaseConnectionError) return error
+  if (ofStatements.has(codeOf(error))) return null
+  return toCallerError(error).code === 'dependency_unavailable' ? explainConnectionError(error, database) : null
 }

@@ -34,8 +34,10 @@ export function addMigrate(program: Command): void {
     .action(async ({ json }: Options, command: Command) => {
       await guardBoot(loadConfig(environment()), { mode: { migrates: true, deployed: true }, records: createRecords(), log: progressLog() })
       const applied = await untilTold((signal) =>
-        withDatabase(command, ({ config, connection, log }) =>
-          migrate(connection.login, log, { deployment: deploymentOf(config), signal }),
+        withDatabase(
+          command,
+          ({ config, connection, log }) => migrate(connection.login, log, { deployment: deploymentOf(config), signal }),
+          { repeatable: true },
         ),
       )
       answer(json, { applied }, applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)

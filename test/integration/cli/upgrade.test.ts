@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { readMigrations } from '../../../src/app/database/migration-files.ts'
 import { servingName } from '../../../src/app/database/serving.ts'
@@ -83,6 +85,33 @@ test('SIGTERM ends a migration in order, while it waits too', async (t) => {
     t.is(await product.exit(), 75)
     t.regex(product.output(), /error: told to end: what was complete stays/)
   })
+})
+
+test('a database that goes away meanwhile is waited for; without time for that it is told as such', async (t) => {
+  const { database } = await installation(t, { empty: true })
+  let connections = 0
+  const { host, port: behind } = database.config
+  // The first is the one that proves that the database is there.
+  const proxy = createServer((client) => {
+    connections += 1
+    if (connections === 2 || connections === 4) {
+      client.destroy()
+      return
+    }
+    const server = connect(behind, host)
+    client.on('error', () => {}).pipe(server)
+    server.on('error', () => {}).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => void proxy.close())
+  const address = proxy.address()
+  const env = { ...environment(database.config), DB_PORT: String(typeof address === 'object' ? address?.port : '') }
+  const late = await gatehouseHere(['migrate', '--wait', '1ms'], { env })
+  t.is(late.status, 69)
+  t.regex(late.stderr, /^error: cannot connect to PostgreSQL at \S+: Connection terminated unexpectedly$/m)
+  const patient = await gatehouseHere(['migrate'], { env })
+  t.is(patient.status, 0, patient.stderr)
+  t.regex(patient.stderr, /Connection terminated unexpectedly {2}retryInMs=500\n/)
 })
 
 test('why what the guards refuse was done stands in the history', async (t) => {
