@@ -38,7 +38,7 @@ export function openapiDocument(
       responses: errorResponses,
       securitySchemes: {
         serviceKey: { type: 'apiKey', in: 'header', name: 'x-service-api-key' },
-        bearer: { type: 'http', scheme: 'bearer' },
+        bearer: { type: 'http', scheme: 'bearer', description: "An API key, or a JSON Web Token of the organisation's issuer." },
       },
     },
   }
@@ -53,7 +53,7 @@ function operation(route: Route, tag: string, writer: SchemaWriter): Json {
     'x-permission': permission,
     ...(route.identify !== undefined && { security: [] }),
     parameters: [...pathParameters(route, writer), ...queryParameters(route, writer), ...headerParameters(route)],
-    ...(body === undefined ? {} : { requestBody: { required: true, content: content(writer.write(body, 'input')) } }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: bodyContent(route, writer.write(body, 'input')) } }),
     responses: {
       200: { description: 'Done.', content: content(writer.write(response, 'output')) },
       ...Object.fromEntries(failures(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
@@ -62,6 +62,11 @@ function operation(route: Route, tag: string, writer: SchemaWriter): Json {
 }
 
 const content = (schema: Json): Json => ({ 'application/json': { schema } })
+
+const bodyContent = ({ form }: Pick<Route, 'form'>, schema: Json): Json => ({
+  ...content(schema),
+  ...(form === true && { 'application/x-www-form-urlencoded': { schema } }),
+})
 
 /** `post_api_keys_type_sub_type`: stable, and unique because method and path are. */
 const operationId = ({ method, path }: Route) => `${method.toLowerCase()}${path.replaceAll(/[^a-zA-Z0-9]+/g, '_')}`

@@ -12,7 +12,9 @@ export interface Issuer {
   /** How often it was asked for them. */
   asked: number
   /** What it answers instead of its keys. */
-  fault: { readonly status: number; readonly body: string } | null
+  fault: { readonly status: number; readonly body: string; readonly hangs?: boolean } | null
+  /** Questions that it has not answered, and whose asker still waits. */
+  waiting: number
   /** The public keys, as a JSON Web Key Set. */
   readonly jwks: { readonly keys: Json[] }
   /** A token; `alg` is RS256, and its key is that of its algorithm, unless the header says otherwise. */
@@ -70,7 +72,10 @@ export async function startIssuer(): Promise<Issuer> {
     )
   const server = createServer((_, res) => {
     issuer.asked += 1
-    const { status, body } = issuer.fault ?? { status: 200, body: JSON.stringify({ keys: published() }) }
+    const { status, body, hangs = false } = issuer.fault ?? { status: 200, body: JSON.stringify({ keys: published() }) }
+    issuer.waiting += 1
+    res.once('close', () => (issuer.waiting -= 1))
+    if (hangs) return
     res.writeHead(status, { 'content-type': 'application/json' }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -78,6 +83,7 @@ export async function startIssuer(): Promise<Issuer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     asked: 0,
     fault: null,
+    waiting: 0,
     get jwks() {
       return { keys: published() }
     },

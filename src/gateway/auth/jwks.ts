@@ -22,6 +22,8 @@ export interface JwksOptions {
 const cooldownMs = 30_000
 /** An issuer of which nothing is known is asked again so soon after it failed. */
 const retryMs = 1000
+/** An issuer that is slow is waited for no longer while there are keys that were good. */
+const patienceMs = 500
 /** Keys that were good serve so much longer while the issuer cannot be reached. */
 const maxStaleMs = 24 * 60 * 60 * 1000
 const maxKeys = 100
@@ -79,9 +81,15 @@ async function refresh(held: Held, options: JwksOptions): Promise<void> {
     throw new Error('The keys of the issuer are too old, and newer ones cannot be had.')
   }
   held.running ??= ask(held, options).finally(() => (held.running = null))
-  await held.running.catch((error: unknown) => {
-    if (!usable) throw error
-  })
+  await (usable ? atMost(patienceMs, held.running) : held.running)
+}
+
+/** Waits so long, and whatever becomes of it is no fault of those who wait. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: enough, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work.catch(() => {}), enough])
+  clearTimeout(timer)
 }
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })

@@ -282,6 +282,10 @@ test.serial('an issuer that is away is a 503, and keys that were good serve on',
   issuer.fault = { status: 500, body: 'away' }
   now += 3600_000
   t.is((await chat(token())).status, 200)
+  issuer.fault = { status: 200, body: '', hangs: true }
+  now += 3600_000
+  t.is((await chat(token())).status, 200)
+  t.is(issuer.waiting, 1, 'nobody waits until the issuer is given up')
 })
 
 test.serial('keys are not fetched from where the guard lets nobody go', async (t) => {
