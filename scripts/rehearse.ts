@@ -31,10 +31,13 @@ const say = (text: string) => void process.stderr.write(`${text}\n`)
 
 type Options = ReturnType<typeof readOptions>
 
+/** More than these would wait for the one PostgreSQL. */
+const mostProcesses = 6
+
 async function runPart(name: PartName, { pairs }: Options): Promise<Report> {
   const startedAt = performance.now()
   say(`# ${parts[name].title}`)
-  const options = { pairs, table, nightly: pairs === 'all', processes: availableParallelism(), say }
+  const options = { pairs, table, nightly: pairs === 'all', processes: Math.min(availableParallelism(), mostProcesses), say }
   const result = await parts[name].run(options).catch((error: unknown) => {
     if (error instanceof RangeError) throw error
     return { did: 'broken off', faults: [String(error instanceof Error ? error.stack : error)] }

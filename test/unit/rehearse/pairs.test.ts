@@ -1,4 +1,5 @@
 import test from 'ava'
+import { deal } from '../../../scripts/rehearse/pair-workers.ts'
 import { allPairs, neighbours, readPairs } from '../../../scripts/rehearse/pairs.ts'
 import { readOwnTable } from '../../../src/app/release-records.ts'
 
@@ -33,4 +34,16 @@ test('pairs are named by a word or one by one; what leads nowhere is refused', (
   ])
   for (const wrong of ['', 'some', '1.2.0-1.0.0', '1.0.0-1.0.0', '1.0.0-9.0.0'])
     t.throws(() => readPairs(wrong, releases), { instanceOf: RangeError, message: /is no upgrade: write all, neighbours/ }, wrong)
+})
+
+test('upgrades are dealt in shares of about one size, those from one release together', (t) => {
+  const all = allPairs(releases)
+  for (const count of [1, 2, 3, 8]) {
+    const shares = deal(all, count)
+    t.deepEqual(shares.flat().toSorted(), all.toSorted())
+    const sizes = shares.map(({ length }) => length)
+    t.true(Math.max(...sizes) - Math.min(...sizes) <= releases.length, sizes.join(' '))
+    for (const [from] of all) t.is(shares.filter((share) => share.some((jump) => jump[0] === from)).length, 1)
+  }
+  t.deepEqual(deal(neighbours(releases).slice(0, 2), 8).length, 2)
 })
