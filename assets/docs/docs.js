@@ -102,13 +102,16 @@ function pretty(text) {
 function operationView(operation, root) {
   const { method, path, spec } = operation
   const body = spec.requestBody?.content['application/json']?.schema
-  const answer = spec.responses[200]?.content?.['application/json']?.schema
+  const example = spec.requestBody?.content['application/json']?.example
+  const { schema: answer, example: answered } = spec.responses[200]?.content?.['application/json'] ?? {}
   const output = element('pre', { 'aria-live': 'polite' })
   const form = element(
     'div',
     {},
     parameterTable(spec.parameters ?? []),
-    spec.requestBody ? element('textarea', { 'aria-label': 'Body', placeholder: 'JSON body' }) : null,
+    spec.requestBody
+      ? element('textarea', { 'aria-label': 'Body', placeholder: example === undefined ? 'JSON body' : JSON.stringify(example, null, 2) })
+      : null,
   )
   const title = element(
     'summary',
@@ -128,7 +131,9 @@ function operationView(operation, root) {
         scope,
         form,
         ...(body ? block('Body', outline(body, root)) : []),
+        ...(example === undefined ? [] : block('Example body', example)),
         ...(answer ? block('Answer', outline(answer, root)) : []),
+        ...(answered === undefined ? [] : block('Example answer', answered)),
       ]
       const errors = Object.keys(spec.responses).filter((status) => Number(status) >= 400)
       const codes = errors.length === 0 ? null : element('p', {}, `Errors: ${errors.join(', ')}`)

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { errorSchema } from './openapi/error-schema.ts'
+import { type Example, withExamples } from './openapi/examples.ts'
 import { gatewayPaths } from './openapi/gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './openapi/schemas.ts'
 import type { Feature } from './feature.ts'
@@ -10,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>
 /** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift. */
 export function openapiDocument(
   features: readonly Feature[],
-  about: { readonly version: string; readonly publicUrl: string | null },
+  about: { readonly version: string; readonly publicUrl: string | null; readonly examples?: ReadonlyMap<string, Example> },
 ): Json {
   const writer = schemaWriter()
   // Answers first, so that of two shapes with one id theirs keeps it.
@@ -32,7 +33,7 @@ export function openapiDocument(
     servers: [{ url: `${about.publicUrl ?? ''}/v1` }],
     security: [{ serviceKey: [] }, { bearer: [] }],
     tags: [...features.filter(({ routes }) => routes.length > 0).map(({ id }) => ({ name: id })), { name: 'gateway' }],
-    paths: { ...paths, ...gatewayPaths },
+    paths: withExamples({ ...paths, ...gatewayPaths }, about.examples ?? new Map()),
     components: {
       schemas: { ...writer.components(), Error: errorSchema },
       responses: errorResponses,

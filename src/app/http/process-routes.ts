@@ -1,5 +1,6 @@
 import { openapiDocument } from '../openapi.ts'
 import { featuresOn } from '../mount.ts'
+import { readExamples } from '../openapi/examples.ts'
 import type { Context, Middleware } from './context.ts'
 import { loadDocs } from './docs.ts'
 import type { Frame } from './frame.ts'
@@ -34,7 +35,8 @@ const releases = ({ config, level }: Frame) => ({
 /** Written when somebody first asks, and kept until the level rises: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
 function apiDescription({ features, config, level }: Frame): Answer {
   const write = () => {
-    const document = openapiDocument(featuresOn(features, { config, level }), { version: level.release, publicUrl: config.publicUrl })
+    const about = { version: level.release, publicUrl: config.publicUrl, examples: readExamples() }
+    const document = openapiDocument(featuresOn(features, { config, level }), about)
     return { level: level.release, answer: cached('application/json; charset=utf-8', JSON.stringify(document)) }
   }
   let written: { readonly level: string; readonly answer: StaticAnswer } | null = null

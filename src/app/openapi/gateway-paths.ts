@@ -45,15 +45,38 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 })
 
+/** What any request to the gateway may say beside its target; `test/house/examples.test.ts` keeps the list whole. */
+const commonHeaders: readonly Json[] = [
+  header(
+    'x-service-api-key',
+    'A Gatehouse API key or token. A bearer token in `authorization` does as well, where it is not for the provider.',
+  ),
+  header(
+    'x-service-config',
+    'The slug of a stored config, or a config as JSON: target, parameters, timeout and guardrails of this request.',
+  ),
+  header('x-service-metadata', 'A flat JSON object, e.g. `{"team":"search","_user":"u-42"}`: kept in the log, and what policies go by.'),
+  header('x-service-trace-id', 'The trace that the request belongs to, in the log.'),
+  header('x-service-span-id', 'Its span in the trace.'),
+  header('x-service-parent-span-id', 'The span above it.'),
+  header('x-service-span-name', 'What to call the span.'),
+  header('x-service-request-timeout', 'Milliseconds after which the provider is given up, if that is sooner than the installation would.'),
+  header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
+  header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
+  header('x-service-debug', '`false` keeps the bodies of request and answer out of the log.'),
+]
+
 const targetHeaders: readonly Json[] = [
   header('x-service-provider', 'A provider name, whose own key is then in `authorization`, or `@slug` of a stored provider.'),
   header('x-service-virtual-key', 'The slug of a virtual key.'),
   header('x-service-custom-host', "The provider's base URL, when it is not the usual one."),
+  ...commonHeaders,
 ]
 
 const storedHeaders: readonly Json[] = [
   header('x-service-virtual-key', 'The slug of a virtual key. Required, unless `x-service-provider: @slug` names a stored provider.'),
   header('x-service-provider', '`@slug` of a stored provider, in place of a virtual key.'),
+  ...commonHeaders,
 ]
 
 const answers: Json = {

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { findProjectPath } from '../database/project-path.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const fields = z.record(z.string(), z.unknown()).optional()
+
+/** A request with its answer. The first of an operation is shown; all of them are executed by a test, in their order. */
+const example = z.object({
+  operation: z.string(),
+  path: fields,
+  query: fields,
+  headers: fields,
+  body: z.unknown().optional(),
+  form: fields,
+  answer: z.unknown().optional(),
+  type: z.string().optional(),
+})
+
+export type Example = z.output<typeof example>
+
+/** The examples of all operations, by `POST /configs`. Read when somebody asks for the document, since no start should pay for it. */
+export function readExamples(): ReadonlyMap<string, Example> {
+  const path = findProjectPath('assets/docs/examples.json')
+  if (path === null) throw new Error('The installation is not complete: assets/docs/examples.json is missing.')
+  const all = z.array(example).parse(JSON.parse(readFileSync(path, 'utf8')))
+  return new Map(all.toReversed().map((one) => [one.operation, one]))
+}
+
+/** The paths of a document with an example in each operation that has one. */
+export const withExamples = (
+  paths: Readonly<Record<string, Json>>,
+  examples: ReadonlyMap<string, Example>,
+): Readonly<Record<string, Json>> =>
+  Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(methods).map(([method, operation]) => {
+          const found = examples.get(`${method.toUpperCase()} ${path}`)
+          return [method, found === undefined ? operation : withExample(toJson(operation), found)]
+        }),
+      ),
+    ]),
+  )
+
+function withExample(operation: Json, shown: Example): Json {
+  const { parameters, requestBody, responses } = operation
+  return {
+    ...operation,
+    parameters: toList(parameters).map((parameter) => withValue(parameter, shown)),
+    ...(requestBody !== undefined && { requestBody: asked(toJson(requestBody), shown) }),
+    responses: { 200: answered(toJson(toJson(responses)['200']), shown), ...withoutSuccess(toJson(responses)) },
+  }
+}
+
+function withValue(parameter: Json, { path, query, headers }: Example): Json {
+  const given: Readonly<Record<string, Json | undefined>> = { path, query, header: headers }
+  const value = given[String(parameter['in'])]?.[String(parameter['name'])]
+  return value === undefined ? parameter : { ...parameter, example: value }
+}
+
+function asked(requestBody: Json, { body, form }: Example): Json {
+  const value = body ?? form
+  if (value === undefined) return requestBody
+  const content = toJson(requestBody['content'])
+  const type = form === undefined ? 'application/json' : 'multipart/form-data'
+  return { ...requestBody, content: { [type]: { ...toJson(content[type] ?? content['*/*']), example: value }, ...other(content, type) } }
+}
+
+function answered(response: Json, { answer, type = 'application/json' }: Example): Json {
+  const description = response['description'] ?? "The provider's answer."
+  if (answer === null) return { ...response, description }
+  const content = toJson(response['content'])
+  return { ...response, description, content: { ...content, [type]: { ...toJson(content[type]), example: answer } } }
+}
+
+const other = ({ ...content }: Json, type: string): Json => Object.fromEntries(Object.entries(content).filter(([name]) => name !== type))
+const withoutSuccess = (responses: Json): Json => other(responses, '200')
+const toJson = (value: unknown): Json => Object.fromEntries(Object.entries(Object(value)))
+const toList = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.map(toJson) : [])

@@ -1,0 +1,51 @@
+import { globSync, readFileSync } from 'node:fs'
+import test from 'ava'
+import { openapiDocument } from '../../src/app/openapi.ts'
+import { readExamples } from '../../src/app/openapi/examples.ts'
+import { features } from '../../src/features/index.ts'
+
+interface Operation {
+  readonly parameters: readonly { readonly in: string; readonly name: string; readonly required?: boolean; readonly example?: unknown }[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, { readonly example?: unknown }>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> }>>
+}
+
+const examples = readExamples()
+const document = openapiDocument(features, { version: '1.0.0', publicUrl: null, examples })
+const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+)
+const advice = 'add it to assets/docs/examples.json, then: node scripts/record-examples.ts'
+
+const hasExample = (content: Readonly<Record<string, { readonly example?: unknown }>> = {}) =>
+  Object.values(content).some((shown) => shown.example !== undefined)
+
+test('every operation has an example: of what it must be given, and of what it answers', (t) => {
+  for (const [name, { parameters, requestBody, responses }] of operations) {
+    t.true(examples.has(name), `${name}: ${advice}`)
+    for (const parameter of parameters.filter(({ required }) => required === true))
+      t.not(parameter.example, undefined, `${name}: ${parameter.name}`)
+    // What can be asked without a body needs none in its example.
+    const given = examples.get(name)
+    const needsBody = requestBody !== undefined && (requestBody.required === true || given?.body !== undefined || given?.form !== undefined)
+    if (needsBody) t.true(hasExample(requestBody.content), `${name}: body`)
+    t.true('200' in responses, name)
+    if (examples.get(name)?.answer !== null) t.true(hasExample(responses['200']?.content), `${name}: answer`)
+  }
+})
+
+test('no example is of what there is not', (t) => {
+  const names = new Set<string>(operations.map(([name]) => name))
+  for (const name of examples.keys()) t.true(names.has(name), name)
+})
+
+test('every header of ours that the gateway reads is described', (t) => {
+  const described = new Set(paths['/chat/completions']?.['post']?.parameters.map(({ name }) => name))
+  const sources = globSync('src/gateway/**/*.ts').map((path) => readFileSync(path, 'utf8'))
+  const read = new Set(
+    sources.flatMap((text) => [...text.matchAll(/\bservice\.(?:get|has)\('([\w-]+)'\)/g)].map(([, name]) => `x-service-${name}`)),
+  )
+  t.true(read.size > 10)
+  t.deepEqual([...read.difference(described)], [])
+})

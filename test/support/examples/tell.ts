@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProjectPath } from '../../../src/app/database/project-path.ts'
+import { startApp, type TestApp } from '../app.ts'
+import { inDatabase } from '../database.ts'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { eventually } from '../eventually.ts'
+import { type Example, mapTexts, type Names, neutral, providerUrl, replaced } from './story.ts'
+
+export const examplesPath = join(findProjectPath('assets/docs') ?? '', 'examples.json')
+
+/** All examples of the description. */
+export const readExamples = (): readonly Example[] => JSON.parse(readFileSync(examplesPath, 'utf8')) as readonly Example[]
+
+/** What an example was answered in this run, without what no example shows. */
+export interface Told {
+  readonly status: number
+  readonly type: string
+  readonly answer: unknown
+}
+
+/** A product that examples are told to. */
+export interface Listener {
+  readonly names: Names
+  /** Asks what an example asks, of the product as it is after all examples before. */
+  tell(example: Example): Promise<Told>
+  stop(): Promise<void>
+}
+
+/** What a provider answers of which the gateway knows nothing. */
+const store = JSON.stringify({ id: 'vs_abc123', object: 'vector_store', name: 'Handbook' })
+
+/** Starts a product with a provider. */
+export async function startListener(): Promise<Listener> {
+  const emulator = await startEmulator()
+  emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
+  const app = await startApp({ env: { LOG_LEVEL: 'warn', PUBLIC_URL: 'https://gateway.example' } })
+  const names: Names = new Map([[providerUrl, emulator.url]])
+  const hosts = { [emulator.url]: providerUrl, [app.baseUrl]: 'https://gateway.example', [new URL(app.baseUrl).host]: 'gateway.example' }
+  const tell = async (example: Example): Promise<Told> => {
+    const { answer, ...told } = await ask(app, example, names)
+    return { ...told, answer: mapTexts(answer, (text) => neutral(text, hosts)) }
+  }
+  return {
+    names,
+    async tell(example) {
+      if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
+      if (!example.operation.startsWith('GET /logs')) return tell(example)
+      let told: Told | null = null
+      const found = async () => {
+        told = await tell(example)
+        return !JSON.stringify(told.answer).includes('"data":[]')
+      }
+      await eventually(found, 10_000, 'the log')
+      return told ?? tell(example)
+    },
+    stop: () => end(app, emulator),
+  }
+}
+
+async function end(app: TestApp, emulator: Emulator): Promise<void> {
+  await app.stop()
+  await emulator.stop()
+}
+
+async function ask(app: TestApp, example: Example, names: Names): Promise<Told> {
+  const { operation, path = {}, query = {}, headers = {}, body, form } = example
+  const [method = '', template = ''] = operation.split(' ')
+  const place = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => names.get(path[name] ?? '') ?? path[name] ?? '')
+  const url = new URL(`${app.baseUrl}/v1${place}`)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, `${replaced(value, names) as string | number | boolean}`)
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...keyFor(app, example),
+      ...(replaced(headers, names) as Record<string, string>),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(replaced(body, names)) }),
+    ...(form !== undefined && { body: toForm(form) }),
+  })
+  return read(response)
+}
+
+function keyFor({ adminKey, workspaceKey }: TestApp, { operation, as }: Example): Record<string, string> {
+  if (as === 'nobody') return {}
+  const managed = as === 'admin' || /^\w+ \/(?:admin|organisations)(?:\/|$)/.test(operation)
+  return { 'x-service-api-key': managed ? adminKey : workspaceKey }
+}
+
+function toForm(fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields))
+    if (value.startsWith('@')) form.set(name, new Blob(['{"custom_id":"1"}\n']), value.slice(1))
+    else form.set(name, value)
+  return form
+}
+
+async function read(response: Response): Promise<Told> {
+  const type = response.headers.get('content-type')?.split(';')[0] ?? ''
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const { status } = response
+  if (type === 'application/json' && bytes.length > 0) return { status, type, answer: JSON.parse(bytes.toString()) as unknown }
+  return { status, type, answer: /^text|jsonl/.test(type) ? bytes.toString() : bytes.length === 0 ? null : '(bytes)' }
+}
+
+/** Usage is counted by traffic that meets a policy; here it is put beside the policy. */
+const countUsage = (app: TestApp): Promise<void> =>
+  inDatabase(app.database.superuser, async (client) => {
+    await client.query(
+      `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage)
+        SELECT gen_random_uuid(), organisation_id, workspace_id, id, 'metadata._user:ada', 12.5 FROM usage_limit_policies`,
+    )
+  })
