@@ -62,7 +62,11 @@ function faultsOf(name: string, value: unknown): readonly { readonly path: Prope
   const parsed = z.union([scalar, comparison]).safeParse(value)
   if (parsed.success) return []
   const nearest = comparison.safeParse(value)
-  return (nearest.error ?? parsed.error).issues.map(({ path, message }) => ({ path, message }))
+  return (nearest.error ?? parsed.error).issues.map((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? { path: [...issue.path, ...issue.keys.slice(0, 1)], message: 'There is no such operator.' }
+      : { path: issue.path, message: issue.message },
+  )
 }
 
 /** When a target is left alone because it fails. */
