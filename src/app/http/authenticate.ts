@@ -48,10 +48,11 @@ export const toActor = (key: KeyView): Actor => ({
 export function demandPermission(key: KeyView, route: Route): void {
   const { permission, organisationKey } = route
   const accepted = typeof permission === 'string' ? [permission] : permission
-  if (organisationKey === true && key.workspaceId !== null)
-    throw new ApiError('AB03', 'A workspace key acts in its own workspace only. This needs an organisation key.')
   const usable = key.token !== undefined && changesThings(route) ? accepted.filter((scope) => tokenScopes(false).has(scope)) : accepted
-  if (usable.some((scope) => key.scopes.has(scope))) return
+  if (usable.some((scope) => key.scopes.has(scope))) {
+    if (organisationKey !== true || key.workspaceId === null) return
+    throw new ApiError('AB03', 'A workspace key acts in its own workspace only. This needs an organisation key.')
+  }
   if (accepted.some((scope) => key.scopes.has(scope))) throw onlyReads(key)
   const claimed = accepted.find((scope) => key.token?.scopes.includes(scope) === true) ?? accepted.join(' or ')
   throw lacks(key, claimed, {
