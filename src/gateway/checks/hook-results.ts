@@ -111,5 +111,5 @@ export function loggedHooks(hooks: HookResults, keepsData: boolean): HookResults
 
 const withoutData = (result: HookResult): HookResult => ({
   ...result,
-  checks: result.checks.map(({ data: _, ...check }) => ({ ...check, data: null })),
+  checks: result.checks.map((check) => Object.assign({}, check, { data: null })),
 })

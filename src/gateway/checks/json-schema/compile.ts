@@ -74,7 +74,10 @@ function anchored(root: unknown, anchor: string): unknown {
   return undefined
 }
 
-/** Makes a schema ready. The result gives what does not fit, and throws when a value asks for too much work. */
+/**
+ * Makes a schema ready. Not a package: the common ones make code of schemas and run their patterns by backtracking, and schemas here
+ * come from callers. The result gives what does not fit, and throws when a value asks for too much work.
+ */
 export function compileSchema(root: unknown): (value: unknown) => readonly SchemaFault[] {
   const patterns = new Map<string, Pattern>()
   const pattern = (source: string): Pattern => {

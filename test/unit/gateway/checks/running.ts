@@ -1,0 +1,42 @@
+import type { Subject, Verdict } from '../../../../src/gateway/checks/check.ts'
+import { findCheck } from '../../../../src/gateway/checks/registry.ts'
+import type { Egress } from '../../../../src/gateway/egress/egress.ts'
+import { noEgress } from '../auth/fake-egress.ts'
+
+interface Running {
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly egress?: Egress
+  readonly now?: () => number
+}
+
+/** Makes a check ready, as it is held for many requests. */
+export function readied(id: string, parameters: object) {
+  const check = findCheck(id)
+  if (check === null) throw new Error(id)
+  return check.ready(check.parameters.parse(parameters))
+}
+
+/** Runs a check on an answer that says one text. */
+export async function judge(
+  ready: ReturnType<typeof readied>,
+  { text = '', headers = {}, egress = noEgress(), now = Date.now }: Running,
+): Promise<Verdict> {
+  const subject: Subject = {
+    phase: 'output',
+    parts: [{ path: ['choices', 0, 'message', 'content'], role: 'assistant', text }],
+    request: {
+      json: { model: 'm' },
+      method: 'POST',
+      path: '/chat/completions',
+      operation: 'chatComplete',
+      stream: false,
+      model: 'm',
+      provider: 'openai',
+      metadata: {},
+      header: (name) => headers[name],
+    },
+    response: { json: {}, status: 200 },
+  }
+  return ready.run(subject, { egress, now, timeoutMs: 1000 })
+}

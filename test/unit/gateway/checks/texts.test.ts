@@ -1,0 +1,124 @@
+import test from 'ava'
+import { fakeEgress, ok } from '../auth/fake-egress.ts'
+import { judge, readied } from './running.ts'
+
+type Case = readonly [parameters: object, passes: readonly string[], fails: readonly string[]]
+
+const json = '{"a":1,"b":null}'
+const python = 'Here:\n```python\nprint(1)\n```\n'
+
+const cases: Readonly<Record<string, readonly Case[]>> = {
+  'default.jsonKeys': [
+    [
+      { keys: ['a', 'x'], operator: 'any' },
+      [json, `Sure: ${json} done`, `\`\`\`json\n${json}\n\`\`\``, '{} then {"x":1}'],
+      ['{"c":1}', 'a: 1', '', '[1]'],
+    ],
+    [{ keys: ['a', 'b'], operator: 'all' }, [json], ['{"a":1}', '{"a":1} {"b":1}']],
+    [{ keys: ['a', 'toString'], operator: 'none' }, ['{"c":1}', '{}'], [json, '{"c":1} {"a":1}', 'no JSON']],
+    [{ keys: ['a'] }, [json, '{"x":"}"} {"a":"{"}'], ['{"b":{"a":1}}', '{"a":']],
+  ],
+  'default.containsCode': [
+    [{ format: 'Python' }, [python, '~~~py\n1\n~~~', '   ```Python3\n'], ['print(1)', '```js\n1\n```', '```pythonic\n', '    ```python\n']],
+    [{ format: 'C++' }, ['```cpp\n', '```c++\n'], ['```c\n', '```csharp\n']],
+    [{ format: 'SQL', not: true }, [python, ''], ['```sql\nSELECT 1\n```', '```PostgreSQL\n']],
+  ],
+  'default.sentenceCount': [
+    [{ minSentences: 2, maxSentences: 3 }, ['One. Two.', 'Is it? It is! So.', 'Er ging. Sie kam.'], ['One.', '', '...', 'A. B. C. D.']],
+    [{ maxSentences: 1 }, ['It costs 1.5 dollars.', 'No full stop', '', '!!! ???'], ['One. Two.']],
+    [{ minSentences: 1, not: true }, ['', '—'], ['One.']],
+  ],
+  'default.wordCount': [[{ minWords: 2, maxWords: 3 }, ['a b', ' a  b\nc '], ['a', 'a b c d', '']]],
+  'default.characterCount': [[{ maxCharacters: 3 }, ['', 'abc'], ['abcd']]],
+  'default.jsonSchema': [
+    [{ schema: { required: ['a'] } }, [json, `text ${json}`], ['{"c":1}', 'none', '']],
+    [{ schema: { required: ['a'] }, not: true }, ['{"c":1}'], [json]],
+  ],
+  'default.regexMatch': [
+    [{ rule: '/^ok$/im' }, ['a\nOK\nb'], ['okay']],
+    [{ rule: '\\bkey\\b', not: true }, ['monkey'], ['a key']],
+  ],
+}
+
+for (const [id, list] of Object.entries(cases))
+  for (const [parameters, passes, fails] of list)
+    test(`${id} ${JSON.stringify(parameters)}`, async (t) => {
+      const ready = readied(id, parameters)
+      for (const text of passes) t.true((await judge(ready, { text })).passed, text)
+      for (const text of fails) t.false((await judge(ready, { text })).passed, text)
+    })
+
+const links = fakeEgress(({ url }) => {
+  if (url.includes('away')) throw new Error('unreachable')
+  return { ...ok({}), status: url.includes('gone') ? 404 : 200 }
+})
+const resolving = { ...links, resolves: (url: string) => Promise.resolve(!url.includes('nowhere')) }
+
+test('default.validUrls calls what is linked, or only looks it up', async (t) => {
+  const pages = readied('default.validUrls', {})
+  for (const [text, passed] of [
+    ['See https://a.test/page. And (http://b.test)!', true],
+    ['See https://a.test/gone', false],
+    ['See https://away.test', false],
+    ['no links, ftp://a.test', true],
+  ] as const)
+    t.is((await judge(pages, { text, egress: resolving })).passed, passed, text)
+  t.deepEqual(
+    links.asked.slice(0, 2).map(({ url }) => url),
+    ['https://a.test/page', 'http://b.test'],
+  )
+  const hosts = readied('default.validUrls', { onlyDNS: true })
+  const before = links.asked.length
+  t.true((await judge(hosts, { text: 'https://a.test/gone', egress: resolving })).passed)
+  const verdict = await judge(hosts, { text: 'https://nowhere.test', egress: resolving })
+  t.false(verdict.passed)
+  t.deepEqual(verdict.data?.['invalidUrls'], ['https://nowhere.test'])
+  t.true(
+    (await judge(readied('default.validUrls', { onlyDNS: true, not: true }), { text: 'https://nowhere.test', egress: resolving })).passed,
+  )
+  t.is(links.asked.length, before)
+  await judge(pages, { text: Array.from({ length: 100 }, (_, at) => `https://a.test/${at}`).join(' '), egress: resolving })
+  t.is(links.asked.length, before + 20)
+})
+
+test('default.log tells a service, and passes whatever comes back', async (t) => {
+  const said: string[] = []
+  const egress = fakeEgress(({ url, headers, body }, count) => {
+    said.push(url, headers['x-token'] ?? '', body ?? '')
+    if (count === 2) throw new Error('away')
+    return { ...ok({}), status: count === 3 ? 500 : 200 }
+  })
+  const ready = readied('default.log', { logURL: 'https://log.test/in?a=b', headers: '{"x-token":"t"}' })
+  for (const says of [/sent, and answered with 200/, /could not be sent/, /answered with 500/]) {
+    const verdict = await judge(ready, { text: 'Hello', egress })
+    t.true(verdict.passed)
+    t.regex(String(verdict.data?.['explanation']), says)
+  }
+  t.deepEqual(said.slice(0, 2), ['https://log.test/in?a=b', 't'])
+  t.like(JSON.parse(said[2] ?? ''), { response: { text: 'Hello', statusCode: 200 }, eventType: 'afterRequestHook' })
+})
+
+/** Patterns and texts on which engines that go back take longer than anyone waits. */
+const hostile: readonly (readonly [rule: string, text: string])[] = [
+  ['(a+)+$', `${'a'.repeat(50_000)}!`],
+  ['(a|a)*b', 'a'.repeat(50_000)],
+  ['(.*)*x', 'y'.repeat(50_000)],
+  ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(50_000)],
+  ['(\\w+\\s?)*$', `${'word '.repeat(10_000)}!`],
+]
+
+test('no pattern takes more than time linear in the text', async (t) => {
+  const nobody = fakeEgress(() => ok({}))
+  const from = process.cpuUsage()
+  for (const [rule, text] of hostile) {
+    await judge(readied('default.regexMatch', { rule }), { text })
+    await judge(readied('default.regexReplace', { rule }), { text })
+  }
+  for (const id of ['default.containsCode', 'default.jsonKeys', 'default.sentenceCount', 'default.validUrls'] as const) {
+    const parameters = { 'default.containsCode': { format: 'Go' }, 'default.jsonKeys': { keys: ['a'] } }[id as 'default.containsCode'] ?? {}
+    for (const text of ['`'.repeat(100_000), '{'.repeat(100_000), '{"a":'.repeat(20_000), 'https://'.repeat(12_000), '``` '.repeat(25_000)])
+      await judge(readied(id, parameters), { text, egress: nobody })
+  }
+  const { user, system } = process.cpuUsage(from)
+  t.true(user + system < 30_000_000, `${(user + system) / 1000} ms`)
+})
