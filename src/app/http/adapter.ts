@@ -6,7 +6,7 @@ import type { Context, Middleware } from './context.ts'
 import { etagOf, parseIfMatch, representations, type Representations } from './etag.ts'
 import type { Frame, Running } from './frame.ts'
 import { idempotencyKey } from './idempotency.ts'
-import { parseInput } from './input.ts'
+import { parseInput, withoutRepeated } from './input.ts'
 import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
 import { demandRunning } from './running.ts'
 
@@ -98,7 +98,13 @@ async function parse(ctx: Context, { route, readBody, paired }: Adapted) {
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
   const ifMatch = toIfMatch(ctx, route, paired)
   const body = route.body === undefined ? undefined : await readBody(ctx, { form: route.form === true })
-  return { input: { params, query: asked, body: parseInput(route.body, body, 'body') }, query, body, key, ifMatch }
+  return {
+    input: { params, query: asked, body: parseInput(route.body, withoutRepeated(body, ctx['params']), 'body') },
+    query,
+    body,
+    key,
+    ifMatch,
+  }
 }
 
 /** Of a query parameter that comes twice the last counts; other names of a parameter count as that one. */

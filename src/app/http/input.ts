@@ -16,6 +16,19 @@ export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, 
   })
 }
 
+/** A body without the fields that say once more what the path says, as some clients send them: `workspace_id` for `:workspaceId`. */
+export function withoutRepeated(body: unknown, params: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const repeats = new Map(
+    Object.entries(Object(params)).flatMap(([name, value]) => [name, toSnakeCase(name)].map((field) => [field, value])),
+  )
+  const fields = Object.entries(body)
+  const kept = fields.filter(([field, value]) => !repeats.has(field) || repeats.get(field) !== value)
+  return kept.length === fields.length ? body : Object.fromEntries(kept)
+}
+
+const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 interface Fault {
   readonly field: string
   readonly text: string

@@ -7,6 +7,9 @@ import { textField } from '../../lib/text.ts'
 /** 0 and 1, as older clients write it, or a boolean. */
 const flag = z.union([z.literal([0, 1]), z.boolean()]).transform(Boolean)
 
+/** Clients that write all names in snake case send it so. */
+const sameDefault = flag.optional().meta({ description: 'Another name of `isDefault`, which counts before it.' })
+
 /** A config is read for every request that uses it, and held in memory. */
 const maxConfigBytes = 128 * 1024
 
@@ -20,6 +23,7 @@ export const createConfigBody = z
     name: nameField,
     config,
     isDefault: flag.optional().meta({ description: 'Whether keys of the workspace that name no config start from this one.' }),
+    is_default: sameDefault,
     slug: slugField.optional(),
     workspace_id: z.string().min(1).max(255).optional(),
   })
@@ -30,6 +34,7 @@ export const updateConfigBody = z
     name: nameField.optional(),
     config: config.optional(),
     isDefault: flag.optional(),
+    is_default: sameDefault,
     status: z.enum(['active', 'archived']).optional(),
   })
   .meta({ id: 'UpdateConfig', description: 'What to change; a config that is given becomes a new version.' })

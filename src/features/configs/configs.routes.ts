@@ -13,6 +13,7 @@ import {
   configView,
   createConfigBody,
   createdConfig,
+  type UpdateConfig,
   updateConfigBody,
   updatedConfig,
   versionFilter,
@@ -32,6 +33,8 @@ import { refuseWhenUsed } from './references.ts'
 
 const resource = 'config'
 
+const isDefault = (body: Pick<UpdateConfig, 'isDefault' | 'is_default'>): boolean | undefined => body.isDefault ?? body.is_default
+
 const writing = (actor: Actor, { vault, egress, level }: Deps) => ({ actor, vault, egress, level })
 
 export const createConfig = route({
@@ -44,7 +47,7 @@ export const createConfig = route({
   response: createdConfig,
 })(async ({ em, actor, deps, body, audit }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, body.workspace_id)
-  const wanted = { name: body.name, slug: body.slug, config: body.config, workspaceId, isDefault: body.isDefault ?? false }
+  const wanted = { name: body.name, slug: body.slug, config: body.config, workspaceId, isDefault: isDefault(body) ?? false }
   const row = await addConfig(em, wanted, writing(actor, deps))
   audit({ id: row.id, workspaceId })
   return { success: true as const, data: { id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' as const } }
@@ -94,8 +97,9 @@ export const updateConfig = route({
   const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
   if (body.status === 'archived') await refuseWhenUsed(em, row)
   if (body.config !== undefined) await replaceContent(em, row, { config: body.config, ...writing(actor, deps) })
-  if (body.isDefault === true && !row.isDefault) await takeDefault(em, row.workspaceId)
-  assignDefined(row, { name: body.name, isDefault: body.isDefault, status: body.status, updatedBy: actor.userId ?? actor.id })
+  const wanted = isDefault(body)
+  if (wanted === true && !row.isDefault) await takeDefault(em, row.workspaceId)
+  assignDefined(row, { name: body.name, isDefault: wanted, status: body.status, updatedBy: actor.userId ?? actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { success: true as const, data: { version_id: row.versionId, object: 'config' as const } }
 })
