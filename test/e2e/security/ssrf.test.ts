@@ -75,6 +75,7 @@ const ofChecks = [
   ['default.webhook', 'webhookURL'],
   ['default.jwt', 'jwksUri'],
   ['default.jwt', 'introspectEndpoint'],
+  ['promptfoo.guard', 'baseUrl'],
 ] as const
 
 const createGuardrail = (id: string, parameters: Fields) =>
