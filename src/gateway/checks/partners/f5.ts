@@ -9,7 +9,7 @@ export const f5Scan = partner({
   title: 'F5 AI Guardrails',
   about: 'Scans the texts with the scanners of a project; passes when they are cleared, or with `redact` when they were redacted.',
   since: '1.5.1',
-  basis: 'documented',
+  basis: 'observed',
   fields: { projectId: z.string().min(1).max(255).optional().meta({ description: 'The project; absent: the one of the key.' }), redact },
   credentials: { apiKey: key, calypsoUrl: calledUrl.default('https://us1.calypsoai.app') },
   secrets: ['apiKey'],

@@ -45,7 +45,7 @@ function resultOf({ results }: z.output<typeof answer>) {
 }
 
 const common = {
-  basis: 'documented',
+  basis: 'observed',
   phases: ['output'],
   credentials: { apiKey: key },
   secrets: ['apiKey'],

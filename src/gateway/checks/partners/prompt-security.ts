@@ -11,7 +11,7 @@ function protect(phase: 'input' | 'output'): Check {
     id: `promptsecurity.protect${what}`,
     title: `Prompt Security: ${name}`,
     about: `Protects the ${name} by the policies of the application: it may be let through, changed or blocked.`,
-    basis: 'documented',
+    basis: 'observed',
     phases: [phase],
     fields: {},
     credentials: { apiDomain: host, apiKey: key },

@@ -8,7 +8,7 @@ export const zscalerProtect = partner({
   title: 'Zscaler AI Guard',
   about: 'Scans the texts by a detection policy; passes unless the policy says `BLOCK`.',
   since: '1.12.0',
-  basis: 'documented',
+  basis: 'observed',
   timeoutMs: 10_000,
   fields: { policyId: z.union([z.string().min(1).max(255), z.int()]).meta({ description: 'The detection policy.' }) },
   credentials: { zscalerApiKey: key },
