@@ -110,8 +110,11 @@ test('a row says what was there before and after, without secrets', async (t) =>
   t.like(creation.after, { name: 'Acct', slug: 'acct', ai_provider_id: 'openai', status: 'active' })
   t.regex(creation.after.credential, /^hmac:/)
   t.deepEqual(
-    creation.related.map(({ table, before, after }: Record<string, unknown>) => [table, before, (after as { slug: string }).slug]),
-    [['providers', null, 'acct']],
+    creation.related.map(({ table, before, after }: Record<string, unknown>) => [table, before, (after as { slug?: string }).slug]),
+    [
+      ['integration_workspaces', null, undefined],
+      ['providers', null, 'acct'],
+    ],
   )
   const changed = await call('PUT', '/integrations/acct', { name: 'Account', description: 'ours' })
   const [change] = await rowsOf(changed.headers['x-request-id'])
