@@ -25,10 +25,10 @@ const after = {
 WITH batch AS (SELECT id FROM things WHERE id > coalesce($1, '0')::integer ORDER BY id LIMIT $2),
 filled AS (UPDATE things SET name = upper(old_name), touched = touched + 1 FROM batch WHERE things.id = batch.id)
 SELECT max(id)::text AS cursor, count(*) AS processed FROM batch`,
-  'v01.12.00/001-drop-old-name': '-- phase: contract\nALTER TABLE things DROP COLUMN old_name;',
+  'v01.12.00/900-drop-old-name': '-- phase: contract\nALTER TABLE things DROP COLUMN old_name;',
 }
 const backfill = 'v01.11.00/002-name-of-old-rows'
-const contract = 'v01.12.00/001-drop-old-name'
+const contract = 'v01.12.00/900-drop-old-name'
 const rows = 2500
 
 const table: FinalizeOptions['table'] = {
