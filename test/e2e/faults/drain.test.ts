@@ -10,6 +10,7 @@ import { startTcpProxy } from '../../support/emulator/tcp-proxy.ts'
 import { chat, exchange, failures, type Load, type Outcome, startLoad, succeeded } from '../../support/load.ts'
 import { readLogged, untilLogged } from '../../support/logged.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
+import { atNight } from '../../support/size.ts'
 
 const provider = '@emulated'
 const json = (origin: string) => chat(origin, { key: workspaceKey, provider })
@@ -35,7 +36,7 @@ async function start(t: ExecutionContext, env: Readonly<Record<string, string>>)
 
 /** Far below the graces of these tests, and enough for a start on a busy machine that is finished before it is ended. */
 const endsWithinMs = 28_000
-const restarts = 5
+const restarts = atNight(5, 3)
 
 /** Answers at a steady pace, streams of one second, and streams that outlast the drain delay. */
 const steadyLoads = (origin: string): readonly Load[] => [

@@ -5,8 +5,9 @@ import { startEmulator } from '../../support/emulator/emulator.ts'
 import { chat, type Load, type Outcome, startLoad, succeeded } from '../../support/load.ts'
 import { readLogged, untilLogged } from '../../support/logged.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
+import { atNight } from '../../support/size.ts'
 
-const rounds = 20
+const rounds = atNight(20, 8)
 const clients = 12
 
 /** Kills come after so many answers of a round: at once, in the middle of a segment, and in the middle of shipping what was left before. */

@@ -52,8 +52,8 @@ const starters = test.macro({
   },
 })
 
-test(starters, 2)
-test(starters, 4)
+test.serial(starters, 2)
+test.serial(starters, 4)
 
 /** The migrations that a process says it applied. */
 const appliedBy = (gatehouse: Gatehouse): readonly string[] =>
@@ -111,7 +111,7 @@ async function killWorker(t: ExecutionContext, gatehouse: Gatehouse, worker: num
   return outcomes
 }
 
-test('WORKERS=2 serves from two processes; one that is killed is replaced, and what it had answered is logged', async (t) => {
+test.serial('WORKERS=2 serves from two processes; one that is killed is replaced, and what it had answered is logged', async (t) => {
   const gatehouse = await startWorkers(t)
   const workers = await workersOf(gatehouse)
   t.is(workers.length, 2)
@@ -130,7 +130,7 @@ test('WORKERS=2 serves from two processes; one that is killed is replaced, and w
   t.log(`${answered.length} answered, ${outcomes.length - answered.length} cut off by two kills`)
 })
 
-test('WORKERS=2: from the first readiness on no request meets a worker that is not ready', async (t) => {
+test.serial('WORKERS=2: from the first readiness on no request meets a worker that is not ready', async (t) => {
   const gatehouse = await startWorkers(t)
   for (let round = 0; round < 2; round += 1) {
     t.is(await gatehouse.signal('SIGTERM'), 0)
@@ -142,7 +142,7 @@ test('WORKERS=2: from the first readiness on no request meets a worker that is n
   }
 })
 
-test('WORKERS=2: SIGTERM drains both workers', async (t) => {
+test.serial('WORKERS=2: SIGTERM drains both workers', async (t) => {
   const gatehouse = await startWorkers(t)
   const workers = await workersOf(gatehouse)
   const begun: Promise<void>[] = []
@@ -163,7 +163,7 @@ test('WORKERS=2: SIGTERM drains both workers', async (t) => {
   t.deepEqual([logged.missing, logged.doubled, logged.unfinished], [[], [], []])
 })
 
-test('WORKERS=2: workers do not outlive a primary that is killed', async (t) => {
+test.serial('WORKERS=2: workers do not outlive a primary that is killed', async (t) => {
   const gatehouse = await startWorkers(t)
   const workers = await workersOf(gatehouse)
   await gatehouse.signal('SIGKILL')
@@ -217,7 +217,7 @@ test(sealed, 'wrong_key', Buffer.alloc(32, 8).toString('base64'))
 test(sealed, 'missing_key', '')
 test(sealed, 'invalid_key', 'not 32 bytes of base64')
 
-test('sealed on an empty database: nothing is made until there is a key', async (t) => {
+test.serial('sealed on an empty database: nothing is made until there is a key', async (t) => {
   const database = await testDatabase({ empty: true })
   t.teardown(() => database.drop())
   const gatehouse = await startGatehouse({ on: database, env: { ENCRYPTION_KEY: '' }, untilReady: false })

@@ -5,10 +5,14 @@ import { killedMigrators, twoMigrators } from '../../../scripts/rehearse/scenari
 import { rollbacks } from '../../../scripts/rehearse/scenarios/rollback.ts'
 import { rollingUpgrade } from '../../../scripts/rehearse/scenarios/side-by-side.ts'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
+import { nightly } from '../../support/size.ts'
 
 let keeper: TestDatabase
 test.before(async () => void (keeper = await testDatabase({ empty: true })))
 test.after.always(() => keeper.drop())
+
+/** The two that take half a minute of a processor each; skipped, and reported so, unless `NIGHTLY=1`. */
+const long = nightly ? test.serial : test.skip
 
 const next = '1.13.0'
 
@@ -63,13 +67,13 @@ test.serial('a migration that cannot be taken up again where it was cut off', as
   t.regex(faults.join('\n'), /^killed after query CREATE TABLE second_step: .*relation "first_step" already exists/s)
 })
 
-test.serial('a migration that takes from older processes what they use', async (t) => {
+long('a migration that takes from older processes what they use', async (t) => {
   const { faults, requests } = await rollingUpgrade(0.2, nextWith('v01.13.00/001-early', 'ALTER TABLE labels DROP COLUMN color_code;'))
   t.true(requests > 10)
   t.regex(faults.join('\n'), /^\d+ times: control.*500/m)
 })
 
-test.serial('data that a rollback does not find, and a verdict that is wrong', async (t) => {
+long('data that a rollback does not find, and a verdict that is wrong', async (t) => {
   const lossy = nextWith(
     'v01.13.00/001-lossy',
     "SELECT set_config('app.scope', 'system', true);",
