@@ -1,4 +1,5 @@
 import { ApiError, toApiError } from '../lib/errors.ts'
+import { createRoster, type Roster } from '../lib/roster.ts'
 import type { Exchange } from './exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Relay } from './relay.ts'
@@ -17,7 +18,7 @@ export interface Gateway {
 
 /** Builds the data plane on its ports. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const relays = new Set<Relay>()
+  const relays = createRoster<Relay>()
   const deps: PipelineDeps = { ...options, relays, prefixes: ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)] }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
@@ -47,7 +48,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-function cutOff(relays: ReadonlySet<Relay>): number {
+function cutOff(relays: Roster<Relay>): number {
   const left = [...relays]
   for (const relay of left) relay.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))
   return left.length

@@ -1,5 +1,6 @@
 import type { Tokens } from './auth/tokens.ts'
 import { type ApiError, toApiError } from '../lib/errors.ts'
+import type { Roster } from '../lib/roster.ts'
 import { inspectAnswer, inspectsAnswer } from './checks/answer.ts'
 import { checkBefore } from './checks/before.ts'
 import { planGuardrails } from './checks/plan.ts'
@@ -35,7 +36,7 @@ export interface PipelineDeps {
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
   /** The answers that are under way, so that a drain can end them. */
-  readonly relays: Set<Relay>
+  readonly relays: Roster<Relay>
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
   /** Told of exchanges whose caller was refused. */
@@ -119,17 +120,17 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
       prefixes: deps.prefixes,
       deadlineAt: performance.now() + timeouts.firstByteMs,
       fail: (error) => {
-        deps.relays.delete(relay)
+        deps.relays.remove(relay)
         reject(error)
       },
       settle: (relayed) => {
-        deps.relays.delete(relay)
+        deps.relays.remove(relay)
         finish(deps, progress, { status: relayed.status, outcome: relayed.outcome, error: relayed.error, relayed })
         endUpload(progress)
         resolve()
       },
       deny: (error, relayed) => {
-        deps.relays.delete(relay)
+        deps.relays.remove(relay)
         answerDenial(deps, progress, { error, relayed })
         resolve()
       },

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError, toApiError } from '../lib/errors.ts'
+import type { Member } from '../lib/roster.ts'
 import { Capture } from './capture.ts'
 import type { Outcome } from './doors.ts'
 import type { EgressCall, EgressHandler } from './egress/egress.ts'
@@ -45,7 +46,8 @@ export interface RelayResult {
  * Passes one answer on: status, headers and bytes as they come, frame by frame for server-sent events, with back-pressure both ways.
  * A class, because it is one handler object per exchange on the hot path.
  */
-export class Relay implements EgressHandler {
+export class Relay implements EgressHandler, Member {
+  place = -1
   readonly #options: RelayOptions
   readonly #capture: Capture
   #call: EgressCall | null = null
