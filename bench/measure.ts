@@ -21,7 +21,6 @@ export interface Round {
 export interface Bench {
   readonly subject: Subject
   readonly started: Started
-  readonly idleMegabytes: number
   readonly aims: { readonly json: Aim; readonly stream: Aim; readonly frames: Aim; readonly slow: Aim }
 }
 

@@ -135,8 +135,8 @@ ${ceiling(report.outcomes)}
 - A request is a chat completion with a body of 1.1 KB, answered with 0.6 KB. Added latency: one connection, direct and through the proxy in
   turn, 1,500 of each a round. Added first token: the same with a short stream, until the first byte of the body, median. Streams of 64 frames: 16 connections,
   each frame its own write. Open streams: 1,000, each with a frame a second, after all load.
-- CPU is user and system time of the process with all its threads, from \`/proc\`; PostgreSQL's stands apart. Memory is resident memory. Idle is before
-  the first request. Cold start is from the start of the process to its first 200 (Gatehouse: on \`/readyz\`, with PostgreSQL running and the schema in place), median of ${report.outcomes.find(({ missing }) => missing === null)?.coldStartsMs.length ?? 0}.
+- CPU is user and system time of the process with all its threads, from \`/proc\`; PostgreSQL's stands apart. Memory is resident memory. Idle is 15 s
+  after the start, before the first chat. Cold start is from the start of the process to its first 200 (Gatehouse: on \`/readyz\`, with PostgreSQL running and the schema in place), median of ${report.outcomes.find(({ missing }) => missing === null)?.coldStartsMs.length ?? 0}.
 - (c) is compiled (\`tsc\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
   for every request. Proof: ${report.sent} requests were answered through it, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
 - (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.

@@ -22,6 +22,8 @@ const { values: options } = parseArgs({
 })
 const rounds = options.quick ? 1 : 3
 const coldStarts = options.quick ? 1 : 3
+/** A runtime gives memory back when it has been idle for some seconds. */
+const idleMs = 15_000
 const proxyCore = '1'
 const loadCore = '0'
 const here = import.meta.dirname
@@ -58,8 +60,7 @@ async function prepare(stand: Stand, subject: Subject): Promise<Bench> {
   say(`starting (${subject.id}) ${subject.label}`)
   const started = await subject.start(stand)
   await subject.prepare?.(stand, started.port)
-  await new Promise((resolve) => setTimeout(resolve, 1500))
-  return { subject, started, idleMegabytes: residentMegabytes(started.running.pid), aims: aimsAt(started.port, subject.headers(stand)) }
+  return { subject, started, aims: aimsAt(started.port, subject.headers(stand)) }
 }
 
 async function startColdly(stand: Stand, subject: Subject): Promise<readonly number[]> {
@@ -121,6 +122,8 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
     stopLater(() => bench.started.running.stop())
     benches.push(bench)
   }
+  await new Promise((resolve) => setTimeout(resolve, idleMs))
+  const idle = new Map(benches.map(({ subject, started }) => [subject.id, residentMegabytes(started.running.pid)]))
   say('warming up')
   const direct = await ask<LoadResult>(tools, { kind: 'load', aim: tools.direct.json, connections, durationMs: 3000 })
   for (const bench of benches) await warmUp(tools, bench)
@@ -147,7 +150,7 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
       label,
       missing: null,
       rounds: measured.get(id) ?? [],
-      idleMegabytes: bench.idleMegabytes,
+      idleMegabytes: idle.get(id) ?? 0,
       heldMegabytes,
       coldStartsMs: await startColdly(stand, subject),
     })

@@ -1,20 +1,14 @@
 import cluster from 'node:cluster'
-import { setFlagsFromString } from 'node:v8'
 import { runPrimary, runWorker } from './app/cluster.ts'
+import { limitHeap } from './app/heap.ts'
 import { run, type StartNotes } from './app/run.ts'
 import type { StartMode } from './app/start-mode.ts'
 import { ConfigError, effectiveSettings, environment, loadConfig, suspiciousNames, type Config } from './config/index.ts'
 import { features } from './features/index.ts'
 
-/**
- * Garbage of a loaded gateway is short-lived requests: collecting it when the heap has grown by a third, and not when it has
- * quadrupled, takes a third of the memory with a thousand streams open, for a few percent of CPU.
- */
-const heapGrowth = '--heap-growing-percent=30'
-
 /** Serves until told to end, in one process or in a primary with workers, and gives the exit code. */
 export async function serve(mode: StartMode): Promise<number> {
-  setFlagsFromString(heapGrowth)
+  limitHeap()
   const start = readSettings(mode)
   if (start === null) return 78
   const { config, notes } = start

@@ -3,6 +3,7 @@ import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createApp } from './app.ts'
 import { readToWorker, unpackDatabase, type ToPrimary } from './cluster-messages.ts'
 import type { Feature } from './feature.ts'
+import { collectStartGarbage } from './heap.ts'
 import { createLoggers } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { onFault } from './signals.ts'
@@ -39,8 +40,13 @@ export async function runWorker(config: Config, features: readonly Feature[]): P
     if (told?.kind === 'database') prepared.resolve(unpackDatabase(config.database, told.database))
     if (told?.kind === 'drain') end(0, told.now)
   })
-  app.started.then(() => tell({ kind: 'ready' }), fail)
+  app.started.then(ready, fail)
   return ended.promise
+}
+
+function ready(): void {
+  collectStartGarbage()
+  tell({ kind: 'ready' })
 }
 
 const tell = (message: ToPrimary) => process.send?.(message)

@@ -4,6 +4,7 @@ import { announcement } from './announce.ts'
 import { createApp, type App } from './app.ts'
 import { BootRefusal } from './boot-refusal.ts'
 import type { Feature } from './feature.ts'
+import { collectStartGarbage } from './heap.ts'
 import { createLoggers, type Loggers } from './log.ts'
 import { onSignals } from './signals.ts'
 import type { StartMode } from './start-mode.ts'
@@ -39,6 +40,7 @@ async function serve(
     const { port } = await app.listen()
     log.info({ host: config.host, port }, 'listening')
     const { provisioned } = await app.started
+    collectStartGarbage()
     log.info({ roles: [...config.roles] }, 'ready')
     process.stdout.write(announcement(config, port, provisioned))
     return await forEver()

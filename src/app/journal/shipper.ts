@@ -38,7 +38,7 @@ const segmentBytes = 4 * 1024 * 1024
 const respawnAfterMs = 1_000
 const stopDeadlineMs = 5_000
 /** Batches are bounded, so that little is enough; a leak ends the thread, which is then started again. */
-const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
+const resourceLimits = { maxOldGenerationSizeMb: 128 }
 const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
 /** Starts shipping: what dead processes left first, then what is appended, within a second. */
