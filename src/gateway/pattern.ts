@@ -3,14 +3,18 @@ import { RE2JS } from 're2js'
 /** A regular expression of a caller's own. It takes time linear in the text, whatever it says. */
 export interface Pattern {
   test(text: string): boolean
-  /** The parts that match, in order, at most so many. */
-  matches(text: string, limit: number): readonly { readonly start: number; readonly end: number }[]
+  /** The parts that match, in order. Throws when they are too many, or take too long to find: each search is linear, thousands need not be. */
+  matches(text: string): readonly { readonly start: number; readonly end: number }[]
 }
 
 /** The longest pattern, in characters. */
 export const longestPattern = 1024
 /** Counted repeats multiply; beyond this many instructions a pattern is refused. */
 const largestProgram = 10_000
+/** More matches than anyone writes. */
+const maxMatches = 10_000
+/** One search takes an eighth of this for each character; what takes so much longer looks at the same ones again and again. */
+const searchMs = { least: 50, perCharacter: 0.001 }
 
 const flags: Readonly<Record<string, number>> = { i: RE2JS.CASE_INSENSITIVE, m: RE2JS.MULTILINE, s: RE2JS.DOTALL }
 
@@ -28,11 +32,18 @@ export function patternFault(source: string): string | null {
 export function compilePattern(source: string): Pattern {
   const compiled = compile(source)
   return {
-    test: (text) => compiled.matcher(text).find(),
-    matches(text, limit) {
+    test: (text) => compiled.test(text),
+    matches(text) {
+      // Where it matches costs a hundred times as much to know as whether it does.
+      if (!compiled.test(text)) return []
+      const until = performance.now() + Math.max(searchMs.least, text.length * searchMs.perCharacter)
       const matcher = compiled.matcher(text)
       const found: { start: number; end: number }[] = []
-      while (found.length < limit && matcher.find()) found.push({ start: matcher.start(), end: matcher.end() })
+      while (matcher.find()) {
+        found.push({ start: matcher.start(), end: matcher.end() })
+        if (found.length > maxMatches) throw new Error(`The pattern matches more than ${maxMatches} times.`)
+        if (performance.now() > until) throw new Error('The pattern takes too long to find all its matches in so long a text.')
+      }
       return found
     },
   }

@@ -122,3 +122,14 @@ test('no pattern takes more than time linear in the text', async (t) => {
   const { user, system } = process.cpuUsage(from)
   t.true(user + system < 30_000_000, `${(user + system) / 1000} ms`)
 })
+
+test('a pattern that looks at the same text for each of its matches, or matches everywhere, is given up, and says so', async (t) => {
+  const from = process.cpuUsage()
+  for (const [rule, text, says] of [
+    ['a*b|a', 'a'.repeat(100_000), /takes too long/],
+    ['o', 'o'.repeat(20_000), /matches more than 10000 times/],
+  ] as const)
+    await t.throwsAsync(async () => judge(readied('default.regexReplace', { rule }), { text }), { message: says })
+  const { user, system } = process.cpuUsage(from)
+  t.true(user + system < 5_000_000, `${(user + system) / 1000} ms`)
+})
