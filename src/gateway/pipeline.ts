@@ -9,6 +9,7 @@ import { chooseConfig, mayHaveConfig } from './config/choose.ts'
 import type { Journal, Ledger, Snapshot } from './doors.ts'
 import type { Egress, EgressHandler } from './egress/egress.ts'
 import type { Exchange } from './exchange.ts'
+import { explainPath } from './explain-path.ts'
 import { finish } from './finish.ts'
 import { headerValue, sortHeaders } from './headers.ts'
 import { forwardedHeaders } from './forward.ts'
@@ -59,7 +60,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     if (progress.guardrails !== null) await checkBefore(progress, checkDeps(deps))
     await send(deps, progress)
   } catch (thrown) {
-    answerFailure(deps, progress, toApiError(thrown))
+    answerFailure(deps, progress, explainPath(toApiError(thrown), progress))
   }
 }
 

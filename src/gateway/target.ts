@@ -149,9 +149,10 @@ function callerCredential(
   return { key, fields: details === noFields ? fields : { ...fields, ...details } }
 }
 
-/** `Authorization: Key abc` and the like: the part behind the scheme. */
+/** `Authorization: Key abc` and the like: the part behind the scheme. `Bearer` with nothing behind it, as of an unset variable, is no key. */
 function otherScheme(authorization: string | undefined): string | undefined {
   if (authorization === undefined || bearerToken(authorization) !== undefined) return undefined
+  if (/^bearer *$/i.test(authorization)) return undefined
   return authorization.split(' ')[1] ?? authorization
 }
 

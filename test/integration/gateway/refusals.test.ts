@@ -105,6 +105,26 @@ test.serial(
   'budget_exhausted',
 )
 test.serial('no provider', refused, chatPath, post(keyOnly), 400, 'missing_provider', 'x-service-provider')
+const message = async (path: string, key: string) => {
+  const { text } = await send(`${bed.origin}${path}`, post({ 'x-service-api-key': key }))
+  return (JSON.parse(text) as ErrorBody).error.message
+}
+test.serial("a misspelt path of the control plane is told to be taken for a provider's; a path of ours is not", async (t) => {
+  const told = /\/v1\/prompt is no path of Gatehouse's own, and is taken for a provider's\.$/
+  t.regex(await message('/v1/prompt?page_size=1', workspaceKey), told)
+  t.regex(await message('/v1/prompt', 'gh-without-scope-00000000000000000'), told)
+  t.notRegex(await message(chatPath, workspaceKey), /taken for/)
+  t.notRegex(await message(chatPath, 'gh-without-scope-00000000000000000'), /taken for/)
+})
+test.serial(
+  'Bearer with nothing behind it, as of an unset variable',
+  refused,
+  chatPath,
+  post({ ...keyOnly, 'x-service-provider': 'openai', authorization: 'Bearer ' }),
+  400,
+  'missing_credential',
+  'authorization',
+)
 test.serial(
   'an unknown provider',
   refused,
