@@ -8,7 +8,7 @@ export function announcement(config: Pick<Config, 'host' | 'publicUrl' | 'init'>
   const lines = ['', `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs`, '']
   if (provisioned !== null) lines.push(...firstKeys(config.init, provisioned))
   lines.push('Try it:', `  curl ${origin}/v1/health`)
-  const key = provisioned === null || config.init.workspaceApiKey !== null ? '$GATEHOUSE_KEY' : provisioned.workspaceApiKey
+  const key = provisioned === null || config.init.workspaceApiKey !== null ? '$WORKSPACE_KEY' : provisioned.workspaceApiKey
   lines.push(
     '',
     "A first request, with your own provider's key:",

@@ -59,6 +59,8 @@ const forEver = () => new Promise<never>(() => {})
 export function startFailed(log: Logger, error: unknown): number {
   if (!(error instanceof BootRefusal)) {
     log.fatal({ err: error }, 'the start failed')
+    const taken = takenAddress(error)
+    if (taken !== null) process.stderr.write(`Gatehouse does not start: something else listens at ${taken}. End it, or set PORT.\n`)
     return 1
   }
   const { code, advice, message } = error
@@ -66,6 +68,12 @@ export function startFailed(log: Logger, error: unknown): number {
   process.stderr.write(`Gatehouse does not start: ${message}.\n`)
   return 78
 }
+
+/** The address that could not be listened on because it is in use: so often the reason that it is told in words. */
+const takenAddress = (error: unknown): string | null =>
+  error instanceof Error && Reflect.get(error, 'code') === 'EADDRINUSE'
+    ? `${String(Reflect.get(error, 'address'))}:${String(Reflect.get(error, 'port'))}`
+    : null
 
 /** Logs the effective settings, and the names that are probably misspelt. */
 export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {

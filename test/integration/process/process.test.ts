@@ -93,7 +93,7 @@ test('a port that is taken and a password that is wrong end the process with a c
   const port = typeof address === 'object' && address !== null ? String(address.port) : ''
   const blocked = startProduct({ ...env, PORT: port })
   t.is(await blocked.exit(), 1)
-  t.regex(blocked.output(), /EADDRINUSE/)
+  t.regex(blocked.output(), /something else listens at 127\.0\.0\.1:\d+\. End it, or set PORT/)
   const stranger = startProduct({ ...env, DB_PASS: 'wrong' })
   t.is(await stranger.exit(), 1)
   t.regex(stranger.output(), /check DB_USER and DB_PASS/)
