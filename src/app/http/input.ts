@@ -1,12 +1,13 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
+import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
 import { scrubSecrets } from '../../lib/scrub.ts'
 import { isSecretName } from '../secret-names.ts'
 
 /** The parsed value. Throws AB01 that names every wrong field, its bound, and what came instead. */
 export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, place: 'path' | 'query' | 'body'): T | undefined {
   if (schema === undefined) return undefined
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { error: plainIssue })
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.slice(0, maxFaults).flatMap((issue) => describe(issue, value, []))
   const [first] = faults
@@ -46,7 +47,7 @@ function describe(issue: z.core.$ZodIssue, root: unknown, parents: readonly Prop
     if (nearest.length > 0 && depth(nearest) > 0) return nearest.slice(0, maxFaults).flatMap((inner) => describe(inner, root, path))
   }
   const field = toField(path)
-  return [{ field, text: `\`${field}\`: ${issue.message}${got(root, path)}` }]
+  return [{ field, text: `\`${field}\`: ${withoutFullStop(issue.message)}${got(root, path)}` }]
 }
 
 /** How far into the value a branch of a union got before it failed. */

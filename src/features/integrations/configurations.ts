@@ -5,6 +5,7 @@ import { baseUrlOf, withDefaults } from '../../gateway/providers/endpoint.ts'
 import { secretFields } from '../../gateway/providers/fields.ts'
 import type { Provider } from '../../gateway/providers/provider.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
 import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
 import { toFields } from './credential-fields.ts'
 
@@ -26,7 +27,7 @@ export function catalogueRow(aiProviderId: string, param: string): Provider {
 /** Checks configurations against their kind of provider. AB01 names the field as `configurations.<name>`. */
 export function parseConfigurations(given: Configurations, { aiProviderId, hasKey }: ConfigurationContext): Configurations {
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
-  const parsed = schemaFor(aiProviderId, provider).safeParse(given)
+  const parsed = schemaFor(aiProviderId, provider).safeParse(given, { error: plainIssue })
   if (!parsed.success) throw toFault(parsed.error)
   const configurations = parsed.data
   if (configurations['custom_host'] === undefined) {
@@ -59,7 +60,7 @@ function demandAll(configurations: Configurations, names: readonly string[]): vo
 function toFault(error: z.ZodError): ApiError {
   const issue = error.issues[0]
   if (issue?.code === 'unrecognized_keys') return fault(issue.keys[0] ?? '', 'is no configuration of this provider')
-  return fault(issue?.path.join('.') ?? '', `is wrong: ${issue?.message ?? 'unknown fault'}`)
+  return fault(issue?.path.join('.') ?? '', `is wrong: ${withoutFullStop(issue?.message ?? 'unknown fault')}`)
 }
 
 const fault = (name: string, text: string): ApiError =>

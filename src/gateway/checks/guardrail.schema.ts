@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plainIssue } from '../../lib/plain-issue.ts'
 import { findCheck } from './registry.ts'
 
 /** What a success or a failure is worth, as a score for the request. */
@@ -48,7 +49,7 @@ interface Issue {
 function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[]): readonly Issue[] {
   const check = findCheck(id)
   if (check === null) return [{ path: path.slice(0, -1), message: `There is no check ${JSON.stringify(id.slice(0, 100))}.` }]
-  return (check.parameters.safeParse(given ?? {}).error?.issues ?? []).map((issue) =>
+  return (check.parameters.safeParse(given ?? {}, { error: plainIssue }).error?.issues ?? []).map((issue) =>
     issue.code === 'unrecognized_keys'
       ? { path: [...path, ...issue.path, ...issue.keys.slice(0, 1)], message: `The check ${check.id} has no such parameter.` }
       : { path: [...path, ...issue.path], message: issue.message },

@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { plainIssue } from '../../lib/plain-issue.ts'
 import { createRecent } from '../../lib/recent.ts'
 import type { ConfigView, KeyView, RequestDefaults, Snapshot } from '../doors.ts'
 import type { CallerHeaders } from '../headers.ts'
@@ -67,7 +68,7 @@ function inline(text: string, key: KeyView): ChosenConfig {
     throw new ApiError('forbidden', `Configs in ${header} are not allowed here. Store the config, and send its slug.`, { param: header })
   const known = checked.get(text)
   if (known !== undefined) return known
-  const parsed = gatewayConfig.safeParse(parsedHeader(text))
+  const parsed = gatewayConfig.safeParse(parsedHeader(text), { error: plainIssue })
   if (!parsed.success) {
     const { path, message } = firstFault(parsed.error)
     throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })

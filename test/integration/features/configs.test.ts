@@ -115,7 +115,7 @@ test('credentials are sealed, shown as a mask, and kept when the mask comes back
 const wrong: readonly (readonly [config: unknown, param: string, message: RegExp])[] = [
   [{}, 'config', /says nothing/],
   [{ name: 'only a name' }, 'config', /says nothing/],
-  ['{}', 'config', /expected object/],
+  ['{}', 'config', /expected an object/],
   [{ provider: 'nobody' }, 'config.provider', /no such provider/],
   [{ provider: 'openai', nonsense: 1 }, 'config.nonsense', /no such field/],
   [{ targets: [{ provider: 'openai' }] }, 'config.strategy', /need a strategy/],

@@ -75,5 +75,5 @@ test('a record with a wrong value names its key', (t) => {
 
 test('a circular or unprintable value does not break the message', (t) => {
   const error = t.throws(() => parseInput(z.object({ a: z.string() }), { a: undefined }, 'query'), { instanceOf: ApiError })
-  t.is(error?.message, 'The query is not valid: `a`: Invalid input: expected string, received undefined (missing).')
+  t.is(error?.message, 'The query is not valid: `a`: expected a string (missing).')
 })
