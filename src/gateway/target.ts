@@ -198,9 +198,13 @@ function catalogRow(id: string, param: string): Provider {
 }
 
 const unknownSlug = ({ slug, param }: Reference) =>
-  new ApiError('unknown_provider', `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace.`, {
-    param,
-  })
+  new ApiError(
+    'unknown_provider',
+    `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace. GET /v1/providers lists them.`,
+    {
+      param,
+    },
+  )
 
 const noProvider = () =>
   new ApiError(

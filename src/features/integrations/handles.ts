@@ -21,6 +21,8 @@ export interface ProviderFields {
 export interface NewProvider extends ProviderFields {
   readonly name: string
   readonly slug?: string | undefined
+  /** The slug when none is asked for, with a suffix if it is taken; absent: one made from the name. */
+  readonly slugLike?: string
   readonly kind: ProviderEntity['kind']
   readonly isDefault?: boolean
   readonly workspaceId: string
@@ -55,8 +57,8 @@ export async function addProvider(
   return row
 }
 
-async function chooseSlug(em: EntityManager, { slug, name, workspaceId }: NewProvider): Promise<string> {
-  const wanted = slug ?? toSlug(name, 'provider')
+async function chooseSlug(em: EntityManager, { slug, slugLike, name, workspaceId }: NewProvider): Promise<string> {
+  const wanted = slug ?? slugLike ?? toSlug(name, 'provider')
   await holdSlug(em, `providers:${workspaceId}`, wanted)
   if (slug !== undefined) return slug
   return freeSlug(
@@ -72,12 +74,11 @@ interface DefaultProviders {
 
 /** Gives each workspace that has no provider of the integration one that is archived with it; however many, in a few queries. */
 export async function addDefaultProviders(em: EntityManager, integration: Integration, { wanted, actor }: DefaultProviders): Promise<void> {
-  const { id: integrationId, organisationId, name } = integration
+  const { id: integrationId, organisationId, name, slug: made } = integration
   const there = await em.find(ProviderEntity, { organisationId, integrationId, status: { $ne: 'archived' } }, { fields: ['workspaceId'] })
   const served = new Set(there.map(({ workspaceId }) => workspaceId))
   const missing = wanted.filter(({ workspaceId }) => !served.has(workspaceId))
   if (missing.length === 0) return
-  const made = toSlug(name, 'provider')
   await holdSlug(em, `providers:${integrationId}`, made)
   const taken = await em.find(ProviderEntity, { organisationId, slug: made, status: { $ne: 'archived' } }, { fields: ['workspaceId'] })
   const takenIn = new Set(taken.map(({ workspaceId }) => workspaceId))

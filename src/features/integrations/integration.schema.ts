@@ -72,7 +72,9 @@ export const createIntegrationBody = z
     key: providerKey.optional(),
     workspace_id: z.string().min(1).max(255).optional(),
     create_default_provider: z.boolean().default(true),
-    default_provider_slug: slugField.optional(),
+    default_provider_slug: slugField
+      .optional()
+      .meta({ description: 'The slug of the provider that comes with it; that of the integration unless given.' }),
     ...common,
   })
   .meta({ id: 'CreateIntegration', description: 'A new integration: a provider account and how to reach it.' })

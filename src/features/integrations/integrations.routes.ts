@@ -46,6 +46,7 @@ export const createIntegration = route({
     const handle = {
       name: row.name,
       slug: body.default_provider_slug,
+      slugLike: row.slug,
       kind: 'provider',
       isDefault: true,
       workspaceId: home,

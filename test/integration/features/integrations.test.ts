@@ -80,6 +80,16 @@ test('slugs: chosen ones collide, made ones get a suffix, deleted ones are free 
   t.is((await made({ name: 'x', slug: 'same-name' })).slug, 'same-name')
 })
 
+test('the provider that comes along has the slug of the integration, and a suffix where another has it', async (t) => {
+  await made({ name: 'Some account', slug: 'the-account' })
+  t.is((await control.call(acme.adminKey, 'GET', '/providers/the-account')).status, 200)
+  t.is((await control.call(acme.adminKey, 'GET', '/providers/some-account')).status, 404)
+  await made({ name: 'x', slug: 'another', default_provider_slug: 'wanted-too' })
+  await made({ name: 'x', slug: 'wanted-too' })
+  const { data } = (await control.call(acme.adminKey, 'GET', '/providers?page_size=100')).body as { data: { slug: string }[] }
+  t.is(data.filter(({ slug }) => /^wanted-too-[a-z0-9]{6}$/.test(slug)).length, 1)
+})
+
 test('one name given by many at once makes as many slugs', async (t) => {
   const rows = await Promise.all(Array.from({ length: 8 }, () => made({ name: 'Crowd' })))
   const slugs = new Set(rows.map(({ slug }) => slug))
