@@ -21,13 +21,20 @@ export function parseJsonPath(text: string): readonly Step[] | null {
   return steps.length === 0 ? null : steps
 }
 
-/** The paths without wildcards that exist in a value. */
-export function existingPaths(value: unknown, steps: readonly Step[], before: JsonPath = []): readonly JsonPath[] {
-  const [first, ...rest] = steps
-  if (first === undefined) return [before]
-  if (first === everyItem) return Array.isArray(value) ? value.flatMap((item, at) => existingPaths(item, rest, [...before, at])) : []
-  const child = childOf(value, first)
-  return child === undefined ? [] : existingPaths(child, rest, [...before, first])
+/** The paths without wildcards that exist in a value; null when more than so many places would have to be looked at. */
+export function existingPaths(value: unknown, wanted: readonly (readonly Step[])[], most: number): readonly JsonPath[] | null {
+  const found: JsonPath[] = []
+  let left = most
+  const look = (part: unknown, steps: readonly Step[], before: JsonPath): boolean => {
+    const [first, ...rest] = steps
+    left -= 1
+    if (left < 0) return false
+    if (first === undefined) return found.push(before) > 0
+    if (first === everyItem) return !Array.isArray(part) || part.every((item, at) => look(item, rest, [...before, at]))
+    const child = childOf(part, first)
+    return child === undefined || look(child, rest, [...before, first])
+  }
+  return wanted.every((steps) => look(value, steps, [])) ? found : null
 }
 
 /** The own member or item of a value; undefined when there is none. */

@@ -5,6 +5,9 @@ import { existingPaths } from '../../lib/json-path.ts'
 import { isRecordBody, type RequestBody } from '../body.ts'
 import type { BodyChanges } from './compile.ts'
 
+/** So many places of a body are looked at for what is dropped: a body of a million items must not keep everybody else waiting. */
+const maxPlaces = 100_000
+
 /**
  * A body with the config's parameters: defaults where the caller said nothing, overrides, then without what is dropped. A body that
  * stays the same is the very same; of one that changes every other byte stays. Throws `invalid_request` for a body without parameters.
@@ -19,7 +22,8 @@ export function changeBody(body: RequestBody, { override, fallback, drop }: Body
     body,
     [...absent, ...different].map(([name, value]): JsonEdit => ({ path: [name], value })),
   )
-  const dropped = drop.flatMap((steps) => existingPaths(set.json, steps))
+  const dropped = existingPaths(set.json, drop, maxPlaces)
+  if (dropped === null) throw tooManyPlaces()
   return editBody(
     set,
     dropped.map((path): JsonEdit => ({ path, value: undefined })),
@@ -34,6 +38,11 @@ export function editBody(body: RequestBody, edits: readonly JsonEdit[]): Request
   const json: unknown = JSON.parse(text)
   return { ...body, bytes, json, length: bytes.length }
 }
+
+const tooManyPlaces = () =>
+  new ApiError('invalid_request', `The config of this request drops parameters at more than ${maxPlaces} places of the body.`, {
+    param: 'drop_params',
+  })
 
 const noParameters = () =>
   new ApiError('invalid_request', 'The config of this request sets or drops parameters, which only a body that is a JSON object has.', {

@@ -75,10 +75,17 @@ test('paths are read', (t) => {
 
 test('wildcards stand for what is there', (t) => {
   const value = { tools: [{ strict: true }, {}, { strict: null }], a: 1 }
-  t.deepEqual(existingPaths(value, parseJsonPath('tools[*].strict') ?? []), [
+  const found = (...paths: string[]) =>
+    existingPaths(
+      value,
+      paths.map((path) => parseJsonPath(path) ?? []),
+      9,
+    )
+  t.deepEqual(found('tools[*].strict'), [
     ['tools', 0, 'strict'],
     ['tools', 2, 'strict'],
   ])
-  t.deepEqual(existingPaths(value, parseJsonPath('a.b') ?? []), [])
-  t.deepEqual(existingPaths(value, ['constructor']), [])
+  t.deepEqual(found('a.b'), [])
+  t.deepEqual(found('constructor'), [])
+  t.is(found('tools[*].strict', 'a', 'a'), null, 'ten places and more')
 })
