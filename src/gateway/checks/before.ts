@@ -7,6 +7,7 @@ import { requestFacts } from './facts.ts'
 import { requestTexts } from './request-texts.ts'
 import { lastText } from './inspection.ts'
 import { type Inspected, type RunDeps, runGuardrails } from './run.ts'
+import { isVast, vast } from './walk.ts'
 
 /** A request body as checks see it, and as it can be sent. */
 interface InspectedBody extends Inspected {
@@ -36,7 +37,8 @@ export async function checkBefore(progress: Progress, deps: RunDeps): Promise<vo
   if (outcome.deniedBy !== null) throw denial(outcome.deniedBy, progress.hooks)
 }
 
-const inspected = (body: RequestBody, operation: string): InspectedBody => ({ body, json: body.json, parts: partsOf(body, operation) })
+const inspected = (body: RequestBody, operation: string): InspectedBody =>
+  isVast(body.json) ? { body, json: body.json, parts: [], unread: vast } : { body, json: body.json, parts: partsOf(body, operation) }
 
 /** A body that is no JSON and is held is one text; one that is passed on as it comes says nothing that can be read. */
 function partsOf(body: RequestBody, operation: string): readonly TextPart[] {

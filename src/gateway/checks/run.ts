@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Egress } from '../egress/egress.ts'
-import type { BodyEdit, Phase, RequestFacts, Scope, Subject, TextPart, Verdict } from './check.ts'
+import type { BodyEdit, Check, Phase, RequestFacts, Scope, Subject, TextPart, Verdict } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import { type CheckRun, type HookResult, lets, toHookResult } from './hook-results.ts'
 
@@ -10,6 +10,8 @@ export interface Inspected {
   readonly parts: readonly TextPart[]
   /** Why nobody can read it; then every check that has to fails itself. */
   readonly unreadable?: string
+  /** Why its texts were not collected; then every check of texts fails itself. */
+  readonly unread?: string
 }
 
 export interface RunOptions<Body extends Inspected> {
@@ -124,9 +126,7 @@ async function judged<Body extends Inspected>(
   check: GuardrailCheck,
   { phase, body, request, status, deps }: RunOptions<Body>,
 ): Promise<Verdict> {
-  const { id, since } = check.definition
-  if (!deps.atLeast(since)) throw new Error(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
-  if (body.unreadable !== undefined && check.definition.readsBody) throw new Error(body.unreadable)
+  demandReadable(check.definition, body, deps)
   const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
   if (check.definition.reads === 'text') {
     if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
@@ -143,6 +143,13 @@ async function judged<Body extends Inspected>(
   const { egress, now } = deps
   const verdict = check.ready.run(subject, { egress, now, timeoutMs: check.timeoutMs })
   return verdict instanceof Promise ? inTime(verdict, check.timeoutMs) : verdict
+}
+
+/** Throws why a check cannot tell. */
+function demandReadable({ id, since, reads, readsBody }: Check, { unreadable, unread }: Inspected, { atLeast }: RunDeps): void {
+  if (!atLeast(since)) throw new Error(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
+  if (unreadable !== undefined && readsBody) throw new Error(unreadable)
+  if (unread !== undefined && reads === 'text') throw new Error(unread)
 }
 
 /** A call may take several steps, each with the limit of the whole: together they get no more. */

@@ -1,6 +1,6 @@
 import { editJson } from '../../lib/json-edit.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
-import { everyText, type Fields, isFields, items } from './walk.ts'
+import { everyText, type Fields, isFields, isVast, items } from './walk.ts'
 
 /** A text in one frame of a stream. */
 export interface FrameText {
@@ -45,16 +45,20 @@ function toFrame(bytes: Buffer): Frame {
 
 const lastTypes = new Set(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
 
-const dataLine = /^data: ?(.*)$/gm
+/** The lines end where those of the client's parser do: at CR and LF, and not at the other line ends that Unicode has. */
+const linesOf = (bytes: Buffer): readonly string[] => bytes.toString('utf8').split(/\r\n|\n|\r/)
 
 const dataOf = (bytes: Buffer): string =>
-  [...bytes.toString('utf8').replaceAll(/\r\n?/g, '\n').matchAll(dataLine)].map(([, line = '']) => line).join('\n')
+  linesOf(bytes)
+    .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : line.startsWith('data:') ? [line.slice(5)] : []))
+    .join('\n')
 
+/** The JSON of a frame; undefined when it is none, or too much to be looked through: then it is a text like any other. */
 function parsed(data: string): unknown {
   if (!data.startsWith('{') && !data.startsWith('[')) return undefined
   try {
     const json: unknown = JSON.parse(data)
-    return json
+    return isVast(json) ? undefined : json
   } catch {
     return undefined
   }
@@ -65,8 +69,7 @@ export function rewriteFrame(bytes: Buffer, edits: readonly { readonly path: Jso
   const data = dataOf(bytes)
   const json = parsed(data)
   const changed = json === undefined ? (edits.at(-1)?.value ?? '') : editJson(data, edits)
-  const lines = bytes.toString('utf8').replaceAll(/\r\n?/g, '\n').split('\n')
-  const others = lines.filter((line) => line !== '' && !line.startsWith('data:'))
+  const others = linesOf(bytes).filter((line) => line !== '' && !line.startsWith('data:'))
   return Buffer.from([...others, ...changed.split('\n').map((line) => `data: ${line}`), '', ''].join('\n'))
 }
 

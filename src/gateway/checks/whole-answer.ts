@@ -9,7 +9,7 @@ import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
 import type { BodyEdit } from './check.ts'
 import { responseTexts } from './response-texts.ts'
 import type { Inspected, Outcome } from './run.ts'
-import { isFields } from './walk.ts'
+import { isFields, isVast, vast } from './walk.ts'
 
 /** An answer as checks see it, and as it can be sent. */
 interface Answer extends Inspected {
@@ -132,6 +132,7 @@ function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspectio
 function toAnswer(text: string, isJson: boolean, { progress }: Inspection): Answer {
   const json = isJson ? parsed(text) : undefined
   if (json === undefined) return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }] }
+  if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
   const { operation, exchange } = progress
   return { text, isJson: true, json, parts: responseTexts(json, { operation: operation.name, method: exchange.req.method ?? 'GET' }) }
 }

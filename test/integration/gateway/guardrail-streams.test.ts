@@ -118,6 +118,13 @@ test.serial('a stream that passes is the provider’s, byte for byte', async (t)
   }
 })
 
+test.serial('line ends that only Unicode has end no line of a stream, and hide nothing', async (t) => {
+  for (const end of ['\u2028', '\u2029', '\u0085']) {
+    says([`Well,${end}the secret`])
+    t.is((await ask({ output: [forbid('secret')] })).status, 446)
+  }
+})
+
 test.serial('what is said goes on while the rest is still being said', async (t) => {
   says(filler(200), 5)
   const { url, headers, body } = optionsOf({ output: [without('secret')] })

@@ -271,6 +271,37 @@ test.serial('a body cannot be hidden from a guardrail', async (t) => {
   t.is(media.status, 404)
 })
 
+test.serial('a heap of crumbs is no hiding place, on neither way', async (t) => {
+  const crumbs = say(Array.from({ length: 100_000 }, () => ({})))
+  const strict = one('default.regexMatch', { rule: 'secret', not: true, on_error: 'deny' })
+  t.is((await ask({ input: [strict], body: crumbs })).status, 446)
+  t.is((await ask({ input: [one('default.modelWhitelist', { models: ['other'] })], body: crumbs })).status, 446, 'the model can be read')
+  t.is(emulator.requests.length, 0)
+  const nested = `${'{"content":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+  emulator.script({ behaviour: { body: nested, headers: { 'content-type': 'application/json' } } })
+  t.is((await ask({ output: [strict] })).status, 446)
+})
+
+const manyTools = { ...say('x'), tools: Array.from({ length: 20_000 }, () => ({})) }
+
+test.serial('many tools are compared with many names at once', async (t) => {
+  const names = Array.from({ length: 400 }, (_, at) => `t${at}`)
+  const from = process.cpuUsage()
+  const answer = await ask({ input: [one('default.requestParametersCheck', { tools: { allowedTypes: names } })], body: manyTools })
+  const { user, system } = process.cpuUsage(from)
+  t.is(answer.status, 446)
+  t.true(answer.text.length < 2000)
+  t.true(user + system < 800_000, `${(user + system) / 1000} ms`)
+})
+
+test.serial('what is dropped in too many places is refused', async (t) => {
+  const answer = await ask({ more: { drop_params: ['x[*]'] }, body: { ...say('x'), x: Array.from({ length: 150_000 }, () => 0) } })
+  t.is(answer.status, 400)
+  t.like(errorIn(answer), { param: 'drop_params' })
+  t.is((await ask({ more: { drop_params: ['x[*]'] }, body: { ...say('x'), x: [1, 2] } })).status, 200)
+  t.deepEqual(emulator.requests.at(-1)?.json, { ...say('x'), x: [] })
+})
+
 test.serial('the pass-through is the provider’s, byte for byte, unless it is denied', async (t) => {
   const path = '/v1/echo'
   const plain = await ask({ path })

@@ -1,7 +1,11 @@
 /** So many candidates are looked at: a text of brackets must not keep us. */
 const maxCandidates = 50
 
-const fenced = /```+(?:json|JSON)?[ \t]*\n?([\s\S]*?)```+/g
+/** Nor must one of brackets that are never closed, whose every candidate reaches to its end: so many characters are looked at. */
+const maxScanned = 8 * 1024 * 1024
+
+/** Each part of it takes one way only: with a part for spaces of its own a long run of them would be looked at again from each of them. */
+const fenced = /```+(?:json|JSON)?([\s\S]*?)```+/g
 
 /** The JSON objects and arrays in a text: the whole of it, fenced blocks, else what stands between brackets. */
 export function jsonIn(text: string): readonly unknown[] {
@@ -27,8 +31,10 @@ function parsed(text: string): unknown {
 function bracketed(text: string): readonly unknown[] {
   const found: unknown[] = []
   let at = text.indexOf('{')
-  for (let tried = 0; at !== -1 && tried < maxCandidates; tried += 1) {
+  let scanned = 0
+  for (let tried = 0; at !== -1 && tried < maxCandidates && scanned < maxScanned; tried += 1) {
     const end = balancedEnd(text, at)
+    scanned += (end === -1 ? text.length : end) - at
     const value = end === -1 ? undefined : parsed(text.slice(at, end))
     if (value !== undefined) found.push(value)
     at = text.indexOf('{', value === undefined ? at + 1 : end)

@@ -8,16 +8,30 @@ type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-interface Lists {
-  readonly blocked?: readonly unknown[] | undefined
-  readonly allowed?: readonly unknown[] | undefined
+/** Whether a value is refused. */
+type Rule = (value: unknown) => boolean
+
+const textsOf = (listed: readonly unknown[]): ReadonlySet<string | undefined> => new Set(listed.map((one) => JSON.stringify(one)))
+
+/** Refuses what is blocked, and what is not among the allowed. */
+function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[]): Rule {
+  if (blocked.length === 0 && allowed === undefined) return () => false
+  const [no, yes] = [textsOf(blocked), allowed === undefined ? null : textsOf(allowed)]
+  return (value) => {
+    const text = JSON.stringify(value)
+    return no.has(text) || (yes !== null && !yes.has(text))
+  }
 }
 
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** So many are named: a request of a million tools must not get an answer of as many faults. */
+const maxNamed = 20
 
-/** The found ones that are blocked, or not among the allowed. */
-const refused = (found: readonly unknown[], { blocked = [], allowed }: Lists): readonly unknown[] =>
-  found.filter((one) => blocked.some((other) => same(one, other)) || (allowed !== undefined && !allowed.some((other) => same(one, other))))
+/** What of a kind is refused, each once. */
+const refused = (found: readonly (string | null)[], isRefused: Rule, kind: string): readonly string[] =>
+  Array.from(new Set(found))
+    .filter((name) => name !== null && isRefused(name))
+    .slice(0, maxNamed)
+    .map((name) => `${kind} ${name}`)
 
 /** The tools of a body, in the words of the OpenAI and of the Anthropic APIs: an Anthropic tool without a type is a function. */
 function toolsOf(json: Fields): readonly { readonly type: string; readonly name: string | null }[] {
@@ -55,31 +69,37 @@ export const requestParametersCheck = check({
       .default({})
       .meta({ description: 'Parameters that are blocked, or the only ones allowed, and by parameter the values that are.' }),
   },
-  ready: ({ tools, params }) => ({
-    judgesPrefix: false,
-    run({ request: { json } }) {
-      const body = isFields(json) ? json : {}
-      const found = toolsOf(body)
-      const failures = [
-        ...refused(
-          found.map(({ type }) => type),
-          { blocked: tools.blockedTypes, allowed: tools.allowedTypes },
-        ).map((type) => `tool type ${String(type)}`),
-        ...refused(
-          found.flatMap(({ name }) => (name === null ? [] : [name])),
-          { blocked: tools.blockedFunctionNames, allowed: tools.allowedFunctionNames },
-        ).map((name) => `function ${String(name)}`),
-        ...refused(Object.keys(body), { blocked: params.blockedKeys, allowed: params.allowedKeys }).map(
-          (name) => `parameter ${String(name)}`,
-        ),
-        ...Object.entries(params.values ?? {}).flatMap(([name, { blockedValues, allowedValues }]) =>
-          Object.hasOwn(body, name) && refused([body[name]], { blocked: blockedValues, allowed: allowedValues }).length > 0
-            ? [`the value of ${name}`]
-            : [],
-        ),
-      ]
-      const explanation = failures.length === 0 ? 'All parameters are allowed.' : `Not allowed: ${failures.join(', ')}.`
-      return verdict(failures.length === 0, explanation, { failures })
-    },
-  }),
+  ready({ tools, params }) {
+    const [types, functions] = [
+      ruleOf(tools.blockedTypes, tools.allowedTypes),
+      ruleOf(tools.blockedFunctionNames, tools.allowedFunctionNames),
+    ]
+    const keys = ruleOf(params.blockedKeys, params.allowedKeys)
+    const byName = Object.entries(params.values ?? {}).map(
+      ([name, { blockedValues, allowedValues }]) => [name, ruleOf(blockedValues, allowedValues)] as const,
+    )
+    return {
+      judgesPrefix: false,
+      run({ request: { json } }) {
+        const body = isFields(json) ? json : {}
+        const found = toolsOf(body)
+        const failures = [
+          ...refused(
+            found.map(({ type }) => type),
+            types,
+            'tool type',
+          ),
+          ...refused(
+            found.map(({ name }) => name),
+            functions,
+            'function',
+          ),
+          ...refused(Object.keys(body), keys, 'parameter'),
+          ...byName.flatMap(([name, isRefused]) => (Object.hasOwn(body, name) && isRefused(body[name]) ? [`the value of ${name}`] : [])),
+        ]
+        const explanation = failures.length === 0 ? 'All parameters are allowed.' : `Not allowed: ${failures.join(', ')}.`
+        return verdict(failures.length === 0, explanation, { failures })
+      },
+    }
+  },
 })

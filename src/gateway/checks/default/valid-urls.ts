@@ -16,7 +16,7 @@ export const validUrls = check({
   ready: ({ onlyDNS, not }) => ({
     judgesPrefix: false,
     async run(subject, context) {
-      const urls = [...new Set(textOf(subject).match(links))].map((url) => url.replace(/[.,;:!?]+$/, '')).slice(0, maxUrls)
+      const urls = [...new Set(textOf(subject).match(links))].slice(0, maxUrls).map(withoutPunctuation)
       if (urls.length === 0) return verdict(!not, 'There are no links.', { not })
       const valid = await Promise.all(urls.map((url) => (onlyDNS ? context.egress.resolves(url) : leadsSomewhere(url, context))))
       const invalidUrls = urls.filter((_, at) => valid[at] !== true)
@@ -27,6 +27,13 @@ export const validUrls = check({
     },
   }),
 })
+
+/** A link at the end of a sentence is followed by what is not part of it. */
+function withoutPunctuation(url: string): string {
+  let end = url.length
+  while (end > 0 && '.,;:!?'.includes(url.charAt(end - 1))) end -= 1
+  return url.slice(0, end)
+}
 
 async function leadsSomewhere(url: string, { egress, timeoutMs }: CheckContext): Promise<boolean> {
   try {

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { fakeEgress, ok } from '../auth/fake-egress.ts'
+import { isVast } from '../../../../src/gateway/checks/walk.ts'
 import { judge, readied } from './running.ts'
 
 type Case = readonly [parameters: object, passes: readonly string[], fails: readonly string[]]
@@ -132,4 +133,40 @@ test('a pattern that looks at the same text for each of its matches, or matches 
     await t.throwsAsync(async () => judge(readied('default.regexReplace', { rule }), { text }), { message: says })
   const { user, system } = process.cpuUsage(from)
   t.true(user + system < 5_000_000, `${(user + system) / 1000} ms`)
+})
+
+/** What made a check look at the same text again and again, without any pattern. */
+const tedious: readonly (readonly [id: string, parameters: object, text: string])[] = [
+  ['default.jsonKeys', { keys: ['a'] }, `\`\`\`${' '.repeat(200_000)}`],
+  ['default.jsonKeys', { keys: ['a'] }, `x${'{'.repeat(1_000_000)}`],
+  ['default.validUrls', {}, Array.from({ length: 500 }, (_, at) => `https://${at}${'.'.repeat(1900)}x`).join(' ')],
+]
+
+test('no text makes a check look at it again and again', async (t) => {
+  const nobody = fakeEgress(() => ok({}))
+  for (const [id, parameters, text] of tedious) {
+    const from = process.cpuUsage()
+    await judge(readied(id, parameters), { text, egress: nobody })
+    const { user, system } = process.cpuUsage(from)
+    t.true(user + system < 700_000, `${id} ${text.slice(0, 10)}: ${(user + system) / 1000} ms`)
+  }
+})
+
+const nested = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : nested(depth - 1, [inner]))
+
+test('a heap of crumbs is not looked through, a long conversation is', (t) => {
+  const part = { type: 'text', text: 'Hello' }
+  t.false(isVast({ messages: Array.from({ length: 5000 }, () => ({ role: 'user', content: [part, part] })) }))
+  t.false(isVast({ input: Array.from({ length: 2000 }, () => Array.from({ length: 500 }, (_, at) => at)) }), 'numbers say nothing')
+  t.false(isVast(nested(120, 'deep')))
+  t.true(
+    isVast(
+      nested(
+        110,
+        Array.from({ length: 10_000 }, () => 'a'),
+      ),
+    ),
+  )
+  t.true(isVast(nested(130, 'too deep')))
+  t.true(isVast({ messages: [{ role: 'user', content: Array.from({ length: 100_000 }, () => ({})) }] }))
 })
