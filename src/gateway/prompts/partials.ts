@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { bounds } from './bounds.ts'
 import { partialKey, type Partials } from './render.ts'
-import { compile, indented, partialsOf, walk, type Template } from './template.ts'
+import { compile, indented, indentedLength, partialsOf, walk, type Template } from './template.ts'
 
 /** The texts of partials by the name that includes them; null for those that are not there. */
 export type PartialTexts = ReadonlyMap<string, string | null>
@@ -15,13 +15,22 @@ export interface Linked {
   readonly missing: readonly string[]
 }
 
+/** Partials are read so many at a time, so that what is too long is never read to its end. */
+const atOnce = 50
+
 /** Reads what templates include, what that includes, and so on, and compiles it. Throws `invalid_request` at a bound. */
 export async function linkPartials(templates: readonly Template[], read: ReadPartials): Promise<Linked> {
   const texts = new Map<string, string | null>()
   let wanted = unique(templates.flatMap(partialsOf))
+  let length = 0
   for (let round = 1; wanted.length > 0; round += 1) {
     if (round > bounds.partialDepth) throw tooBig(`its partials include one another deeper than ${bounds.partialDepth}`)
-    for (const [name, text] of await read(wanted)) texts.set(name, text)
+    for (let at = 0; at < wanted.length; at += atOnce)
+      for (const [name, text] of await read(wanted.slice(at, at + atOnce))) {
+        length += text?.length ?? 0
+        if (length > bounds.totalLength) throw tooLong()
+        texts.set(name, text)
+      }
     wanted = unique(wanted.flatMap((name) => includedBy(texts.get(name) ?? '', name))).filter((name) => !texts.has(name))
   }
   const missing = [...texts].flatMap(([name, text]) => (text === null ? [name] : []))
@@ -40,9 +49,9 @@ function compileAll(templates: readonly Template[], texts: PartialTexts): Partia
     for (const [node] of walk(template)) {
       if (node.kind !== 'partial' || partials.has(partialKey(node.name, node.indent))) continue
       const text = texts.get(node.name) ?? ''
+      length += node.indent === null ? text.length : indentedLength(text, node.indent)
+      if (length > bounds.totalLength) throw tooLong()
       const placed = node.indent === null ? text : indented(text, node.indent)
-      length += placed.length
-      if (length > bounds.totalLength) throw tooBig(`it is longer than ${bounds.totalLength} characters with its partials`)
       const compiled = compile(placed, node.name)
       partials.set(partialKey(node.name, node.indent), compiled)
       waiting.push(compiled)
@@ -50,5 +59,7 @@ function compileAll(templates: readonly Template[], texts: PartialTexts): Partia
   }
   return partials
 }
+
+const tooLong = () => tooBig(`it is longer than ${bounds.totalLength} characters with its partials`)
 
 const tooBig = (what: string) => new ApiError('invalid_request', `The prompt cannot be rendered: ${what}.`, { param: 'string' })

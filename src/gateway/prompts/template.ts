@@ -29,8 +29,23 @@ export function compile(text: string, field: string): Template {
   if (text.length > bounds.templateLength) throw wrong(field, `it is longer than ${bounds.templateLength} characters`)
   // The parser looks at each character: what has no tag need not pay for it.
   if (!text.includes('{{')) return text === '' ? [] : [{ kind: 'text', text }]
+  refuseLongTags(text, field)
   const count = { tags: 0 }
   return toNodes(parse(text, field), { field, count, nesting: 0 })
+}
+
+/** Spaces in a row within a tag. The parser looks for a tag's end from each of them to the last. */
+const longBlank = /\s{200}/
+
+function refuseLongTags(text: string, field: string): void {
+  // With delimiters of its own it may open a tag anywhere.
+  const changed = text.search(/\{\{\s{0,199}=/)
+  for (let at = text.indexOf('{{'); at !== -1;) {
+    const end = at === changed ? -1 : text.indexOf('}}', at)
+    if (longBlank.test(text.slice(at, end === -1 ? undefined : end)))
+      throw wrong(field, 'a tag holds more than 200 spaces in a row, or is not closed')
+    at = end === -1 ? -1 : text.indexOf('{{', end)
+  }
 }
 
 const wrong = (field: string, what: string) =>
@@ -91,6 +106,12 @@ export const indented = (text: string, { spaces, midLine }: Indent): string =>
     .split('\n')
     .map((line, at) => (line !== '' && (at > 0 || !midLine) ? spaces + line : line))
     .join('\n')
+
+/** How long it is with its lines indented. */
+export function indentedLength(text: string, { spaces, midLine }: Indent): number {
+  const lines = text.split('\n').filter((line, at) => line !== '' && (at > 0 || !midLine))
+  return text.length + lines.length * spaces.length
+}
 
 /** Every tag of a template, those in its sections too; each with the section that it stands in. */
 export function* walk(

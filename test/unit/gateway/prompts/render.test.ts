@@ -40,6 +40,8 @@ for (const [template, message] of [
   ['{{/a}}', /Unopened section "a"/],
   ['{{a', /Unclosed tag/],
   ['{{=x=}}', /Invalid tags/],
+  [`{{a${' '.repeat(60_000)}b}}`, /more than 200 spaces/],
+  [`{{=<% %>=}}<%a${'\n'.repeat(60_000)}b%>`, /more than 200 spaces/],
   ['{{a}}'.repeat(bounds.tags + 1), /more than 1000 tags/],
   ['{{#a}}'.repeat(bounds.nesting + 1) + '{{/a}}'.repeat(bounds.nesting + 1), /nested deeper than 50/],
   ['x'.repeat(bounds.templateLength + 1), /longer than 262144/],
@@ -60,4 +62,20 @@ test('partials are bound in depth and length', async (t) => {
   await refused(t, filled('{{>p0}}', {}, { ...chain, p30: 'x' }), /deeper than 20/)
   const indents = Array.from({ length: 3 }, (_, at) => `${' '.repeat(at + 1)}{{>big}}\n`).join('')
   await refused(t, filled(indents, {}, { big: 'x'.repeat(bounds.templateLength - 100) }), /longer than 524288/)
+  const { heapUsed, external } = process.memoryUsage()
+  await refused(t, filled(`${' '.repeat(2000)}{{>lines}}`, {}, { lines: 'x\n'.repeat(130_000) }), /longer than 524288/)
+  const after = process.memoryUsage()
+  t.true(after.heapUsed + after.external - heapUsed - external < 100_000_000, 'it is not made before it is measured')
+  t.is(await filled(`${' '.repeat(2000)}{{a}}\n\n${' '.repeat(500)}b`, { a: 1 }), `${' '.repeat(2000)}1\n\n${' '.repeat(500)}b`)
+})
+
+test('no more partials are read than a prompt may hold', async (t) => {
+  const asked: string[] = []
+  const many = compile(Array.from({ length: 900 }, (_, at) => `{{>p${at}}}`).join(''), 'string')
+  const read = (names: readonly string[]) => {
+    asked.push(...names)
+    return Promise.resolve(new Map(names.map((name) => [name, 'x'.repeat(bounds.templateLength)])))
+  }
+  await refused(t, linkPartials([many], read), /longer than 524288/)
+  t.true(asked.length < 100, `${asked.length}`)
 })
