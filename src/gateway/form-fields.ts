@@ -3,6 +3,8 @@ import { ApiError } from '../lib/errors.ts'
 /** No client has so much to say of one field. */
 const longestHead = 8192
 const longestValue = 1024
+/** Nor so many of them. */
+const maxParts = 10_000
 
 /** The values of a field of a multipart body, wherever it stands; files are only passed over. Throws `invalid_request`. */
 export function formValues(bytes: Buffer, contentType: string, field: string): readonly string[] {
@@ -11,7 +13,10 @@ export function formValues(bytes: Buffer, contentType: string, field: string): r
   if (delimiter === '--') throw new ApiError('invalid_request', 'A multipart body needs a boundary.', { param: 'content-type' })
   const named = new RegExp(String.raw`[;\s]name\*?\s*=\s*(?:[\w-]*'[\w-]*')?"?${field}"?\s*(?:;|[\r\n]|$)`, 'i')
   const values: string[] = []
+  let parts = 0
   for (let at = bytes.indexOf(delimiter); at !== -1;) {
+    parts += 1
+    if (parts > maxParts) throw new ApiError('invalid_request', `The form has more than ${maxParts} parts.`, { param: 'body' })
     const next = bytes.indexOf(delimiter, at + delimiter.length)
     const part = bytes.subarray(at + delimiter.length, next === -1 ? bytes.length : next)
     const [head, value] = split(part)

@@ -22,6 +22,9 @@ test('a field that comes twice has two values, others and files have none', (t) 
 })
 
 test('what cannot be read is refused', (t) => {
+  t.throws(() => formValues(Buffer.from('--a'.repeat(100_000)), 'multipart/form-data; boundary=a', 'model'), {
+    message: /more than 10000 parts/,
+  })
   t.throws(() => values([], 'multipart/form-data'), { message: /boundary/ })
   t.throws(() => values([part(`${named('x=y')}\r\nX: ${'a'.repeat(9000)}`, 'm')]), { message: /longer than/ })
 })
