@@ -160,11 +160,14 @@ test.serial('integrations with models and workspaces, providers and virtual keys
   const [home] = await listed(admin.admin.workspaces.list({}), 'slug')
   await integrations.workspaces.update({ slug, workspaces: [{ id: home, enabled: true }] })
   t.like(await got(integrations.workspaces.list({ slug })), { total: 1 })
+  await integrations.workspaces.update({ slug, workspaces: [], override_existing_workspaces_access: true })
+  t.like(await got(integrations.workspaces.list({ slug })), { total: 0 })
+  await integrations.workspaces.update({ slug, workspaces: [{ id: home, enabled: true }] })
 
   const { providers, virtualKeys } = workspace
   await providers.create({ name: 'sdk', slug: 'sdk-provider', integration_id: slug })
   t.is((await got(providers.retrieve({ slug: 'sdk-provider' })))['name'], 'sdk')
-  await providers.update({ slug: 'sdk-provider', note: 'changed' })
+  await providers.update({ slug: 'sdk-provider', workspace_id: String(home), note: 'changed' })
   t.true((await listed(providers.list(), 'slug')).includes('sdk-provider'))
   await providers.delete({ slug: 'sdk-provider' })
   await t.throwsAsync(async () => providers.retrieve({ slug: 'sdk-provider' }), gone)
@@ -194,7 +197,8 @@ test.serial('configs and guardrails', async (t) => {
   const actions = { deny: true, async: false, on_success: feedback, on_fail: feedback }
   const made = await guardrails.create({ name: 'sdk', checks: [{ id: 'default.notNull' }], actions })
   t.is((await guardrails.retrieve({ guardrail_id: made.id })).checks[0]?.id, 'default.notNull')
-  await guardrails.update({ guardrail_id: made.id, name: 'sdk 2' })
+  const [home] = await listed(admin.admin.workspaces.list({}))
+  await guardrails.update({ guardrail_id: made.id, workspace_id: String(home), name: 'sdk 2' })
   t.deepEqual(await listed(guardrails.list({ page_size: 5 }), 'name'), ['sdk 2'])
   await guardrails.delete({ guardrail_id: made.id })
   await t.throwsAsync(async () => guardrails.retrieve({ guardrail_id: made.id }), gone)

@@ -58,13 +58,17 @@ export async function listed(
   return { ...live, $or: both }
 }
 
+interface Wanted {
+  readonly reference: string
+  readonly verb: 'read' | 'update' | 'delete'
+  /** The workspace that the caller says it is in. */
+  readonly workspace?: string | undefined
+}
+
 /** A guardrail that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
-export async function findGuardrail(
-  em: EntityManager,
-  actor: Actor,
-  { reference, verb }: { readonly reference: string; readonly verb: 'read' | 'update' | 'delete' },
-): Promise<GuardrailEntity> {
-  const own = actor.workspaceId === null ? {} : { workspaceId: actor.workspaceId }
+export async function findGuardrail(em: EntityManager, actor: Actor, { reference, verb, workspace }: Wanted): Promise<GuardrailEntity> {
+  const workspaceId = workspace === undefined ? actor.workspaceId : (await resolveWorkspace(em, actor, workspace)).id
+  const own = workspaceId === null ? {} : { workspaceId }
   const where = { $and: [byIdOrSlug(reference), { organisationId: actor.organisationId, status: 'active' as const, ...own }] }
   const row = orNotFound(
     await em.findOne(GuardrailEntity, where, verb === 'read' ? {} : { lockMode: LockMode.PESSIMISTIC_WRITE }),

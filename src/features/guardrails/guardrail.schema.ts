@@ -25,7 +25,12 @@ export const createGuardrailBody = z
   .meta({ id: 'CreateGuardrail', description: 'A new guardrail.' })
 
 export const updateGuardrailBody = z
-  .strictObject({ name: nameField.optional(), checks: checks.optional(), actions: guardrailActions.optional() })
+  .strictObject({
+    name: nameField.optional(),
+    checks: checks.optional(),
+    actions: guardrailActions.optional(),
+    workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in; it stays there.' }),
+  })
   .meta({ id: 'UpdateGuardrail', description: 'What to change; what is absent stays.' })
 
 export const guardrailParams = z.object({ guardrailId: z.string() })

@@ -75,7 +75,7 @@ export const updateGuardrail = route({
   body: updateGuardrailBody,
   response: guardrailReference,
 })(async ({ em, actor, deps, params, body, audit }) => {
-  const row = await findGuardrail(em, actor, { reference: params.guardrailId, verb: 'update' })
+  const row = await findGuardrail(em, actor, { reference: params.guardrailId, verb: 'update', workspace: body.workspace_id })
   if (body.checks !== undefined) await replaceChecks(row, body.checks, writing(actor, deps))
   const changed = body.checks !== undefined || body.actions !== undefined
   assignDefined(row, {

@@ -35,6 +35,7 @@ export const updateGrantsBody = z
     override_existing_workspace_access: z.boolean().default(false).meta({
       description: 'Takes away what was said of workspaces that are not named here; with an empty array, of all.',
     }),
+    override_existing_workspaces_access: z.boolean().optional().meta({ description: 'Another name of the same.' }),
     create_default_provider: z.boolean().default(true).meta({
       description: 'Gives each workspace that gets access a provider, unless it has one of this integration.',
     }),

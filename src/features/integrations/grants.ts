@@ -66,12 +66,15 @@ export async function updateGrants(
 ): Promise<readonly NeedsProvider[]> {
   const named = await namedWorkspaces(em, integration, body.workspaces ?? [])
   const rows = new Map((await em.find(IntegrationWorkspace, ownedBy(integration))).map((row) => [row.workspaceId, row]))
-  if (body.override_existing_workspace_access) for (const row of rows.values()) if (!named.has(row.workspaceId)) em.remove(row)
+  if (overrides(body)) for (const row of rows.values()) if (!named.has(row.workspaceId)) em.remove(row)
   for (const [workspaceId, given] of named) changeGrant(rows.get(workspaceId) ?? giveAccess(em, { integration, workspaceId }), given, nowMs)
   if (body.global_workspace_access !== undefined) integration.globalWorkspaceAccess = body.global_workspace_access
   await em.flush()
   return wantedProviders(em, integration, { body, named })
 }
+
+const overrides = (body: UpdateGrants): boolean =>
+  body.override_existing_workspace_access || body.override_existing_workspaces_access === true
 
 function changeGrant(row: IntegrationWorkspace, given: WorkspaceGrant, nowMs: number): void {
   assignDefined(row, {

@@ -29,7 +29,13 @@ export const createProviderBody = z
   .meta({ id: 'CreateProvider', description: "A workspace's new handle on an integration." })
 
 export const updateProviderBody = z
-  .strictObject({ name: nameField.optional(), reset_usage: z.boolean().optional(), ...providerFields, ...tags })
+  .strictObject({
+    name: nameField.optional(),
+    reset_usage: z.boolean().optional(),
+    workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in, when the query does not say it.' }),
+    ...providerFields,
+    ...tags,
+  })
   .meta({ id: 'UpdateProvider', description: 'What to change; what is absent stays, null clears.' })
 
 export const providerParams = z.object({ slug: z.string() })

@@ -92,7 +92,8 @@ export const updateProvider = route({
   body: updateProviderBody,
   response: providerReference,
 })(async ({ em, actor, deps, params, query, body, audit }) => {
-  const row = await findStoredProvider(em, actor, { ...named(params, query), forWrite: true })
+  const workspace = query.workspace_id ?? body.workspace_id
+  const row = await findStoredProvider(em, actor, { ...named(params, { workspace_id: workspace }), forWrite: true })
   demandTags(deps.level, body.tags)
   changeProvider(row, body, deps.clock.now())
   audit({ id: row.id, workspaceId: row.workspaceId })

@@ -94,6 +94,16 @@ const webhook = (webhookURL: string, token: string) => [
   { id: 'default.webhook', parameters: { webhookURL, headers: { authorization: token }, secret: `${token}-2` } },
 ]
 
+test('a change may name the workspace of the guardrail, and no other', async (t) => {
+  const { id } = await made()
+  const change = (workspace: string, key = acme.adminKey) =>
+    control.call(key, 'PUT', `/guardrails/${id}`, { name: `In ${workspace}`, workspace_id: workspace })
+  t.is((await change(acme.workspaceId)).status, 200)
+  t.like((await read(id)).body, { name: `In ${acme.workspaceId}`, workspace_id: acme.workspaceId })
+  t.is((await change('side')).status, 404)
+  t.is((await change('side', acme.workspaceKey)).status, 403)
+})
+
 test('secrets of checks are sealed and masked, and stay where they were sent', async (t) => {
   const secret = 'a-very-secret-token-of-a-webhook-01'
   const { id } = await made({ checks: webhook('https://hook.example/a', secret) })

@@ -98,6 +98,17 @@ test(refuses, { usage_limits: { credit_limit: -1 } }, 'usage_limits')
 test(refuses, { rate_limits: [{ type: 'requests', unit: 'rps', value: 1 }] }, 'rate_limits')
 test(refuses, { key: 'k' }, 'key')
 
+test('a provider of another workspace is changed by its slug with the workspace, in the query or in the body', async (t) => {
+  await made({ name: 'x', slug: 'elsewhere', workspace_id: 'side' })
+  const change = (query: string, body: Body) => control.call(acme.adminKey, 'PUT', `/providers/elsewhere${query}`, body)
+  t.is((await change('', { note: 'lost' })).status, 404)
+  t.is((await change('', { note: 'body', workspace_id: 'side' })).status, 200)
+  const found = await control.call(acme.adminKey, 'GET', '/providers/elsewhere?workspace_id=side')
+  t.like(found.body, { note: 'body', workspace_id: acme.sideId })
+  t.is((await change('?workspace_id=side', { note: 'query' })).status, 200)
+  t.is((await control.call(acme.workspaceKey, 'PUT', '/providers/elsewhere', { workspace_id: 'side' })).status, 403)
+})
+
 test('a change touches what it names; null clears; the answer says which it was', async (t) => {
   const { id, slug } = await made({ name: 'Changing', ...everything })
   const renamed = await control.call(acme.adminKey, 'PUT', `/providers/${slug}`, { name: 'Changed' })
