@@ -24,10 +24,10 @@ export function catalogueRow(aiProviderId: string, param: string): Provider {
   return provider
 }
 
-/** Checks configurations against their kind of provider. AB01 names the field as `configurations.<name>`. */
+/** Checks configurations against their kind of provider; null is as absent. AB01 names the field as `configurations.<name>`. */
 export function parseConfigurations(given: Configurations, { aiProviderId, hasKey }: ConfigurationContext): Configurations {
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
-  const parsed = schemaFor(aiProviderId, provider).safeParse(given, { error: plainIssue })
+  const parsed = schemaFor(aiProviderId, provider).safeParse(withoutNulls(given), { error: plainIssue })
   if (!parsed.success) throw toFault(parsed.error)
   const configurations = parsed.data
   if (configurations['custom_host'] === undefined) {
@@ -40,6 +40,9 @@ export function parseConfigurations(given: Configurations, { aiProviderId, hasKe
   }
   return configurations
 }
+
+const withoutNulls = (given: Configurations): Configurations =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 
 function schemaFor(aiProviderId: string, provider: Provider) {
   const names = [...Object.keys(provider.fields ?? {}), ...(extraFields[aiProviderId] ?? []), 'custom_host', 'custom_headers']

@@ -229,6 +229,13 @@ test(refuses, { secret_mappings: [{ target_field: 'key' }] }, 'secret_mappings')
 test(refuses, { pricing_adjustments: { multiplier: { request_token: -1 } } }, 'pricing_adjustments.multiplier.request_token')
 test(refuses, { unknown: 1 }, 'unknown')
 
+test('a configuration that is null is as absent', async (t) => {
+  const account = { aws_auth_type: 'assumedRole', aws_region: 'eu-west-1', aws_role_arn: 'arn:aws:iam::1:role/r' }
+  const base = { aws_access_key_id: 'AKIA1', aws_secret_access_key: 's1', aws_external_id: null }
+  const { slug } = await made({ name: 'Role', ai_provider_id: 'bedrock', configurations: { ...account, ...base } })
+  t.deepEqual((await read(slug))['configurations'], { ...account, aws_access_key_id: 'AKIA1' })
+})
+
 test('a change touches what it names, field by field also in the configurations; null clears', async (t) => {
   const { id, slug } = await made({
     name: 'Bedrock',
