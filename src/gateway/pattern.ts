@@ -1,10 +1,19 @@
 import { RE2JS } from 're2js'
+import { effort } from './effort.ts'
 
 /** A regular expression of a caller's own. It takes time linear in the text, whatever it says. */
 export interface Pattern {
   test(text: string): boolean
-  /** The parts that match, in order. Throws when they are too many, or take too long to find: each search is linear, thousands need not be. */
-  matches(text: string): readonly { readonly start: number; readonly end: number }[]
+  /**
+   * The parts of each text that match, in order. Throws when all together are too many, or take too long to find: each search is linear,
+   * thousands need not be.
+   */
+  matches(texts: readonly string[]): readonly (readonly Match[])[]
+}
+
+export interface Match {
+  readonly start: number
+  readonly end: number
 }
 
 /** The longest pattern, in characters. */
@@ -13,8 +22,10 @@ export const longestPattern = 1024
 const largestProgram = 10_000
 /** More matches than anyone writes. */
 const maxMatches = 10_000
-/** One search takes an eighth of this for each character; what takes so much longer looks at the same ones again and again. */
-const searchMs = { least: 50, perCharacter: 0.001 }
+/** One search takes a quarter of this for each character; what takes so much longer looks at the same ones again and again. */
+const searchMicros = 0.5
+/** A long text is tried in slices first: linear is still a minute for a large pattern that stays in a thousand places at once. */
+const slice = 4096
 
 const flags: Readonly<Record<string, number>> = { i: RE2JS.CASE_INSENSITIVE, m: RE2JS.MULTILINE, s: RE2JS.DOTALL }
 
@@ -32,21 +43,39 @@ export function patternFault(source: string): string | null {
 export function compilePattern(source: string): Pattern {
   const compiled = compile(source)
   return {
-    test: (text) => compiled.test(text),
-    matches(text) {
-      // Where it matches costs a hundred times as much to know as whether it does.
-      if (!compiled.test(text)) return []
-      const until = performance.now() + Math.max(searchMs.least, text.length * searchMs.perCharacter)
-      const matcher = compiled.matcher(text)
-      const found: { start: number; end: number }[] = []
-      while (matcher.find()) {
-        found.push({ start: matcher.start(), end: matcher.end() })
-        if (found.length > maxMatches) throw new Error(`The pattern matches more than ${maxMatches} times.`)
-        if (performance.now() > until) throw new Error('The pattern takes too long to find all its matches in so long a text.')
-      }
-      return found
+    test: (text) => tests(compiled, text),
+    matches(texts) {
+      const spend = effort(
+        texts.reduce((sum, { length }) => sum + length, 0),
+        searchMicros,
+      )
+      let count = 0
+      return texts.map((text) => {
+        // Where it matches costs a hundred times as much to know as whether it does.
+        if (!tests(compiled, text)) return []
+        const matcher = compiled.matcher(text)
+        const found: Match[] = []
+        while (matcher.find()) {
+          found.push({ start: matcher.start(), end: matcher.end() })
+          count += 1
+          if (count > maxMatches) throw new Error(`The pattern matches more than ${maxMatches} times.`)
+          spend()
+        }
+        return found
+      })
     },
   }
+}
+
+function tests(compiled: RE2JS, text: string): boolean {
+  if (text.length > 2 * slice) {
+    const spend = effort(text.length)
+    for (let at = 0; at < text.length; at += slice) {
+      compiled.test(text.slice(at, at + slice))
+      spend()
+    }
+  }
+  return compiled.test(text)
 }
 
 const delimited = /^\/(.*)\/([a-z]*)$/s
@@ -61,12 +90,36 @@ function compile(source: string): RE2JS {
     if (known === undefined) throw new Error(`has the flag ${letter}, which is not supported`)
     flag |= known
   }
+  if (patternSize(inner ?? '') > 2 * largestProgram) throw tooLarge()
   return limited(() => RE2JS.compile(inner ?? '', flag))
+}
+
+const tooLarge = () => new Error('repeats too much: it would be too large')
+
+const token = /\\Q[\s\S]*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g
+const adds = (text: string): number => ('*+?|^$'.includes(text) ? 0 : text.startsWith('\\Q') ? text.length : 1)
+
+/** About how large a pattern's program is. The engine says it when it has made it, and half a million instructions take long to make. */
+export function patternSize(source: string): number {
+  const around: number[] = []
+  let [inside, last] = [0, 0]
+  for (const [text, least = '', most = ''] of source.matchAll(token)) {
+    if (text === '(') {
+      around.push(inside)
+      inside = 0
+      continue
+    }
+    const times = Math.max(Number(least), Number(most), 1)
+    const size = text === ')' ? inside : least === '' ? adds(text) : last * (times - 1)
+    last = least === '' ? size : last * times
+    inside = text === ')' ? (around.pop() ?? 0) + size : inside + size
+  }
+  return around.reduce((sum, size) => sum + size, inside)
 }
 
 function limited(make: () => RE2JS): RE2JS {
   const compiled = translated(make)
-  if (compiled.programSize() > largestProgram) throw new Error('repeats too much: it would be too large')
+  if (compiled.programSize() > largestProgram) throw tooLarge()
   return compiled
 }
 

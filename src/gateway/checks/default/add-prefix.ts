@@ -8,6 +8,9 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 /** What is said to a model; the inputs of other operations, such as embeddings, stay as they are. */
 const conversations = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
 
+/** A list of a million prompts is not made ten thousand times as long. */
+const maxAdded = 4 * 1024 * 1024
+
 interface Wanted {
   readonly prefix: string
   readonly applyToRole: 'user' | 'system' | 'assistant'
@@ -51,6 +54,8 @@ function editsOf(json: Fields, wanted: Wanted): readonly BodyEdit[] {
   const { messages, prompt, input } = json
   if (Array.isArray(messages)) return messageEdits(json, messages, wanted)
   if (typeof prompt === 'string') return [{ path: ['prompt'], value: wanted.prefix + prompt }]
+  if (Array.isArray(prompt) && prompt.length * wanted.prefix.length > maxAdded)
+    throw new Error(`There are so many prompts that the prefixes alone would be longer than ${maxAdded} characters.`)
   if (Array.isArray(prompt))
     return prompt.flatMap((text: unknown, at): BodyEdit[] =>
       typeof text === 'string' ? [{ path: ['prompt', at], value: wanted.prefix + text }] : [],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { effort } from '../../effort.ts'
 import { check, textOf, verdict } from '../check.ts'
 
 /** How many of a list must be there. */
@@ -26,7 +27,12 @@ export const contains = check({
     reachesBack: Math.max(...words.map(({ length }) => length)),
     run(subject) {
       const text = textOf(subject)
-      const foundWords = words.filter((word) => text.includes(word))
+      const spend = effort(text.length)
+      const foundWords = words.filter((word) => {
+        // The search for one word is quick, unless it almost matches everywhere.
+        spend()
+        return text.includes(word)
+      })
       const passed = satisfies(operator, foundWords.length, words.length)
       return verdict(passed, `${foundWords.length} of ${words.length} words were found; ${operator} should be.`, { foundWords, operator })
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { compileSchema, schemaFault } from '../json-schema/compile.ts'
+import { effort } from '../../effort.ts'
 import { check, notField, textOf, verdict } from '../check.ts'
 import { jsonIn } from './json-in-text.ts'
 
@@ -25,9 +26,11 @@ export const jsonSchema = check({
     return {
       judgesPrefix: false,
       run(subject) {
-        const found = jsonIn(textOf(subject))
+        const text = textOf(subject)
+        const spend = effort(text.length)
+        const found = jsonIn(text)
         if (found.length === 0) return verdict(false, 'There is no JSON in the answer.', { not })
-        const faults = found.map((value) => validate(value))
+        const faults = found.map((value) => validate(value, spend))
         const fits = faults.some((list) => list.length === 0)
         return verdict(fits !== not, `The JSON ${fits ? 'fits' : 'does not fit'} the schema.`, {
           not,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { compilePattern, type Pattern } from '../../pattern.ts'
+import { compilePattern, type Match } from '../../pattern.ts'
 import { check, verdict, type BodyEdit } from '../check.ts'
 import { patternField } from './regex-match.ts'
 
@@ -19,8 +19,9 @@ export const regexReplace = check({
     return {
       judgesPrefix: false,
       run({ parts }) {
-        const edits = parts.flatMap(({ path, text }): BodyEdit[] => {
-          const value = replaced(text, pattern, redactText)
+        const matches = pattern.matches(parts.map(({ text }) => text))
+        const edits = parts.flatMap(({ path, text }, at): BodyEdit[] => {
+          const value = replaced(text, matches[at] ?? [], redactText)
           return value === text ? [] : [{ path, value }]
         })
         const found = edits.length > 0
@@ -31,10 +32,10 @@ export const regexReplace = check({
   },
 })
 
-function replaced(text: string, pattern: Pattern, by: string): string {
+function replaced(text: string, matches: readonly Match[], by: string): string {
   let result = ''
   let from = 0
-  for (const { start, end } of pattern.matches(text)) {
+  for (const { start, end } of matches) {
     result += text.slice(from, start) + (end > start ? by : '')
     from = end
   }

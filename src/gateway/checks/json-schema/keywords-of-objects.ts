@@ -40,9 +40,9 @@ export const objectKeywords: Readonly<Record<string, Keyword>> = {
   ),
   additionalProperties: ofObjects((fields, { rule, schema, path }, { check, pattern }) => {
     const named = childOf(schema, 'properties')
-    const patterns = Object.keys(Object(childOf(schema, 'patternProperties'))).map(pattern)
+    const patterns = Object.keys(Object(childOf(schema, 'patternProperties')))
     const others = Object.entries(fields).filter(
-      ([name]) => !(isFields(named) && Object.hasOwn(named, name)) && !patterns.some((one) => one.test(name)),
+      ([name]) => !(isFields(named) && Object.hasOwn(named, name)) && !patterns.some((one) => pattern(one).test(name)),
     )
     return others.flatMap(([name, value]) => check(rule, value, at(path, name)))
   }),

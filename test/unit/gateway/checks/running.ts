@@ -5,6 +5,8 @@ import { noEgress } from '../auth/fake-egress.ts'
 
 interface Running {
   readonly text?: string
+  /** In place of the one. */
+  readonly texts?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   readonly egress?: Egress
   readonly now?: () => number
@@ -17,14 +19,14 @@ export function readied(id: string, parameters: object) {
   return check.ready(check.parameters.parse(parameters))
 }
 
-/** Runs a check on an answer that says one text. */
+/** Runs a check on an answer that says one text, or several. */
 export async function judge(
   ready: ReturnType<typeof readied>,
-  { text = '', headers = {}, egress = noEgress(), now = Date.now }: Running,
+  { text = '', texts = [text], headers = {}, egress = noEgress(), now = Date.now }: Running,
 ): Promise<Verdict> {
   const subject: Subject = {
     phase: 'output',
-    parts: [{ path: ['choices', 0, 'message', 'content'], role: 'assistant', text }],
+    parts: texts.map((said, at) => ({ path: ['choices', at, 'message', 'content'], role: 'assistant', text: said })),
     request: {
       json: { model: 'm' },
       method: 'POST',

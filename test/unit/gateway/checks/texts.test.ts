@@ -1,5 +1,6 @@
 import test from 'ava'
 import { fakeEgress, ok } from '../auth/fake-egress.ts'
+import { patternFault } from '../../../../src/gateway/pattern.ts'
 import { isVast } from '../../../../src/gateway/checks/walk.ts'
 import { judge, readied } from './running.ts'
 
@@ -150,6 +151,51 @@ test('no text makes a check look at it again and again', async (t) => {
     const { user, system } = process.cpuUsage(from)
     t.true(user + system < 700_000, `${id} ${text.slice(0, 10)}: ${(user + system) / 1000} ms`)
   }
+})
+
+const random = (length: number, letters: string): string => {
+  let seed = 1
+  return Array.from({ length }, () => letters[(seed = (seed * 48_271) % 2_147_483_647) % letters.length]).join('')
+}
+
+/** What is linear and yet takes minutes: a thousand words that almost match everywhere, a pattern that is in a thousand places at once. */
+const laborious: readonly (readonly [id: string, parameters: object, text: string])[] = [
+  [
+    'default.contains',
+    { words: Array.from({ length: 300 }, (_, at) => `${'a'.repeat(400)}b${'a'.repeat(400 - at)}`) },
+    'a'.repeat(1_000_000),
+  ],
+  ['default.regexMatch', { rule: '(?i)(?:a|b|ab)*a(?:a|b){800}c$' }, random(500_000, 'ab')],
+  [
+    'default.jsonSchema',
+    { schema: { allOf: Array.from({ length: 100 }, () => ({ uniqueItems: true })) } },
+    JSON.stringify(Array.from({ length: 100_000 }, (_, at) => at)),
+  ],
+]
+
+test('a check that takes too long is given up, and says so', async (t) => {
+  for (const [id, parameters, text] of laborious) {
+    const from = process.cpuUsage()
+    await t.throwsAsync(async () => judge(readied(id, parameters), { text }), { message: /takes too long/ })
+    const { user, system } = process.cpuUsage(from)
+    t.true(user + system < 4_000_000, `${id}: ${(user + system) / 1000} ms`)
+  }
+})
+
+test('many texts have no more matches than one', async (t) => {
+  const ready = readied('default.regexReplace', { rule: 'o', redactText: 'x'.repeat(1000) })
+  await t.throwsAsync(async () => judge(ready, { texts: Array.from({ length: 20 }, () => 'o'.repeat(1000)) }), {
+    message: /more than 10000 times/,
+  })
+})
+
+test('a pattern that is too large is refused before it is made', (t) => {
+  const from = process.memoryUsage().heapUsed
+  for (const rule of ['a{999}'.repeat(170), `(?:${'a'.repeat(1000)}){999}`, '(?:[a-z]{100}x{9}){99}'.repeat(3)])
+    t.regex(patternFault(rule) ?? '', /too large/)
+  t.true(process.memoryUsage().heapUsed - from < 50_000_000)
+  for (const rule of ['[^]{9}]{9}', '\\Qa{999}\\E{2}', '(?:\\pL{30}){30}', '(a|b){1,100}', '\\d{3}-\\d{4}'])
+    t.is(patternFault(rule), null, rule)
 })
 
 const nested = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : nested(depth - 1, [inner]))

@@ -1,0 +1,15 @@
+/** So much is always allowed, in milliseconds. */
+const least = 100
+
+/**
+ * Bounds how long a check computes, in proportion to what it reads: what is returned is asked now and then, and throws when it was too
+ * long. It is the thread's own time, of which a busy machine takes nothing away.
+ */
+export function effort(characters: number, microsPerCharacter = 0.25): () => void {
+  const from = process.threadCpuUsage()
+  const most = Math.max(least * 1000, characters * microsPerCharacter)
+  return () => {
+    const { user, system } = process.threadCpuUsage(from)
+    if (user + system > most) throw new Error('The check takes too long on so long a text.')
+  }
+}
