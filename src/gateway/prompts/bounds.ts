@@ -14,6 +14,8 @@ export const bounds = {
   depth: 100,
   /** Parts that are rendered, those that give no text among them: a loop in a loop costs time also when it gives nothing. */
   steps: 200_000,
+  /** Names that are looked up: each part of a dotted one, in each section around it. */
+  lookups: 2_000_000,
   /** Characters of all that a prompt renders to. */
   outputLength: 1_048_576,
 } as const

@@ -4,11 +4,15 @@ export interface Context {
   readonly parent: Context | null
 }
 
-/** What a name means there, looked up as Mustache does, but among own properties alone: no prototype, no getter, no function. */
-export function lookup(context: Context, name: string): unknown {
+/**
+ * What a name means there, looked up as Mustache does, but among own properties alone: no prototype, no getter, no function. `spend` is
+ * told how many properties are looked for.
+ */
+export function lookup(context: Context, name: string, spend: (properties: number) => void): unknown {
   if (name === '.') return context.value
   const path = name.indexOf('.') > 0 ? name.split('.') : [name]
   for (let at: Context | null = context; at !== null; at = at.parent) {
+    spend(path.length)
     const found = path.length === 1 ? ownProperty(at.value, name) : descend(at.value, path)
     if (found !== undefined) return found.value
   }

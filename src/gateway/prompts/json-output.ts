@@ -9,6 +9,8 @@ import type { Output } from './render.ts'
  */
 export function jsonOutput(declared: ReadonlySet<string>): Output {
   const state: Position = { inString: false, escaped: false }
+  // A loop may put the same document in again and again.
+  const documents = new Map<string, string>()
   return {
     text(text) {
       advance(state, text)
@@ -16,7 +18,7 @@ export function jsonOutput(declared: ReadonlySet<string>): Output {
     },
     value(value, { name, asIs }) {
       if (asIs && !declared.has(name)) throw undeclared(name)
-      const json = asIs ? document(value, name) : null
+      const json = asIs ? document(value, name, documents) : null
       if (!state.inString) return json ?? oneValue(value)
       const text = inside(json ?? toText(value))
       return state.escaped ? unescaped(state, text) : text
@@ -53,11 +55,15 @@ function oneValue(value: unknown): string {
 }
 
 /** The JSON that a variable holds, or that its text spells. */
-function document(value: unknown, name: string): string {
+function document(value: unknown, name: string, known: Map<string, string>): string {
   if (value === undefined || value === null) return ''
   if (typeof value !== 'string') return JSON.stringify(value)
+  const before = known.get(value)
+  if (before !== undefined) return before
   try {
-    return JSON.stringify(JSON.parse(value))
+    const json = JSON.stringify(JSON.parse(value))
+    known.set(value, json)
+    return json
   } catch {
     throw new ApiError('invalid_request', `The variable ${name} must be JSON, or text that is JSON.`, { param: `variables.${name}` })
   }

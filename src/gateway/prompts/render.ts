@@ -21,9 +21,10 @@ export const partialKey = (name: string, indent: Indent | null): string =>
 export interface Budget {
   steps: number
   length: number
+  lookups: number
 }
 
-export const newBudget = (): Budget => ({ steps: 0, length: 0 })
+export const newBudget = (): Budget => ({ steps: 0, length: 0, lookups: 0 })
 
 export const plainText: Output = { text: (text) => text, value: toText }
 
@@ -52,11 +53,11 @@ function renderInto(parts: string[], frame: Frame, rendering: Rendering): void {
   for (const node of frame.template) {
     spend(rendering.budget, 1, 0)
     if (node.kind === 'text') push(parts, rendering, rendering.output.text(node.text))
-    else if (node.kind === 'value') push(parts, rendering, rendering.output.value(lookup(frame.context, node.name), node))
+    else if (node.kind === 'value') push(parts, rendering, rendering.output.value(seen(frame.context, node.name, rendering), node))
     else if (node.kind === 'partial')
       include(parts, { ...frame, template: rendering.partials.get(partialKey(node.name, node.indent)) ?? [] }, rendering)
     else
-      for (const context of contextsOf(node, frame.context))
+      for (const context of contextsOf(node, frame.context, rendering))
         renderInto(parts, { template: node.body, context, depth: frame.depth + 1 }, rendering)
   }
 }
@@ -68,9 +69,19 @@ function push(parts: string[], { budget }: Rendering, text: string): void {
   parts.push(text)
 }
 
+const seen = (context: Context, name: string, { budget }: Rendering): unknown =>
+  lookup(context, name, (properties) => {
+    budget.lookups += properties
+    if (budget.lookups > bounds.lookups) throw tooMuch(`more than ${bounds.lookups} names would be looked up`)
+  })
+
 /** What a section is rendered with: each item of a list, the value itself, what is around it when the value is `true`, or nothing. */
-function contextsOf({ name, inverted }: { readonly name: string; readonly inverted: boolean }, parent: Context): Iterable<Context> {
-  const value = lookup(parent, name)
+function contextsOf(
+  { name, inverted }: { readonly name: string; readonly inverted: boolean },
+  parent: Context,
+  rendering: Rendering,
+): Iterable<Context> {
+  const value = seen(parent, name, rendering)
   const list = Array.isArray(value) ? value : null
   if (inverted) return !value || list?.length === 0 ? [parent] : []
   if (!value) return []

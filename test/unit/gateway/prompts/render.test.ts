@@ -53,6 +53,7 @@ test('a template that cannot end is ended', async (t) => {
   const many = Array.from({ length: 1000 }, () => 1)
   await refused(t, filled('{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}', { a: many }), /more than 200000 parts/)
   await refused(t, filled('{{#a}}{{v}}{{/a}}', { a: many, v: 'x'.repeat(2000) }), /longer than 1048576/)
+  await refused(t, filled(`{{#a}}{{v${'.v'.repeat(20_000)}}}{{/a}}`, { a: many, v: 1 }), /more than 2000000 names/)
   const doubling = Object.fromEntries(Array.from({ length: 18 }, (_, at) => [`p${at}`, `{{>p${at + 1}}}{{>p${at + 1}}}`]))
   await refused(t, filled('{{>p0}}', {}, { ...doubling, p18: '' }), /more than 200000 parts/)
 })
