@@ -1,6 +1,6 @@
 import { laterParts } from '../../src/gateway/config/compile.ts'
 import { gatewayConfig } from '../../src/gateway/config/config.schema.ts'
-import { providerFieldNames, secretConfigFields } from '../../src/gateway/config/provider-fields.ts'
+import { providerFieldNames, secretConfigFields, unreadFieldNames } from '../../src/gateway/config/provider-fields.ts'
 import { breaker, cache, retry, strategy } from '../../src/gateway/config/strategy.schema.ts'
 import { cell, code, fieldRows, fieldTable, type Row, table } from './parameter-table.ts'
 
@@ -31,7 +31,7 @@ export function configParts(): Readonly<Record<string, string>> {
   const rows = fieldRows(gatewayConfig)
   const names = rows.map(({ name }) => name).filter((name) => providerFieldNames.has(name))
   return {
-    fields: configTable(rows.filter(({ name }) => !providerFieldNames.has(name))),
+    fields: configTable(rows.filter(({ name }) => !providerFieldNames.has(name) && !unreadFieldNames.has(name))),
     strategy: fieldTable(fieldRows(strategy)),
     retry: fieldTable(fieldRows(retry)),
     cache: fieldTable(fieldRows(cache)),
@@ -40,5 +40,6 @@ export function configParts(): Readonly<Record<string, string>> {
       .toSorted()
       .map((name) => (secretConfigFields.has(name) ? `\`${name}\` (secret)` : `\`${name}\``))
       .join(', '),
+    'unread-fields': [...unreadFieldNames].toSorted().map(code).join(', '),
   }
 }

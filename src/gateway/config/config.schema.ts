@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseJsonPath } from '../../lib/json-path.ts'
 import { hook, type InlineGuardrail, inlineGuardrail } from '../checks/guardrail.schema.ts'
 import { findProvider } from '../providers/catalog.ts'
-import { providerFieldNames } from './provider-fields.ts'
+import { providerFieldNames, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, retry, strategy } from './strategy.schema.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
@@ -133,12 +133,15 @@ const fieldTypes: Readonly<Record<string, z.ZodType>> = {
   oracle_private_key: longText,
   azure_foundry_url: url,
   huggingface_base_url: url,
+  vertex_skip_ptu_cost_attribution: z.union([z.boolean(), line]),
 }
 
-const providerFields = Object.fromEntries([...providerFieldNames].map((name) => [name, (fieldTypes[name] ?? line).optional()]))
+const providerFields = Object.fromEntries(
+  [...providerFieldNames, ...unreadFieldNames].map((name) => [name, (fieldTypes[name] ?? line).optional()]),
+)
 
 /** Fields that say nothing by themselves of what a request should become. */
-const idle = new Set(['name', 'weight', 'strict_open_ai_compliance'])
+const idle = new Set(['name', 'weight', 'strict_open_ai_compliance', ...unreadFieldNames])
 
 const notWithPassthrough = [
   'strategy',

@@ -18,6 +18,21 @@ export const providerFieldNames: ReadonlySet<string> = new Set([
   ...Object.keys(fieldAliases),
 ])
 
+/** Fields that a config may hold and that nothing reads yet: the details of what providers do with files, batches and costs. */
+export const unreadFieldNames: ReadonlySet<string> = new Set([
+  'aws_bedrock_model',
+  'aws_s3_bucket',
+  'aws_s3_object_key',
+  'azure_deployment_type',
+  'azure_endpoint_name',
+  'azure_model_name',
+  'azure_region',
+  'azure_workload_client_id',
+  'snowflake_account',
+  'vertex_skip_ptu_cost_attribution',
+  'vertex_storage_bucket_name',
+])
+
 /** The fields of a config that hold a credential: sealed at rest, never shown. */
 export const secretConfigFields: ReadonlySet<string> = new Set(['api_key', 'modal_key', ...secretFields])
 

@@ -215,6 +215,9 @@ const right: readonly unknown[] = [
     after_request_hooks: [{ type: 'guardrail', checks: [{ id: 'default.notNull' }] }],
   },
   { provider: 'azure-openai', resource_name: 'r', deployment_id: 'd', api_version: '2024-10-21', api_key: 'k' },
+  { provider: 'azure-openai', resource_name: 'r', deployment_id: 'd', azure_model_name: 'gpt-4o', azure_region: 'eastus' },
+  { provider: 'bedrock', aws_s3_bucket: 'b', aws_s3_object_key: 'k', aws_bedrock_model: 'm' },
+  { provider: 'vertex-ai', vertex_storage_bucket_name: 'b', vertex_skip_ptu_cost_attribution: true },
   { provider: 'vertex-ai', vertex_region: 'global', vertex_service_account_json: { client_email: 'a', private_key: 'b' } },
   {
     strategy: {
