@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idsFilter } from '../../lib/ids-filter.ts'
 import { metadataField } from '../../lib/metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
@@ -74,7 +75,11 @@ export const rotateApiKeyBody = z
 
 export const apiKeyKindParams = z.object({ type: z.enum(['organisation', 'workspace']), subType: z.enum(['user', 'service']) })
 export const apiKeyParams = z.object({ id: z.string() })
-export const apiKeyFilter = z.object({ ...pageFields({ defaultSize: 50, maxSize: 100 }), workspace_id: z.string().optional() })
+export const apiKeyFilter = z.object({
+  ...pageFields({ defaultSize: 50, maxSize: 100 }),
+  workspace_id: z.string().optional(),
+  ids: idsFilter('ids'),
+})
 
 export const createdApiKey = z
   .object({ id: z.uuid(), key: z.string(), object: z.literal('api-key') })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
@@ -65,6 +66,7 @@ export const listApiKeys = route({
   const where = {
     ...visibleKeys(actor),
     ...(workspaceId !== null && { workspaceId }),
+    ...(query.ids !== undefined && { id: { $in: query.ids.filter(isUuid) } }),
     type: { $in: listable },
     status: { $ne: 'archived' as const },
   }

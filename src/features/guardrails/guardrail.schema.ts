@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import { idsFilter } from '../../lib/ids-filter.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 
@@ -35,19 +36,11 @@ export const updateGuardrailBody = z
 
 export const guardrailParams = z.object({ guardrailId: z.string() })
 
-const references = z
-  .string()
-  .max(10_000)
-  .transform((text) => text.split(',').map((reference) => reference.trim()))
-  .pipe(z.array(z.string().min(1).max(255)).max(100))
-  .optional()
-  .meta({ description: 'Comma-separated ids or slugs: only these.' })
-
 export const guardrailFilter = z.object({
   ...pageFields({ defaultSize: 100, maxSize: 1000 }),
   workspace_id: z.string().optional(),
   organisation_id: z.uuid().optional(),
-  ids: references,
+  ids: idsFilter('ids or slugs'),
 })
 
 export const guardrailReference = z

@@ -311,6 +311,9 @@ test('lists show what the scopes allow, newest first', async (t) => {
   t.deepEqual(await ids(tenant.adminKey, 'page_size=2'), { ids: [second.id, first.id], total: 5, more: true })
   t.deepEqual(await ids(tenant.adminKey, 'page_size=1&current_page=1&workspace_id=side'), { ids: [first.id], total: 3, more: true })
   t.deepEqual(await ids(tenant.adminKey, `page_size=0&workspace_id=${tenant.sideId}`), { ids: [], total: 3, more: true })
+  const some = `ids=${second.id},nothing,${acme.organisationId}`
+  t.deepEqual(await ids(tenant.adminKey, some), { ids: [second.id], total: 1, more: false })
+  t.deepEqual(await ids(acme.adminKey, some), { ids: [], total: 0, more: false }, 'of another organisation')
   const userKeysOnly = await control.createKey(tenant, { scopes: ['workspace_user_api_keys.list'] })
   t.deepEqual(await ids(userKeysOnly, ''), { ids: [second.id], total: 1, more: false })
   t.is((await control.call(userKeysOnly, 'GET', `/api-keys/${first.id}`)).status, 403)
