@@ -2,9 +2,18 @@ import type { Config } from '../config/config.ts'
 import { ownOrigin } from './own-origin.ts'
 import type { Provisioned } from './provision.ts'
 
+/** What a start led to. */
+export interface Outcome {
+  /** The first keys, when this start made them. */
+  readonly provisioned: Provisioned | null
+  readonly sealed: boolean
+}
+
 /** What the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
-export function announcement(config: Pick<Config, 'host' | 'publicUrl' | 'init'>, port: number, provisioned: Provisioned | null): string {
+export function announcement(config: Pick<Config, 'host' | 'publicUrl' | 'init'>, port: number, { provisioned, sealed }: Outcome): string {
   const origin = ownOrigin({ ...config, port })
+  if (sealed)
+    return `\nGatehouse is sealed: it lacks the right encryption key, and answers 503.   Base URL: ${origin}/v1   Why: ${origin}/readyz\n\n`
   const lines = ['', `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs`, '']
   if (provisioned !== null) lines.push(...firstKeys(config.init, provisioned))
   lines.push('Try it:', `  curl ${origin}/v1/health`)

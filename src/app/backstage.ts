@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
+import type { Outcome } from './announce.ts'
 import { chooseDatabase } from './database/choose.ts'
 import type { EmbeddedDatabase } from './database/embedded.ts'
 import type { Deps } from './deps.ts'
@@ -14,13 +15,13 @@ import { followLevel } from './follow-level.ts'
 import { createLevel } from './level.ts'
 import { createMetrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
+import { provision } from './provision.ts'
 import { createRecords } from './records.ts'
 import { schemaOf, type StartMode } from './start-mode.ts'
-import { provision, type Provisioned } from './provision.ts'
 
 /** What a primary process does for its workers: database, migrations, first keys, jobs. */
 export interface Backstage {
-  readonly prepared: Promise<{ readonly database: DatabaseConfig; readonly provisioned: Provisioned | null }>
+  readonly prepared: Promise<{ readonly database: DatabaseConfig } & Outcome>
   close(): Promise<void>
 }
 
@@ -88,5 +89,5 @@ async function prepare(parts: Parts, config: Config, options: BackstageOptions &
     followLevel(orm, level, { config, log, signal }),
     config.roles.has('jobs') && runBackfills({ client: connection.runtime, log, signal }),
   ])
-  return { database, provisioned }
+  return { database, provisioned, sealed: vault.sealed !== null }
 }

@@ -70,11 +70,11 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
 /** Prepares the database and lets the workers go on; resolves only when that fails. */
 async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
   try {
-    const { database, provisioned } = await backstage.prepared
+    const { database, ...outcome } = await backstage.prepared
     crew.database = database
     tellAll(packDatabase(database))
     await crew.complete.promise
-    process.stdout.write(announcement(crew.config, crew.port, provisioned))
+    process.stdout.write(announcement(crew.config, crew.port, outcome))
     return await forEver()
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.

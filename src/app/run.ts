@@ -39,10 +39,10 @@ async function serve(
   try {
     const { port } = await app.listen()
     log.info({ host: config.host, port }, 'listening')
-    const { provisioned } = await app.started
+    const { provisioned, deps } = await app.started
     collectStartGarbage()
     log.info({ roles: [...config.roles] }, 'ready')
-    process.stdout.write(announcement(config, port, provisioned))
+    process.stdout.write(announcement(config, port, { provisioned, sealed: deps.vault.sealed !== null }))
     return await forEver()
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.

@@ -52,7 +52,11 @@ const causes: readonly Cause[] = [
       `PostgreSQL at ${place(database)} refuses connections without TLS (${message}): set DB_SSL=REQUIRED or stricter`,
   },
   {
-    test: /^(28P01|28000)|SCRAM|client password must be a string/,
+    test: /client password must be a string/,
+    explain: (database) => `PostgreSQL at ${place(database)} wants a password of user "${database.user}", and there is none: set DB_PASS`,
+  },
+  {
+    test: /^(28P01|28000)|SCRAM/,
     explain: (database, message) =>
       `PostgreSQL at ${place(database)} refused the login of user "${database.user}" (${message}): check DB_USER and DB_PASS`,
   },

@@ -37,7 +37,7 @@ export const noteKey = (em: EntityManager, name: string) =>
   em.execute('UPDATE release_state SET encryption_key_fp = ?, updated_at = now() WHERE encryption_key_fp IS DISTINCT FROM ?', [name, name])
 
 const advice: Readonly<Record<SealedReason, string>> = {
-  missing_key: 'there is no encryption key: set ENCRYPTION_KEY to the key of this database',
+  missing_key: 'there is no encryption key: set ENCRYPTION_KEY to the key of this database, for a new one to "openssl rand -base64 32"',
   wrong_key: 'the encryption key is not the one that this database was sealed with: set ENCRYPTION_KEY to that key',
   invalid_key: 'the encryption key is malformed: ENCRYPTION_KEY must be 32 bytes in base64',
 }

@@ -30,7 +30,7 @@ test(
   /refused the login of user "gatehouse_test" .*check DB_USER and DB_PASS/,
   false,
 )
-test('no password', fails, { password: null }, /refused the login of user "gatehouse_test" .*check DB_USER and DB_PASS/, false)
+test('no password', fails, { password: null }, /wants a password of user "gatehouse_test", and there is none: set DB_PASS/, false)
 test('unknown user', fails, { user: 'nobody_here' }, /refused the login of user "nobody_here"/, false)
 test('unknown database', fails, { name: 'no_such_database' }, /has no database "no_such_database": create it, or check DB_NAME/, false)
 test('unknown host', fails, { host: 'no-such-host.invalid' }, /"no-such-host\.invalid" cannot be resolved: check DB_HOST/, true)

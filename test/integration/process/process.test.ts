@@ -99,6 +99,14 @@ test('a port that is taken and a password that is wrong end the process with a c
   t.regex(stranger.output(), /check DB_USER and DB_PASS/)
 })
 
+test('a process without its encryption key says that it is sealed, not that it is ready', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const { product } = await start(t, { ...(await settings(database)), ENCRYPTION_KEY: '' })
+  t.regex(product.output(), /Gatehouse is sealed: it lacks the right encryption key, and answers 503/)
+  t.notRegex(product.output(), /Gatehouse is ready/)
+})
+
 test('workers share the port and the work; one that dies is replaced; all end in order', async (t) => {
   const database = await testDatabase()
   t.teardown(() => database.drop())
