@@ -116,3 +116,33 @@ function outcome(read: () => unknown): unknown {
     return 'refused'
   }
 }
+
+test('a key is refused however it is spelled, and a text that looks like one is none', (t) => {
+  for (const text of ['{"__proto__":1}', '[{"a":1, "\\u005f_p\\u0072ot\\u006F_\\u005F" : 1}]', '{"a":{"b":[{\n"__proto__"\n:{}}]}}'])
+    t.throws(() => parseJson(bytes(text)), { instanceOf: ApiError, message: /__proto__/ }, text)
+  for (const text of [
+    '{"a":"\\"__proto__\\":1"}',
+    '{"x\\"__proto__":1}',
+    '["{,","__proto__",":"]',
+    '{"a":" \\"__proto__\\" :"}',
+    '{"__proto__x":1}',
+  ])
+    t.notThrows(() => parseJson(bytes(text)), text)
+})
+
+test('a body of a million objects is not walked because of one word', (t) => {
+  const many = ',{}'.repeat(1_500_000)
+  const spent = (word: string): number => {
+    const from = process.cpuUsage()
+    parseJson(bytes(`["${word}"${many}]`))
+    const { user, system } = process.cpuUsage(from)
+    return user + system
+  }
+  const least = (word: string): number => Math.min(spent(word), spent(word))
+  const [plain, worded] = [least('word'), least('__proto__')]
+  t.true(worded < plain * 3 + 100_000, `${worded / 1000} ms, and ${plain / 1000} ms without`)
+})
+
+test('of a long text nobody is told where it is wrong', (t) => {
+  t.throws(() => parseJson(bytes(`[1${',1'.repeat(600_000)},]`)), { instanceOf: ApiError, message: /is not valid JSON\.$/ })
+})
