@@ -10,6 +10,10 @@ interface Held {
   readonly until: number
 }
 
+/** More choices and calls of tools than any answer has; what more of them say is one text. */
+const maxChannels = 1000
+const others = 'others'
+
 /** The frames of a stream that are held back, and all that the stream has said. */
 export class StreamWindow {
   #held: Held[] = []
@@ -20,10 +24,11 @@ export class StreamWindow {
 
   /** Takes in bytes that are whole frames. */
   add(bytes: Buffer): void {
-    for (const frame of cutFrames(bytes)) {
+    for (const cut of cutFrames(bytes)) {
+      const frame = this.#texts.size < maxChannels ? cut : this.#gathered(cut)
       for (const { channel, text, copy } of frame.texts) {
         const said = this.#texts.get(channel)
-        if (copy && said !== undefined) continue
+        if (copy && said !== undefined && channel !== others) continue
         // So much cannot be judged any more; what comes on top is only counted.
         if (this.total <= maxKept) this.#texts.set(channel, (said ?? '') + text)
         this.total += text.length
@@ -31,6 +36,18 @@ export class StreamWindow {
       this.#held.push({ frame, until: this.total })
       this.heldBytes += frame.bytes.length
     }
+  }
+
+  #gathered(frame: Frame): Frame {
+    const known = frame.texts.every(({ channel }) => this.#texts.has(channel))
+    if (known) return frame
+    const texts = frame.texts.map(({ channel, path, text, copy }) => ({
+      channel: this.#texts.has(channel) ? channel : others,
+      path,
+      text,
+      copy,
+    }))
+    return { ...frame, texts }
   }
 
   /** What was said, one part a channel. */

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { fakeEgress, ok } from '../auth/fake-egress.ts'
 import { patternFault } from '../../../../src/gateway/pattern.ts'
+import { StreamWindow } from '../../../../src/gateway/checks/stream-window.ts'
 import { isVast } from '../../../../src/gateway/checks/walk.ts'
 import { judge, readied } from './running.ts'
 
@@ -138,18 +139,18 @@ test('a pattern that looks at the same text for each of its matches, or matches 
 
 /** What made a check look at the same text again and again, without any pattern. */
 const tedious: readonly (readonly [id: string, parameters: object, text: string])[] = [
-  ['default.jsonKeys', { keys: ['a'] }, `\`\`\`${' '.repeat(200_000)}`],
-  ['default.jsonKeys', { keys: ['a'] }, `x${'{'.repeat(1_000_000)}`],
-  ['default.validUrls', {}, Array.from({ length: 500 }, (_, at) => `https://${at}${'.'.repeat(1900)}x`).join(' ')],
+  ['default.jsonKeys', { keys: ['a'] }, `\`\`\`${' '.repeat(400_000)}`],
+  ['default.jsonKeys', { keys: ['a'] }, `x${'{'.repeat(10_000_000)}`],
+  ['default.validUrls', {}, Array.from({ length: 3000 }, (_, at) => `https://${at}${'.'.repeat(1900)}x`).join(' ')],
 ]
 
-test('no text makes a check look at it again and again', async (t) => {
+test.serial('no text makes a check look at it again and again', async (t) => {
   const nobody = fakeEgress(() => ok({}))
   for (const [id, parameters, text] of tedious) {
     const from = process.cpuUsage()
     await judge(readied(id, parameters), { text, egress: nobody })
     const { user, system } = process.cpuUsage(from)
-    t.true(user + system < 700_000, `${id} ${text.slice(0, 10)}: ${(user + system) / 1000} ms`)
+    t.true(user + system < 2_000_000, `${id} ${text.slice(0, 10)}: ${(user + system) / 1000} ms`)
   }
 })
 
@@ -173,7 +174,7 @@ const laborious: readonly (readonly [id: string, parameters: object, text: strin
   ],
 ]
 
-test('a check that takes too long is given up, and says so', async (t) => {
+test.serial('a check that takes too long is given up, and says so', async (t) => {
   for (const [id, parameters, text] of laborious) {
     const from = process.cpuUsage()
     await t.throwsAsync(async () => judge(readied(id, parameters), { text }), { message: /takes too long/ })
@@ -182,7 +183,7 @@ test('a check that takes too long is given up, and says so', async (t) => {
   }
 })
 
-test('many texts have no more matches than one', async (t) => {
+test.serial('many texts have no more matches than one', async (t) => {
   const ready = readied('default.regexReplace', { rule: 'o', redactText: 'x'.repeat(1000) })
   await t.throwsAsync(async () => judge(ready, { texts: Array.from({ length: 20 }, () => 'o'.repeat(1000)) }), {
     message: /more than 10000 times/,
@@ -215,4 +216,17 @@ test('a heap of crumbs is not looked through, a long conversation is', (t) => {
   )
   t.true(isVast(nested(130, 'too deep')))
   t.true(isVast({ messages: [{ role: 'user', content: Array.from({ length: 100_000 }, () => ({})) }] }))
+})
+
+test('a stream of thousands of choices is a thousand texts and one', (t) => {
+  const window = new StreamWindow()
+  for (let index = 0; index < 20_000; index += 1)
+    window.add(Buffer.from(`data: {"choices":[{"index":${index},"delta":{"content":"${index === 15_000 ? 'secret' : 'a'}"}}]}\n\n`))
+  const parts = window.parts()
+  t.is(parts.length, 1001)
+  t.true(parts.some(({ text }) => text.includes('secret')))
+  window.rewrite([{ path: ['others'], value: 'b' }])
+  const told = window.rest().toString()
+  t.false(told.includes('secret'))
+  t.is(told.split('"b"').length, 2)
 })
