@@ -282,7 +282,7 @@ test.serial('a heap of crumbs is no hiding place, on neither way', async (t) => 
   t.is((await ask({ output: [strict] })).status, 446)
 })
 
-const manyTools = { ...say('x'), tools: Array.from({ length: 20_000 }, () => ({})) }
+const manyTools = { ...say('x'), tools: Array.from({ length: 100_000 }, () => ({})) }
 
 test.serial('many tools are compared with many names at once', async (t) => {
   const names = Array.from({ length: 400 }, (_, at) => `t${at}`)
@@ -291,7 +291,7 @@ test.serial('many tools are compared with many names at once', async (t) => {
   const { user, system } = process.cpuUsage(from)
   t.is(answer.status, 446)
   t.true(answer.text.length < 2000)
-  t.true(user + system < 800_000, `${(user + system) / 1000} ms`)
+  t.true(user + system < 2_000_000, `${(user + system) / 1000} ms`)
 })
 
 test.serial('what is dropped in too many places is refused', async (t) => {

@@ -167,11 +167,11 @@ test('references and patterns are bound, and never a fault of ours', (t) => {
   t.regex(schemaFault({ $ref: '#/%' }) ?? '', /refers to #\/%/)
   t.is(schemaFault({ $ref: '#/100%', '100%': {} }), null)
   t.regex(schemaFault({ allOf: Array.from({ length: 100 }, (_, at) => ({ pattern: `a{900}${at}` })) }) ?? '', /too large together/)
-  const anchors = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`d${at}`, { $anchor: `a${at}` }]))
+  const anchors = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`d${at}`, { $anchor: `a${at}` }]))
   const from = process.cpuUsage()
-  t.is(schemaFault({ $defs: anchors, allOf: Array.from({ length: 1500 }, (_, at) => ({ $ref: `#a${at}` })) }), null)
+  t.is(schemaFault({ $defs: anchors, allOf: Array.from({ length: 5000 }, (_, at) => ({ $ref: `#a${at}` })) }), null)
   const { user, system } = process.cpuUsage(from)
-  t.true(user + system < 250_000, `${(user + system) / 1000} ms`)
+  t.true(user + system < 1_000_000, `${(user + system) / 1000} ms`)
 })
 
 test('a fault tells where it is', (t) => {

@@ -118,13 +118,13 @@ test('a raw template with an undeclared {{{name}}} is refused when it is compile
 
 test('a document that a loop puts in again and again is read once', (t) => {
   const from = process.cpuUsage()
-  const blank = `${' '.repeat(2_000_000)}1`
+  const blank = `${' '.repeat(8_000_000)}1`
   const [message] = rendered('[{"role":"user","content":"{{#l}}{{{x}}}{{/l}}"}]', { l: Array.from({ length: 1000 }, () => 1), x: blank }, [
     'x',
   ])
   t.is(String(message?.['content']), '1'.repeat(1000))
   const { user, system } = process.cpuUsage(from)
-  t.true(user + system < 300_000, `${(user + system) / 1000} ms`)
+  t.true(user + system < 1_000_000, `${(user + system) / 1000} ms`)
 })
 
 test('a raw template repeats messages by sections', (t) => {
