@@ -19,7 +19,12 @@ export const accessSettings = {
   organisationAdminsViewLogs: {
     category: 'log_access',
     otherwise: true,
-    description: "The organisation's admins may view and export logs.",
+    description: "The organisation's admins may view logs with their bodies and headers, and export them.",
+  },
+  organisationAdminsViewLogMetadata: {
+    category: 'log_access',
+    otherwise: true,
+    description: "The organisation's admins may list logs, without bodies and headers, also while they may not view them.",
   },
   membersViewAnalytics: { category: 'analytics_access', since: '1.9.0', otherwise: true, description: 'Members may view analytics.' },
   managersViewAnalytics: { category: 'analytics_access', since: '1.9.0', otherwise: true, description: 'Managers may view analytics.' },

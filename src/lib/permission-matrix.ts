@@ -39,6 +39,6 @@ export function accessOf(caller: 'user key' | 'token', role: Role, { scopes, org
   const holds = caller === 'token' && writes ? tokenScopes(false) : held[caller]
   const grants: readonly Grant[] = scopes.filter((scope) => holds.has(scope)).map((scope) => grantOf(role, scope))
   if (grants.includes(true)) return true
-  const settings = grants.filter((grant) => typeof grant === 'string')
+  const settings = grants.flatMap((grant) => (typeof grant === 'boolean' ? [] : grant))
   return settings.length === 0 ? false : [...new Set(settings)]
 }

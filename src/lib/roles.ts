@@ -21,8 +21,8 @@ export function roleIn(organisation: OrganisationRole, workspace: WorkspaceRole 
   return organisation === 'owner' ? 'owner' : 'organisation-admin'
 }
 
-/** Always, never, or as a setting says. */
-export type Grant = boolean | AccessSetting
+/** Always, never, or while a setting is on, or one of several. */
+export type Grant = boolean | AccessSetting | readonly AccessSetting[]
 
 interface Grants {
   /** `read`, `list`, `view`. */
@@ -77,11 +77,14 @@ const organisationOnlyResources: ReadonlySet<string> = new Set(['secret_referenc
 
 const viewVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view'])
 
-/** What a role is granted of a scope: always, never, or as a setting says. */
+const logsOfOrganisationAdmins = (verb: string): Grant =>
+  verb === 'list' ? ['organisationAdminsViewLogs', 'organisationAdminsViewLogMetadata'] : 'organisationAdminsViewLogs'
+
+/** What a role is granted of a scope. */
 export function grantOf(role: Role, scope: string): Grant {
   const [resource = '', verb = ''] = scope.split('.')
   if (role === 'owner' || use.has(scope)) return true
-  if (role === 'organisation-admin') return resource === 'logs' ? 'organisationAdminsViewLogs' : true
+  if (role === 'organisation-admin') return resource === 'logs' ? logsOfOrganisationAdmins(verb) : true
   if (organisationOnly.has(scope) || organisationOnlyResources.has(resource)) return false
   if (role === 'admin') return true
   const rule = rules[resource]
@@ -95,7 +98,7 @@ export function scopesOfRole(scopes: Iterable<string>, role: Role | null, settin
   return new Set(
     [...scopes].filter((scope) => {
       const grant = grantOf(role, scope)
-      return typeof grant === 'boolean' ? grant : settings[grant]
+      return typeof grant === 'boolean' ? grant : [grant].flat().some((name) => settings[name])
     }),
   )
 }

@@ -12,7 +12,7 @@ import { startControl, type Control, type Tenant } from './setup.ts'
 interface Row {
   readonly method: string
   readonly path: string
-  /** Of each caller: always, never, or the setting that decides. */
+  /** Of each caller: always, never, or the settings of which one must be on, as `a|b`. */
   readonly access: Readonly<Record<string, boolean | string>>
 }
 
@@ -34,7 +34,7 @@ function accessOf({
   deciding,
 }: Readonly<Record<'services' | 'keys' | 'tokens' | 'deciding', string>>): Row['access'] {
   const cell = (letter: Letter, mark: string | undefined): boolean | string => {
-    if (mark === '?') return new RegExp(` ${letter}:(\\w+)`).exec(deciding)?.[1] ?? 'no setting is named'
+    if (mark === '?') return new RegExp(` ${letter}:([\\w|]+)`).exec(deciding)?.[1] ?? 'no setting is named'
     if (mark !== '-' && mark !== letter) throw new Error(`what is ${String(mark)}?`)
     return mark === letter
   }
@@ -123,13 +123,13 @@ async function different(cells: readonly Cell[]): Promise<string[]> {
 const cells = rows.flatMap((row) => Object.entries(row.access).map(([caller, access]) => ({ row, caller, access })))
 const constant = (wanted: boolean): Cell[] =>
   cells.filter(({ access }) => access === wanted).map(({ row, caller }) => [row, caller, wanted] as const)
-const decidedBy = (setting: string, expected: boolean): Cell[] =>
-  cells.filter(({ access }) => access === setting).map(({ row, caller }) => [row, caller, expected] as const)
+const decidedBy = (deciding: string, expected: boolean): Cell[] =>
+  cells.filter(({ access }) => access === deciding).map(({ row, caller }) => [row, caller, expected] as const)
 
 test.serial('the file has a cell for every operation and caller', (t) => {
   t.true(rows.length > 90, String(rows.length))
   t.is(cells.length, rows.length * 12)
-  const unknown = cells.filter(({ access }) => typeof access === 'string' && !settings.includes(access))
+  const unknown = cells.filter(({ access }) => typeof access === 'string' && !access.split('|').every((name) => settings.includes(name)))
   t.deepEqual(unknown, [])
 })
 
@@ -145,10 +145,13 @@ test.serial('whoever may never may not with every setting on', async (t) => {
 
 const deciding = [...new Set(cells.flatMap(({ access }) => (typeof access === 'string' ? [access] : [])))]
 
-for (const setting of deciding)
-  test.serial(`${setting} alone decides where the file names it`, async (t) => {
-    await set((name) => name === setting)
-    t.deepEqual(await different(decidedBy(setting, true)), [])
-    await set((name) => name !== setting)
-    t.deepEqual(await different(decidedBy(setting, false)), [])
+for (const names of deciding)
+  test.serial(`${names} alone decides where the file names it`, async (t) => {
+    const either = names.split('|')
+    for (const setting of either) {
+      await set((name) => name === setting)
+      t.deepEqual(await different(decidedBy(names, true)), [])
+    }
+    await set((name) => !either.includes(name))
+    t.deepEqual(await different(decidedBy(names, false)), [])
   })
