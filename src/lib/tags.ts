@@ -36,9 +36,10 @@ function parsed(text: string): unknown {
 }
 
 function pairs(text: string): Record<string, string> | null {
-  const found = text.split(',').map((pair) => /^\s*([^:]+?)\s*:\s*(.*?)\s*$/s.exec(pair))
-  if (found.some((match) => match === null)) return null
-  return Object.fromEntries(found.map((match) => [match?.[1] ?? '', match?.[2] ?? '']))
+  // Not by a pattern with spaces around each part: of a text of spaces it would try every way to share them out.
+  const found = text.split(',').map((pair) => [pair, pair.indexOf(':')] as const)
+  if (found.some(([pair, at]) => pair.slice(0, Math.max(at, 0)).trim() === '')) return null
+  return Object.fromEntries(found.map(([pair, at]) => [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]))
 }
 
 /** The condition on a row's tags; empty when nothing was asked for. */

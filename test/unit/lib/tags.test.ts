@@ -23,3 +23,11 @@ test('no filter is no condition', (t) => {
   t.deepEqual(taggedWith(undefined), {})
   t.deepEqual(taggedWith({ a: 'b' }), { tags: { $contains: { a: 'b' } } })
 })
+
+test('a filter of spaces is refused at once', (t) => {
+  const from = process.cpuUsage()
+  for (const text of [' '.repeat(2000), `${' '.repeat(2000)}x`, `${' '.repeat(1000)}:x`]) t.false(tagsFilter.safeParse(text).success)
+  t.deepEqual(tagsFilter.parse(` a ${' '.repeat(2000)}: b:c `), { a: 'b:c' })
+  const { user, system } = process.cpuUsage(from)
+  t.true(user + system < 500_000, `${(user + system) / 1000} ms`)
+})
