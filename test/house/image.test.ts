@@ -59,3 +59,20 @@ test('no image is labelled as a release that it is not', (t) => {
   t.not(status, 0)
   t.true(stderr.includes(`RELEASE=1.9.0: this checkout is ${version}`), stderr)
 })
+
+const lockFile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ integrity: z.string().optional(), optionalDependencies: z.record(z.string(), z.string()).optional() }),
+  ),
+})
+
+test('the lock file holds what every platform needs: npm ci, which the image is built with, refuses one that does not', (t) => {
+  const { packages } = lockFile.parse(JSON.parse(read('package-lock.json')))
+  const absent = Object.entries(packages).flatMap(([place, { optionalDependencies: names = {} }]) =>
+    Object.keys(names).filter((name) => !(`${place}/node_modules/${name}` in packages) && !(`node_modules/${name}` in packages)),
+  )
+  t.deepEqual(absent, [])
+  const unproved = Object.entries(packages).filter(([place, { integrity }]) => place !== '' && integrity === undefined)
+  t.deepEqual(unproved, [])
+})
