@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { patternFault } from '../pattern.ts'
+import { patternFault, patternSize } from '../pattern.ts'
 
 /** An HTTP status. */
 export const status = z.int().min(100).max(599)
@@ -8,8 +8,11 @@ const statuses = z.array(status).min(1).max(100)
 const scalar = z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])
 const list = z.array(scalar).min(1).max(1000)
 
+/** A config may hold thousands of patterns, each of which is made before it is stored; they match a name, not a document. */
+const largestPattern = 500
+
 const pattern = z.string().superRefine((text, context) => {
-  const fault = patternFault(text)
+  const fault = patternSize(text) > largestPattern ? 'repeats too much for a condition' : patternFault(text)
   if (fault !== null) context.addIssue({ code: 'custom', message: `The pattern ${fault}.` })
 })
 

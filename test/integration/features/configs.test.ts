@@ -152,6 +152,14 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
   ],
   [
     {
+      strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'metadata.x': { $regex: '[a-z]{900}' } }, then: 'a' }] },
+      targets: [{ provider: 'openai', name: 'a' }],
+    },
+    'config.strategy.conditions[0].query.metadata.x.$regex',
+    /pattern repeats too much for a condition/,
+  ],
+  [
+    {
       strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'headers.x': 'a' }, then: 'a' }] },
       targets: [{ provider: 'openai', name: 'a' }],
     },
