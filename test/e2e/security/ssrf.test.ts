@@ -190,6 +190,8 @@ test('every field of the documents that sounds like an address is among the surf
     'jwks_url',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
+    // Stored with a config, and read by nothing.
+    'azure_endpoint_name',
   ])
   const names = new Set(
     [...text.matchAll(/"([\w-]+)":\{|"name":"([\w-]+)"/g)].map(([, property, parameter]) => property ?? parameter ?? ''),
