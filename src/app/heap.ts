@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm'
 export function limitHeap(): void {
   setFlagsFromString('--heap-growing-percent=30')
   // The main heap took its own from the command line; that flag is one of the process, and goes before a thread's own limit.
-  setFlagsFromString('--max-semi-space-size=4')
+  setFlagsFromString('--max-semi-space-size=2')
 }
 
 /**
