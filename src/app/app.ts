@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
@@ -158,8 +159,11 @@ async function start(parts: Parts, features: readonly Feature[], overrides: Over
     followLevel(deps.orm, base.level, { config, log: base.log, signal: stopping.signal }),
     fills && runBackfills({ client: foundation.connection.runtime, log: base.log, migrations, signal: stopping.signal }),
   ])
+  await Promise.race([planes.snapshot.contacted, aborted(stopping.signal)])
   return { deps, provisioned, snapshot: planes.snapshot }
 }
+
+const aborted = (signal: AbortSignal): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))
 
 function listen(server: Server, { host, port }: Config): Promise<{ readonly port: number }> {
   return new Promise((resolve, reject) => {

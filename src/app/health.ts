@@ -8,7 +8,7 @@ export interface Check {
 
 export interface HealthReport {
   readonly ready: boolean
-  readonly checks: Readonly<Record<'database' | 'migrations' | 'encryption_key' | 'draining', Check>>
+  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'draining', Check>>
 }
 
 export interface HealthOptions {
@@ -36,6 +36,8 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     const checks = {
       database: await database(),
       migrations: running === null ? fail(options.waitingFor()) : pass,
+      snapshot:
+        running === null ? fail(options.waitingFor()) : running.snapshot.ready ? pass : fail('keys and providers cannot be read yet'),
       encryption_key: running === null ? fail(options.waitingFor()) : sealed === null ? pass : fail(sealed),
       draining: options.draining() ? fail('this process is shutting down') : pass,
     }

@@ -27,7 +27,7 @@ export async function rollingUpgrade(seconds: number, releases: readonly NextRel
     thisBuild(),
     buildNext(releases),
   ])
-  const env = { DRAIN_DELAY: '700ms', TERMINATION_GRACE: '30s', LOG_LEVEL: 'warn' }
+  const env = { DRAIN_DELAY: '700ms', TERMINATION_GRACE: '30s', LOG_LEVEL: 'debug' }
   const processes: Gatehouse[] = []
   const run = (build: Build, ...args: readonly string[]) => mustRun(build, args, environment(database.config))
   try {
@@ -52,14 +52,10 @@ export async function rollingUpgrade(seconds: number, releases: readonly NextRel
     const ids = outcomes.flatMap(({ id, ask }) => (id !== null && ask.label !== 'control' ? [id] : []))
     await untilLogged(database.superuser, ids, 20_000).catch(() => {})
     const { missing, doubled } = await readLogged(database.superuser, ids)
-    return {
-      requests: outcomes.length,
-      faults: [
-        ...faults,
-        ...Object.entries(failures(outcomes)).map(([kind, count]) => `${count} times: ${kind}`),
-        ...(missing.length + doubled.length > 0 ? [`${missing.length} exchanges are not logged, ${doubled.length} twice`] : []),
-      ],
-    }
+    faults.push(...Object.entries(failures(outcomes)).map(([kind, count]) => `${count} times: ${kind}`))
+    if (missing.length + doubled.length > 0) faults.push(`${missing.length} exchanges are not logged, ${doubled.length} twice`)
+    if (faults.length > 0) faults.push(...processes.flatMap(saidOf))
+    return { requests: outcomes.length, faults }
   } finally {
     await Promise.all(processes.map((gatehouse) => gatehouse.stop()))
     await Promise.all([emulator.stop(), next.remove(), database.drop()])
@@ -110,6 +106,14 @@ async function eachSeesTheOther(first: Gatehouse, second: Gatehouse): Promise<re
   }
   return faults
 }
+
+/** What a process says of itself, other than that it answers. */
+const saidOf = (gatehouse: Gatehouse): readonly string[] =>
+  gatehouse
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"log_type":"application"') && !line.includes('"msg":"starting"'))
+    .slice(-30)
 
 async function levelOf({ origin }: Gatehouse): Promise<unknown> {
   return ((await (await fetch(`${origin}/v1/health`)).json()) as { level?: unknown }).level

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import type { Tokens } from '../../gateway/auth/tokens.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { Snapshot } from '../../gateway/doors.ts'
 import type { RecordRefusal } from '../audit/refused-tokens.ts'
 import type { Deps } from '../deps.ts'
 import type { Feature } from '../feature.ts'
@@ -12,6 +11,7 @@ import type { LiveLevel } from '../level.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Records } from '../records.ts'
 import type { Overload } from '../overload.ts'
+import type { LiveSnapshot } from '../snapshot/snapshot.ts'
 
 /** What the HTTP side needs of the process. It listens before the database is there, so what stands on the database may be missing. */
 export interface Frame {
@@ -38,7 +38,7 @@ export interface Frame {
 /** What stands on the database. */
 export interface Running {
   readonly deps: Deps
-  readonly snapshot: Snapshot
+  readonly snapshot: LiveSnapshot
   readonly tokens: Tokens
   readonly recordRefusal: RecordRefusal
   /** Null when this process has not the role `gateway`. */

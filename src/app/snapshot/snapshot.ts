@@ -42,6 +42,8 @@ export interface SnapshotOptions {
 export interface LiveSnapshot extends Snapshot, TokenDoor {
   /** Whether cached views may serve: the database was seen, not too long ago. */
   readonly ready: boolean
+  /** Resolves at the first contact with the database: before it nothing can be read. */
+  readonly contacted: Promise<void>
   /** Milliseconds since everything cached was last known to be true; Infinity before the first contact. */
   ageMs(): number
   /** Catches up with all changes committed before the call. */
@@ -111,6 +113,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     get ready() {
       return !state.stale
     },
+    contacted: state.started.promise,
     ageMs: () => ageMs(state),
     refresh: () => feed.refresh(),
     async stop() {

@@ -43,6 +43,10 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
     means: 'The start is not complete: the process waits for the database, or for `gatehouse migrate`.',
     fix: 'Look at the `detail`. When it waits for the schema, look at the migration Job, or run `gatehouse migrate`.',
   },
+  snapshot: {
+    means: 'The process does not follow the changes of keys and providers: not yet, or no longer since `CACHE_MAX_STALE`.',
+    fix: 'At a start: wait a moment. Later: look at PostgreSQL and at the number of its connections.',
+  },
   encryption_key: {
     means: 'The process is sealed: `missing_key`, `invalid_key` or `wrong_key`.',
     fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart.',

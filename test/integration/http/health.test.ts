@@ -24,6 +24,7 @@ test('/v1/health names the service; /readyz lists its checks', async (t) => {
   t.deepEqual(ready.body.checks, {
     database: { status: 'pass' },
     migrations: { status: 'pass' },
+    snapshot: { status: 'pass' },
     encryption_key: { status: 'pass' },
     draining: { status: 'pass' },
   })
