@@ -41,7 +41,7 @@ export async function rollingUpgrade(seconds: number, releases: readonly NextRel
     const loads = await startLoads(balancer, first)
     await run(next, 'migrate')
     await balancer.until(second.origin, true)
-    const faults = await eachSeesTheOther(first, second)
+    const faults = [...(await eachSeesTheOther(first, second))]
     await sleep(seconds * 1000)
     await first.signal('SIGTERM')
     await run(next, 'backfill', 'wait', '--timeout', '60s')
