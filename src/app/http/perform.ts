@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
 import { changesOf } from '../audit/changes.ts'
 import { writeAudit, type AuditEntry } from '../audit/write.ts'
+import { unlessDeadlocked } from '../database/deadlock.ts'
 import { inTenant } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
 import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route } from '../route.ts'
@@ -46,6 +47,13 @@ export interface Performed {
 
 /** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
 export async function perform(deps: Deps, request: Request): Promise<Performed> {
+  const { performed, after } = await unlessDeadlocked(() => inTransaction(deps, request))
+  for (const work of after)
+    work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
+  return performed
+}
+
+async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handling, 'after'> & { readonly performed: Performed }> {
   const { route, actor, repeatable, ifMatch } = request
   const after: (() => Promise<void>)[] = []
   const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
@@ -57,9 +65,7 @@ export async function perform(deps: Deps, request: Request): Promise<Performed> 
     if (repeatable !== null) await remember(em, repeatable, { ...deps, answer })
     return { answer, replayed: false, etag: ifMatch === null ? null : await currentEtag(em, deps, { request, ifMatch }) }
   })
-  for (const work of after)
-    work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
-  return performed
+  return { performed, after }
 }
 
 /**

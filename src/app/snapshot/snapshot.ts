@@ -23,6 +23,7 @@ import { readGuardrail } from './guardrail-views.ts'
 import { anyPerson, readTokenHolder, readTokenIssuer } from './token-views.ts'
 import { createViewCache, type Loaded, type ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
+import { unlessDeadlocked } from '../database/deadlock.ts'
 
 export interface SnapshotOptions {
   /** `Connection.runtime`. The snapshot has connections of its own, so that nothing else can starve the key check. */
@@ -67,7 +68,6 @@ interface State extends SnapshotOptions {
 }
 
 const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
-/** Configs are larger than keys. */
 const documentLimits = { ...limits, maxViews: 20_000 }
 /** Templates are as long as their authors make them. */
 const maxTemplateWeight = 64 * 1024 * 1024
@@ -280,7 +280,7 @@ async function firstContact(state: State): Promise<void> {
 
 async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
   try {
-    return await query()
+    return await unlessDeadlocked(query)
   } catch (error) {
     state.log.debug({ err: error }, 'a view could not be read')
     throw unavailable(error)

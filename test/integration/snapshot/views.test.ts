@@ -133,3 +133,22 @@ test.serial('a credential that cannot be opened is named as the fault, and the n
     t.is(tries, expected)
   }
 })
+
+test.serial('what PostgreSQL gives up to end a deadlock with a migration is read again', async (t) => {
+  const { id } = await stage.createProvider('deadlocked')
+  const snapshot = stage.snapshot()
+  await snapshot.contacted
+  const waiting = async () => {
+    const { rows } = await stage.sql.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'integrations'::regclass`)
+    return rows.length === 1
+  }
+  await stage.sql.query('BEGIN; LOCK TABLE integrations')
+  const read = Promise.resolve(snapshot.provider({ organisationId: stage.organisationId, workspaceId: stage.workspaceId }, 'deadlocked'))
+  try {
+    await eventually(waiting, 2000)
+    await stage.sql.query('LOCK TABLE providers')
+  } finally {
+    await stage.sql.query('COMMIT')
+  }
+  t.is((await read)?.id, id)
+})
