@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'pg'
 import { createApp, type Overrides, type Started } from '../../../src/app/app.ts'
-import type { LiveSnapshot } from '../../../src/app/snapshot/snapshot.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
 import { createApiKey } from '../../../src/lib/api-key.ts'
@@ -94,7 +93,7 @@ export async function startControl(overrides: Overrides = {}, env: Readonly<Reco
   return {
     started,
     origin: `http://127.0.0.1:${port}`,
-    refresh: () => (started.snapshot as LiveSnapshot).refresh(),
+    refresh: () => started.snapshot.refresh(),
     sql,
     call: (key, method, path, body) => call(`http://127.0.0.1:${port}/v1${path}`, { key, method, body }),
     createTenant: (name) => createTenant(sql, keys, name),
