@@ -30,15 +30,16 @@ const keepMs = 1000
  */
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
   const database = databaseCheck(options)
-  return async () => {
+  const of = (check: (running: Running) => Check): Check => {
     const running = options.running()
-    const sealed = running?.deps.vault.sealed ?? null
+    return running === null ? fail(options.waitingFor()) : check(running)
+  }
+  return async () => {
     const checks = {
       database: await database(),
-      migrations: running === null ? fail(options.waitingFor()) : pass,
-      snapshot:
-        running === null ? fail(options.waitingFor()) : running.snapshot.ready ? pass : fail('keys and providers cannot be read yet'),
-      encryption_key: running === null ? fail(options.waitingFor()) : sealed === null ? pass : fail(sealed),
+      migrations: of(() => pass),
+      snapshot: of(({ snapshot }) => (snapshot.ready ? pass : fail('keys and providers cannot be read'))),
+      encryption_key: of(({ deps }) => (deps.vault.sealed === null ? pass : fail(deps.vault.sealed))),
       draining: options.draining() ? fail('this process is shutting down') : pass,
     }
     return { ready: Object.values(checks).every(({ status }) => status !== 'fail'), checks }
@@ -51,18 +52,19 @@ function databaseCheck({ config, running, waitingFor }: HealthOptions): () => Pr
   let lastSeen = performance.now()
   let current: Promise<boolean> = Promise.resolve(false)
   return async () => {
-    const orm = running()?.deps.orm
-    if (orm === undefined) return fail(waitingFor())
+    const app = running()
+    if (app === null) return fail(waitingFor())
     if (performance.now() - askedAt > keepMs) {
       askedAt = performance.now()
-      current = answers(async () => void (await orm.em.fork().execute('SELECT 1')))
+      current = answers(async () => void (await app.deps.orm.em.fork().execute('SELECT 1')))
     }
     if (await current) {
       lastSeen = performance.now()
       return pass
     }
     const awayMs = Math.round(performance.now() - lastSeen)
-    return { status: awayMs < config.cacheMaxStaleMs ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }
+    const serves = app.snapshot.ready && awayMs < config.cacheMaxStaleMs
+    return { status: serves ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }
   }
 }
 

@@ -235,8 +235,9 @@ test('a database that is away at the start is named and waited for; one that sta
   t.true(succeeded(await exchange(ask(gatehouse.origin))))
 
   proxy.cut()
-  await eventually(async () => (await readiness(gatehouse)).status === 503, 10_000, 'readiness to fail')
-  t.is(databaseCheck(await readiness(gatehouse)).status, 'fail')
+  let late = await readiness(gatehouse)
+  await eventually(async () => (late = await readiness(gatehouse)).status === 503, 10_000, 'readiness to fail')
+  t.is(databaseCheck(late).status, 'fail', 'the answer that ends readiness names the cause')
   await eventually(async () => !succeeded(await exchange(ask(gatehouse.origin))), 10_000, 'the views to be too old')
   checkRefusals(t, [await exchange(ask(gatehouse.origin))], 1000)
   t.is((await exchange({ url: `${gatehouse.origin}/healthz`, method: 'GET' })).status, 200)
