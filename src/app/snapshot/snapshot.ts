@@ -1,29 +1,20 @@
 import { hash } from 'node:crypto'
 import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
-import type { Guardrail } from '../../gateway/checks/guardrail.ts'
-import type {
-  ConfigView,
-  KeyView,
-  ProviderScope,
-  ProviderView,
-  Snapshot,
-  TokenDoor,
-  TokenHolder,
-  TokenIssuer,
-} from '../../gateway/doors.ts'
+import type { ProviderScope, ProviderView, KeyView, Snapshot, TokenDoor } from '../../gateway/doors.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { unlessDeadlocked } from '../database/deadlock.ts'
 import type { Vault } from '../secrets/vault.ts'
+import { type Caches, forgetAll, forgetChanged, loading, openCaches } from './caches.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { readConfig } from './config-views.ts'
-import { anyPartial, readPrompt } from './prompts.ts'
 import { readGuardrail } from './guardrail-views.ts'
-import { anyPerson, readTokenHolder, readTokenIssuer } from './token-views.ts'
-import { createViewCache, type Loaded, type ViewCache } from './view-cache.ts'
+import { readPrompt } from './prompts.ts'
+import { readTokenHolder, readTokenIssuer } from './token-views.ts'
+import type { Loaded, ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
-import { unlessDeadlocked } from '../database/deadlock.ts'
 
 export interface SnapshotOptions {
   /** `Connection.runtime`. The snapshot has connections of its own, so that nothing else can starve the key check. */
@@ -53,13 +44,7 @@ export interface LiveSnapshot extends Snapshot, TokenDoor {
 }
 
 interface State extends SnapshotOptions {
-  readonly keys: ViewCache<KeyView>
-  readonly providers: ViewCache<ProviderView>
-  readonly configs: ViewCache<ConfigView>
-  readonly prompts: ViewCache<Prompt>
-  readonly guardrails: ViewCache<Guardrail>
-  readonly issuers: ViewCache<TokenIssuer>
-  readonly holders: ViewCache<TokenHolder>
+  readonly caches: Caches
   readonly pool: Pool
   readonly started: PromiseWithResolvers<void>
   contactAt: number
@@ -67,10 +52,6 @@ interface State extends SnapshotOptions {
   stale: boolean
 }
 
-const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
-const documentLimits = { ...limits, maxViews: 20_000 }
-/** Templates are as long as their authors make them. */
-const maxTemplateWeight = 64 * 1024 * 1024
 const maxLoading = 1000
 const firstContactMs = 2000
 const longestSlug = 255
@@ -82,13 +63,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   pool.on('error', (error) => options.log.debug({ err: error }, 'an idle snapshot connection was lost'))
   const state: State = {
     ...options,
-    keys: createViewCache(limits),
-    providers: createViewCache(limits),
-    configs: createViewCache(documentLimits),
-    prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
-    guardrails: createViewCache(documentLimits),
-    issuers: createViewCache(limits),
-    holders: createViewCache(limits),
+    caches: openCaches(),
     pool,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
@@ -99,14 +74,14 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   return {
     key: (secret) => key(state, feed, secret),
     provider: (scope, slug) => provider(state, feed, { scope, slug }),
-    config: (scope, reference) => document(state, feed, { cache: state.configs, read: readConfig, scope, reference }),
-    guardrail: (scope, reference) => document(state, feed, { cache: state.guardrails, read: readGuardrail, scope, reference }),
+    config: (scope, reference) => document(state, feed, { cache: state.caches.configs, read: readConfig, scope, reference }),
+    guardrail: (scope, reference) => document(state, feed, { cache: state.caches.guardrails, read: readGuardrail, scope, reference }),
     prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
     tokenIssuer: (organisationId) =>
-      plain(state, feed, { cache: state.issuers, id: organisationId, read: () => readTokenIssuer(state.pool, organisationId) }),
+      plain(state, feed, { cache: state.caches.issuers, id: organisationId, read: () => readTokenIssuer(state.pool, organisationId) }),
     tokenHolder: (organisationId, wanted) =>
       plain(state, feed, {
-        cache: state.holders,
+        cache: state.caches.holders,
         id: JSON.stringify([organisationId, wanted.workspace, wanted.email]),
         read: () => readTokenHolder(state.pool, organisationId, wanted),
       }),
@@ -130,10 +105,8 @@ const feedOptions = (state: State) => ({
   log: state.log,
   pollMs: state.pollMs ?? 500,
   sessionName: state.sessionName,
-  onChange: (change: Change) => changed(state, change),
-  onGap() {
-    for (const cache of cachesOf(state)) cache.clear()
-  },
+  onChange: (change: Change) => forgetChanged(state.caches, change),
+  onGap: () => forgetAll(state.caches),
   onContact(at: number) {
     state.contactAt = at
     state.stale = false
@@ -141,43 +114,13 @@ const feedOptions = (state: State) => ({
   },
 })
 
-/** What was absent may be there now, by a change of these tables. */
-const keyTables = new Set(['api_keys', 'workspaces', 'organisations'])
-const providerTables = new Set(['providers', 'integrations', 'workspaces', 'organisations'])
-const configTables = new Set(['configs', 'workspaces', 'organisations'])
-const promptTables = new Set(['prompts', 'labels', 'workspaces', 'organisations'])
-const guardrailTables = new Set(['guardrails', 'workspaces', 'organisations'])
-const homeTables = new Set(['workspaces', 'organisations'])
-
-const cachesOf = (state: State) => [
-  state.keys,
-  state.providers,
-  state.configs,
-  state.guardrails,
-  state.prompts,
-  state.issuers,
-  state.holders,
-]
-
-function changed(state: State, { kind, entityId }: Change): void {
-  for (const cache of cachesOf(state)) cache.forget(entityId)
-  if (keyTables.has(kind)) state.keys.forgetMisses()
-  if (providerTables.has(kind)) state.providers.forgetMisses()
-  if (configTables.has(kind)) state.configs.forgetMisses()
-  if (promptTables.has(kind)) state.prompts.forgetMisses()
-  if (kind === 'prompt_partials') state.prompts.forget(anyPartial)
-  if (guardrailTables.has(kind)) state.guardrails.forgetMisses()
-  if (kind === 'users') state.holders.forget(anyPerson)
-  if (homeTables.has(kind)) for (const cache of [state.issuers, state.holders]) cache.forgetMisses()
-}
-
 function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
   // A digest for the memory only, seven times cheaper than the keyed hash by which the database knows the key.
   const id = hash('sha256', secret, 'base64')
-  const found = state.keys.hit(id)
+  const found = state.caches.keys.hit(id)
   if (found !== undefined) return fresh(state, found)
   const keyHash = state.vault.hashKey(secret)
-  return load(state, feed, () => state.keys.load(id, () => read(state, () => readKey(state.pool, keyHash, limits.now))))
+  return load(state, feed, () => state.caches.keys.load(id, () => read(state, () => readKey(state.pool, keyHash, () => performance.now()))))
 }
 
 function provider(
@@ -186,10 +129,10 @@ function provider(
   { scope, slug }: { scope: ProviderScope; slug: string },
 ): MaybePromise<ProviderView | null> {
   const id = `${scope.workspaceId ?? scope.organisationId}/${slug}`
-  const found = state.providers.hit(id)
+  const found = state.caches.providers.hit(id)
   if (found !== undefined) return fresh(state, found)
   if (slug.length > longestSlug) return null
-  return load(state, feed, () => state.providers.load(id, () => openProvider(state, scope, slug)))
+  return load(state, feed, () => state.caches.providers.load(id, () => openProvider(state, scope, slug)))
 }
 
 /** A view that is read from plain columns. */
@@ -232,12 +175,12 @@ function prompt(
   { scope, reference }: { scope: ProviderScope; reference: string },
 ): MaybePromise<Prompt | null> {
   const id = `${scope.workspaceId ?? scope.organisationId}/${reference}`
-  const found = state.prompts.hit(id)
+  const found = state.caches.prompts.hit(id)
   if (found !== undefined) return fresh(state, found)
   if (reference.length > longestReference) return null
   const ask = <Row extends QueryResultRow>(query: QueryConfig<unknown[]>) =>
     read(state, async () => (await state.pool.query<Row>(query)).rows)
-  return load(state, feed, () => state.prompts.load(id, () => readPrompt(ask, scope, reference)))
+  return load(state, feed, () => state.caches.prompts.load(id, () => readPrompt(ask, scope, reference)))
 }
 
 async function openDocument<View>(state: State, { read: readSealed, scope, reference }: Documents<View>): Promise<Loaded<View> | null> {
@@ -266,7 +209,7 @@ function fresh<View>(state: State, view: View): View {
 async function load<View>(state: State, feed: ChangeFeed, start: () => Promise<View>): Promise<View> {
   if (!feed.connected()) throw unavailable()
   if (state.contactAt === -Infinity) await firstContact(state)
-  if (cachesOf(state).reduce((sum, cache) => sum + cache.loading(), 0) >= maxLoading)
+  if (loading(state.caches) >= maxLoading)
     throw new ApiError('overloaded', 'Too many unknown keys are being looked up. Try again shortly.', { retryAfter: 1 })
   return start()
 }

@@ -1,0 +1,63 @@
+import type { Guardrail } from '../../gateway/checks/guardrail.ts'
+import type { ConfigView, KeyView, ProviderView, TokenHolder, TokenIssuer } from '../../gateway/doors.ts'
+import type { Prompt } from '../../gateway/prompts/prompt.ts'
+import type { Change } from './change-feed.ts'
+import { anyPartial } from './prompts.ts'
+import { anyPerson } from './token-views.ts'
+import { createViewCache, type ViewCache } from './view-cache.ts'
+
+/** What a process keeps in memory of the control plane, by kind. */
+export interface Caches {
+  readonly keys: ViewCache<KeyView>
+  readonly providers: ViewCache<ProviderView>
+  readonly configs: ViewCache<ConfigView>
+  readonly guardrails: ViewCache<Guardrail>
+  readonly prompts: ViewCache<Prompt>
+  readonly issuers: ViewCache<TokenIssuer>
+  readonly holders: ViewCache<TokenHolder>
+}
+
+const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
+/** Configs and guardrails are larger than keys. */
+const documentLimits = { ...limits, maxViews: 20_000 }
+/** Templates are as long as their authors make them. */
+const maxTemplateWeight = 64 * 1024 * 1024
+
+export const openCaches = (): Caches => ({
+  keys: createViewCache(limits),
+  providers: createViewCache(limits),
+  configs: createViewCache(documentLimits),
+  guardrails: createViewCache(documentLimits),
+  prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
+  issuers: createViewCache(limits),
+  holders: createViewCache(limits),
+})
+
+const every = ['keys', 'providers', 'configs', 'guardrails', 'prompts', 'issuers', 'holders'] as const
+
+/** What was absent may be there now, by a change of a table. */
+const missedBefore = new Map<string, readonly (keyof Caches)[]>([
+  ['organisations', every],
+  ['workspaces', every],
+  ['api_keys', ['keys']],
+  ['providers', ['providers']],
+  ['integrations', ['providers']],
+  ['configs', ['configs']],
+  ['guardrails', ['guardrails']],
+  ['prompts', ['prompts']],
+  ['labels', ['prompts']],
+])
+
+export function forgetChanged(caches: Caches, { kind, entityId }: Change): void {
+  for (const name of every) caches[name].forget(entityId)
+  for (const name of missedBefore.get(kind) ?? []) caches[name].forgetMisses()
+  if (kind === 'prompt_partials') caches.prompts.forget(anyPartial)
+  if (kind === 'users') caches.holders.forget(anyPerson)
+}
+
+export function forgetAll(caches: Caches): void {
+  for (const name of every) caches[name].clear()
+}
+
+/** How many views are being read now. */
+export const loading = (caches: Caches): number => every.reduce((sum, name) => sum + caches[name].loading(), 0)
