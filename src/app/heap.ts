@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Limits the heap of this process and of the threads that it starts from now on. Called once, before there is one.
+ * Limits the heap of this process and of the threads that it starts from now on: called before the first of them.
  * Garbage of a loaded gateway is short-lived requests: collecting it when the heap has grown by a third, and not when it has
  * quadrupled, takes a third of the memory with a thousand streams open, for a few percent of CPU.
  */

@@ -49,7 +49,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 function cutOff(relays: Roster<Relay>): number {
-  const left = [...relays]
-  for (const relay of left) relay.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))
-  return left.length
+  let left = 0
+  for (const relay of relays) {
+    relay.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))
+    left += 1
+  }
+  return left
 }
