@@ -2,9 +2,10 @@ import type { Deps } from '../../app/deps.ts'
 import { levelAdvice } from '../../app/mount.ts'
 import { sinceOf } from '../../lib/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
 
 type Stage = Pick<Deps, 'config' | 'level'>
-type Given = Readonly<Record<string, unknown>> | null | undefined
+type Given = Fields | null | undefined
 
 /** Whether the level has reached a setting. */
 export function isReached(name: string, { level }: Pick<Stage, 'level'>): boolean {
@@ -28,5 +29,3 @@ export function demandOverridesReached(given: Given, stage: Stage): void {
   for (const [category, settings] of Object.entries(given ?? {}))
     if (isFields(settings)) demandReached(settings, { stage, path: `access_overrides.${category}` })
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null

@@ -1,5 +1,6 @@
 import { inlineSecrets } from '../../gateway/checks/secrets.ts'
-import { isFields, items } from '../../gateway/checks/walk.ts'
+import { isFields } from '../../lib/fields.ts'
+import { items } from '../../gateway/checks/walk.ts'
 import { providerFieldNames, secretConfigFields } from '../../gateway/config/provider-fields.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { SecretPlace } from '../../lib/masked-secrets.ts'

@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
 import type { Egress, SmallResponse } from '../egress/egress.ts'
 
 /** One call to an issuer of tokens. */
@@ -47,17 +48,14 @@ export function readAccessToken(issuer: string, text: string): { readonly token:
 }
 
 /** A JSON object; null when the text is anything else. */
-export function parseRecord(text: string): Readonly<Record<string, unknown>> | null {
+export function parseRecord(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
+    return isFields(value) ? value : null
   } catch {
     return null
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `credential_failed`, with what the issuer did. */
 export function failed(issuer: string, what: string, cause?: unknown): ApiError {

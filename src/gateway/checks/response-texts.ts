@@ -1,6 +1,7 @@
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { TextPart } from './check.ts'
-import { contentTexts, everyText, type Fields, isFields, items, textAt } from './walk.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
+import { contentTexts, everyText, items, textAt } from './walk.ts'
 
 type Reader = (value: unknown, path: JsonPath) => readonly TextPart[]
 

@@ -2,7 +2,8 @@ import { type JsonPath, valueAt } from '../../lib/json-path.ts'
 import type { SecretPlace } from '../../lib/masked-secrets.ts'
 import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
 import { findCheck } from './registry.ts'
-import { everyText, type Fields, isFields } from './walk.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
+import { everyText } from './walk.ts'
 
 /** Where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
 export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {

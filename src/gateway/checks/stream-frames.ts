@@ -1,6 +1,7 @@
 import { editJson } from '../../lib/json-edit.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
-import { everyText, type Fields, isFields, isVast, items } from './walk.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
+import { everyText, isVast, items } from './walk.ts'
 
 /** A text in one frame of a stream. */
 export interface FrameText {

@@ -1,10 +1,6 @@
+import { isFields } from '../../lib/fields.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { TextPart } from './check.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
-
-/** Whether a value is a JSON object. */
-export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const roleOf = (value: unknown, otherwise: string): string =>
   isFields(value) && typeof value['role'] === 'string' ? (roles[value['role']] ?? value['role']) : otherwise

@@ -9,7 +9,8 @@ import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
 import type { BodyEdit } from './check.ts'
 import { responseTexts } from './response-texts.ts'
 import type { Inspected, Outcome } from './run.ts'
-import { isFields, isVast, vast } from './walk.ts'
+import { isFields } from '../../lib/fields.ts'
+import { isVast, vast } from './walk.ts'
 
 /** An answer as checks see it, and as it can be sent. */
 interface Answer extends Inspected {

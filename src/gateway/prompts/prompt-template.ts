@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/fields.ts'
 import { parseJson } from '../../lib/json.ts'
 import { jsonOutput, undeclared } from './json-output.ts'
 import { newBudget, plainText, render, type Partials } from './render.ts'
@@ -52,7 +53,7 @@ function compileRaw(string: string, declared: ReadonlySet<string>): PromptTempla
 function readMessages(text: string): readonly Message[] | null {
   if (!/^\s*\[\s*[{\]]/.test(text)) return null
   const list = parseOrNull(text)
-  if (!Array.isArray(list) || !list.every(isObject)) return null
+  if (!Array.isArray(list) || !list.every(isFields)) return null
   checkMessages(list, field)
   return list
 }
@@ -65,11 +66,9 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-const isObject = (value: unknown): value is Message => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function checkMessages(list: readonly unknown[], param: string): asserts list is readonly Message[] {
   if (list.length === 0) throw new ApiError('invalid_request', 'A prompt needs at least one message.', { param })
-  const without = list.findIndex((message) => !isObject(message) || typeof message['role'] !== 'string' || message['role'] === '')
+  const without = list.findIndex((message) => !isFields(message) || typeof message['role'] !== 'string' || message['role'] === '')
   if (without !== -1) throw new ApiError('invalid_request', `Message ${without} of the prompt is no object with a role.`, { param })
 }
 
@@ -78,7 +77,7 @@ function toPart(value: unknown, at: string, depth: number): Part {
     throw new ApiError('invalid_request', `The template in ${at} is nested deeper than ${maxDepth} levels.`, { param: field })
   if (typeof value === 'string') return { kind: 'template', template: compileAt(value, at) }
   if (Array.isArray(value)) return { kind: 'list', items: value.map((item, index) => toPart(item, `${at}[${index}]`, depth - 1)) }
-  if (!isObject(value)) return { kind: 'value', value }
+  if (!isFields(value)) return { kind: 'value', value }
   return { kind: 'object', fields: Object.entries(value).map(([name, child]) => [name, toPart(child, `${at}.${name}`, depth - 1)]) }
 }
 

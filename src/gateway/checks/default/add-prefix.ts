@@ -1,9 +1,6 @@
 import { z } from 'zod'
+import { type Fields, isFields } from '../../../lib/fields.ts'
 import { check, type BodyEdit } from '../check.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What is said to a model; the inputs of other operations, such as embeddings, stay as they are. */
 const conversations = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])

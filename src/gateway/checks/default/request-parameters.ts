@@ -1,12 +1,9 @@
 import { z } from 'zod'
+import { type Fields, isFields } from '../../../lib/fields.ts'
 import { check, verdict } from '../check.ts'
 
 const names = z.array(z.string().min(1).max(255)).max(1000).optional()
 const values = z.array(z.unknown()).max(1000).optional()
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether a value is refused. */
 type Rule = (value: unknown) => boolean

@@ -1,10 +1,7 @@
+import { type Fields, isFields } from '../../../lib/fields.ts'
 import { childOf } from '../../../lib/json-path.ts'
 import type { SchemaFault, Validation } from './compile.ts'
 import type { Application, Keyword } from './keywords.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fault = (isWell: boolean, path: string, message: string): readonly SchemaFault[] => (isWell ? [] : [{ path, message }])
 

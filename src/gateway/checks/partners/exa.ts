@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type BodyEdit, check, type RequestFacts, type TextPart, type Verdict } from '../check.ts'
 import { calledUrl } from '../default/webhook.ts'
-import { isFields } from '../walk.ts'
+import { isFields } from '../../../lib/fields.ts'
 import { postPartner } from './partner.ts'
 import { key } from './words.ts'
 

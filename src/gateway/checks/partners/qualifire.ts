@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Check, Phase, Subject } from '../check.ts'
-import { isFields, items } from '../walk.ts'
+import { isFields } from '../../../lib/fields.ts'
+import { items } from '../walk.ts'
 import { partner } from './partner.ts'
 import { askedMessages, askedText, key } from './words.ts'
 
