@@ -31,16 +31,16 @@ interface StageOptions {
 
 async function setStage(t: ExecutionContext, { env = {}, away = false }: StageOptions = {}): Promise<Stage> {
   const emulator = await startEmulator({ record: false })
+  t.teardown(() => emulator.stop())
   const database = await testDatabase()
+  t.teardown(() => database.drop())
   const proxy = await startTcpProxy(database.config)
+  t.teardown(() => proxy.stop())
   if (away) proxy.cut()
   const gatehouse = await startGatehouse({ on: database, env: { DB_PORT: String(proxy.port), ...env }, untilReady: !away })
   t.teardown(async () => {
     proxy.heal()
     await gatehouse.stop()
-    await proxy.stop()
-    await database.drop()
-    await emulator.stop()
   })
   if (!away) await storeProvider(gatehouse.origin, { slug: 'emulated', url: emulator.url })
   return { emulator, database, proxy, gatehouse }
