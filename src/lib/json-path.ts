@@ -46,3 +46,6 @@ export function childOf(value: unknown, name: string | number): unknown {
 
 /** The value at a path; undefined when there is none. */
 export const valueAt = (value: unknown, path: JsonPath): unknown => path.reduce<unknown>(childOf, value)
+
+/** A name as a step of a JSON Pointer: RFC 6901. */
+export const pointerStep = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { compileSchema, schemaFault } from '../json-schema/compile.ts'
+import { compileSchema } from '../json-schema/compile.ts'
+import { schemaFault } from '../json-schema/schema-fault.ts'
 import { effort } from '../../effort.ts'
 import { check, notField, textOf, verdict } from '../check.ts'
 import { jsonIn } from './json-in-text.ts'

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../../lib/fields.ts'
-import { childOf } from '../../../lib/json-path.ts'
+import { childOf, pointerStep } from '../../../lib/json-path.ts'
 import type { SchemaFault, Validation } from './compile.ts'
 import type { Application, Keyword } from './keywords.ts'
 
@@ -11,7 +11,7 @@ const ofObjects =
   (application, validation) =>
     isFields(application.value) ? judge(application.value, application, validation) : []
 
-const at = (path: string, name: string) => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+const at = (path: string, name: string) => `${path}/${pointerStep(name)}`
 const namesIn = (rule: unknown): readonly string[] => (Array.isArray(rule) ? rule.filter((name) => typeof name === 'string') : [])
 const missing = (fields: Fields, names: readonly string[], path: string): readonly SchemaFault[] =>
   names.filter((name) => !Object.hasOwn(fields, name)).map((name) => ({ path, message: `lacks ${name}` }))

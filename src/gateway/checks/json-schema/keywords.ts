@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isFields } from '../../../lib/fields.ts'
 import { childOf } from '../../../lib/json-path.ts'
 import type { SchemaFault, Validation } from './compile.ts'
 import { formats } from './formats.ts'
@@ -19,10 +20,11 @@ export type Keyword = (application: Application, validation: Validation) => read
 export const unless = (isWell: boolean, { path }: Application, message: string): readonly SchemaFault[] =>
   isWell ? [] : [{ path, message }]
 
-const typeNames: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The types that a schema can name, each with what is of it. */
+export const typeNames: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
   boolean: (value) => typeof value === 'boolean',
-  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  object: isFields,
   array: (value) => Array.isArray(value),
   number: (value) => typeof value === 'number',
   integer: (value) => Number.isInteger(value),
@@ -62,7 +64,9 @@ const isMultiple = (value: number, of: number): boolean => {
 export const keywords: Readonly<Record<string, Keyword>> = {
   type(application) {
     const names = Array.isArray(application.rule) ? list(application.rule) : [application.rule]
-    const fits = names.some((name) => typeof name === 'string' && typeNames[name]?.(application.value) === true)
+    const fits = names.some(
+      (name) => typeof name === 'string' && Object.hasOwn(typeNames, name) && typeNames[name]?.(application.value) === true,
+    )
     return unless(fits, application, `must be of the type ${names.join(' or ')}`)
   },
   enum: (application) =>

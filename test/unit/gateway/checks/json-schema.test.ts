@@ -1,6 +1,7 @@
 // oxlint-disable unicorn/no-thenable -- a keyword of schemas
 import test from 'ava'
-import { compileSchema, schemaFault } from '../../../../src/gateway/checks/json-schema/compile.ts'
+import { compileSchema } from '../../../../src/gateway/checks/json-schema/compile.ts'
+import { schemaFault } from '../../../../src/gateway/checks/json-schema/schema-fault.ts'
 
 type Case = readonly [schema: unknown, fits: readonly unknown[], fails: readonly unknown[]]
 
@@ -161,6 +162,38 @@ test('a schema that cannot be carried out whole is refused', (t) => {
     [{ $dynamicRef: '#x' }, /not supported/],
   ] as const)
     t.regex(schemaFault(schema) ?? '', says)
+})
+
+test('a keyword that would judge nothing is refused, and found; a property may be called like one', (t) => {
+  const typed = 'null, boolean, object, array, number, integer, string'
+  for (const [schema, says] of [
+    [{ type: 'strnig' }, `is wrong at #: \`type\` is not one of ${typed}, or a list of them`],
+    [{ type: 'constructor' }, `is wrong at #: \`type\` is not one of ${typed}, or a list of them`],
+    [{ type: [] }, `is wrong at #: \`type\` is not one of ${typed}, or a list of them`],
+    [{ required: 'name' }, 'is wrong at #: `required` is not a list of names'],
+    [{ properties: ['a'] }, 'is wrong at #: `properties` is not an object of schemas'],
+    [
+      { properties: { 'a/b': { items: [{ minLength: -1 }] } } },
+      'is wrong at #/properties/a~1b/items/0: `minLength` is not a whole number of 0 or more',
+    ],
+    [{ not: { maxItems: '5' } }, 'is wrong at #/not: `maxItems` is not a whole number of 0 or more'],
+    [{ anyOf: [{}, { multipleOf: 0 }] }, 'is wrong at #/anyOf/1: `multipleOf` is not a number above 0'],
+    [{ exclusiveMinimum: true, minimum: 1 }, 'is wrong at #: `exclusiveMinimum` is not a number'],
+    [{ allOf: {} }, 'is wrong at #: `allOf` is not a list of schemas'],
+    [{ items: 'string' }, 'is wrong at #: `items` is not a schema or a list of schemas'],
+    [{ additionalProperties: null }, 'is wrong at #: `additionalProperties` is not a schema'],
+    [{ dependentRequired: { a: 'b' } }, 'is wrong at #: `dependentRequired` is not an object of lists of names'],
+    [{ dependencies: { a: 'b' } }, 'is wrong at #: `dependencies` is not an object of schemas or lists of names'],
+    [{ uniqueItems: 'yes' }, 'is wrong at #: `uniqueItems` is not true or false'],
+    [{ enum: 'a' }, 'is wrong at #: `enum` is not a list'],
+    [{ pattern: 5 }, 'is wrong at #: `pattern` is not a text'],
+    [{ $ref: '#/x', x: { y: { $ref: '#/x/y/z', z: { enum: 1 } } } }, null],
+    [{ $ref: '#/x/y', x: { y: { $ref: '#/x/y/z', z: { enum: 1 } } } }, 'is wrong at #/x/y/z: `enum` is not a list'],
+    [{ $ref: '#/x', x: 5 }, 'refers to #/x, which is no schema'],
+    [{ properties: { type: { enum: ['a'] }, required: { const: { minLength: 'x' } }, unevaluatedItems: {} } }, null],
+    [{ 'x-note': { type: 'strnig' }, enum: [{ type: 'strnig' }], default: { required: 1 } }, null],
+  ] as const)
+    t.is(schemaFault(schema), says, JSON.stringify(schema))
 })
 
 test('references and patterns are bound, and never a fault of ours', (t) => {
