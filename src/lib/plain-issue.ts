@@ -11,8 +11,12 @@ const kinds: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** Says of a value of the wrong type what is expected, in words of JSON; what came instead is told beside it. Undefined: as the schema says. */
+/**
+ * Says of a value of the wrong type what is expected, in words of JSON; what came instead is told beside it. Of a key, what is wrong
+ * with it. Undefined: as the schema says.
+ */
 export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message
   const kind = issue.code === 'invalid_type' ? kinds[issue.expected] : undefined
   return kind === undefined ? undefined : `expected ${kind}`
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { headerValue, sentHeaderName } from '../../lib/header-fields.ts'
 import { textField } from '../../lib/text.ts'
 
 /** A setting or a credential field: it ends up in a URL, a header or a signature, so that it is plain ASCII on one line. */
@@ -43,26 +44,16 @@ function parsedWhenText(given: unknown): unknown {
   }
 }
 
-/** Headers that the gateway itself makes, or that would change where one message ends and the next begins. */
-const ownHeaders =
-  /^(?:host|connection|keep-alive|transfer-encoding|content-length|te|trailer|upgrade|expect|proxy-.*|x-service-.*|forwarded|x-forwarded-.*)$/i
-
-const headerName = z
-  .string()
-  .max(256)
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'This is not a header name.')
-  .refine((name) => !ownHeaders.test(name), 'This header is set by the gateway.')
+/** Headers that speak for the gateway. */
+const ownHeaders = /^(?:x-service-.*|forwarded|x-forwarded-.*)$/i
 
 /** More than any provider asks for, fewer than any server refuses. */
 const maxCustomHeaders = 64
 
 const customHeaders = z
   .record(
-    headerName,
-    z
-      .string()
-      .max(8192)
-      .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.'),
+    sentHeaderName.refine((name) => !ownHeaders.test(name), 'This header is set by the gateway.'),
+    headerValue,
   )
   .refine((headers) => Object.keys(headers).length <= maxCustomHeaders, `At most ${maxCustomHeaders} headers are allowed.`)
 

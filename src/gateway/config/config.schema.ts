@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { headerName } from '../../lib/header-fields.ts'
 import { parseJsonPath } from '../../lib/json-path.ts'
 import { hook, type InlineGuardrail, inlineGuardrail } from '../checks/guardrail.schema.ts'
 import { findProvider } from '../providers/catalog.ts'
@@ -57,7 +58,6 @@ const provider = line.refine(
   'There is no such provider in the catalogue; a stored one is named with @, as in @my-provider.',
 )
 const slug = z.string().regex(/^@?[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, 'This is not a header name.')
 const bodyPath = z
   .string()
   .max(1000)

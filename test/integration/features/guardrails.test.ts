@@ -155,6 +155,21 @@ const wrong: readonly (readonly [body: Body, param: string, message?: RegExp])[]
     /not allowed/,
   ],
   [
+    { checks: [{ id: 'default.webhook', parameters: { webhookURL: 'https://hook.example/x', headers: { 'Content-Length': '1' } } }] },
+    'checks[0].parameters.headers.Content-Length',
+    /set by the gateway/,
+  ],
+  [
+    { checks: [{ id: 'default.webhook', parameters: { webhookURL: 'https://hook.example/x', forwardHeaders: ['x-a', 'host'] } }] },
+    'checks[0].parameters.forwardHeaders[1]',
+    /set by the gateway/,
+  ],
+  [
+    { checks: [{ id: 'default.jsonSchema', parameters: { schema: { type: 'object', required: 'name' } } }] },
+    'checks[0].parameters.schema',
+    /`required` is not a list of names/,
+  ],
+  [
     { checks: [{ id: 'default.jsonSchema', parameters: { schema: { $ref: 'https://x.example/s' } } }] },
     'checks[0].parameters.schema',
     /refers to/,

@@ -370,14 +370,23 @@ const hook = (parameters: Record<string, unknown> = {}, actions: Given['actions'
 
 test.serial('a webhook is told of the request and of the answer, and decides', async (t) => {
   const headers = { 'x-tenant': 'acme', 'x-other': 'o', 'x-service-metadata': '{"team":"a"}' }
-  const given = { headers: { 'x-token': 'abc' }, forwardHeaders: ['X-Tenant', 'authorization'], secret: 'a-secret-of-16-chars' }
+  const given = {
+    headers: { 'X-Token': 'abc', 'Content-Type': 'text/plain' },
+    forwardHeaders: ['X-Tenant', 'authorization', 'accept-encoding'],
+    secret: 'a-secret-of-16-chars',
+  }
   t.is(
     (await ask({ input: [hook(given)], output: [hook()], headers: { ...headers, authorization: `Bearer ${workspaceKey}` } })).status,
     200,
   )
   const [first, second] = hooked.calls
   t.is(first?.url, '/check?a=b')
-  t.like(first?.headers, { 'x-token': 'abc', 'x-tenant': 'acme', 'content-type': 'application/json' })
+  t.like(first?.headers, {
+    'x-token': 'abc',
+    'x-tenant': 'acme',
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+  })
   t.is(first?.headers['x-other'], undefined)
   t.is(first?.headers.authorization, undefined)
   t.regex(String(first?.headers['x-service-signature']), /^t=\d+,v1=[0-9a-f]{64}$/)

@@ -1,5 +1,5 @@
 import { check, verdict } from '../check.ts'
-import { calledUrl, headersField, toldOf } from './webhook.ts'
+import { calledUrl, headersField, jsonCall, toldOf } from './webhook.ts'
 
 /** Tells a service of one's own. */
 export const log = check({
@@ -16,7 +16,7 @@ export const log = check({
     judgesPrefix: false,
     async run(subject, { egress, timeoutMs }) {
       const body = JSON.stringify(toldOf(subject))
-      const told = { url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body, timeoutMs } as const
+      const told = { url, method: 'POST', headers: jsonCall(headers), body, timeoutMs } as const
       const status = await egress.exchange(told).then(
         (answered) => answered.status,
         () => null,

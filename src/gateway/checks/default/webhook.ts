@@ -1,19 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
+import { headerValue, sentHeaderName } from '../../../lib/header-fields.ts'
 import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
 
 /** Names and values as an object, or as the JSON text that older clients write. */
 export const headersField = z
-  .preprocess(
-    (given) => (typeof given === 'string' && given.trim() !== '' ? parsed(given) : given),
-    z.record(
-      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, 'This is not a header name.'),
-      z
-        .string()
-        .max(8192)
-        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.'),
-    ),
-  )
+  .preprocess((given) => (typeof given === 'string' && given.trim() !== '' ? parsed(given) : given), z.record(sentHeaderName, headerValue))
   .default({})
   .meta({ description: 'Headers that are sent along.' })
 
@@ -24,6 +16,13 @@ function parsed(text: string): unknown {
     return text
   }
 }
+
+/** The headers of a call with a JSON body, whose answer is read as it comes. */
+export const jsonCall = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  'content-type': 'application/json',
+  'accept-encoding': 'identity',
+})
 
 /** A URL that the gateway will call. */
 export const calledUrl = z.url({ protocol: /^https?$/ }).max(2048)
@@ -70,11 +69,7 @@ export const webhook = check({
   fields: {
     webhookURL: calledUrl.meta({ description: 'The URL.' }),
     headers: headersField,
-    forwardHeaders: z
-      .array(z.string().min(1).max(256))
-      .max(50)
-      .default([])
-      .meta({ description: "Headers of the caller's that are sent along." }),
+    forwardHeaders: z.array(sentHeaderName).max(50).default([]).meta({ description: "Headers of the caller's that are sent along." }),
     secret: z
       .string()
       .min(8)
@@ -86,12 +81,7 @@ export const webhook = check({
     judgesPrefix: true,
     async run(subject, context) {
       const body = JSON.stringify(toldOf(subject))
-      const all = {
-        ...headers,
-        ...forwarded(forwardHeaders, subject),
-        ...signature(body, secret, context),
-        'content-type': 'application/json',
-      }
+      const all = jsonCall({ ...headers, ...forwarded(forwardHeaders, subject), ...signature(body, secret, context) })
       const { status, text } = await context.egress.exchange({ url, method: 'POST', headers: all, body, timeoutMs: context.timeoutMs })
       if (status < 200 || status > 299) throw new Error(`The webhook answered ${status}.`)
       return toVerdict(answer.parse(JSON.parse(text)), subject)
