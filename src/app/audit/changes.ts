@@ -17,7 +17,7 @@ export const changeRecorder: EventSubscriber = {
   onFlush({ em, uow }) {
     const changes = recorded.get(em) ?? []
     recorded.set(em, changes)
-    for (const changeSet of uow.getChangeSets()) note(changes, toChange(changeSet))
+    for (const changeSet of uow.getChangeSets()) note(changes, toChange(changeSet, uow.getOriginalEntityData(changeSet.entity)))
   },
 }
 
@@ -36,7 +36,8 @@ const later = (earlier: RowChange, { after }: RowChange) => after && { ...earlie
 const updates: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.UPDATE, ChangeSetType.UPDATE_EARLY])
 const deletes: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.DELETE, ChangeSetType.DELETE_EARLY])
 
-function toChange({ type, entity, originalEntity, payload, meta }: ChangeSet): RowChange {
+/** `original` is the row as it was read: a change set that deletes has no `originalEntity`. */
+function toChange({ type, entity, payload, meta }: ChangeSet, original: unknown): RowChange {
   const names = updates.has(type) ? Object.keys(payload) : meta.props.map(({ name }) => name)
   const columns = meta.props.filter(
     ({ name, persist, generated }) => names.includes(name) && persist !== false && generated === undefined && name !== 'lastUpdatedAt',
@@ -52,7 +53,7 @@ function toChange({ type, entity, originalEntity, payload, meta }: ChangeSet): R
   return {
     table: meta.tableName,
     id: typeof id === 'string' ? id : '',
-    before: type === ChangeSetType.CREATE ? null : read(originalEntity),
+    before: type === ChangeSetType.CREATE ? null : read(original),
     after: deletes.has(type) ? null : read(entity),
   }
 }

@@ -81,6 +81,28 @@ test('a row says who did what, from where, and what changed; secrets are keyed h
   t.false([acme.adminKey, acme.workspaceKey, 'canary'].some((secret) => all.text.includes(secret) || text.includes(secret)))
 })
 
+test('what is gone for good is still told as it was', async (t) => {
+  const gone = await control.createTenant('gone')
+  const userId = await control.createUser(gone, { email: 'ada@gone.test', workspaces: { [gone.sideId]: 'manager' } })
+  const admin = (method: string, path: string, body?: unknown) => control.call(gone.adminKey, method, path, body)
+  await admin('POST', '/integrations', { name: 'Acct', ai_provider_id: 'openai', key: 'sk-canary-0123456789abcdef' })
+  await admin('PUT', '/integrations/acct/models', { models: [{ slug: 'm', enabled: false }] })
+  const writes = [
+    ['DELETE', `/admin/workspaces/side/users/${userId}`, undefined],
+    ['PUT', '/integrations/acct/workspaces', { workspaces: [], override_existing_workspace_access: true }],
+    ['DELETE', '/integrations/acct/models?slugs=m', undefined],
+  ] as const
+  for (const [method, path, body] of writes) t.is((await admin(method, path, body)).status, 200, path)
+  const { rows } = await control.sql.query(
+    'SELECT before, after, related FROM audit_logs WHERE organisation_id = $1 ORDER BY seq DESC LIMIT 3',
+    [gone.organisationId],
+  )
+  const [models, grants, member] = rows
+  t.like(member, { before: { user_id: userId, workspace_id: gone.sideId, role: 'manager' }, after: null })
+  t.like(grants.related[0], { table: 'integration_workspaces', before: { workspace_id: gone.workspaceId, enabled: true }, after: null })
+  t.like(models.related[0], { table: 'integration_models', before: { slug: 'm', enabled: false }, after: null })
+})
+
 const filters: readonly (readonly [filter: () => Readonly<Record<string, string>>, expected: readonly string[]])[] = [
   [() => ({ method: 'POST' }), ['integration create', 'collection create', 'collection create']],
   [() => ({ method: 'DELETE' }), ['collection delete']],
