@@ -12,7 +12,7 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
 import type { Level } from '../../release/level.ts'
 import { refuseLaterChecks } from './levels.ts'
-import { guardrailsNamedIn, providersNamedIn, refuseUnknownGuardrails } from './references.ts'
+import { guardrailsNamedIn, providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { checkUrls } from './urls.ts'
 
@@ -83,7 +83,7 @@ async function addVersion(
 ): Promise<void> {
   refuseLaterChecks(config, level)
   await checkUrls(config, egress)
-  await refuseUnknownGuardrails(em, row, config)
+  await refuseUnusableGuardrails(em, { row, vault }, config)
   const owned = { id: row.versionId, organisationId: row.organisationId }
   em.create(ConfigVersion, {
     ...owned,

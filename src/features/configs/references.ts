@@ -1,13 +1,21 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Vault } from '../../app/secrets/vault.ts'
+import type { Phase } from '../../gateway/checks/check.ts'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
-import { unknownGuardrails } from '../references/index.ts'
+import { unusableGuardrail } from '../references/index.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ConfigEntity } from './config.entity.ts'
 
+const lists = { input: 'input_guardrails', output: 'output_guardrails' } as const
+const phases = ['input', 'output'] as const
+
 /** The stored guardrails that a config names, its targets' included, by slug or id. */
-export function guardrailsNamedIn({ input_guardrails = [], output_guardrails = [], targets = [] }: GatewayConfig): ReadonlySet<string> {
-  const named = new Set([...input_guardrails, ...output_guardrails].filter((entry) => typeof entry === 'string'))
-  for (const target of targets) for (const name of guardrailsNamedIn(target)) named.add(name)
+export const guardrailsNamedIn = (config: GatewayConfig): ReadonlySet<string> =>
+  new Set(phases.flatMap((phase) => [...namedFor(phase, config)]))
+
+function namedFor(phase: Phase, config: GatewayConfig): ReadonlySet<string> {
+  const named = new Set((config[lists[phase]] ?? []).filter((entry) => typeof entry === 'string'))
+  for (const target of config.targets ?? []) for (const name of namedFor(phase, target)) named.add(name)
   return named
 }
 
@@ -29,26 +37,32 @@ export function providersNamedIn({
 /** `@slug` names a stored provider. */
 const storedSlug = (text: string | null | undefined) => (text?.startsWith('@') === true ? text.slice(1) : undefined)
 
-/** AB01 for a guardrail that a config names and its workspace does not have. */
-export async function refuseUnknownGuardrails(em: EntityManager, row: ConfigEntity, config: GatewayConfig): Promise<void> {
-  const [unknown] = await unknownGuardrails(
-    em,
-    row,
-    [...guardrailsNamedIn(config)].map((name) => name.replace(/^@/, '')),
-  )
-  if (unknown === undefined) return
-  const param = pathOf(config, unknown, 'config')
-  throw new ApiError('AB01', `${param}: there is no guardrail "${unknown}" in this workspace or its organisation.`, { param })
+/** AB01 for a guardrail that a config names and its workspace does not have, or that would never run there. */
+export async function refuseUnusableGuardrails(
+  em: EntityManager,
+  { row, vault }: { readonly row: ConfigEntity; readonly vault: Vault },
+  config: GatewayConfig,
+): Promise<void> {
+  for (const phase of phases) {
+    const fault = await unusableGuardrail(em, { home: row, vault }, { phase, references: [...namedFor(phase, config)] })
+    if (fault === null) continue
+    const param = pathOf(config, { phase, reference: fault.reference }, 'config')
+    throw new ApiError('AB01', `${param}: ${fault.why}`, { param })
+  }
+}
+
+interface Named {
+  readonly phase: Phase
+  readonly reference: string
 }
 
 /** Where a config names a guardrail. */
-function pathOf(config: GatewayConfig, reference: string, path: string): string {
-  for (const field of ['input_guardrails', 'output_guardrails'] as const) {
-    const at = (config[field] ?? []).indexOf(reference)
-    if (at !== -1) return `${path}.${field}[${at}]`
-  }
-  for (const [at, target] of (config.targets ?? []).entries())
-    if (guardrailsNamedIn(target).has(reference)) return pathOf(target, reference, `${path}.targets[${at}]`)
+function pathOf(config: GatewayConfig, named: Named, path: string): string {
+  const { phase, reference } = named
+  const at = (config[lists[phase]] ?? []).indexOf(reference)
+  if (at !== -1) return `${path}.${lists[phase]}[${at}]`
+  for (const [index, target] of (config.targets ?? []).entries())
+    if (namedFor(phase, target).has(reference)) return pathOf(target, named, `${path}.targets[${index}]`)
   return path
 }
 

@@ -45,7 +45,7 @@ export const updateOrganisation = route({
   const url = body.settings?.jwt?.jwks_url
   if (url !== undefined) await deps.egress.origin(url.split('?', 1)[0] ?? url, 'settings.jwt.jwks_url')
   demandReached(body.settings, { stage: deps, path: 'settings' })
-  await demandGuardrails(em, homeOf(actor), { defaults: body.defaults, path: 'defaults' })
+  await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body.defaults, path: 'defaults' })
   const row = await own(em, actor)
   assignDefined(row, {
     name: body.name,
@@ -72,8 +72,8 @@ export const updateDefaults = route({
   resource,
   body: defaultsBody,
   response: defaultsView,
-})(async ({ em, actor, body, audit }) => {
-  await demandGuardrails(em, homeOf(actor), { defaults: body, path: null })
+})(async ({ em, actor, deps, body, audit }) => {
+  await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body, path: null })
   const row = await own(em, actor)
   row.defaults = mergeFields(row.defaults, body) ?? {}
   audit({ id: row.id })

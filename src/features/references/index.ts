@@ -1,4 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { z } from 'zod'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { guardrailPlace } from '../../app/snapshot/sealed-texts.ts'
+import type { Phase } from '../../gateway/checks/check.ts'
+import { idleIn, phasesOf } from '../../gateway/checks/guardrail.schema.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { ConfigEntity } from '../configs/config.entity.ts'
@@ -10,13 +15,41 @@ export interface Home {
   readonly workspaceId: string | null
 }
 
-/** Which of these slugs and ids name no guardrail that a workspace (null: the organisation itself) may use. */
-export async function unknownGuardrails(
+/** Guardrails that something names, by slug or id, to run in a phase. */
+export interface Naming {
+  readonly phase: Phase
+  readonly references: readonly string[]
+}
+
+/** A reference that cannot be stored, and why. */
+export interface Unusable {
+  readonly reference: string
+  readonly why: string
+}
+
+/** The first that names no guardrail of a workspace (null: of the organisation itself), or one that could do nothing there. */
+export async function unusableGuardrail(
+  em: EntityManager,
+  { home, vault }: { readonly home: Home; readonly vault: Vault },
+  { phase, references }: Naming,
+): Promise<Unusable | null> {
+  const found = await phasesByReference(em, home, { references, vault })
+  const reference = references.find((name) => found.get(name)?.has(phase) !== true)
+  if (reference === undefined) return null
+  const quoted = JSON.stringify(reference)
+  const where = home.workspaceId === null ? 'the organisation' : 'this workspace or its organisation'
+  return {
+    reference,
+    why: found.has(reference) ? `The guardrail ${quoted}: ${idleIn[phase]}` : `There is no guardrail ${quoted} in ${where}.`,
+  }
+}
+
+async function phasesByReference(
   em: EntityManager,
   { organisationId, workspaceId }: Home,
-  references: readonly string[],
-): Promise<readonly string[]> {
-  if (references.length === 0) return []
+  { references, vault }: { readonly references: readonly string[]; readonly vault: Vault },
+): Promise<ReadonlyMap<string, ReadonlySet<Phase>>> {
+  if (references.length === 0) return new Map()
   const rows = await em.find(
     GuardrailEntity,
     {
@@ -27,11 +60,18 @@ export async function unknownGuardrails(
         { $or: [{ id: { $in: references.filter(isUuid) } }, { slug: { $in: [...references] } }] },
       ],
     },
-    { fields: ['id', 'slug'] },
+    { fields: ['id', 'slug', 'organisationId', 'checks'] },
   )
-  const known = new Set(rows.flatMap(({ id, slug }) => [id, slug]))
-  return references.filter((reference) => !known.has(reference))
+  const found = new Map<string, ReadonlySet<Phase>>()
+  for (const { id, slug, organisationId: owner, checks } of rows) {
+    const held: unknown = JSON.parse(await vault.decrypt(guardrailPlace({ id, organisationId: owner }), checks))
+    const phases = phasesOf(storedChecks.parse(held))
+    found.set(id, phases).set(slug, phases)
+  }
+  return found
 }
+
+const storedChecks = z.array(z.object({ id: z.string() }))
 
 /** What requests start from, as far as it names other things. */
 interface Defaults {
@@ -39,19 +79,20 @@ interface Defaults {
   readonly output_guardrails?: readonly string[] | null | undefined
 }
 
-/** AB01 for a default guardrail that is not there; `path` is the field that holds the lists. */
+const lists = { input_guardrails: 'input', output_guardrails: 'output' } as const
+
+/** AB01 for a default guardrail that is not there or would never run; `path` is the field that holds the lists. */
 export async function demandGuardrails(
   em: EntityManager,
-  home: Home,
+  place: { readonly home: Home; readonly vault: Vault },
   { defaults, path }: { readonly defaults: Defaults | null | undefined; readonly path: string | null },
 ): Promise<void> {
   for (const field of ['input_guardrails', 'output_guardrails'] as const) {
     const named = defaults?.[field] ?? []
-    const [unknown] = await unknownGuardrails(em, home, named)
-    if (unknown === undefined) continue
-    const param = `${path === null ? '' : `${path}.`}${field}[${named.indexOf(unknown)}]`
-    const where = home.workspaceId === null ? 'the organisation' : 'this workspace or its organisation'
-    throw new ApiError('AB01', `There is no guardrail ${JSON.stringify(unknown)} in ${where}.`, { param })
+    const fault = await unusableGuardrail(em, place, { phase: lists[field], references: named })
+    if (fault === null) continue
+    const param = `${path === null ? '' : `${path}.`}${field}[${named.indexOf(fault.reference)}]`
+    throw new ApiError('AB01', fault.why, { param })
   }
 }
 

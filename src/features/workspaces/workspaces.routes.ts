@@ -58,7 +58,7 @@ const createWorkspace = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const { users, ...wanted } = body
   demandOverridesReached(body.access_overrides, deps)
-  const workspace = await addWorkspace(em, actor, wanted)
+  const workspace = await addWorkspace(em, { actor, vault: deps.vault }, wanted)
   await addMembers(em, actor, { workspace, users: await toNewMembers(em, actor, users ?? []) })
   audit({ id: workspace.id, workspaceId: workspace.id })
   return presentWorkspace(workspace)
@@ -76,7 +76,7 @@ const updateWorkspace = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
   demandOverridesReached(body.access_overrides, deps)
-  await changeWorkspace(em, workspace, { body, actor })
+  await changeWorkspace(em, workspace, { body, actor, vault: deps.vault })
   audit({ id: workspace.id, workspaceId: workspace.id })
   return {}
 })

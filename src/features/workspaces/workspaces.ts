@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/enforced-metadata.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -19,8 +20,14 @@ export interface NewWorkspace extends UpdateWorkspace {
   readonly slug?: string | undefined
 }
 
+/** Who writes, and what opens the guardrails that are named. */
+interface Writing {
+  readonly actor: Actor
+  readonly vault: Vault
+}
+
 /** Stores a workspace under the slug asked for, or under one made from its name. */
-export async function addWorkspace(em: EntityManager, actor: Actor, wanted: NewWorkspace): Promise<Workspace> {
+export async function addWorkspace(em: EntityManager, { actor, vault }: Writing, wanted: NewWorkspace): Promise<Workspace> {
   const slug = await chooseSlug(em, actor, wanted)
   const nothing = { defaults: {}, usageLimits: [], rateLimits: [], accessOverrides: {} }
   const row = em.create(Workspace, {
@@ -31,7 +38,7 @@ export async function addWorkspace(em: EntityManager, actor: Actor, wanted: NewW
     status: 'active',
     ...nothing,
   })
-  await changeWorkspace(em, row, { body: { ...wanted, defaults: wanted.defaults ?? {} }, actor })
+  await changeWorkspace(em, row, { body: { ...wanted, defaults: wanted.defaults ?? {} }, actor, vault })
   await flushUnique(em, `There is already a workspace with the slug "${slug}", perhaps an archived one.`, 'slug')
   return row
 }
@@ -47,10 +54,10 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
 export async function changeWorkspace(
   em: EntityManager,
   row: Workspace,
-  { body, actor }: { readonly body: UpdateWorkspace; readonly actor: Actor },
+  { body, actor, vault }: Writing & { readonly body: UpdateWorkspace },
 ): Promise<void> {
   if (body.access_overrides !== undefined) demandSettings(actor)
-  await demandDefaults(em, row, body.defaults)
+  await demandDefaults(em, { row, vault }, body.defaults)
   assignDefined(row, {
     name: body.name,
     description: body.description,
@@ -62,10 +69,14 @@ export async function changeWorkspace(
 }
 
 /** AB01 for defaults that name what is not there, or lack the metadata that the organisation asks for. */
-async function demandDefaults(em: EntityManager, row: Workspace, defaults: UpdateWorkspace['defaults']): Promise<void> {
+async function demandDefaults(
+  em: EntityManager,
+  { row, vault }: { readonly row: Workspace; readonly vault: Vault },
+  defaults: UpdateWorkspace['defaults'],
+): Promise<void> {
   if (defaults === undefined) return
   const home = { organisationId: row.organisationId, workspaceId: row.id }
-  await demandGuardrails(em, home, { defaults, path: 'defaults' })
+  await demandGuardrails(em, { home, vault }, { defaults, path: 'defaults' })
   await demandConfig(em, home, { reference: defaults?.user_api_key_config, param: 'defaults.user_api_key_config' })
   const { settings } = await em.findOneOrFail(Organisation, { id: row.organisationId })
   const metadata = mergeFields(row.defaults, defaults)?.['metadata']

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { plainIssue } from '../../lib/plain-issue.ts'
+import type { Phase } from './check.ts'
 import { findCheck } from './registry.ts'
 
 /** What a success or a failure is worth, as a score for the request. */
@@ -112,3 +113,13 @@ export const checksOf = (given: InlineGuardrail): readonly CheckEntry[] => [
     .filter(([name]) => !optionNames.has(name))
     .map(([id, held]) => ({ id, parameters: parameters.catch({}).parse(held) })),
 ]
+
+/** The phases in which at least one of the checks looks at something; one that is switched off counts, since it may be on again. */
+export const phasesOf = (checks: readonly Pick<CheckEntry, 'id'>[]): ReadonlySet<Phase> =>
+  new Set(checks.flatMap(({ id }) => findCheck(id)?.phases ?? []))
+
+/** Why a guardrail can do nothing in a phase. */
+export const idleIn: Readonly<Record<Phase, string>> = {
+  input: 'None of its checks looks at requests, so that it would never run before the call.',
+  output: 'None of its checks looks at answers, so that it would never run after the call.',
+}

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { Check, ReadyCheck, Scope } from './check.ts'
+import type { Check, Phase, ReadyCheck, Scope } from './check.ts'
 import { scopes } from './check.ts'
-import { type CheckEntry, checksOf, type guardrailActions, type InlineGuardrail } from './guardrail.schema.ts'
+import { type CheckEntry, checksOf, type guardrailActions, type InlineGuardrail, phasesOf } from './guardrail.schema.ts'
 import { findCheck } from './registry.ts'
 
 /** A score for the request. */
@@ -35,6 +35,8 @@ export interface Guardrail {
   readonly onSuccess: Feedback | null
   readonly onFail: Feedback | null
   readonly checks: readonly GuardrailCheck[]
+  /** Where its checks look at something, those that are switched off included. */
+  readonly phases: ReadonlySet<Phase>
 }
 
 /** A guardrail as it is stored. */
@@ -59,6 +61,7 @@ export function compileGuardrail({ id, name, checks, actions }: GuardrailDefinit
     onSuccess: toFeedback(success, 5),
     onFail: toFeedback(failure, -5),
     checks: checks.filter(({ is_enabled: enabled }) => enabled !== false).map(readyCheck),
+    phases: phasesOf(checks),
   }
 }
 

@@ -5,6 +5,7 @@ import type { CallerHeaders } from '../headers.ts'
 import { known, type Progress } from '../progress.ts'
 import type { Phase } from './check.ts'
 import type { Guardrail } from './guardrail.ts'
+import { idleIn } from './guardrail.schema.ts'
 import { checksOf } from './run.ts'
 
 /** The guardrails of one request. */
@@ -17,14 +18,15 @@ export interface GuardrailPlan {
 
 /**
  * The guardrails of a request: those of the organisation, of the workspace, and of the config; what is named twice runs once. Null when
- * there are none. Throws `invalid_request` for one that does not exist: a guardrail is never left out in silence.
+ * there are none. Throws `invalid_request` for one that does not exist, or has no check for its phase any more: a guardrail is never left
+ * out in silence.
  */
 export async function planGuardrails(progress: Progress, snapshot: Snapshot): Promise<GuardrailPlan | null> {
   const { config } = progress
   const { key } = known(progress.caller)
   const [input, output] = await Promise.all([
-    load([...(key.defaults?.inputGuardrails ?? []), ...(config?.inputGuardrails ?? [])], key, snapshot),
-    load([...(key.defaults?.outputGuardrails ?? []), ...(config?.outputGuardrails ?? [])], key, snapshot),
+    load([...(key.defaults?.inputGuardrails ?? []), ...(config?.inputGuardrails ?? [])], 'input', { key, snapshot }),
+    load([...(key.defaults?.outputGuardrails ?? []), ...(config?.outputGuardrails ?? [])], 'output', { key, snapshot }),
   ])
   const plan = {
     input: withChecks(input, 'input'),
@@ -37,24 +39,34 @@ export async function planGuardrails(progress: Progress, snapshot: Snapshot): Pr
 const isStrict = ({ service }: CallerHeaders, config: ChosenConfig | null): boolean =>
   config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'
 
-async function load(wanted: readonly (string | Guardrail)[], key: KeyView, snapshot: Snapshot): Promise<readonly Guardrail[]> {
-  const byId = new Map<string, Guardrail>()
+interface Wanting {
+  readonly key: KeyView
+  readonly snapshot: Snapshot
+}
+
+/** A stored guardrail runs once; one that a config holds always runs, whatever it calls itself. */
+async function load(wanted: readonly (string | Guardrail)[], phase: Phase, { key, snapshot }: Wanting): Promise<readonly Guardrail[]> {
+  const found = new Set<Guardrail>()
+  const slugs = new Set<string>()
   for (const entry of wanted) {
     const guardrail = typeof entry === 'string' ? await stored(entry, key, snapshot) : entry
-    if (!byId.has(guardrail.id)) byId.set(guardrail.id, guardrail)
+    if (!guardrail.phases.has(phase)) throw unusable(`Requests must pass the guardrail ${quoted(guardrail.id)}. ${idleIn[phase]}`)
+    if (typeof entry !== 'string' || !slugs.has(guardrail.id)) found.add(guardrail)
+    if (typeof entry === 'string') slugs.add(guardrail.id)
   }
-  return [...byId.values()]
+  return [...found]
 }
 
 async function stored(reference: string, { organisationId, workspaceId }: KeyView, snapshot: Snapshot): Promise<Guardrail> {
   const found = await snapshot.guardrail({ organisationId, workspaceId }, reference)
   if (found !== null) return found
-  throw new ApiError(
-    'invalid_request',
-    `There is no guardrail ${JSON.stringify(reference.slice(0, 60))} in this workspace, and requests must pass it. Take it out of the config or the defaults that name it.`,
-    { param: 'guardrails' },
-  )
+  throw unusable(`There is no guardrail ${quoted(reference)} in this workspace, and requests must pass it.`)
 }
+
+const quoted = (reference: string): string => JSON.stringify(reference.slice(0, 60))
+
+const unusable = (why: string) =>
+  new ApiError('invalid_request', `${why} Take it out of the config or the defaults that name it.`, { param: 'guardrails' })
 
 /** Whether a request's body has to be read before the call. */
 export const readsBody = ({ input }: GuardrailPlan): boolean =>

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { headerName } from '../../lib/header-fields.ts'
 import { parseJsonPath } from '../../lib/json-path.ts'
-import { hook, type InlineGuardrail, inlineGuardrail } from '../checks/guardrail.schema.ts'
+import type { Phase } from '../checks/check.ts'
+import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider } from '../providers/catalog.ts'
 import { providerFieldNames, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, retry, strategy } from './strategy.schema.ts'
@@ -185,7 +186,7 @@ type Fault = readonly [path: readonly (string | number)[], message: string]
 function faultsOf(config: GatewayConfig): readonly Fault[] {
   const meaningful = Object.entries(config).some(([name, value]) => value !== undefined && !idle.has(name))
   if (!meaningful) return [[[], 'The config says nothing of what to do: give at least a provider, targets, parameters or guardrails.']]
-  return [...strategyFaults(config), ...passthroughFaults(config)]
+  return [...strategyFaults(config), ...passthroughFaults(config), ...guardrailFaults(config)]
 }
 
 function strategyFaults({ strategy: chosen, targets }: GatewayConfig): readonly Fault[] {
@@ -217,4 +218,24 @@ function passthroughFaults(config: GatewayConfig): readonly Fault[] {
   return notWithPassthrough
     .filter((name) => config[name] !== undefined)
     .map((name): Fault => [[name], 'A config with passthrough changes nothing: take one of the two out.'])
+}
+
+/** Where a config holds guardrails, by the phase in which they run. */
+const listsOf = {
+  input: ['input_guardrails', 'before_request_hooks'],
+  output: ['output_guardrails', 'after_request_hooks'],
+} as const satisfies Readonly<Record<Phase, readonly (keyof GatewayConfig)[]>>
+
+/** A guardrail of the config's own has something to do where it stands, and shares its id with no other. */
+const guardrailFaults = (config: GatewayConfig): readonly Fault[] => [...faultsIn(config, 'input'), ...faultsIn(config, 'output')]
+
+function* faultsIn(config: GatewayConfig, phase: Phase): Generator<Fault> {
+  const ids = new Set<string>()
+  for (const field of listsOf[phase])
+    for (const [at, entry] of (config[field] ?? []).entries()) {
+      if (typeof entry === 'string') continue
+      if (!phasesOf(checksOf(entry)).has(phase)) yield [[field, at], idleIn[phase]]
+      if (entry.id !== undefined && ids.has(entry.id)) yield [[field, at, 'id'], 'Another guardrail has this id.']
+      if (entry.id !== undefined) ids.add(entry.id)
+    }
 }

@@ -184,6 +184,25 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
   [{ input_guardrails: [{ 'default.contains': { words: [] } }] }, 'config.input_guardrails[0].default.contains.words', />=1/],
   [{ input_guardrails: [{ 'default.nonsense': {} }] }, 'config.input_guardrails[0].default.nonsense', /no check/],
   [{ input_guardrails: [{ deny: true }] }, 'config.input_guardrails[0]', /no check/],
+  [{ input_guardrails: [{ 'default.notNull': {}, deny: true }] }, 'config.input_guardrails[0]', /never run before the call/],
+  [{ output_guardrails: [{ 'default.modelWhitelist': { models: ['m'] } }] }, 'config.output_guardrails[0]', /never run after the call/],
+  [{ before_request_hooks: [{ checks: [{ id: 'default.notNull' }] }] }, 'config.before_request_hooks[0]', /never run/],
+  [
+    {
+      strategy: { mode: 'single' },
+      targets: [{ after_request_hooks: [{ checks: [{ id: 'default.addPrefix', parameters: { prefix: 'a' } }] }] }],
+    },
+    'config.targets[0].after_request_hooks[0]',
+    /never run/,
+  ],
+  [
+    {
+      input_guardrails: [{ id: 'a', 'default.notNull': {}, 'default.wordCount': {} }],
+      before_request_hooks: [{ checks: [{ id: 'default.wordCount' }] }, { id: 'a', checks: [{ id: 'default.wordCount' }] }],
+    },
+    'config.before_request_hooks[1].id',
+    /Another guardrail has this id/,
+  ],
   [
     { before_request_hooks: [{ checks: [{ id: 'default.regexMatch', parameters: { rule: '(?=a)' } }] }] },
     'config.before_request_hooks[0].checks[0].parameters.rule',

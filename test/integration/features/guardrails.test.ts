@@ -343,6 +343,72 @@ test.serial('a config names guardrails of its workspace and of the organisation'
   )
 })
 
+const onlyAnswers = { checks: [{ id: 'default.notNull' }] }
+const onlyRequests = { checks: [{ id: 'default.modelWhitelist', parameters: { models: ['m'] } }] }
+
+test('a guardrail is not named where it would never run', async (t) => {
+  const tenant = await control.createTenant('named')
+  const [answers, requests] = [await made(onlyAnswers, tenant.adminKey), await made(onlyRequests, tenant.adminKey)]
+  const both = await made({ checks: [...onlyAnswers.checks, ...onlyRequests.checks] }, tenant.adminKey)
+  const workspace = `/admin/workspaces/${tenant.workspaceId}`
+  const places: readonly (readonly [method: string, path: string, body: (lists: object) => object, param: string])[] = [
+    ['PUT', workspace, (defaults) => ({ defaults }), 'defaults.'],
+    ['POST', '/admin/workspaces', (defaults) => ({ name: 'w', defaults }), 'defaults.'],
+    ['PUT', '/admin/organisation', (defaults) => ({ defaults }), 'defaults.'],
+    ['PUT', '/admin/organisation/defaults', (lists) => lists, ''],
+    ['POST', '/configs', (lists) => ({ name: 'c', workspace_id: tenant.workspaceId, config: lists }), 'config.'],
+    [
+      'POST',
+      '/configs',
+      (lists) => ({ name: 'c', workspace_id: tenant.workspaceId, config: { strategy: { mode: 'single' }, targets: [lists] } }),
+      'config.targets[0].',
+    ],
+  ]
+  for (const [method, path, body, param] of places) {
+    const refused = [
+      [{ input_guardrails: [both.slug, answers.slug] }, 'input_guardrails[1]'],
+      [{ input_guardrails: [requests.id], output_guardrails: [requests.id] }, 'output_guardrails[0]'],
+    ] as const
+    for (const [lists, field] of refused) {
+      const answer = await control.call(tenant.adminKey, method, path, body(lists))
+      t.is(answer.status, 400, answer.text)
+      t.like(errorOf(answer), { code: 'AB01', param: `${param}${field}` })
+      t.regex(errorOf(answer).message, /None of its checks looks at/)
+    }
+    const taken = await control.call(
+      tenant.adminKey,
+      method,
+      path,
+      body({ input_guardrails: [both.id, requests.slug], output_guardrails: [both.slug, answers.id] }),
+    )
+    t.is(taken.status, 200, taken.text)
+  }
+})
+
+test('a guardrail that is changed so that it would never run stops requests, and one that is switched off does not', async (t) => {
+  const tenant = await control.createTenant('changed')
+  await control.call(tenant.adminKey, 'POST', '/integrations', {
+    name: 'p',
+    slug: 'p',
+    ai_provider_id: 'openai',
+    key: 'sk-stored',
+    configurations: { custom_host: emulator.url },
+    default_provider_slug: 'p',
+  })
+  const { slug } = await made({ checks: forbids('epsilon') }, tenant.workspaceKey)
+  const put = (checks: unknown) => control.call(tenant.workspaceKey, 'PUT', `/guardrails/${slug}`, { checks })
+  await control.call(tenant.adminKey, 'PUT', `/admin/workspaces/${tenant.workspaceId}`, { defaults: { input_guardrails: [slug] } })
+  const status = async () => (await chat('epsilon', tenant.workspaceKey)).status
+  await eventually(async () => (await status()) === 446, 1000, 'the default')
+  await put(onlyAnswers.checks)
+  await eventually(async () => (await status()) === 400, 1000, 'the change')
+  const said = (await (await chat('x', tenant.workspaceKey)).json()) as { error: { param: string; message: string } }
+  t.is(said.error.param, 'guardrails')
+  t.true(said.error.message.includes(slug), said.error.message)
+  await put([...onlyAnswers.checks, { ...forbids('epsilon')[0], is_enabled: false }])
+  await eventually(async () => (await status()) === 200, 1000, 'the end')
+})
+
 test('GUARDRAILS_ENABLED=OFF removes the routes', async (t) => {
   const app = await startApp({ env: { GUARDRAILS_ENABLED: 'OFF' } })
   const answer = await fetch(`${app.baseUrl}/v1/guardrails`, { headers: { 'x-service-api-key': app.adminKey } })

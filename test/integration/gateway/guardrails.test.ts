@@ -353,6 +353,19 @@ test.serial('guardrails of the key’s workspace and organisation apply, once ea
   t.is((await ask({ input: ['unknown'] })).status, 400)
 })
 
+test.serial('a guardrail of the config never stands in for a stored one of the same id', async (t) => {
+  const own = { id: 'no-secret', checks: [{ id: 'default.wordCount', parameters: { minWords: 0 } }] }
+  const asked = (content: string) =>
+    ask({
+      body: say(content),
+      headers: { 'x-service-api-key': defaultsKey },
+      more: { input_guardrails: [own, 'no-secret', 'no-emulator', 'no-emulator'] },
+    })
+  t.is((await asked('a secret')).status, 446)
+  const { hook_results: found } = JSON.parse((await asked('a word')).body.toString()) as { hook_results: HookResults }
+  t.deepEqual(found.before_request_hooks.map(({ id }) => id).toSorted(), ['no-emulator', 'no-secret', 'no-secret'])
+})
+
 test.serial('feedback is worth what the guardrail says', async (t) => {
   const actions = { deny: false, on_success: { feedback: { value: 3, weight: 0.5, metadata: { by: 'me' } } }, on_fail: { feedback: {} } }
   const passed = await ask({ input: [{ ...forbids('secret'), actions }] })
