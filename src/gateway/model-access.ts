@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts'
-import { isRecordBody, type RequestBody, stringsOf } from './body.ts'
+import { isRecordBody, modelOf, type RequestBody, stringsOf } from './body.ts'
 import { formValues } from './form-fields.ts'
 import { type CallerHeaders, headerValue } from './headers.ts'
 import type { ModelRules } from './doors.ts'
@@ -39,6 +39,15 @@ export function admitModel(target: Target, request: ModelRequest): Target {
   if (names.length === 0 && !rules.allowAll && runsModel(request)) throw unnamed(target)
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
+}
+
+/** The same for a body that was changed since: the model that is sent counts, and its host. */
+export const admitChanged = (target: Target, request: ModelRequest): Target =>
+  admitModel({ ...target, model: modelOf(request.body.json) ?? target.model, customHost: ownHost(target) }, request)
+
+function ownHost({ view, customHost }: Target): Target['customHost'] {
+  if (view === null) return customHost
+  return view.customHost === null ? null : { url: view.customHost, param: 'custom_host' }
 }
 
 const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? allowAll

@@ -19,7 +19,7 @@ import type { GatewayMetrics } from './metrics.ts'
 import { callerDialect } from './operation.ts'
 import { begin, keepsBodies, known, type Progress } from './progress.ts'
 import { Relay, type RelayResult } from './relay.ts'
-import { checkRequestLine, readAndResolve, requestTimeout } from './request.ts'
+import { admitAgain, checkRequestLine, readAndResolve, requestTimeout } from './request.ts'
 import { linger, ownHeaders, refuse } from './respond.ts'
 import { prepare } from './send.ts'
 import type { GatewaySettings } from './settings.ts'
@@ -57,7 +57,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     if (mayHaveConfig(known(progress.headers), known(progress.caller).key)) await startFromConfig(deps, progress)
     await readAndResolve(deps, progress)
     await reserve(deps, progress)
-    if (progress.guardrails !== null) await checkBefore(progress, checkDeps(deps))
+    if (progress.guardrails !== null && (await checkBefore(progress, checkDeps(deps)))) admitAgain(progress)
     await send(deps, progress)
   } catch (thrown) {
     answerFailure(deps, progress, explainPath(toApiError(thrown), progress))

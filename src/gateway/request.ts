@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts'
-import { admitModel, readsForm, refuseUnreadable } from './model-access.ts'
+import { admitChanged, admitModel, readsForm, refuseUnreadable } from './model-access.ts'
 import { isJsonType, isRecordBody, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
 import { readsBody } from './checks/plan.ts'
@@ -69,6 +69,11 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
   assertServed(progress.target, progress.operation)
   progress.body = withPlainModel(progress.body, progress.target)
   progress.target = admitModel(progress.target, modelRequest(progress))
+}
+
+/** What guardrails made of the body may name another model than the one that was admitted. */
+export function admitAgain(progress: Progress): void {
+  progress.target = admitChanged(known(progress.target), modelRequest(progress))
 }
 
 const modelRequest = ({ exchange, upstreamPath, operation, headers, body }: Progress) => ({

@@ -15,12 +15,12 @@ interface InspectedBody extends Inspected {
 }
 
 /**
- * Runs the guardrails before the call. What they change is in the body and the headers afterwards. Throws `hooks_failed` when one of
- * them denies the request.
+ * Runs the guardrails before the call. What they change is in the body and the headers afterwards. Resolves to whether they changed the
+ * body; throws `hooks_failed` when one of them denies the request.
  */
-export async function checkBefore(progress: Progress, deps: RunDeps): Promise<void> {
+export async function checkBefore(progress: Progress, deps: RunDeps): Promise<boolean> {
   const { guardrails } = progress
-  if (guardrails === null || guardrails.input.length === 0) return
+  if (guardrails === null || guardrails.input.length === 0) return false
   const request = requestFacts(progress)
   const { name } = progress.operation
   const outcome = await runGuardrails(guardrails.input, {
@@ -35,6 +35,7 @@ export async function checkBefore(progress: Progress, deps: RunDeps): Promise<vo
   progress.body = outcome.body.body
   progress.checkedHeaders = outcome.headers
   if (outcome.deniedBy !== null) throw denial(outcome.deniedBy, progress.hooks)
+  return outcome.changed
 }
 
 const inspected = (body: RequestBody, operation: string): InspectedBody =>

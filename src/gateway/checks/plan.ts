@@ -17,16 +17,16 @@ export interface GuardrailPlan {
 }
 
 /**
- * The guardrails of a request: those of the organisation, of the workspace, and of the config; what is named twice runs once. Null when
- * there are none. Throws `invalid_request` for one that does not exist, or has no check for its phase any more: a guardrail is never left
- * out in silence.
+ * The guardrails of a request: those of the config, then those of the organisation and of the workspace, which so judge what is really
+ * sent; what is named twice runs once. Null when there are none. Throws `invalid_request` for one that does not exist, or has no check for
+ * its phase any more: a guardrail is never left out in silence.
  */
 export async function planGuardrails(progress: Progress, snapshot: Snapshot): Promise<GuardrailPlan | null> {
   const { config } = progress
   const { key } = known(progress.caller)
   const [input, output] = await Promise.all([
-    load([...(key.defaults?.inputGuardrails ?? []), ...(config?.inputGuardrails ?? [])], 'input', { key, snapshot }),
-    load([...(key.defaults?.outputGuardrails ?? []), ...(config?.outputGuardrails ?? [])], 'output', { key, snapshot }),
+    load({ chosen: config?.inputGuardrails ?? [], imposed: key.defaults?.inputGuardrails ?? [] }, 'input', { key, snapshot }),
+    load({ chosen: config?.outputGuardrails ?? [], imposed: key.defaults?.outputGuardrails ?? [] }, 'output', { key, snapshot }),
   ])
   const plan = {
     input: withChecks(input, 'input'),
@@ -44,15 +44,24 @@ interface Wanting {
   readonly snapshot: Snapshot
 }
 
-/** A stored guardrail runs once; one that a config holds always runs, whatever it calls itself. */
-async function load(wanted: readonly (string | Guardrail)[], phase: Phase, { key, snapshot }: Wanting): Promise<readonly Guardrail[]> {
+interface Wanted {
+  /** Of the config. */
+  readonly chosen: readonly (string | Guardrail)[]
+  /** Of the organisation and the workspace: nobody who calls can take them away, or put something behind them. */
+  readonly imposed: readonly string[]
+}
+
+/** A stored guardrail runs once, as late as it is named; one that a config holds always runs, whatever it calls itself. */
+async function load({ chosen, imposed }: Wanted, phase: Phase, { key, snapshot }: Wanting): Promise<readonly Guardrail[]> {
   const found = new Set<Guardrail>()
-  const slugs = new Set<string>()
-  for (const entry of wanted) {
+  const named = new Map<string, Guardrail>()
+  for (const entry of [...chosen, ...imposed]) {
     const guardrail = typeof entry === 'string' ? await stored(entry, key, snapshot) : entry
     if (!guardrail.phases.has(phase)) throw unusable(`Requests must pass the guardrail ${quoted(guardrail.id)}. ${idleIn[phase]}`)
-    if (typeof entry !== 'string' || !slugs.has(guardrail.id)) found.add(guardrail)
-    if (typeof entry === 'string') slugs.add(guardrail.id)
+    const earlier = typeof entry === 'string' ? named.get(guardrail.id) : undefined
+    if (earlier !== undefined) found.delete(earlier)
+    found.add(guardrail)
+    if (typeof entry === 'string') named.set(guardrail.id, guardrail)
   }
   return [...found]
 }

@@ -1,0 +1,115 @@
+import test from 'ava'
+import type { GuardrailDefinition } from '../../../src/gateway/checks/guardrail.ts'
+import type { HookResults } from '../../../src/gateway/checks/hook-results.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { type RawAnswer, send } from '../../support/http.ts'
+
+let emulator: Emulator
+let hook: Emulator
+let bed: GatewayBed
+
+type Given = Pick<GuardrailDefinition, 'checks' | 'actions'>
+const one = (id: string, parameters: object, actions: Given['actions'] = { onFail: 'block' }): Given => ({
+  checks: [{ id: `default.${id}`, parameters: { ...parameters } }],
+  actions,
+})
+const forbids = (word: string, more: object = {}) => one('contains', { words: [word], operator: 'none', ...more })
+const replaces = (rule: string, redactText: string) => one('regexReplace', { rule, redactText })
+
+/** Keys whose workspace imposes guardrails, before and after the call. */
+const imposed = { 'gh-test-key-that-forbids-a-word-0000000': ['no-word'], 'gh-test-key-that-takes-a-word-out-00000': ['mask', 'no-word'] }
+const [forbidding, masking] = Object.keys(imposed)
+
+const onlyOk = { allowAll: false, named: new Map([['ok', { enabled: true, customHost: null }]]) }
+
+test.before(async () => {
+  ;[emulator, hook] = await Promise.all([startEmulator(), startEmulator()])
+  bed = await startGateway({
+    providers: { p: { customHost: emulator.url }, few: { customHost: emulator.url, models: onlyOk } },
+    keys: Object.fromEntries(
+      Object.entries(imposed).map(([key, guardrails]) => [
+        key,
+        { defaults: { config: null, configLocked: false, inputGuardrails: guardrails, outputGuardrails: guardrails } },
+      ]),
+    ),
+    guardrails: { 'no-word': forbids('FORBIDDEN'), mask: replaces('FORBIDDEN', '###') },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await Promise.all([emulator?.stop(), hook?.stop()])
+})
+test.beforeEach(() => {
+  emulator.reset()
+  hook.reset()
+})
+
+interface Asked {
+  readonly input?: readonly (string | Given)[]
+  readonly output?: readonly (string | Given)[]
+  readonly path?: string
+  readonly key?: string | undefined
+  readonly provider?: string
+  readonly type?: string
+  readonly body?: string | object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A guardrail as a config holds it; one may take the id of another. */
+const inline = (given: string | Given) =>
+  typeof given === 'string' ? given : { checks: given.checks, ...given.actions, onFail: undefined, deny: given.actions.onFail === 'block' }
+
+const say = (content: string, model = 'm') => ({ model, messages: [{ role: 'user', content }] })
+
+const ask = ({ input, output, path = '/chat/completions', key = workspaceKey, provider = '@p', ...asked }: Asked): Promise<RawAnswer> => {
+  const { type = 'application/json', body = say('hello'), headers = {} } = asked
+  const config = JSON.stringify({ provider, input_guardrails: input?.map(inline), output_guardrails: output?.map(inline) })
+  return send(`${bed.origin}/v1${path}`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': key, 'content-type': type, 'x-service-config': config, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+const hooksOf = ({ text }: RawAnswer) => (JSON.parse(text) as { hook_results: HookResults }).hook_results
+
+/** A service that makes another request, or answer, of what it is told. */
+const makes = (json: object): Given => {
+  const transformedData = { request: { json }, response: { json } }
+  hook.script({ behaviour: { body: JSON.stringify({ verdict: true, transformedData }), headers: { 'content-type': 'application/json' } } })
+  return one('webhook', { webhookURL: `${hook.url}/chat/completions` })
+}
+
+test.serial('what the caller’s own checks make of a request or an answer, the guardrails that nobody chose judge', async (t) => {
+  const inputs = [() => replaces('WORD', 'FORBIDDEN'), () => one('addPrefix', { prefix: 'FORBIDDEN: ' }), () => makes(say('FORBIDDEN'))]
+  for (const make of inputs) {
+    const answer = await ask({ key: forbidding, input: [make()], body: say('a WORD') })
+    t.is(answer.status, 446, answer.text)
+    t.is(emulator.requests.length, 0)
+  }
+  const after = await ask({ key: forbidding, output: [makes({ choices: [{ message: { role: 'assistant', content: 'FORBIDDEN' } }] })] })
+  t.is(after.status, 446)
+  const named = await ask({ key: forbidding, input: ['no-word', replaces('WORD', 'FORBIDDEN')], body: say('a WORD') })
+  t.deepEqual(
+    hooksOf(named).before_request_hooks.map(({ verdict }) => verdict),
+    [true, false],
+    'once, and last',
+  )
+})
+
+test.serial('a guardrail that nobody chose may itself change what the caller’s checks made', async (t) => {
+  const answer = await ask({ key: masking, input: [replaces('WORD', 'FORBIDDEN')], body: say('a WORD') })
+  t.is(answer.status, 200, answer.text)
+  t.deepEqual(emulator.requests[0]?.json, say('a ###'))
+})
+
+test.serial('a model that a check puts in the body must be enabled too', async (t) => {
+  t.is((await ask({ provider: '@few', body: say('x', 'bad') })).status, 403)
+  const refused = await ask({ provider: '@few', input: [makes(say('x', 'bad'))], body: say('x', 'ok') })
+  t.is(refused.status, 403, refused.text)
+  t.is(emulator.requests.length, 0)
+  hook.reset()
+  t.is((await ask({ provider: '@few', input: [makes(say('changed', 'ok'))], body: say('x', 'ok') })).status, 200)
+  t.deepEqual(emulator.requests[0]?.json, say('changed', 'ok'))
+})
