@@ -135,6 +135,11 @@ const wrong: readonly (readonly [body: Body, param: string, message?: RegExp])[]
   ],
   [{ checks: [{ id: 'default.regexMatch', parameters: { rule: '(a+)+\\1' } }] }, 'checks[0].parameters.rule', /pattern cannot be used/],
   [{ checks: [{ id: 'default.wordCount', parameters: { minWords: 5, maxWords: 1 } }] }, 'checks[0].parameters.minWords', /larger/],
+  [
+    { checks: [{ id: 'default.jwt', parameters: { jwks: { keys: [] }, jwksUri: 'https://x.example/k' } }] },
+    'checks[0].parameters.jwksUri',
+    /one of them/,
+  ],
   [{ checks: [{ id: 'default.jwt', parameters: { headerKey: 'x' } }] }, 'checks[0].parameters.jwksUri', /Give jwksUri/],
   [
     { checks: [{ id: 'default.jwt', parameters: { jwksUri: 'https://x.example/k', algorithms: ['HS256'] } }] },

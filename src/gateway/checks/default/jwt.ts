@@ -1,4 +1,4 @@
-import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
+import { decodeProtectedHeader, errors, type JWTClaimVerificationOptions, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
 import { z } from 'zod'
 import { localKeys, remoteKeys } from '../../auth/jwks.ts'
 import { bearerToken } from '../../identify.ts'
@@ -18,9 +18,11 @@ const fields = {
   jwks: z
     .looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) })
     .optional()
-    .meta({ description: 'The keys themselves, as a JSON Web Key Set.' }),
+    .meta({ description: 'The keys themselves, as a JSON Web Key Set, in place of `jwksUri`.' }),
   jwksUri: calledUrl.optional().meta({ description: 'Where the keys are published.' }),
-  introspectEndpoint: calledUrl.optional().meta({ description: 'Where a token can be asked about (RFC 7662).' }),
+  introspectEndpoint: calledUrl
+    .optional()
+    .meta({ description: 'Where every token is asked about (RFC 7662), after its signature was verified when there are keys too.' }),
   introspectContentType: z
     .enum(['application/x-www-form-urlencoded', 'application/json'])
     .default('application/x-www-form-urlencoded')
@@ -42,13 +44,13 @@ const fields = {
   maxTokenAge: z
     .string()
     .regex(duration, 'Write a duration, such as 1d or 12h.')
-    .default('1d')
-    .meta({ description: 'The oldest token, by its `iat`.' }),
+    .optional()
+    .meta({ description: 'The oldest token, by its `iat`. Unless given: `1d` with keys, any age without.' }),
   algorithms: z
     .array(z.enum(algorithms))
     .min(1)
-    .default(['RS256'])
-    .meta({ description: 'The algorithms that are believed, and no others.' }),
+    .optional()
+    .meta({ description: 'The algorithms that are believed, and no others. Unless given: `RS256` with keys, any without.' }),
   issuer: oneOrMore.optional().meta({ description: 'What `iss` must be.' }),
   audience: oneOrMore.optional().meta({ description: 'What `aud` must hold.' }),
   requiredClaims: claimNames.default([]).meta({ description: 'Claims that must be there.' }),
@@ -84,6 +86,8 @@ export const jwt = check({
   rule({ jwks, jwksUri, introspectEndpoint, claimValues }) {
     if (jwks === undefined && jwksUri === undefined && introspectEndpoint === undefined)
       return { field: 'jwksUri', message: 'Give jwksUri, jwks or introspectEndpoint.' }
+    if (jwks !== undefined && jwksUri !== undefined)
+      return { field: 'jwksUri', message: 'Give jwks or jwksUri: the keys come from one of them.' }
     const fault = Object.values(claimValues)
       .map(({ values, matchType }) => valuesFault(matchType, toValues(values)))
       .find((found) => found !== null)
@@ -114,29 +118,63 @@ export const jwt = check({
 /** The claims of a good token, or what is wrong with it. Rejects when that cannot be told. */
 type Verify = (token: string, context: CheckContext) => Promise<JWTPayload | string>
 
+/** Verifies with the keys, asks the issuer, or does the one and then the other. */
 function verifier(parameters: Parameters): Verify {
-  const { jwks, jwksUri, introspectEndpoint: url } = parameters
-  if (jwks !== undefined) {
-    const keys = localKeys(jwks)
-    return (token, context) => explained(() => jwtVerify(token, keys, optionsOf(parameters, context)))
-  }
-  if (jwksUri === undefined) return (token, context) => introspect(token, { url: url ?? '', ...parameters }, context)
-  return (token, context) => {
-    const { egress, timeoutMs, now } = context
-    const keys = remoteKeys({ egress, url: jwksUri, maxAgeMs: parameters.cacheMaxAge * 1000, timeoutMs, now })
-    return explained(() => jwtVerify(token, keys, optionsOf(parameters, context)))
+  const signed = signatureVerifier(parameters)
+  const { introspectEndpoint: url } = parameters
+  if (url === undefined) return signed ?? (() => Promise.resolve('There is nothing that the token could be verified with.'))
+  const asked: Verify = (token, context) => introspect(token, { url, ...parameters }, context)
+  if (signed === null) return async (token, context) => withClaims(await asked(token, context), token, { parameters, context })
+  return async (token, context) => {
+    const payload = await signed(token, context)
+    if (typeof payload === 'string') return payload
+    const said = await asked(token, context)
+    return typeof said === 'string' ? said : payload
   }
 }
 
-const optionsOf = (
-  { algorithms: believed, clockTolerance, maxTokenAge, issuer, audience }: Parameters,
+/** Null when there are no keys to verify with. */
+function signatureVerifier(parameters: Parameters): Verify | null {
+  const { jwks, jwksUri: url, cacheMaxAge, algorithms: believed = ['RS256'], maxTokenAge = '1d' } = parameters
+  const options = (context: CheckContext) => ({
+    ...claimOptions(parameters, context),
+    algorithms: [...believed],
+    maxTokenAge,
+    requiredClaims: ['exp'],
+  })
+  if (jwks !== undefined) {
+    const keys = localKeys(jwks)
+    return (token, context) => explained(() => jwtVerify(token, keys, options(context)))
+  }
+  if (url === undefined) return null
+  return (token, context) => {
+    const { egress, timeoutMs, now } = context
+    const keys = remoteKeys({ egress, url, maxAgeMs: cacheMaxAge * 1000, timeoutMs, now })
+    return explained(() => jwtVerify(token, keys, options(context)))
+  }
+}
+
+/** What the issuer says of a token is held against the same rules as the claims of a signed one. */
+async function withClaims(
+  said: JWTPayload | string,
+  token: string,
+  { parameters, context }: { readonly parameters: Parameters; readonly context: CheckContext },
+): Promise<JWTPayload | string> {
+  if (typeof said === 'string') return said
+  const { algorithms: believed } = parameters
+  const alg = headerOf(token)['alg']
+  if (believed !== undefined && !believed.some((name) => name === alg))
+    return `The token is not accepted: its algorithm is none of ${believed.join(', ')}.`
+  return explained(async () => UnsecuredJWT.decode(new UnsecuredJWT(said).encode(), claimOptions(parameters, context)))
+}
+
+const claimOptions = (
+  { clockTolerance, maxTokenAge, issuer, audience }: Parameters,
   { now }: CheckContext,
-): JWTVerifyOptions => ({
-  algorithms: [...believed],
+): JWTClaimVerificationOptions => ({
   clockTolerance,
-  maxTokenAge,
   currentDate: new Date(now()),
-  requiredClaims: ['exp'],
+  ...(maxTokenAge !== undefined && { maxTokenAge }),
   ...(issuer !== undefined && { issuer }),
   ...(audience !== undefined && { audience }),
 })
@@ -166,8 +204,17 @@ function claimFault(token: string, payload: JWTPayload, { parameters, claims }: 
 }
 
 function sameInBoth(token: string, payload: JWTPayload, name: string): boolean {
-  const header: Readonly<Record<string, unknown>> = { ...decodeProtectedHeader(token) }
-  return header[name] !== undefined && header[name] === payload[name]
+  const header = headerOf(token)
+  return Object.hasOwn(header, name) && header[name] !== undefined && header[name] === payload[name]
+}
+
+/** The header of a token; a token that is no JWT, which only its issuer understands, has none. */
+function headerOf(token: string): Readonly<Record<string, unknown>> {
+  try {
+    return { ...decodeProtectedHeader(token) }
+  } catch {
+    return {}
+  }
 }
 
 /** A claim as texts; a list may also be written as words with spaces, as `scope` is. */

@@ -120,3 +120,39 @@ test('while the issuer is away the keys that were good serve on; without any the
   const token = await rsa.sign()
   await t.throwsAsync(judge(ready, { headers: { authorization: token }, egress: none, now: () => now }), { message: /answered 503/ })
 })
+
+const issuerUrl = 'https://issuer.test/introspect'
+const said = { active: true, iss: 'https://issuer.test', aud: ['x', 'gateway'], sub: 'u1', iat: start / 1000 }
+
+const asked = test.macro(async (t, parameters: object, answer: object, passed: boolean, token?: () => Promise<string>) => {
+  const egress = fakeEgress(() => ok(answer))
+  const authorization = token === undefined ? 'an-opaque-token' : await token()
+  const ready = readied('default.jwt', { introspectEndpoint: issuerUrl, ...parameters })
+  const verdict = await judge(ready, { headers: { authorization }, egress, now: () => start + 60_000 })
+  t.is(verdict.passed, passed, JSON.stringify(verdict.data))
+  t.is(egress.asked.length, 1)
+})
+
+test('what the issuer says is enough', asked, {}, said, true)
+test('what the issuer says: not active', asked, {}, { active: false }, false)
+test('what the issuer says: issuer and audience', asked, { issuer: 'https://issuer.test', audience: 'gateway' }, said, true)
+test('what the issuer says: another issuer', asked, { issuer: 'https://issuer.test' }, { ...said, iss: 'https://evil.test' }, false)
+test('what the issuer says: no issuer', asked, { issuer: 'https://issuer.test' }, { active: true }, false)
+test('what the issuer says: another audience', asked, { audience: ['a', 'b'] }, said, false)
+test('what the issuer says: no audience', asked, { audience: 'gateway' }, { active: true }, false)
+test('what the issuer says: not too old', asked, { maxTokenAge: '2m' }, said, true)
+test('what the issuer says: too old', asked, { maxTokenAge: '30s' }, said, false)
+test('what the issuer says: of no age', asked, { maxTokenAge: '1d' }, { active: true }, false)
+test('what the issuer says: of any age', asked, {}, { ...said, iat: 1 }, true)
+test('what the issuer says: algorithms of a token without one', asked, { algorithms: ['RS256'] }, said, false)
+test('what the issuer says: another algorithm', asked, { algorithms: ['RS256'] }, said, false, () => ec.sign())
+test('what the issuer says: the algorithm', asked, { algorithms: ['ES256'] }, said, true, () => ec.sign())
+test('what the issuer says: a header that is not there', asked, { headerPayloadMatch: ['sub'] }, said, false)
+test('keys and the issuer: both agree', asked, { jwks: inline }, said, true, () => rsa.sign())
+test('keys and the issuer: a token that was revoked', asked, { jwks: inline }, { active: false }, false, () => rsa.sign())
+
+test('keys and the issuer: a token that is not signed well is not asked about', async (t) => {
+  const ready = readied('default.jwt', { introspectEndpoint: issuerUrl, jwks: inline })
+  const verdict = await judge(ready, { headers: { authorization: await next.sign() }, now: () => start })
+  t.false(verdict.passed)
+})
