@@ -1,4 +1,4 @@
-import { ChangeSetType, type EntityManager, type EventSubscriber, type FlushEventArgs } from '@mikro-orm/core'
+import { ChangeSetType, JsonType, type EntityManager, type EventSubscriber, type FlushEventArgs } from '@mikro-orm/core'
 
 /** What one transaction did to one row. Only what changed is in it; null: there was, or is, no row. Names are those of the columns. */
 export interface RowChange {
@@ -17,7 +17,7 @@ export const changeRecorder: EventSubscriber = {
   onFlush({ em, uow }) {
     const changes = recorded.get(em) ?? []
     recorded.set(em, changes)
-    for (const changeSet of uow.getChangeSets()) note(changes, toChange(changeSet, uow.getOriginalEntityData(changeSet.entity)))
+    for (const changeSet of uow.getChangeSets()) note(changes, toChange(changeSet, originalOf(em, uow, changeSet)))
   },
 }
 
@@ -36,7 +36,16 @@ const later = (earlier: RowChange, { after }: RowChange) => after && { ...earlie
 const updates: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.UPDATE, ChangeSetType.UPDATE_EARLY])
 const deletes: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.DELETE, ChangeSetType.DELETE_EARLY])
 
-/** `original` is the row as it was read: a change set that deletes has no `originalEntity`. */
+/** The row as it was read, its JSON parsed; also of what is deleted, where the change set has none. */
+function originalOf(em: EntityManager, uow: FlushEventArgs['uow'], { entity, meta }: ChangeSet): Readonly<Record<string, unknown>> {
+  const original: object = uow.getOriginalEntityData(entity) ?? {}
+  const parsed = (name: string, value: unknown): unknown => {
+    const type = meta.props.find((prop) => prop.name === name)?.customType
+    return type instanceof JsonType ? type.convertToJSValue(value, em.getPlatform(), { force: true }) : value
+  }
+  return Object.fromEntries(Object.entries(original).map(([name, value]) => [name, parsed(name, value)]))
+}
+
 function toChange({ type, entity, payload, meta }: ChangeSet, original: unknown): RowChange {
   const names = updates.has(type) ? Object.keys(payload) : meta.props.map(({ name }) => name)
   const columns = meta.props.filter(

@@ -100,7 +100,17 @@ test('what is gone for good is still told as it was', async (t) => {
   const [models, grants, member] = rows
   t.like(member, { before: { user_id: userId, workspace_id: gone.sideId, role: 'manager' }, after: null })
   t.like(grants.related[0], { table: 'integration_workspaces', before: { workspace_id: gone.workspaceId, enabled: true }, after: null })
-  t.like(models.related[0], { table: 'integration_models', before: { slug: 'm', enabled: false }, after: null })
+  t.like(models.related[0], { table: 'integration_models', before: { slug: 'm', enabled: false, configurations: {} }, after: null })
+})
+
+test('what a field held before is told as what it holds after, and masked as well', async (t) => {
+  const { workspaceKey } = await control.createTenant('fields')
+  const key = { name: 'k', scopes: ['completions.write'], defaults: { metadata: { team: 'red', token: 'canary-of-metadata' } } }
+  const { body } = await control.call(workspaceKey, 'POST', '/api-keys/workspace/service', key)
+  await control.call(workspaceKey, 'PUT', `/api-keys/${String(body['id'])}`, { defaults: { metadata: { team: 'blue' } } })
+  const { rows } = await control.sql.query("SELECT before, after FROM audit_logs WHERE resource_id = $1 AND action = 'update'", [body['id']])
+  t.like(rows[0], { before: { defaults: { metadata: { team: 'red' } } }, after: { defaults: { metadata: { team: 'blue' } } } })
+  t.regex(rows[0].before.defaults.metadata.token, /^hmac:/)
 })
 
 const filters: readonly (readonly [filter: () => Readonly<Record<string, string>>, expected: readonly string[]])[] = [
