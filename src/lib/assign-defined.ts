@@ -6,11 +6,17 @@ export function assignDefined<T extends object>(target: T, changes: { readonly [
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type FieldChanges<T> = { readonly [K in keyof T]?: T[K] | null | undefined }
 
 /** An object of fields as a PUT changes it: absent fields stay, null clears one, null for the whole clears all; undefined when nothing is said. */
-export function mergeFields(before: Fields, change: Fields | null | undefined): Record<string, unknown> | undefined {
+export function mergeFields<T extends object>(before: T, change: FieldChanges<T> | null | undefined): Partial<T> | undefined {
   if (change === undefined) return undefined
   if (change === null) return {}
-  return Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value !== null && value !== undefined))
+  const merged: Partial<T> = { ...before }
+  for (const name in change) {
+    const value = change[name]
+    if (value === null) delete merged[name]
+    else if (value !== undefined) merged[name] = value
+  }
+  return merged
 }

@@ -7,7 +7,7 @@ import type { RateLimit, UsageLimits } from '../limits/index.ts'
 /** What every request of a key starts from. */
 export interface KeyDefaults {
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  readonly config_id?: string | null | undefined
+  readonly config_id?: string | undefined
   readonly allow_config_override?: boolean | undefined
 }
 

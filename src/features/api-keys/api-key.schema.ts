@@ -14,10 +14,12 @@ const transition = z.int().min(minTransitionMs).max(maxTransitionMs)
 const moment = z.iso.datetime({ offset: true })
 
 const defaults = z.strictObject({
-  metadata: metadataField.optional(),
+  metadata: metadataField.nullable().optional(),
   config_id: textField(255).nullable().optional(),
-  allow_config_override: z.boolean().optional(),
+  allow_config_override: z.boolean().nullable().optional(),
 })
+
+export type KeyDefaultsChange = z.output<typeof defaults>
 
 const rotationPolicy = z.strictObject({
   rotation_period: z.enum(['weekly', 'monthly']).nullable().default(null),
@@ -64,7 +66,7 @@ export const updateApiKeyBody = z
     id: z.string().optional().meta({ description: 'As in the path.' }),
     ...optionalFields,
   })
-  .meta({ id: 'UpdateApiKey', description: 'What to change; what is absent stays, null clears.' })
+  .meta({ id: 'UpdateApiKey', description: 'What to change; what is absent stays, null clears; `defaults` field by field.' })
 
 export type UpdateApiKey = z.output<typeof updateApiKeyBody>
 

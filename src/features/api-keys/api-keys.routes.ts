@@ -47,7 +47,7 @@ export const createApiKey = route({
   const type = toKeyType(params.type, params.subType)
   demandSamePath(body, params)
   const workspaceId = await homeOfNewKey(em, actor, { type, body })
-  await demandKeyDefaults(em, { organisationId: actor.organisationId, workspaceId }, body.defaults ?? {})
+  await demandKeyDefaults(em, { organisationId: actor.organisationId, workspaceId }, body)
   const { key, secret } = await addKey(em, { actor, deps, type, workspaceId }, body)
   audit({ id: key.id, workspaceId })
   return { id: key.id, key: secret, object: 'api-key' as const }

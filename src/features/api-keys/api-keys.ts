@@ -4,7 +4,7 @@ import type { Deps } from '../../app/deps.ts'
 import type { Actor } from '../../app/route.ts'
 import type { KeyType } from '../../gateway/doors.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
-import { assignDefined } from '../../lib/assign-defined.ts'
+import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/enforced-metadata.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
@@ -13,7 +13,7 @@ import { Organisation } from '../organisations/organisation.entity.ts'
 import { demandConfig, type Home } from '../references/index.ts'
 import { demandScope, resolveWorkspace } from '../workspaces/index.ts'
 import { ApiKey, type KeyDefaults } from './api-key.entity.ts'
-import { minTransitionMs, type CreateApiKey, type UpdateApiKey } from './api-key.schema.ts'
+import { minTransitionMs, type CreateApiKey, type KeyDefaultsChange, type UpdateApiKey } from './api-key.schema.ts'
 import { demandRoom, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
 import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
 
@@ -53,11 +53,15 @@ export function demandSamePath(body: CreateApiKey, { type, subType }: { readonly
 }
 
 /** AB01 for a config that the workspace does not have, or metadata that the organisation asks for and the defaults lack. */
-export async function demandKeyDefaults(em: EntityManager, home: Home, defaults: KeyDefaults): Promise<void> {
-  await demandConfig(em, home, { reference: defaults.config_id, param: 'defaults.config_id' })
+export async function demandKeyDefaults(
+  em: EntityManager,
+  home: Home,
+  { defaults, before = {} }: { readonly defaults?: KeyDefaultsChange | null | undefined; readonly before?: KeyDefaults },
+): Promise<void> {
+  await demandConfig(em, home, { reference: defaults?.config_id, param: 'defaults.config_id' })
   if (home.workspaceId === null) return
   const { settings } = await em.findOneOrFail(Organisation, { id: home.organisationId })
-  const missing = missingMetadata(enforcedMetadata(settings).api_key_metadata_keys, defaults.metadata)
+  const missing = missingMetadata(enforcedMetadata(settings).api_key_metadata_keys, mergeFields(before, defaults)?.metadata)
   if (missing !== null) throw lacksMetadata('API key', missing)
 }
 
@@ -98,7 +102,7 @@ export async function addKey(
 
 const optionalColumns = (body: CreateApiKey) => ({
   description: body.description ?? null,
-  defaults: body.defaults ?? {},
+  defaults: mergeFields({}, body.defaults) ?? {},
   rateLimits: body.rate_limits ?? null,
   usageLimits: body.usage_limits ?? null,
   alertEmails: body.alert_emails ?? [],
@@ -157,8 +161,10 @@ export async function changeKey(
       body.scopes.filter((scope) => !key.scopes.includes(scope)),
     )
   }
-  if (body.defaults !== undefined)
-    await demandKeyDefaults(em, { organisationId: key.organisationId, workspaceId: key.workspaceId ?? null }, body.defaults ?? {})
+  if (body.defaults !== undefined) {
+    const home = { organisationId: key.organisationId, workspaceId: key.workspaceId ?? null }
+    await demandKeyDefaults(em, home, { defaults: body.defaults, before: key.defaults })
+  }
   const asked = toExpiry(body.expires_at, nowMs)
   const rules = key.type === 'workspace-user' && key.workspaceId ? await userKeyRules(em, actor, key.workspaceId) : null
   const expiresAt = rules === null ? asked : userKeyExpiry(asked, rules, { nowMs, isNew: false })
@@ -168,7 +174,7 @@ export async function changeKey(
     description: body.description,
     rateLimits: body.rate_limits,
     usageLimits: body.usage_limits,
-    defaults: body.defaults === null ? {} : body.defaults,
+    defaults: mergeFields(key.defaults, body.defaults),
     alertEmails: body.alert_emails === null ? [] : body.alert_emails,
     rotationPolicy: body.rotation_policy,
     expiresAt,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import { checkList, guardrailActionChanges, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { idsFilter } from '../../lib/ids-filter.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
@@ -29,10 +29,12 @@ export const updateGuardrailBody = z
   .strictObject({
     name: nameField.optional(),
     checks: checks.optional(),
-    actions: guardrailActions.optional(),
+    actions: guardrailActionChanges.optional(),
     workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in; it stays there.' }),
   })
   .meta({ id: 'UpdateGuardrail', description: 'What to change; what is absent stays.' })
+
+export type UpdateGuardrail = z.output<typeof updateGuardrailBody>
 
 export const guardrailParams = z.object({ guardrailId: z.string() })
 

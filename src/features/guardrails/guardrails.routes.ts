@@ -16,7 +16,7 @@ import {
   guardrailView,
   updateGuardrailBody,
 } from './guardrail.schema.ts'
-import { addGuardrail, presentDetail, presentGuardrail, replaceChecks } from './guardrails.ts'
+import { addGuardrail, changedActions, presentDetail, presentGuardrail, replaceChecks } from './guardrails.ts'
 import { refuseWhenUsed } from './references.ts'
 
 const resource = 'guardrail'
@@ -80,7 +80,7 @@ export const updateGuardrail = route({
   const changed = body.checks !== undefined || body.actions !== undefined
   assignDefined(row, {
     name: body.name,
-    actions: body.actions,
+    actions: changedActions(row.actions, body.actions),
     versionId: changed ? uuidv7() : undefined,
     updatedBy: actor.userId ?? actor.id,
   })

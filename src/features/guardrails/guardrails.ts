@@ -3,16 +3,20 @@ import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { guardrailPlace } from '../../app/snapshot/sealed-texts.ts'
-import { type CheckEntry, checkList } from '../../gateway/checks/guardrail.schema.ts'
+import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/guardrail.schema.ts'
 import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
 import { findCheck } from '../../gateway/checks/registry.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
+import { mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { maskSecrets, maskText, pathText, type RestoreFault, restoreSecrets } from '../../lib/masked-secrets.ts'
 import { madeSlug } from '../../lib/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Level } from '../../release/level.ts'
 import { GuardrailEntity } from './guardrail.entity.ts'
+import type { UpdateGuardrail } from './guardrail.schema.ts'
+
+type Actions = GuardrailEntity['actions']
 
 /** Who writes, and what sees to what is written. */
 export interface Writing {
@@ -53,6 +57,15 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
 export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: Writing): Promise<void> {
   const stored = await openChecks(row, writing.vault)
   row.checks = await sealedChecks(row, await accepted(checks, stored, writing), writing.vault)
+}
+
+/** The actions after a change. Naming some of what one word said makes it plain fields first, so that the rest of it stays. */
+export function changedActions(before: Actions, change: UpdateGuardrail['actions']): Actions | undefined {
+  if (change === undefined) return undefined
+  const { onFail, message, ...parts } = change
+  if (onFail) return mergeFields<Actions>({ onFail, message: before.message }, { message })
+  const staysOneWord = onFail === null || Object.keys(parts).length === 0
+  return mergeFields(staysOneWord ? before : spelledOut(before), change)
 }
 
 const secretsOf = (checks: unknown) => checkListSecrets(checks, [])

@@ -23,21 +23,51 @@ const options = {
   message: message.optional().meta({ description: 'What the caller of a denied request is told.' }),
 }
 
+const word = z
+  .enum(['block', 'log', 'warn'])
+  .meta({ description: 'One word for it. `block`: 446. `warn`: the answer, with the status 246. `log`: nobody waits for the checks.' })
+
+function demandOneShape(given: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): void {
+  const named = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== null)
+  const other = named.find((name) => name !== 'onFail' && name !== 'message')
+  if (named.includes('onFail') && other !== undefined)
+    context.addIssue({ code: 'custom', path: [other], message: 'It goes without onFail, which says it all.' })
+}
+
 /** What follows from a failure, in either of two shapes: one word, or its parts. */
 export const guardrailActions = z
   .strictObject({
-    onFail: z
-      .enum(['block', 'log', 'warn'])
-      .optional()
-      .meta({ description: 'One word for it. `block`: 446. `warn`: the answer, with the status 246. `log`: nobody waits for the checks.' }),
+    onFail: word.optional(),
     ...options,
   })
-  .superRefine((given, context) => {
-    const other = Object.keys(given).find((name) => name !== 'onFail' && name !== 'message')
-    if (given.onFail !== undefined && other !== undefined)
-      context.addIssue({ code: 'custom', path: [other], message: 'It goes without onFail, which says it all.' })
-  })
+  .superRefine(demandOneShape)
   .meta({ id: 'GuardrailActions', description: 'What follows when a check fails or passes: `onFail` with a message, or the other fields.' })
+
+/** The actions as a PUT changes them. */
+export const guardrailActionChanges = z
+  .strictObject({
+    onFail: word.nullable().optional(),
+    deny: options.deny.nullable(),
+    async: options.async.nullable(),
+    sequential: options.sequential.nullable(),
+    on_success: options.on_success.nullable(),
+    on_fail: options.on_fail.nullable(),
+    message: options.message.nullable(),
+  })
+  .superRefine(demandOneShape)
+  .meta({
+    id: 'GuardrailActionChanges',
+    description: 'What is absent stays, null clears. `onFail` takes the place of the other fields, and they take its place.',
+  })
+
+type GuardrailActions = z.output<typeof guardrailActions>
+
+/** What each word of `onFail` says. */
+const wordParts = { block: { deny: true }, warn: {}, log: { async: true } } as const
+
+/** The actions without the word that stands for some of them. */
+export const spelledOut = ({ onFail, ...parts }: GuardrailActions): Omit<GuardrailActions, 'onFail'> =>
+  onFail === undefined ? parts : { ...wordParts[onFail], ...parts }
 
 const parameters = z.record(z.string(), z.unknown())
 

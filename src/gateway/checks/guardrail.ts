@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Check, Phase, ReadyCheck, Scope } from './check.ts'
 import { scopes } from './check.ts'
-import { type CheckEntry, checksOf, type guardrailActions, type InlineGuardrail, phasesOf } from './guardrail.schema.ts'
+import { type CheckEntry, checksOf, type guardrailActions, type InlineGuardrail, phasesOf, spelledOut } from './guardrail.schema.ts'
 import { findCheck } from './registry.ts'
 
 /** A score for the request. */
@@ -49,8 +49,7 @@ export interface GuardrailDefinition {
 
 /** Makes a checked guardrail ready: once when it is loaded, not for each request. */
 export function compileGuardrail({ id, name, checks, actions }: GuardrailDefinition): Guardrail {
-  const { onFail, message, sequential = false, on_success: success, on_fail: failure } = actions
-  const { deny = false, async = false } = onFail === undefined ? actions : { deny: onFail === 'block', async: onFail === 'log' }
+  const { deny = false, async = false, message, sequential = false, on_success: success, on_fail: failure } = spelledOut(actions)
   return {
     id,
     name,

@@ -206,6 +206,24 @@ test('a change touches what it names; null clears', async (t) => {
   t.is((await control.call(acme.adminKey, 'PUT', `/api-keys/${id}`, {})).status, 200)
 })
 
+test('defaults are changed field by field, and null clears one', async (t) => {
+  await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'Pinned', config: { retry: { attempts: 1 } } })
+  const pinned = String(((await control.call(acme.workspaceKey, 'GET', '/configs')).body['data'] as { slug: string }[])[0]?.slug)
+  const locked = { config_id: pinned, allow_config_override: false }
+  const { id } = await made(acme.adminKey, 'workspace/service', { ...ok, defaults: { ...locked, metadata: { a: 'b' } } })
+  const steps = [
+    [{ metadata: { c: 'd' } }, { ...locked, metadata: { c: 'd' } }],
+    [{}, { ...locked, metadata: { c: 'd' } }],
+    [{ allow_config_override: null }, { config_id: pinned, metadata: { c: 'd' } }],
+    [{ config_id: null, metadata: null }, {}],
+  ] as const
+  for (const [defaults, after] of steps) {
+    const answer = await control.call(acme.adminKey, 'PUT', `/api-keys/${id}`, { defaults })
+    t.is(answer.status, 200, answer.text)
+    t.deepEqual((await read(id))['defaults'], after, JSON.stringify(defaults))
+  }
+})
+
 const refusesChange = test.macro({
   async exec(t, body: object, param: string) {
     const { id } = await made(acme.adminKey, 'workspace/service', ok)

@@ -108,7 +108,9 @@ test('what a field held before is told as what it holds after, and masked as wel
   const key = { name: 'k', scopes: ['completions.write'], defaults: { metadata: { team: 'red', token: 'canary-of-metadata' } } }
   const { body } = await control.call(workspaceKey, 'POST', '/api-keys/workspace/service', key)
   await control.call(workspaceKey, 'PUT', `/api-keys/${String(body['id'])}`, { defaults: { metadata: { team: 'blue' } } })
-  const { rows } = await control.sql.query("SELECT before, after FROM audit_logs WHERE resource_id = $1 AND action = 'update'", [body['id']])
+  const { rows } = await control.sql.query("SELECT before, after FROM audit_logs WHERE resource_id = $1 AND action = 'update'", [
+    body['id'],
+  ])
   t.like(rows[0], { before: { defaults: { metadata: { team: 'red' } } }, after: { defaults: { metadata: { team: 'blue' } } } })
   t.regex(rows[0].before.defaults.metadata.token, /^hmac:/)
 })

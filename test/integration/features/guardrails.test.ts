@@ -79,6 +79,25 @@ test('both shapes of actions are taken as they are given', async (t) => {
   }
 })
 
+const actionChanges: readonly (readonly [before: object, change: object, after: object])[] = [
+  [{ deny: true, sequential: true }, { message: 'x' }, { deny: true, sequential: true, message: 'x' }],
+  [{ deny: true, sequential: true, message: 'x' }, { sequential: null, message: null }, { deny: true }],
+  [{ onFail: 'block', message: 'x' }, { message: 'y' }, { onFail: 'block', message: 'y' }],
+  [{ onFail: 'block', message: 'x' }, { sequential: true }, { deny: true, sequential: true, message: 'x' }],
+  [{ onFail: 'log' }, { deny: null, sequential: true }, { async: true, sequential: true }],
+  [{ onFail: 'block', message: 'x' }, { onFail: null }, { message: 'x' }],
+  [{ deny: true, message: 'x' }, { onFail: 'warn' }, { onFail: 'warn', message: 'x' }],
+  [{ deny: true }, {}, { deny: true }],
+]
+test('of the actions too, whichever shape they have', async (t) => {
+  for (const [before, actions, after] of actionChanges) {
+    const { id } = await made({ actions: before })
+    const answer = await control.call(acme.workspaceKey, 'PUT', `/guardrails/${id}`, { actions })
+    t.is(answer.status, 200, answer.text)
+    t.deepEqual((await read(id)).body['actions'], after, JSON.stringify([before, actions]))
+  }
+})
+
 test('what is changed gets a new version, what is not named stays', async (t) => {
   const { id, version_id: first } = await made()
   const renamed = await control.call(acme.workspaceKey, 'PUT', `/guardrails/${id}`, { name: 'Other' })
