@@ -1,9 +1,12 @@
+import { ApiError } from '../../lib/errors.ts'
 import { editJson } from '../../lib/json-edit.ts'
+import { repeatedKey } from '../../lib/repeated-key.ts'
 import type { RequestBody } from '../body.ts'
 import { known, type Progress } from '../progress.ts'
 import type { BodyEdit, TextPart } from './check.ts'
 import { denial } from './denial.ts'
 import { requestFacts } from './facts.ts'
+import { readsBody } from './plan.ts'
 import { requestTexts } from './request-texts.ts'
 import { lastText } from './inspection.ts'
 import { type Inspected, type RunDeps, runGuardrails } from './run.ts'
@@ -21,6 +24,7 @@ interface InspectedBody extends Inspected {
 export async function checkBefore(progress: Progress, deps: RunDeps): Promise<boolean> {
   const { guardrails } = progress
   if (guardrails === null || guardrails.input.length === 0) return false
+  if (readsBody(guardrails)) refuseRepeatedKeys(known(progress.body))
   const request = requestFacts(progress)
   const { name } = progress.operation
   const outcome = await runGuardrails(guardrails.input, {
@@ -36,6 +40,16 @@ export async function checkBefore(progress: Progress, deps: RunDeps): Promise<bo
   progress.checkedHeaders = outcome.headers
   if (outcome.deniedBy !== null) throw denial(outcome.deniedBy, progress.hooks)
   return outcome.changed
+}
+
+/** A provider may read another of two values than the checks do. */
+function refuseRepeatedKeys({ kind, bytes, json }: RequestBody): void {
+  const key = kind === 'json' && bytes !== null ? repeatedKey(bytes.toString('utf8'), json) : null
+  if (key === null) return
+  const quoted = JSON.stringify(key.slice(0, 100))
+  throw new ApiError('invalid_request', `An object of the body has the key ${quoted} twice, and guardrails could read only one.`, {
+    param: key.slice(0, 100),
+  })
 }
 
 const inspected = (body: RequestBody, operation: string): InspectedBody =>

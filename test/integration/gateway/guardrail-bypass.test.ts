@@ -113,3 +113,26 @@ test.serial('a model that a check puts in the body must be enabled too', async (
   t.is((await ask({ provider: '@few', input: [makes(say('changed', 'ok'))], body: say('x', 'ok') })).status, 200)
   t.deepEqual(emulator.requests[0]?.json, say('changed', 'ok'))
 })
+
+const twice: readonly (readonly [body: string, key: string])[] = [
+  ['{"model":"m","messages":[{"role":"user","content":"FORBIDDEN"}],"messages":[{"role":"user","content":"ok"}]}', 'messages'],
+  ['{"model":"m","messages":[{"role":"user","content":"FORBIDDEN", "cont\\u0065nt" : "ok"}]}', 'content'],
+  ['{"model":"m","tools":[{"a":{"b":1,"b":1}}],"messages":[]}', 'b'],
+]
+for (const [body, key] of twice)
+  test.serial(`of two values nobody knows which is read: ${key}`, async (t) => {
+    for (const input of [[forbids('FORBIDDEN')], [one('requestParametersCheck', { params: { blockedKeys: ['seed'] } })]]) {
+      const answer = await ask({ input, body })
+      t.is(answer.status, 400)
+      t.like(JSON.parse(answer.text), { error: { param: key } })
+      t.regex(answer.text, new RegExp(`the key \\\\"${key}\\\\" twice`))
+    }
+    t.is(emulator.requests.length, 0)
+    t.is((await ask({ body, output: [forbids('FORBIDDEN')] })).status, 200, 'nobody reads it')
+    t.is((await ask({ body, input: [one('allowedRequestTypes', { allowedTypes: ['chatComplete'] })] })).status, 200, 'nor here')
+  })
+
+test.serial('a key may stand in many objects, and in texts', async (t) => {
+  const body = { ...say('{"a":1,"a":2}: "content": x'), tools: [{ a: ':', b: { a: '"a":' } }, { a: {} }, {}], metadata: {} }
+  t.is((await ask({ input: [forbids('FORBIDDEN')], body })).status, 200)
+})
