@@ -22,8 +22,9 @@ export function requestDefaults(type: KeyType, row: DefaultsRow): RequestDefault
   const guardrails = (name: string) => [...new Set([...texts(row.organisationDefaults, name), ...texts(row.workspaceDefaults, name)])]
   const inputGuardrails = guardrails('input_guardrails')
   const outputGuardrails = guardrails('output_guardrails')
-  if (config === null && inputGuardrails.length + outputGuardrails.length === 0) return null
-  return { config, configLocked: field(row.defaults, 'allow_config_override') === false, inputGuardrails, outputGuardrails }
+  const configLocked = field(row.defaults, 'allow_config_override') === false
+  if (config === null && !configLocked && inputGuardrails.length + outputGuardrails.length === 0) return null
+  return { config, configLocked, inputGuardrails, outputGuardrails }
 }
 
 const field = (value: unknown, name: string): unknown =>

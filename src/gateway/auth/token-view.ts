@@ -37,7 +37,8 @@ export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: {
 }
 
 function defaultsOf({ config, configLocked }: TokenClaims, { defaults }: TokenHolder): RequestDefaults | null {
-  return config === null ? defaults : { ...(defaults ?? none), config, configLocked }
+  if (config === null && !configLocked) return defaults
+  return { ...(defaults ?? none), config: config ?? defaults?.config ?? null, configLocked }
 }
 
 /** One id for all tokens of a holder in a workspace, so that logs can be found by it: a UUID of version 8, made of who it is. */

@@ -32,7 +32,8 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
   const { defaults } = key
   const given = defaults === null || defaults.config === null ? null : { reference: defaults.config, locked: defaults.configLocked }
   if (asked === '') return given === null ? null : after(stored(key, given.reference, deps), (view) => started(view, given))
-  if (given?.locked !== true) return asked.trimStart().startsWith('{') ? usable(inline(asked, key)) : askedFor(asked, key, deps)
+  if (defaults?.configLocked !== true) return asked.trimStart().startsWith('{') ? usable(inline(asked, key)) : askedFor(asked, key, deps)
+  if (given === null) throw bound('no config, as long as its workspace has no default')
   return after(stored(key, given.reference, deps), (view) => locked(view, asked, given.reference))
 }
 
@@ -52,10 +53,10 @@ function started(view: ConfigView | null, { reference, locked: binding }: { refe
 function locked(view: ConfigView | null, asked: string, reference: string): ChosenConfig {
   if (view === null) throw goneDefault(reference)
   if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, binding: true })
-  throw new ApiError('forbidden', `This API key is bound to the config ${JSON.stringify(view.slug)}. Leave ${header} out.`, {
-    param: header,
-  })
+  throw bound(`the config ${JSON.stringify(view.slug)}`)
 }
+
+const bound = (what: string) => new ApiError('forbidden', `This API key is bound to ${what}. Leave ${header} out.`, { param: header })
 
 const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { snapshot }: ChooseDeps) =>
   snapshot.config({ organisationId, workspaceId }, reference)

@@ -83,6 +83,24 @@ test.serial('the default of a workspace is what its keys start from, until they 
   t.is((await chat(acme.sideKey)).status, 400)
 })
 
+test.serial('a key that is bound takes the default of its workspace, or none', async (t) => {
+  const { body } = await control.call(acme.adminKey, 'POST', '/api-keys/workspace/service', {
+    name: 'bound',
+    scopes: ['completions.write'],
+    workspace_id: acme.workspaceId,
+    defaults: { allow_config_override: false },
+  })
+  const own = String(body['key'])
+  const other = await made({ config: seeds(8) })
+  for (const config of [other, JSON.stringify(seeds(9)), 'pc-none']) t.is((await chat(own, { 'x-service-config': config })).status, 403)
+  const first = await made({ config: seeds(10), isDefault: 1 })
+  await eventually(async () => (await chat(own)).ok && seedSent() === 10, 1000, 'the default')
+  t.is((await chat(own, { 'x-service-config': other })).status, 403)
+  t.true((await chat(own, { 'x-service-config': first })).ok)
+  await control.call(acme.workspaceKey, 'PUT', `/configs/${first}`, { isDefault: 0 })
+  await eventually(async () => (await chat(own)).status === 400, 1000, 'the end of the default')
+})
+
 test.serial('an organisation may allow stored configs only', async (t) => {
   const inline = { 'x-service-config': JSON.stringify(seeds(5)) }
   t.true((await chat(acme.workspaceKey, inline)).ok)

@@ -66,10 +66,10 @@ const token = (more: Fields = {}, header: Fields = {}) => issuer.sign(claims(mor
 
 const list = (secret: string, path = '/prompts') => control.call(secret, 'GET', path)
 const errorOf = ({ body }: Answer) => body['error'] as { code: string; message: string; param: string | null }
-async function chat(secret: string, header = 'x-service-api-key'): Promise<Answer> {
+async function chat(secret: string, header = 'x-service-api-key', more: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const response = await fetch(`${control.origin}/v1/chat/completions`, {
     method: 'POST',
-    headers: { [header]: secret, 'x-service-provider': '@p', 'content-type': 'application/json' },
+    headers: { [header]: secret, 'x-service-provider': '@p', 'content-type': 'application/json', ...more },
     body: JSON.stringify({ model: 'm', messages: [] }),
   })
   const text = await response.text()
@@ -357,6 +357,8 @@ test.serial('a token may say what its requests start from', async (t) => {
   const secret = token({ defaults: { config_id: 'seeded', metadata: { team: 'blue' } } })
   t.is((await chat(secret)).status, 200)
   t.is(emulator.requests.at(-1)?.json['seed'], 11)
+  for (const defaults of [{ allow_config_override: false }, { config_id: 'seeded', allow_config_override: false }])
+    t.is((await chat(token({ defaults }), undefined, { 'x-service-config': '{"provider":"@p"}' })).status, 403)
 })
 
 test.serial('a token of a provider beside a key of ours is left alone', async (t) => {
