@@ -18,7 +18,8 @@ export interface RequestBody {
 
 export interface BodyOptions {
   readonly contentType: string
-  readonly contentEncoding: string | undefined
+  /** Empty for bytes that are as they are. */
+  readonly contentEncoding: string
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
   /** Hold even an opaque body of up to so many bytes, because somebody reads it or the credential signs it; 0: it goes through as it comes. */
@@ -26,7 +27,8 @@ export interface BodyOptions {
 }
 
 const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: null, length: null }
-const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
+/** Lists of JSON texts (`json-seq`, `json-lines`) are no JSON text. */
+const jsonType = /^application\/(?:[\w.+-]+\+)?json(?![\w.+-])/i
 
 /** Whether a content type is JSON, `+json` types included. */
 export const isJsonType = (contentType: string): boolean => contentType === 'application/json' || jsonType.test(contentType)
@@ -42,7 +44,7 @@ export const modelOf = (json: unknown): string | null => (isRecordBody(json) && 
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {
   const length = declaredLength(req)
   if (length === 0 || (length === null && req.headers['transfer-encoding'] === undefined)) return none
-  const json = isJsonType(options.contentType) && (options.contentEncoding ?? 'identity').toLowerCase() === 'identity'
+  const json = isJsonType(options.contentType) && options.contentEncoding === ''
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) {

@@ -48,11 +48,15 @@ interface HeaderName {
   readonly key: KeyHeader | null
   /** Whether it may be one of ours, or of an alias. */
   readonly extension: boolean
+  /** What it says of the body, by which the body is read. */
+  readonly ofBody: 'type' | 'encoding' | null
 }
 
 /** In doubt a header is one: `modal-key`, `ocp-apim-subscription-key`, `x-amz-security-token`, `x-auth`. Numbers of tokens are not. */
 const credentialHeader =
   /token(?!s)|secret|passw|cookie|credential|signature|assertion|jwt|auth(?!ors?$)|api[-_]?key|(?<!idempotency)[-_]key$|^key$/
+
+const ofBody = (name: string): HeaderName['ofBody'] => (name === 'content-type' ? 'type' : name === 'content-encoding' ? 'encoding' : null)
 
 /** Clients send the same few names again and again: each is looked at once. Bounded, because names come from outside. */
 const names = new Map<string, HeaderName>()
@@ -71,6 +75,7 @@ function headerName(raw: string): HeaderName {
     credential: credentialHeader.test(lower),
     key: isKeyHeader(lower) ? lower : null,
     extension: lower.startsWith('x-'),
+    ofBody: ofBody(lower),
   }
   if (names.size < maxNames && raw.length <= longestKeptName) names.set(raw, name)
   return name
@@ -86,15 +91,18 @@ export interface CallerHeaders {
   /** Flat name, value … as received, without credentials and without what is not for a provider. */
   readonly forward: readonly string[]
   readonly contentType: string
+  /** What the bytes of the body must be unfolded by before they can be read; empty for those that are as they are (`identity`). */
+  readonly contentEncoding: string
 }
 
 /**
  * Sorts raw headers in one pass. `prefixes`: `x-service-` first, then the aliases; where both name one header, the first wins.
- * Throws `invalid_request` when one of ours comes twice with different values: which one was meant cannot be known.
+ * Throws `invalid_request` when one of ours comes twice with different values, or the type of the body twice: which one was meant cannot
+ * be known, and a provider may read another of the two than we do.
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
   const [canonical = 'x-service-'] = prefixes
-  const sorted: Sorted = { service: new Map(), aliased: new Map(), keys: {}, forward: [], prefix: canonical, contentType: '' }
+  const sorted: Sorted = { service: new Map(), aliased: new Map(), keys: {}, forward: [], prefix: canonical, ...plainBody }
   const dropped = connectionTokens(raw)
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
@@ -104,9 +112,11 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
     if (own !== undefined) {
       takeOwn(sorted, own, { name: name.lower.slice(own.length), value, canonical: own === canonical })
     } else if (name.key !== null) sorted.keys[name.key] ??= value
-    else if (name.forProvider && !dropped.has(name.lower)) sorted.forward.push(original, value)
+    else if (name.forProvider && !dropped.has(name.lower)) {
+      sorted.forward.push(original, value)
+      if (name.ofBody !== null) noteBody(sorted, name.ofBody, value)
+    }
   }
-  sorted.contentType = headerValue(sorted.forward, 'content-type') ?? ''
   addMissing(sorted.service, sorted.aliased)
   return sorted
 }
@@ -118,7 +128,27 @@ interface Sorted extends CallerHeaders {
   readonly forward: string[]
   prefix: string
   contentType: string
+  contentEncoding: string
+  typed: boolean
 }
+
+/** What is known of a body of which no header has spoken yet. */
+const plainBody = { contentType: '', contentEncoding: '', typed: false }
+
+function noteBody(sorted: Sorted, what: 'type' | 'encoding', value: string): void {
+  if (what === 'type') noteType(sorted, value)
+  else if (value.toLowerCase() !== 'identity') sorted.contentEncoding = value
+}
+
+function noteType(sorted: Sorted, value: string): void {
+  if (sorted.typed || (value.includes(',') && namesSecondType(value)))
+    throw new ApiError('invalid_request', 'The body has more than one content-type. Send one.', { param: 'content-type' })
+  sorted.typed = true
+  sorted.contentType = value
+}
+
+/** A hop may have joined two headers by a comma; one in quotes belongs to a parameter. */
+const namesSecondType = (value: string): boolean => /,\s*[\w!#$&^.+-]+\//.test(value.replaceAll(/"[^"]*"/g, ''))
 
 const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../lib/errors.ts'
 import { isRecordBody, modelOf, type RequestBody, stringsOf } from './body.ts'
 import { formValues } from './form-fields.ts'
-import { type CallerHeaders, headerValue } from './headers.ts'
+import type { CallerHeaders } from './headers.ts'
 import type { ModelRules } from './doors.ts'
 import type { MatchedOperation } from './operation.ts'
 import type { Target } from './target.ts'
@@ -22,8 +22,8 @@ export const readsForm = ({ view }: Target, headers: CallerHeaders): boolean => 
 const isForm = ({ contentType }: CallerHeaders): boolean => contentType.toLowerCase().startsWith('multipart/')
 
 /** What cannot be read may name any model. */
-export function refuseUnreadable({ view }: Target, { forward }: CallerHeaders): void {
-  if ((view?.models ?? null) === null || headerValue(forward, 'content-encoding') === undefined) return
+export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHeaders): void {
+  if ((view?.models ?? null) === null || contentEncoding === '') return
   throw new ApiError('unsupported_media_type', `The models of @${view?.slug} are restricted: send the body without content-encoding.`, {
     param: 'content-encoding',
   })

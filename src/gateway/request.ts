@@ -6,7 +6,7 @@ import { readsBody } from './checks/plan.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
 import type { ChosenConfig } from './config/choose.ts'
 import type { Snapshot } from './doors.ts'
-import { type CallerHeaders, headerValue } from './headers.ts'
+import type { CallerHeaders } from './headers.ts'
 import { refuseKeyInQuery } from './identify.ts'
 import { type MatchedOperation, matchOperation } from './operation.ts'
 import { known, type Progress } from './progress.ts'
@@ -52,7 +52,7 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
     checkBody(progress.operation, headers, progress.body)
     progress.body = changed(await expandPrompt(deps, progress), progress)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
-  } else if (isJsonType(headers.contentType) && headerValue(headers.forward, 'content-encoding') === undefined) {
+  } else if (isJsonType(headers.contentType) && headers.contentEncoding === '') {
     progress.body = changed(await read(deps, progress, 0), progress)
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
@@ -85,8 +85,8 @@ const modelRequest = ({ exchange, upstreamPath, operation, headers, body }: Prog
 })
 
 /** A guardrail reads what is sent; what it cannot read, nobody may send past it. */
-function refuseEncoded({ forward }: CallerHeaders): void {
-  if (headerValue(forward, 'content-encoding') === undefined) return
+function refuseEncoded({ contentEncoding }: CallerHeaders): void {
+  if (contentEncoding === '') return
   throw new ApiError('unsupported_media_type', 'Guardrails read this request: send its body without content-encoding.', {
     param: 'content-encoding',
   })
@@ -100,11 +100,11 @@ const changed = (body: RequestBody, { config }: Progress): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
 
 function read({ settings }: ReadDeps, progress: Progress, maxHeldBytes: number): Promise<RequestBody> {
-  const { contentType, forward } = known(progress.headers)
+  const { contentType, contentEncoding } = known(progress.headers)
   const { maxJsonBytes, maxUploadBytes } = settings
   return readBody(progress.exchange.req, {
     contentType,
-    contentEncoding: headerValue(forward, 'content-encoding'),
+    contentEncoding,
     maxJsonBytes,
     maxUploadBytes,
     maxHeldBytes,

@@ -10,7 +10,8 @@ let bed: GatewayBed
 
 test.before(async () => {
   emulator = await startEmulator()
-  bed = await startGateway({ providers: { mine: { customHost: emulator.url } } })
+  const onlyGpt = { allowAll: false, named: new Map([['gpt-4o', { enabled: true, customHost: null }]]) }
+  bed = await startGateway({ providers: { mine: { customHost: emulator.url }, few: { customHost: emulator.url, models: onlyGpt } } })
 })
 test.after.always(async () => {
   await bed.stop()
@@ -124,6 +125,26 @@ test.serial('model "@slug/model" finds the provider, and only the slug is taken 
   t.is(received?.body.toString(), body.replace('"@mine/gpt-4o"', '"gpt-4o"'))
   t.is(received?.headers.authorization, 'Bearer sk-stored-mine')
 })
+
+test.serial('a body in the encoding identity is read as any other', async (t) => {
+  for (const provider of ['mine', 'few']) {
+    const answer = await send(`${bed.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'content-encoding': 'identity' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], model: `@${provider}/gpt-4o` }),
+    })
+    t.is(answer.status, 200, answer.text)
+    t.like(emulator.requests.at(-1)?.json, { model: 'gpt-4o' })
+  }
+})
+
+for (const type of ['application/json-seq', 'application/json-lines', 'application/jsonl', 'application/x-ndjson'])
+  test.serial(`a list of JSON texts goes on as it is: ${type}`, async (t) => {
+    const body = '\u001e{"a":1}\n\u001e{"a":2}\n'
+    const answer = await send(`${bed.origin}/v1/echo`, { method: 'POST', headers: { ...auth, 'content-type': type }, body })
+    t.is(answer.status, 200, answer.text)
+    t.is((JSON.parse(answer.text) as Echo).sha256, createHash('sha256').update(body).digest('hex'))
+  })
 
 test.serial('1xx answers are handled, early hints passed on', async (t) => {
   const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': 'early-hints' } })

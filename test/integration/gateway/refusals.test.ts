@@ -229,6 +229,15 @@ for (const host of [
     'x-service-custom-host',
   )
 
+test.serial(
+  'two content-types',
+  refused,
+  '/v1/chat/completions/',
+  { method: 'POST', headers: { ...mine, 'content-type': ['application/octet-stream', 'application/json'] }, body: chat },
+  400,
+  'invalid_request',
+  'content-type',
+)
 test.serial('malformed JSON', refused, chatPath, post(mine, '{"model":'), 400, 'invalid_request')
 test.serial('an empty body', refused, chatPath, post(mine, ''), 400, 'invalid_request', 'body')
 test.serial('an array', refused, chatPath, post(mine, '[]'), 400, 'invalid_request', 'body')

@@ -56,6 +56,34 @@ test('one of ours twice with different values is refused', (t) => {
   t.is(error.code, 'invalid_request')
 })
 
+const types: readonly (readonly [name: string, raw: readonly string[]])[] = [
+  ['different', ['Content-Type', 'application/octet-stream', 'content-type', 'application/json']],
+  ['alike', ['content-type', 'application/json', 'Content-Type', 'application/json']],
+  ['the first empty', ['content-type', '', 'content-type', 'application/json']],
+  ['joined by a comma', ['content-type', 'application/octet-stream, application/json']],
+]
+for (const [name, raw] of types)
+  test(`two content-types are refused: ${name}`, (t) => {
+    const error = t.throws(() => sortHeaders(raw, prefixes), { instanceOf: ApiError })
+    t.like(error, { code: 'invalid_request', param: 'content-type' })
+  })
+
+test('a comma in a parameter of a content-type makes no second one', (t) => {
+  for (const type of ['multipart/form-data; boundary="a, b/c"', 'multipart/form-data; boundary=a,b'])
+    t.is(sortHeaders(['content-type', type], prefixes).contentType, type)
+})
+
+test('identity is no encoding; any other that comes beside it is one', (t) => {
+  for (const [raw, encoding] of [
+    [[], ''],
+    [['content-encoding', 'Identity'], ''],
+    [['content-encoding', 'gzip'], 'gzip'],
+    [['content-encoding', 'identity', 'Content-Encoding', 'gzip'], 'gzip'],
+    [['content-encoding', 'gzip', 'Content-Encoding', 'identity'], 'gzip'],
+  ] as const)
+    t.is(sortHeaders(raw, prefixes).contentEncoding, encoding)
+})
+
 test('the canonical prefix wins over an alias, in either order', (t) => {
   for (const raw of [
     ['x-portkey-provider', 'b', 'x-service-provider', 'a'],
