@@ -5,6 +5,7 @@ export type FaultCode =
   | 'blob_missing'
   | 'build_failed'
   | 'file_changed'
+  | 'file_exists'
   | 'file_missing'
   | 'file_unlisted'
   | 'key_unusable'

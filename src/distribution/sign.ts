@@ -7,14 +7,30 @@ export type Trust = { readonly key: KeyObject } | { readonly fingerprint: string
 
 /** Reads a private key for signing: ECDSA P-256 as PEM, encrypted or not. Throws DistributionFault `key_unusable`. */
 export const readPrivateKey = (pem: string, passphrase?: string): KeyObject =>
-  readKey('private', () => createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) }))
+  readKey('private', () => {
+    checkPem(pem)
+    if (pem.includes('PUBLIC KEY') && !pem.includes('PRIVATE KEY')) throw new Error('this is a public key')
+    const encrypted = pem.includes('ENCRYPTED')
+    if (encrypted && passphrase === undefined) throw new Error('it is encrypted, and nothing says with what: give --passphrase-file')
+    try {
+      return createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) })
+    } catch (error) {
+      throw encrypted ? new Error('the passphrase does not open it', { cause: error }) : error
+    }
+  })
 
 /** Reads a public key: ECDSA P-256 as PEM. Throws DistributionFault `key_unusable`. */
 export const readPublicKey = (pem: string): KeyObject =>
   readKey('public', () => {
+    checkPem(pem)
     if (pem.includes('PRIVATE KEY')) throw new Error('this is a private key')
     return createPublicKey(pem)
   })
+
+/** Says in words what OpenSSL says in numbers. */
+function checkPem(pem: string): void {
+  if (!pem.includes('-----BEGIN ')) throw new Error('it has no line "-----BEGIN"')
+}
 
 function readKey(kind: string, read: () => KeyObject): KeyObject {
   try {

@@ -17,7 +17,7 @@ export const addBundleCreate = (bundle: Command): Command =>
   addSigningKey(
     explain(bundle.command('create'), {
       example: 'gatehouse bundle create dist/1.12.0 --key release.key --output gatehouse-1.12.0.bundle.tar --split 4G',
-      exits: { 1: 'the release is not as it was built, or the key cannot sign' },
+      exits: { 1: 'the release is not as it was built, the key cannot sign, or the file exists already' },
     }),
   )
     .description('Writes a bundle: one signed archive of a release that "gatehouse release build" made.')
@@ -30,7 +30,10 @@ export const addBundleCreate = (bundle: Command): Command =>
       const root = rootFor(command)
       const { collectBundle } = await import('../distribution/collect.ts')
       const { createBundle } = await import('../../distribution/bundle/create.ts')
+      const { refuseExisting } = await import('../../distribution/bundle/parts.ts')
       const { writeArchive } = await import('../../distribution/bundle/write.ts')
+      // Said at once, and not when all has been read.
+      refuseExisting(output)
       const meter = createMeter('read')
       const contents = await collectBundle(release, { root, onBytes: meter.bytes })
       const chunks = await createBundle({ ...contents, key, onBytes: meter.bytes })

@@ -16,7 +16,7 @@ export const addBundleDiff = (bundle: Command): Command =>
   explain(bundle.command('diff'), {
     example:
       'gatehouse bundle diff gatehouse-1.12.0.bundle.tar --from gatehouse-1.11.2.bundle.tar --output gatehouse-1.11.2-to-1.12.0.bundle.tar',
-    exits: { 1: 'one of the two is no bundle' },
+    exits: { 1: 'one of the two is no bundle, or the file exists already' },
   })
     .description(
       'Writes a bundle without the layers that an earlier one brought. Signature and list stay, so it is verified and loaded the same.',

@@ -5,7 +5,10 @@ const anew = 'Fetch it again from where it was made, and check the medium. When 
 
 /** Why `gatehouse release` or `gatehouse bundle` refuses: the word that the message begins with. */
 export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
-  archive_malformed: { means: 'The archive, or the list of its files, is broken off, damaged or made by another program.', fix: anew },
+  archive_malformed: {
+    means: 'The archive, or the list of its files, is broken off, damaged, has something behind its end, or is made by another program.',
+    fix: anew,
+  },
   blob_changed: { means: 'A layer, manifest or configuration is not what was signed.', fix: anew },
   blob_missing: {
     means: 'A blob that the image or the chart needs is not there. Of a difference: the registry does not have it either.',
@@ -16,6 +19,10 @@ export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
     fix: 'Read what it said, below the message. `--builder node` builds without buildah.',
   },
   file_changed: { means: 'A file is not what was signed or built.', fix: anew },
+  file_exists: {
+    means: 'Where a bundle or a release would be written, there is something already.',
+    fix: 'Name another place, or remove what is there. Of a bundle in parts, remove all of them.',
+  },
   file_missing: { means: 'A file of the list is not there, or the name on the command line is wrong.', fix: anew },
   file_unlisted: {
     means: 'There is a file that the signed list does not name.',

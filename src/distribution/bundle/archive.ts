@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readText, type Chunks } from '../bytes.ts'
 import { DistributionFault } from '../fault.ts'
 import type { Blobs } from '../oci/artifacts.ts'
@@ -6,6 +5,7 @@ import { blobPath } from '../oci/documents.ts'
 import { openRanges, type Ranges } from '../ranges.ts'
 import { isInside } from '../sums.ts'
 import { scanTar, type ByteSource } from '../tar/scan.ts'
+import { partsOf } from './parts.ts'
 
 /** A bundle on disk, of which only the places of the files are in memory. */
 export interface Archive {
@@ -33,18 +33,6 @@ export async function openArchive(file: string): Promise<Archive> {
   }
 }
 
-/** The name of a part, from 1 on. */
-export const partName = (file: string, number: number): string => `${file}.${String(number).padStart(3, '0')}`
-
-function partsOf(file: string): readonly string[] {
-  const whole = file.replace(/\.001$/, '')
-  if (existsSync(file) && whole === file) return [file]
-  const parts: string[] = []
-  while (existsSync(partName(whole, parts.length + 1))) parts.push(partName(whole, parts.length + 1))
-  if (parts.length === 0) throw new DistributionFault('file_missing', `there is no ${file}, and no ${partName(whole, 1)}`)
-  return parts
-}
-
 interface Place {
   readonly offset: number
   readonly size: number
@@ -52,14 +40,27 @@ interface Place {
 
 async function findFiles(ranges: Ranges): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
-  for await (const { path, type, offset, size } of scanTar(rangesSource(ranges))) {
+  const source = rangesSource(ranges)
+  for await (const { path, type, offset, size } of scanTar(source)) {
     if (type === 'folder') continue
     const fault =
       type !== 'file' ? 'is no plain file' : !isInside(path) ? 'leads out of the bundle' : places.has(path) ? 'comes twice' : null
     if (fault !== null) throw new DistributionFault('archive_malformed', `in the archive, ${JSON.stringify(path)} ${fault}`)
     places.set(path, { offset, size })
   }
+  await refuseMore(ranges, source.position)
   return places
+}
+
+/** Behind its end an archive is filled up with zeros, and whatever else is there nobody has signed. */
+async function refuseMore(ranges: Ranges, end: number): Promise<void> {
+  let at = end
+  for await (const piece of ranges.stream(end, ranges.size - end)) {
+    const found = piece.findIndex((byte) => byte !== 0)
+    if (found !== -1)
+      throw new DistributionFault('archive_malformed', `the archive ends at byte ${end}, and there is more from byte ${at + found} on`)
+    at += piece.length
+  }
 }
 
 /** A source that jumps over what is skipped. */

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Chunks } from '../bytes.ts'
-import { partName } from './archive.ts'
+import { partName, refuseExisting } from './parts.ts'
 
 /** Where an archive goes. */
 export interface Target {
@@ -14,9 +14,10 @@ export interface Target {
 
 /**
  * Writes an archive to its file, or to parts of at most `split` bytes. They get their names when all is written, so that a command
- * that was stopped leaves nothing that looks whole. Gives the names.
+ * that was stopped leaves nothing that looks whole. Gives the names. Throws DistributionFault `file_exists` when there is one already.
  */
 export async function writeArchive(chunks: Chunks, { file, split }: Target): Promise<readonly string[]> {
+  refuseExisting(file)
   const staged: string[] = []
   const stagedName = () => `${file}.incomplete-${process.pid}-${staged.length + 1}`
   const pieces = piecesOf(chunks)
@@ -29,6 +30,7 @@ export async function writeArchive(chunks: Chunks, { file, split }: Target): Pro
       more = left.bytes === 0 && (await pieces.more())
     }
     const names = staged.map((_, at) => (split === null ? file : partName(file, at + 1)))
+    refuseExisting(file)
     for (const [at, name] of names.entries()) await rename(staged[at] ?? '', name)
     return names
   } finally {

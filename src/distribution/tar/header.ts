@@ -105,11 +105,19 @@ export interface RawHeader {
   readonly target: string
 }
 
+const noStart = ': this is no tar archive, or not the first part of one'
+
+/** What the block says of itself; null when it says nothing that could be one. */
+const checksum = (block: Buffer) => (/^ *[0-7]+$/.test(text(block, 148, 8).trimEnd()) ? number(block, 148, 8) : null)
+
 /** Reads the header block at a byte of the archive; null for the zeros that end it. Throws DistributionFault `archive_malformed`. */
 export function decodeHeader(block: Buffer, at: number): RawHeader | null {
   if (block.every((byte) => byte === 0)) return null
-  if (block.length !== blockSize || number(block, 148, 8) !== sum(block))
-    throw new DistributionFault('archive_malformed', `the header at byte ${at} of the archive has a wrong checksum`)
+  if (block.length !== blockSize || checksum(block) !== sum(block))
+    throw new DistributionFault(
+      'archive_malformed',
+      `the header at byte ${at} of the archive has a wrong checksum${at === 0 ? noStart : ''}`,
+    )
   const prefix = block.toString('latin1', 257, 262) === 'ustar' && block[262] === 0 ? text(block, 345, 155) : ''
   const name = text(block, 0, 100)
   return {

@@ -118,6 +118,20 @@ const refusals: readonly (readonly [what: string, build: () => Promise<string>, 
     'archive_malformed',
     /"\.\.\/x" leads out/,
   ],
+  [
+    'bytes behind its end',
+    () => appended(Buffer.alloc(5000, 'x')),
+    'archive_malformed',
+    /ends at byte \d+, and there is more from byte \d+ on/,
+  ],
+  ['two bundles in one file', () => appended(readFileSync(bundle)), 'archive_malformed', /and there is more from byte/],
+  ['a folder', () => Promise.resolve(release.folder), 'archive_malformed', /is a folder: name the archive itself/],
+  [
+    'a file that is no archive',
+    () => appended(Buffer.alloc(0), Buffer.alloc(2048, 'x')),
+    'archive_malformed',
+    /this is no tar archive, or not the first part of one/,
+  ],
   ['half an archive', () => Promise.resolve(truncated()), 'archive_malformed', /breaks off at byte/],
   [
     'a difference that claims what it likes',
@@ -130,6 +144,13 @@ const refusals: readonly (readonly [what: string, build: () => Promise<string>, 
     /DIFFERENCE\.json is malformed/,
   ],
 ]
+
+/** A bundle, or something else, with bytes behind it. */
+function appended(bytes: Buffer, to = readFileSync(bundle)): Promise<string> {
+  const file = path.join(mkdtempSync(path.join(release.scratch, 'appended-')), 'b.tar')
+  writeFileSync(file, Buffer.concat([to, bytes]))
+  return Promise.resolve(file)
+}
 
 function truncated(): string {
   const file = path.join(release.scratch, 'truncated.tar')
@@ -169,7 +190,8 @@ test('keys that cannot sign are refused by what they are', async (t) => {
   const output = path.join(folder, 'none.tar')
   const create = (key: string) => run(['bundle', 'create', release.folder, '--key', key, '--output', output])
   t.regex((await create(p384)).stderr, /^error: key_unusable: the private key .* secp384r1/)
-  t.regex((await create(write('text', 'no key'))).stderr, /^error: key_unusable: /)
+  t.regex((await create(write('text', 'no key'))).stderr, /^error: key_unusable: .*no line "-----BEGIN"/)
+  t.regex((await create(release.publicKey)).stderr, /^error: key_unusable: .*this is a public key/)
   t.regex((await verify(bundle, '--key', rsa)).stderr, /^error: key_unusable: the public key .* rsa/)
   t.regex((await verify(bundle, '--key', release.privateKey)).stderr, /this is a private key/)
   t.like(await verify(bundle, '--key', path.join(folder, 'absent')), { status: 2 })
@@ -187,19 +209,10 @@ test('a key with a passphrase signs', async (t) => {
     ['wrong', 'x\n'],
   ] as const)
     writeFileSync(path.join(folder, name), text)
-  const create = (pass: string) =>
-    run([
-      'bundle',
-      'create',
-      release.folder,
-      '--key',
-      path.join(folder, 'key'),
-      '--passphrase-file',
-      path.join(folder, pass),
-      '--output',
-      path.join(folder, 'b.tar'),
-    ])
-  t.regex((await create('wrong')).stderr, /^error: key_unusable: /)
+  const signed = ['bundle', 'create', release.folder, '--key', path.join(folder, 'key'), '--output', path.join(folder, 'b.tar')]
+  const create = (pass: string) => run([...signed, '--passphrase-file', path.join(folder, pass)])
+  t.regex((await create('wrong')).stderr, /^error: key_unusable: .*the passphrase does not open it/)
+  t.regex((await run(signed)).stderr, /^error: key_unusable: .*it is encrypted, .* give --passphrase-file/)
   t.is((await create('pass')).status, 0)
   t.is((await verify(path.join(folder, 'b.tar'), '--key', path.join(folder, 'pub'))).status, 0)
 })
@@ -232,14 +245,53 @@ test('a bundle in parts is the same bundle, and so are its parts put together', 
     files.map((_, at) => `${file}.${String(at + 1).padStart(3, '0')}`),
   )
   for (const part of files.slice(0, -1)) t.is(statSync(part).size, 64 * 1024)
-  for (const name of [file, `${file}.001`]) t.is((await verify(name)).status, 0, name)
+  for (const name of [file, `${file}.001`, `${file}.002`]) t.is((await verify(name)).status, 0, name)
   const joined = path.join(release.scratch, 'joined.tar')
   writeFileSync(joined, Buffer.concat(files.map((part) => readFileSync(part))))
   t.is((await verify(joined)).status, 0)
+  // Other programs fill an archive up with more zeros.
+  const padded = path.join(release.scratch, 'padded.tar')
+  writeFileSync(padded, Buffer.concat([readFileSync(joined), Buffer.alloc(20_480)]))
+  t.is((await verify(padded)).status, 0)
   const short = path.join(release.scratch, 'short.tar.001')
   writeFileSync(short, readFileSync(files[0] ?? ''))
   t.regex((await verify(short)).stderr, /^error: archive_malformed: .* breaks off/)
   t.regex((await verify(path.join(release.scratch, 'absent.tar'))).stderr, /^error: file_missing: /)
+})
+
+test('a part that is missing between others is named', async (t) => {
+  const folder = mkdtempSync(path.join(release.scratch, 'parts-'))
+  for (const number of ['001', '002', '004', '006'])
+    writeFileSync(path.join(folder, `b.tar.${number}`), readFileSync(bundle).subarray(0, 5000))
+  for (const name of ['b.tar', 'b.tar.001', 'b.tar.004'])
+    t.regex((await verify(path.join(folder, name))).stderr, /^error: file_missing: there is no .*b\.tar\.003, but there is .*b\.tar\.006/)
+})
+
+test('no bundle is written over what is there, whole or in parts', async (t) => {
+  const folder = mkdtempSync(path.join(release.scratch, 'there-'))
+  const [whole, parts] = ['whole.tar', 'parts.tar'].map((name) => path.join(folder, name)) as [string, string]
+  const bytes = readFileSync(bundle)
+  writeFileSync(whole, bytes)
+  writeFileSync(`${parts}.004`, bytes)
+  const create = (output: string, ...args: readonly string[]) =>
+    run(['bundle', 'create', release.folder, '--key', release.privateKey, '--output', output, ...args])
+  const diff = (output: string) => run(['bundle', 'diff', bundle, '--from', whole, '--output', output])
+  const tries = [
+    create(whole),
+    create(whole, '--split', '64K'),
+    create(parts, '--split', '64K'),
+    create(parts),
+    create(folder),
+    diff(whole),
+    diff(bundle),
+  ]
+  for (const { status, stdout, stderr } of await Promise.all(tries)) {
+    t.is(status, 1)
+    t.is(stdout, '')
+    t.regex(stderr, /^error: file_exists: .* is there already: name another file, or remove it/)
+  }
+  t.deepEqual(readdirSync(folder).toSorted(), ['parts.tar.004', 'whole.tar'])
+  for (const file of [whole, bundle, `${parts}.004`]) t.true(readFileSync(file).equals(bytes))
 })
 
 test('a difference leaves out what the earlier bundle brought, and is verified by the same signature', async (t) => {
