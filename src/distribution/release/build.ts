@@ -1,4 +1,5 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Lock } from '../../release/record.ts'
 import { DistributionFault } from '../fault.ts'
@@ -40,8 +41,7 @@ export interface BuiltRelease {
 /** Makes the folder of a release: image and chart as one OCI layout, chart archive, SBOMs, provenance, lock, list of files. */
 export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
   const folder = path.resolve(build.output)
-  const present = await readdir(folder).catch(() => [])
-  if (present.length > 0) throw new DistributionFault('version_exists', `${folder} is not empty: a release is built into a new folder`)
+  await refuseTaken(folder)
   const work = `${folder}.work-${process.pid}`
   const staged = path.join(work, 'release')
   await mkdir(staged, { recursive: true })
@@ -51,7 +51,8 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
     try {
       checkVersion(image, build.version)
       const lock = await assemble(staged, { ...build, image, builder, created: createdAt(build), revision: await revisionOf(build.root) })
-      await rm(folder, { recursive: true, force: true })
+      await refuseTaken(folder)
+      // Takes the place of an empty folder, and of nothing else.
       await rename(staged, folder)
       return { folder, builder, lock }
     } finally {
@@ -60,6 +61,15 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
   } finally {
     await rm(work, { recursive: true, force: true })
   }
+}
+
+/** A release is built where there is nothing, or an empty folder. */
+async function refuseTaken(folder: string): Promise<void> {
+  const found = await lstat(folder).catch(() => null)
+  if (found === null) return
+  if (!found.isDirectory()) throw new DistributionFault('file_exists', `${folder} is no folder: a release is built into a new one`)
+  if ((await readdir(folder)).length > 0)
+    throw new DistributionFault('version_exists', `${folder} is not empty: a release is built into a new folder`)
 }
 
 async function obtainImage(build: ReleaseBuild, work: string): Promise<{ builder: Builder; place: string }> {
@@ -71,6 +81,9 @@ async function obtainImage(build: ReleaseBuild, work: string): Promise<{ builder
     onStep('base: Debian packages and npm packages')
     await runStep({ title: 'the base', command: ['sh', path.join(root, 'docker/base.sh'), base] })
   }
+  for (const name of ['debian.tar', 'node.tar', 'passwd'])
+    if (!existsSync(path.join(base, name)))
+      throw new DistributionFault('file_missing', `there is no ${path.join(base, name)}: name the folder that docker/base.sh made`)
   const input = { root, work, base, release, created: createdAt(build), revision: await revisionOf(root), onStep }
   return { builder, place: await (builder === 'buildah' ? buildWithBuildah : buildWithNode)(input) }
 }

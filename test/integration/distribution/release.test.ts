@@ -133,6 +133,12 @@ test('what is not this release is refused', async (t) => {
   t.like(await run(['release', 'build', '9.9.9', '--output', output]), { status: 2 })
   t.regex((await build(output, '--image', path.join(output, 'absent'))).stderr, /^error: file_missing: /m)
   t.regex((await build(root, '--image', await image(t))).stderr, /^error: version_exists: .* is not empty/m)
+  const notes = path.join(scratch(t), 'notes.txt')
+  writeFileSync(notes, 'mine')
+  t.regex((await build(notes, '--image', await image(t))).stderr, /^error: file_exists: .*notes\.txt is no folder/m)
+  t.is(read(notes), 'mine')
+  const unbased = await build(output, '--builder', 'node', '--base', '/nowhere')
+  t.regex(unbased.stderr, /^error: file_missing: there is no \/nowhere\/debian\.tar: name the folder that docker\/base\.sh made/m)
 })
 
 test('an image that hides what it consists of is refused', async (t) => {
