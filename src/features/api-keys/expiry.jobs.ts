@@ -8,48 +8,50 @@ interface Expired {
   readonly id: string
   readonly organisation_id: string
   readonly workspace_id: string | null
+  /** What the trail calls it. */
+  readonly resource: string
 }
+
+/** What runs out, and the SQL that says what the trail calls it. */
+const tables = { api_keys: `'api-key'`, providers: 'kind' } as const
+
+type Table = keyof typeof tables
 
 const batch = 200
 
-/** Marks what has run out, with a row in the trail for each key, and forgets old secrets whose transition is over. */
+/** Marks what has run out, with a row in the trail for each key and provider, and forgets old secrets whose transition is over. */
 export const expireKeys: Job = {
   name: 'expire-api-keys',
   every: '*/20 * * * * *',
   async run(deps) {
-    while ((await expireSome(deps)) === batch);
+    for (const table of ['api_keys', 'providers'] as const) while ((await expireSome(deps, table)) === batch);
     const now = new Date(deps.clock.now())
-    await asSystem(deps.orm, async (em) => {
-      await em.execute(`UPDATE providers SET status = 'expired', last_updated_at = now() WHERE status = 'active' AND expires_at <= ?`, [
-        now,
-      ])
-      await em.execute('UPDATE api_keys SET previous_key_hash = NULL, previous_key_expires_at = NULL WHERE previous_key_expires_at <= ?', [
-        now,
-      ])
-    })
+    await asSystem(deps.orm, (em) =>
+      em.execute('UPDATE api_keys SET previous_key_hash = NULL, previous_key_expires_at = NULL WHERE previous_key_expires_at <= ?', [now]),
+    )
   },
 }
 
 /** In the order of the organisations, so that two who append to their trails cannot wait for each other. */
-const markExpired = `UPDATE api_keys SET status = 'expired', last_updated_at = now() WHERE id IN (
-    SELECT id FROM api_keys WHERE status = 'active' AND expires_at <= ? ORDER BY organisation_id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
-  RETURNING id, organisation_id, workspace_id`
+const markExpired = (table: Table) => `UPDATE ${table} SET status = 'expired', last_updated_at = now() WHERE id IN (
+    SELECT id FROM ${table} WHERE status = 'active' AND expires_at <= ? ORDER BY organisation_id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
+  RETURNING id, organisation_id, workspace_id, ${tables[table]} AS resource`
 
-const expireSome = ({ orm, vault, clock, config }: Deps): Promise<number> =>
+const expireSome = ({ orm, vault, clock, config }: Deps, table: Table): Promise<number> =>
   asSystem(orm, async (em) => {
     const at = clock.now()
-    const expired = await em.execute<Expired[]>(markExpired, [new Date(at)])
+    const expired = await em.execute<Expired[]>(markExpired(table), [new Date(at)])
     if (config.flags.AUDIT_LOGS_ENABLED)
-      for (const key of expired.toSorted((one, other) => one.organisation_id.localeCompare(other.organisation_id)))
-        await writeAudit(em, vault, entryOf(key, at))
+      for (const row of expired.toSorted((one, other) => one.organisation_id.localeCompare(other.organisation_id)))
+        await writeAudit(em, vault, entryOf(row, { table, at }))
     return expired.length
   })
 
-const entryOf = ({ id, organisation_id, workspace_id }: Expired, at: number) => ({
+const entryOf = ({ id, organisation_id, workspace_id, resource }: Expired, { table, at }: { table: Table; at: number }) => ({
   actor: { type: 'system' as const, id: null, name: 'expire-api-keys', organisationId: organisation_id, userId: null },
   workspaceId: workspace_id,
   action: 'expire',
-  resourceType: 'api-key',
+  resourceType: resource,
   resourceId: id,
   method: 'JOB',
   uri: 'expire-api-keys',
@@ -58,6 +60,6 @@ const entryOf = ({ id, organisation_id, workspace_id }: Expired, at: number) => 
   clientAddress: 'background',
   status: 200,
   body: undefined,
-  changes: [{ table: 'api_keys', id, before: { status: 'active' }, after: { status: 'expired' } }],
+  changes: [{ table, id, before: { status: 'active' }, after: { status: 'expired' } }],
   at,
 })

@@ -119,6 +119,23 @@ test.serial('the settings of the organisation hold where a workspace says nothin
   )
 })
 
+test.serial('a provider that has run out is marked as well, by what it is called', async (t) => {
+  await admin('POST', '/integrations', { name: 'Ends', ai_provider_id: 'openai', key: 'sk-0123456789abcdefghij', create_default_provider: false })
+  await admin('PUT', '/integrations/ends/workspaces', { workspaces: [{ id: 'main', enabled: true }], create_default_provider: false })
+  const ends = { expires_at: new Date(now + dayMs).toISOString() }
+  const answer = await control.call(acme.workspaceKey, 'POST', '/providers', { name: 'p', slug: 'ends-soon', integration_id: 'ends', ...ends })
+  t.is(answer.status, 200, answer.text)
+  now += dayMs
+  await expireKeys.run(control.started.deps)
+  const { rows } = await control.sql.query(
+    `SELECT resource_type, workspace_id, before, after FROM audit_logs WHERE resource_id = $1 AND action = 'expire'`,
+    [answer.body['id']],
+  )
+  const changed = { before: { status: 'active' }, after: { status: 'expired' } }
+  t.deepEqual(rows, [{ resource_type: 'provider', workspace_id: acme.workspaceId, ...changed }])
+  t.deepEqual((await control.sql.query('SELECT status FROM providers WHERE id = $1', [answer.body['id']])).rows, [{ status: 'expired' }])
+})
+
 test.serial('what has run out is marked in the background, with a row in the trail', async (t) => {
   const here = await workspace()
   const { body } = await make({ ...here, expires_at: new Date(now + dayMs).toISOString() })
