@@ -5,7 +5,7 @@ const days = (description: string, most = 3650) => z.int().min(1).max(most).null
 /** What an organisation says of its users' API keys; a workspace may override it. Null: nothing. */
 export const userKeyFields = {
   user_api_key_ttl: days('Days that a user key lives when its maker gives no expiry.'),
-  user_api_key_max_ttl: days('The most days that a user key may live.'),
+  user_api_key_max_ttl: days('The most days that a user key may live, from when it is made.'),
   user_api_key_rotation_period: days('Days after which a user key is refused unless it was rotated.', 365),
   max_user_api_keys: z
     .int()

@@ -120,7 +120,7 @@ async function newUserKey(em: EntityManager, actor: Actor, { workspaceId, userId
   const rules = await userKeyRules(em, actor, workspaceId)
   const id = await ownerOfNewKey(em, actor, { workspaceId, userId })
   await demandRoom(em, workspaceId, { max: rules.max_user_api_keys, now: new Date(nowMs) })
-  return { id, expiresAt: userKeyExpiry(asked, rules, { nowMs, isNew: true }) }
+  return { id, expiresAt: userKeyExpiry(asked, rules, { bornMs: nowMs, isNew: true }) }
 }
 
 /** A key that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
@@ -165,9 +165,7 @@ export async function changeKey(
     const home = { organisationId: key.organisationId, workspaceId: key.workspaceId ?? null }
     await demandKeyDefaults(em, home, { defaults: body.defaults, before: key.defaults })
   }
-  const asked = toExpiry(body.expires_at, nowMs)
-  const rules = key.type === 'workspace-user' && key.workspaceId ? await userKeyRules(em, actor, key.workspaceId) : null
-  const expiresAt = rules === null ? asked : userKeyExpiry(asked, rules, { nowMs, isNew: false })
+  const expiresAt = await changedExpiry(em, key, { asked: toExpiry(body.expires_at, nowMs), actor, nowMs })
   assignDefined(key, {
     name: body.name,
     scopes: body.scopes,
@@ -180,6 +178,19 @@ export async function changeKey(
     expiresAt,
     status: revived(key.status, { expiresAt, resetUsage: body.reset_usage }),
   })
+}
+
+/** When the key will end. A user key that lives anew counts as one more. */
+async function changedExpiry(
+  em: EntityManager,
+  key: ApiKey,
+  { asked, actor, nowMs }: { asked: Date | null | undefined; actor: Actor; nowMs: number },
+): Promise<Date | null | undefined> {
+  if (key.type !== 'workspace-user' || !key.workspaceId || asked === undefined) return asked
+  const rules = await userKeyRules(em, actor, key.workspaceId)
+  const wasOver = key.status === 'expired' || (key.expiresAt?.getTime() ?? Infinity) <= nowMs
+  if (wasOver) await demandRoom(em, key.workspaceId, { max: rules.max_user_api_keys, now: new Date(nowMs), param: 'expires_at' })
+  return userKeyExpiry(asked, rules, { bornMs: key.createdAt.getTime(), isNew: false })
 }
 
 /** Until when the old secret stays valid when a key is rotated now. */

@@ -35,27 +35,33 @@ export async function userKeyRules(em: EntityManager, { organisationId }: Actor,
   return userKeySettings(settings, workspace.accessOverrides)
 }
 
+interface Room {
+  readonly max: number | null
+  readonly now: Date
+  /** The field that asks for one more. */
+  readonly param?: string
+}
+
 /** AB07 when the workspace has as many live user keys as it may. */
-export async function demandRoom(em: EntityManager, workspaceId: string, { max, now }: { max: number | null; now: Date }): Promise<void> {
+export async function demandRoom(em: EntityManager, workspaceId: string, { max, now, param = 'workspace_id' }: Room): Promise<void> {
   if (max === null) return
   const live = { workspaceId, type: 'workspace-user', status: { $in: ['active', 'exhausted'] } } as const
   const count = await em.count(ApiKey, { ...live, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] })
-  if (count >= max)
-    throw new ApiError('AB07', `This workspace has ${count} user keys, and may have ${max}. Delete one first.`, { param: 'workspace_id' })
+  if (count >= max) throw new ApiError('AB07', `This workspace has ${count} user keys, and may have ${max}. Delete one first.`, { param })
 }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** When a user key ends, from what its maker asks for; AB01 beyond the longest life. Undefined stays undefined for a change. */
+/** When a user key ends, from what its maker asks for; AB01 beyond the longest life, which begins when it is made. Undefined stays undefined for a change. */
 export function userKeyExpiry(
   asked: Date | null | undefined,
   { user_api_key_ttl: ttl, user_api_key_max_ttl: most }: UserKeySettings,
-  { nowMs, isNew }: { nowMs: number; isNew: boolean },
+  { bornMs, isNew }: { bornMs: number; isNew: boolean },
 ): Date | null | undefined {
   if (asked === undefined && !isNew) return undefined
   const days = asked === undefined ? (ttl ?? most) : null
-  const expiry = days === null ? (asked ?? null) : new Date(nowMs + Math.min(days, most ?? days) * dayMs)
-  if (most !== null && (expiry === null || expiry.getTime() > nowMs + most * dayMs))
-    throw new ApiError('AB01', `A user key lives for ${most} days at most.`, { param: 'expires_at' })
+  const expiry = days === null ? (asked ?? null) : new Date(bornMs + Math.min(days, most ?? days) * dayMs)
+  if (most !== null && (expiry === null || expiry.getTime() > bornMs + most * dayMs))
+    throw new ApiError('AB01', `A user key lives for ${most} days at most, from when it was made.`, { param: 'expires_at' })
   return expiry
 }

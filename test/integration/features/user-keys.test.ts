@@ -100,6 +100,29 @@ test.serial('an expiry is not changed beyond the longest life', async (t) => {
   t.is(errorOf(await admin('PUT', path, { expires_at: null })).param, 'expires_at')
   t.is((await admin('PUT', path, { name: 'other' })).status, 200)
   t.is((await admin('PUT', path, { expires_at: new Date(now + dayMs).toISOString() })).status, 200)
+  now += dayMs / 2
+  t.is(errorOf(await admin('PUT', path, { expires_at: moment(60) })).param, 'expires_at', 'it counts from when the key was made')
+  t.is((await admin('PUT', path, { expires_at: moment(59) })).status, 200)
+})
+
+test.serial('a key that lives anew takes the place of one', async (t) => {
+  const here = await workspace({ max_user_api_keys: 1 })
+  const paths: string[] = []
+  for (const marked of [false, true]) {
+    const { body } = await make({ ...here, expires_at: moment(1) })
+    paths.push(`/api-keys/${String(body['id'])}`)
+    now += dayMs
+    if (marked) await expireKeys.run(control.started.deps)
+  }
+  const { body } = await make(here)
+  for (const path of paths) {
+    t.like(errorOf(await admin('PUT', path, { expires_at: moment(1) })), { code: 'AB07', param: 'expires_at' })
+    t.is((await admin('PUT', path, { name: 'renamed' })).status, 200)
+  }
+  t.is((await admin('DELETE', `/api-keys/${String(body['id'])}`)).status, 200)
+  t.is((await admin('PUT', paths[0] ?? '', { expires_at: moment(1) })).status, 200)
+  t.is((await admin('PUT', paths[0] ?? '', { expires_at: moment(2) })).status, 200, 'it has its place')
+  t.is(errorOf(await admin('PUT', paths[1] ?? '', { expires_at: null })).param, 'expires_at')
 })
 
 test.serial('the settings of the organisation hold where a workspace says nothing', async (t) => {
@@ -120,10 +143,20 @@ test.serial('the settings of the organisation hold where a workspace says nothin
 })
 
 test.serial('a provider that has run out is marked as well, by what it is called', async (t) => {
-  await admin('POST', '/integrations', { name: 'Ends', ai_provider_id: 'openai', key: 'sk-0123456789abcdefghij', create_default_provider: false })
+  await admin('POST', '/integrations', {
+    name: 'Ends',
+    ai_provider_id: 'openai',
+    key: 'sk-0123456789abcdefghij',
+    create_default_provider: false,
+  })
   await admin('PUT', '/integrations/ends/workspaces', { workspaces: [{ id: 'main', enabled: true }], create_default_provider: false })
   const ends = { expires_at: new Date(now + dayMs).toISOString() }
-  const answer = await control.call(acme.workspaceKey, 'POST', '/providers', { name: 'p', slug: 'ends-soon', integration_id: 'ends', ...ends })
+  const answer = await control.call(acme.workspaceKey, 'POST', '/providers', {
+    name: 'p',
+    slug: 'ends-soon',
+    integration_id: 'ends',
+    ...ends,
+  })
   t.is(answer.status, 200, answer.text)
   now += dayMs
   await expireKeys.run(control.started.deps)
