@@ -23,6 +23,8 @@ export interface RequestFacts {
   readonly path: string
   /** A dedicated operation, or `proxy`. */
   readonly operation: string
+  /** Whether a prompt made it: then it was asked for as a prompt, and is sent as the operation. */
+  readonly prompted: boolean
   readonly stream: boolean
   /** As the caller named it; null when the body names none. */
   readonly model: string | null

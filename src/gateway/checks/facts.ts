@@ -20,6 +20,7 @@ export function requestFacts(progress: Progress): RequestFacts {
     method: exchange.req.method ?? 'GET',
     path: path.split('?', 1)[0] ?? path,
     operation: operation.name,
+    prompted: progress.prompt !== null,
     stream: isRecordBody(json) && json['stream'] === true,
     model: target.modelRewritten && slug !== undefined && model !== null ? `@${slug}/${model}` : model,
     provider: target.providerId,

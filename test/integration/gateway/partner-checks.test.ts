@@ -80,6 +80,7 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
       method: 'POST',
       path: '/chat/completions',
       operation: 'chatComplete',
+      prompted: false,
       stream: false,
       model: 'm',
       provider: 'openai',

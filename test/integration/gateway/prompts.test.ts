@@ -59,6 +59,25 @@ test.serial('a prompt becomes a chat completion at the provider of its virtual k
   t.deepEqual(JSON.parse(Buffer.from(bodies.request ?? []).toString()), last()?.json)
 })
 
+test.serial('a guardrail may allow and block it as a prompt, and as the chat completion that it becomes', async (t) => {
+  const cases: readonly (readonly [parameters: object, status: number])[] = [
+    [{ blockedTypes: ['promptComplete'] }, 446],
+    [{ blockedTypes: ['chatComplete'] }, 446],
+    [{ blockedTypes: ['stream-chatComplete'] }, 200],
+    [{ allowedTypes: ['promptComplete'] }, 200],
+    [{ allowedTypes: ['chatComplete'] }, 200],
+    [{ allowedTypes: ['embed'] }, 446],
+  ]
+  for (const [parameters, status] of cases) {
+    const config = { input_guardrails: [{ 'default.allowedRequestTypes': parameters, deny: true }] }
+    const answer = await complete('pp-test', { variables: {} }, { ...key, 'x-service-config': JSON.stringify(config) })
+    t.is(answer.status, status, answer.text)
+  }
+  const chat = { model: '@mine/m', messages: [] }
+  const only = JSON.stringify({ input_guardrails: [{ 'default.allowedRequestTypes': { allowedTypes: ['promptComplete'] }, deny: true }] })
+  t.is((await sendJson(`${bed.origin}/v1/chat/completions`, { ...key, 'x-service-config': only }, chat)).status, 446)
+})
+
 test.serial('it streams as any chat does', async (t) => {
   const log = bed.nextLog()
   const answer = await complete('pp-test', { variables: {}, stream: true, stream_options: { include_usage: true } })

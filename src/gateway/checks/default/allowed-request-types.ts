@@ -22,9 +22,10 @@ const typesField = z
   )
   .optional()
 
-/** Every name that a request has. */
-function typesOf({ operation, path, stream }: RequestFacts): readonly string[] {
-  const names = [operation, ...Object.entries(otherTypes).flatMap(([name, pattern]) => (pattern?.test(path) === true ? [name] : []))]
+/** Every name that a request has: one that a prompt made has that of prompts, too. */
+function typesOf({ operation, prompted, path, stream }: RequestFacts): readonly string[] {
+  const own = prompted ? ['promptComplete', operation] : [operation]
+  const names = [...own, ...Object.entries(otherTypes).flatMap(([name, pattern]) => (pattern?.test(path) === true ? [name] : []))]
   return stream ? [...names, `stream-${operation}`] : names
 }
 
@@ -32,7 +33,8 @@ function typesOf({ operation, path, stream }: RequestFacts): readonly string[] {
 export const allowedRequestTypes = check({
   id: 'default.allowedRequestTypes',
   title: 'Allowed request types',
-  about: 'Passes when the kind of the request is among the allowed ones, if there are any, and not among the blocked ones.',
+  about:
+    'Passes when the kind of the request is among the allowed ones, if there are any, and not among the blocked ones. A prompt is both `promptComplete` and `chatComplete`.',
   since: '1.3.1',
   phases: ['input'],
   reads: 'request',

@@ -32,6 +32,7 @@ export async function judge(
       method: 'POST',
       path: '/chat/completions',
       operation: 'chatComplete',
+      prompted: false,
       stream: false,
       model: 'm',
       provider: 'openai',
