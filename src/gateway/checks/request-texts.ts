@@ -1,46 +1,30 @@
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { TextPart } from './check.ts'
 import { type Fields, isFields } from '../../lib/fields.ts'
-import { contentTexts, everyText, items, roleOf, textAt } from './walk.ts'
+import { contentTexts, everyText, fieldTexts, items, roleOf } from './walk.ts'
 
 type Reader = (value: unknown, path: JsonPath) => readonly TextPart[]
 
 const words =
   (role: string): Reader =>
   (value, path) =>
-    typeof value === 'string'
-      ? textAt(value, path, role)
-      : items(value, path).flatMap(([item, at]) => (typeof item === 'string' ? textAt(item, at, role) : contentTexts(item, at, role)))
+    contentTexts(value, path, role)
 
 const messages: Reader = (value, path) =>
-  items(value, path).flatMap(([message, at]) => {
-    if (typeof message === 'string') return textAt(message, at, 'user')
-    return isFields(message) ? messageTexts(message, at) : []
-  })
+  Array.isArray(value)
+    ? items(value, path).flatMap(([message, at]) => contentTexts(message, at, messageRole(message)))
+    : contentTexts(value, path, messageRole(value))
 
-function messageTexts(message: Fields, path: JsonPath): readonly TextPart[] {
-  const role = roleOf(message, String(message['type']).endsWith('_output') ? 'tool' : 'user')
-  const held = message['content'] === undefined ? 'parts' : 'content'
-  const own = ['text', 'message', 'output', 'arguments'].flatMap((name) => textAt(message[name], [...path, name], role))
-  return contentTexts(message[held], [...path, held], role).concat(own, toolCalls(message, path))
-}
-
-/** What an assistant told tools before: it may carry what the conversation must not. */
-const toolCalls = (message: Fields, path: JsonPath): TextPart[] =>
-  items(message['tool_calls'], [...path, 'tool_calls']).flatMap(([call, at]) =>
-    isFields(call) && isFields(call['function'])
-      ? textAt(call['function']['arguments'], [...at, 'function', 'arguments'], 'assistant')
-      : [],
-  )
-
-const instruction: Reader = (value, path) => contentTexts(value, path, 'system')
+const messageRole = (message: unknown): string =>
+  roleOf(message, isFields(message) && String(message['type']).endsWith('_output') ? 'tool' : 'user')
 
 /** Where the bodies of the APIs hold what is said, in the order in which it is read. */
 const places: Readonly<Record<string, Reader>> = {
-  system: instruction,
-  instructions: instruction,
-  systemInstruction: instruction,
-  system_instruction: instruction,
+  system: words('system'),
+  instructions: words('system'),
+  systemInstruction: words('system'),
+  system_instruction: words('system'),
+  additional_instructions: words('system'),
   preamble: words('system'),
   chat_history: messages,
   messages,
@@ -48,13 +32,26 @@ const places: Readonly<Record<string, Reader>> = {
   prompt: words('user'),
   suffix: words('user'),
   message: words('user'),
-  input: (value, path) => (typeof value === 'string' ? textAt(value, path, 'user') : messages(value, path)),
+  input: messages,
   inputs: words('user'),
   inputText: words('user'),
   texts: words('user'),
   query: words('user'),
   documents: words('user'),
 }
+
+const readers = Object.entries(places)
+
+/** Whose the other fields are: what is told of tools and of the form of the answer is told by who made the application. */
+const roles: ReadonlyMap<string, string> = new Map([
+  ...['tools', 'functions', 'toolConfig', 'tool_config', 'response_format', 'generationConfig', 'text'].map(
+    (name) => [name, 'system'] as const,
+  ),
+  ['prediction', 'assistant'],
+])
+
+/** Labels, and words at which a model stops: in the APIs that we know nobody hears them. */
+const unheard: ReadonlySet<string> = new Set(['metadata', 'stop', 'stop_sequences'])
 
 /** Bodies that hold a conversation in one of these are understood; of any other that goes to an unknown endpoint all may be said. */
 const conversations = ['messages', 'contents', 'chat_history']
@@ -64,10 +61,20 @@ const conversations = ['messages', 'contents', 'chat_history']
  * has the shape of a conversation: a guardrail is not passed by on another path.
  */
 export function requestTexts(json: unknown, operation: string): readonly TextPart[] {
+  if (!isFields(json)) return everyText(json, [], 'user')
   const isProxy = operation === 'proxy'
-  if (!isFields(json)) return isProxy ? everyText(json, [], 'user') : []
   if (isProxy && !conversations.some((name) => Array.isArray(json[name]))) return everyText(withoutModel(json), [], 'user')
-  return Object.entries(places).flatMap(([name, read]) => (Object.hasOwn(json, name) ? read(json[name], [name]) : []))
+  return otherTexts(json, isProxy).concat(readers.flatMap(([name, read]) => (Object.hasOwn(json, name) ? read(json[name], [name]) : [])))
+}
+
+/** What is said beside the conversation; to an unknown endpoint anything may be. */
+function otherTexts(json: Fields, isProxy: boolean): TextPart[] {
+  return Object.keys(json).flatMap((name) => {
+    const value = json[name]
+    if ((typeof value !== 'string' && typeof value !== 'object') || value === null || name === 'model') return []
+    if (Object.hasOwn(places, name) || (!isProxy && unheard.has(name))) return []
+    return fieldTexts(json, name, (typeof value === 'object' ? roles.get(name) : undefined) ?? 'user')
+  })
 }
 
 const withoutModel = (json: Fields): Fields => Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'model'))

@@ -1,51 +1,9 @@
-import type { JsonPath } from '../../lib/json-path.ts'
 import type { TextPart } from './check.ts'
-import { type Fields, isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/fields.ts'
 import { contentTexts, everyText, items, textAt } from './walk.ts'
 
-type Reader = (value: unknown, path: JsonPath) => readonly TextPart[]
-
-const said: Reader = (value, path) => contentTexts(value, path, 'assistant')
-
-/** `choices` of chats and completions. */
-const choices: Reader = (value, path) =>
-  items(value, path).flatMap(([choice, at]) => {
-    if (!isFields(choice)) return []
-    const message = choice['message']
-    const whole = isFields(message) ? messageTexts(message, [...at, 'message']) : []
-    return textAt(choice['text'], [...at, 'text'], 'assistant').concat(whole)
-  })
-
-/** A whole message of an assistant: what it says, thinks, refuses and tells tools. */
-function messageTexts(message: Fields, path: JsonPath): readonly TextPart[] {
-  return [
-    ...['reasoning_content', 'refusal'].flatMap((name) => textAt(message[name], [...path, name], 'assistant')),
-    ...said(message['content'], [...path, 'content']),
-    ...items(message['tool_calls'], [...path, 'tool_calls']).flatMap(([call, at]) =>
-      isFields(call) && isFields(call['function'])
-        ? textAt(call['function']['arguments'], [...at, 'function', 'arguments'], 'assistant')
-        : [],
-    ),
-  ]
-}
-
 /** Where the answers of the APIs hold what a model says. */
-const places: Readonly<Record<string, Reader>> = {
-  choices,
-  content: said,
-  output: (value, path) =>
-    isFields(value) && isFields(value['message']) ? messageTexts(value['message'], [...path, 'message']) : said(value, path),
-  candidates: (value, path) =>
-    items(value, path).flatMap(([candidate, at]) => (isFields(candidate) ? said(candidate['content'], [...at, 'content']) : [])),
-  message: (value, path) => (isFields(value) ? messageTexts(value, path) : textAt(value, path, 'assistant')),
-  text: (value, path) => textAt(value, path, 'assistant'),
-  segments: (value, path) =>
-    items(value, path).flatMap(([segment, at]) => (isFields(segment) ? textAt(segment['text'], [...at, 'text'], 'assistant') : [])),
-  data: (value, path) =>
-    items(value, path).flatMap(([item, at]) =>
-      isFields(item) ? textAt(item['revised_prompt'], [...at, 'revised_prompt'], 'assistant') : [],
-    ),
-}
+const places = ['choices', 'content', 'output', 'candidates', 'message', 'text', 'segments', 'data'] as const
 
 /** Whether an answer without a known shape may hold what a model says: that of a call by an unknown name, not a list of files. */
 export interface AnswerKind {
@@ -53,11 +11,24 @@ export interface AnswerKind {
   readonly method: string
 }
 
-/** What is said in an answer, each piece with its path. */
+/** Whose answers hold nothing but what a model says and figures about it. */
+const speaking: ReadonlySet<string> = new Set(['chatComplete', 'promptComplete', 'complete', 'messages', 'createModelResponse'])
+
+/**
+ * What is said in an answer, each piece with its path. Of an answer to a call by an unknown name all is said but what is known to be
+ * data, and of one without any known field all of it.
+ */
 export function responseTexts(json: unknown, { operation, method }: AnswerKind): readonly TextPart[] {
   const unknown = operation === 'proxy' && method === 'POST'
-  if (!isFields(json)) return unknown ? everyText(json, [], 'assistant') : []
-  const known = Object.entries(places).filter(([name]) => Object.hasOwn(json, name))
-  const found = known.flatMap(([name, read]) => read(json[name], [name]))
-  return found.length === 0 && unknown ? everyText(json, [], 'assistant') : found
+  if (!isFields(json)) return unknown || speaking.has(operation) ? everyText(json, [], 'assistant') : []
+  const known = places.filter((name) => Object.hasOwn(json, name))
+  if (unknown) return known.length === 0 ? everyText(json, [], 'assistant') : contentTexts(json, [], 'assistant')
+  if (known.length === 0 && speaking.has(operation)) return contentTexts(json, [], 'assistant')
+  return known.flatMap((name) => (name === 'data' ? listTexts(json[name]) : contentTexts(json[name], [name], 'assistant')))
 }
+
+/** Of lists of files, models and images: the prompt as it was really drawn. */
+const listTexts = (value: unknown): TextPart[] =>
+  items(value, ['data']).flatMap(([item, at]) =>
+    isFields(item) ? textAt(item['revised_prompt'], [...at, 'revised_prompt'], 'assistant') : [],
+  )

@@ -1,6 +1,7 @@
-import { isFields } from '../../lib/fields.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { TextPart } from './check.ts'
+import { isClosed, isData, isToken, kindOf } from './field-kinds.ts'
 
 export const roleOf = (value: unknown, otherwise: string): string =>
   isFields(value) && typeof value['role'] === 'string' ? (roles[value['role']] ?? value['role']) : otherwise
@@ -68,24 +69,81 @@ export function isVast(value: unknown): boolean {
   return left < 0
 }
 
-/** What a message holds: a text, or a list of parts, in the words of any of the APIs. */
-export function contentTexts(content: unknown, path: JsonPath, role: string): TextPart[] {
-  if (typeof content === 'string') return textAt(content, path, role)
-  if (isFields(content)) return partTexts(content, path, role)
-  return items(content, path).flatMap(([item, at]) => (typeof item === 'string' ? textAt(item, at, role) : partTexts(item, at, role)))
+/** A walk through a value: where it is, whose words these are, and what it found. */
+interface Walk {
+  readonly at: (string | number)[]
+  role: string
+  readonly found: TextPart[]
 }
 
-/** Where a part of a message may say something; results of tools may hold parts again. */
-function partTexts(part: unknown, path: JsonPath, role: string): TextPart[] {
-  if (!isFields(part)) return []
-  const own = part['type'] === 'tool_result' ? 'tool' : role
-  return [
-    ...['text', 'refusal', 'thinking', 'output', 'arguments'].flatMap((name) =>
-      Object.hasOwn(part, name) ? textAt(part[name], [...path, name], own) : [],
-    ),
-    ...['content', 'parts', 'summary'].flatMap((name) => (Object.hasOwn(part, name) ? contentTexts(part[name], [...path, name], own) : [])),
-    ...['input', 'args', 'toolUse', 'toolResult', 'functionCall', 'functionResponse', 'json'].flatMap((name) =>
-      isFields(part[name]) ? everyText(part[name], [...path, name], own) : [],
-    ),
-  ]
+/**
+ * Every text in a message, a part of one, a tool or an answer, in the words of any of the APIs and of those to come: what is not known
+ * to be data is read.
+ */
+export function contentTexts(content: unknown, path: JsonPath, role: string): TextPart[] {
+  const walk: Walk = { at: [...path], role, found: [] }
+  read(content, walk)
+  return walk.found
+}
+
+/** What one field of the outermost object says. */
+export function fieldTexts(fields: Fields, name: string, role: string): TextPart[] {
+  const walk: Walk = { at: [], role, found: [] }
+  readField(fields, name, walk)
+  return walk.found
+}
+
+function read(value: unknown, walk: Walk): void {
+  if (typeof value === 'string') {
+    if (value !== '') walk.found.push({ path: [...walk.at], role: walk.role, text: value })
+  } else if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) enter(at, value[at], walk)
+  } else if (isFields(value)) readFields(value, walk)
+}
+
+function enter(step: string | number, value: unknown, walk: Walk): void {
+  if (walk.at.length > maxDepth) return
+  walk.at.push(step)
+  read(value, walk)
+  walk.at.pop()
+}
+
+/** What tools said is theirs, whoever passes it on; what stands beside the main text is read before it. */
+function readFields(fields: Fields, walk: Walk): void {
+  const { role } = walk
+  if (fields['type'] === 'tool_result') walk.role = 'tool'
+  const main: string[] = []
+  for (const name of Object.keys(fields)) {
+    if (kindOf(name) === 'main') main.push(name)
+    else readField(fields, name, walk)
+  }
+  for (const name of main) readField(fields, name, walk)
+  walk.role = role
+}
+
+/** What an assistant told tools before: it may carry what the conversation must not. */
+const calls: ReadonlySet<string> = new Set(['tool_calls', 'function_call'])
+
+function readField(fields: Fields, name: string, walk: Walk): void {
+  const value = fields[name]
+  const kind = kindOf(name)
+  if (typeof value === 'string') {
+    if (!isData(kind, value, fields)) enter(name, value, walk)
+  } else if (typeof value === 'object' && value !== null && !isClosed(kind, fields)) {
+    const { role } = walk
+    if (calls.has(name)) walk.role = 'assistant'
+    walk.at.push(name)
+    readHeld(value, kind, walk)
+    walk.at.pop()
+    walk.role = role
+  }
+}
+
+/** What an object or a list in a field says. */
+function readHeld(value: object, kind: string | undefined, walk: Walk): void {
+  if (kind === 'free') for (const part of everyText(value, walk.at, walk.role)) walk.found.push(part)
+  else if (kind === 'named' && isFields(value)) for (const [name, inner] of Object.entries(value)) enter(name, inner, walk)
+  else if (kind === 'token' && Array.isArray(value)) {
+    for (const [at, item] of value.entries()) if (typeof item !== 'string' || !isToken(item)) enter(at, item, walk)
+  } else read(value, walk)
 }

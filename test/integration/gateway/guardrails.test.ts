@@ -234,6 +234,9 @@ const said: readonly (readonly [path: string, body: object])[] = [
   ['/v1/audio/speech', { model: 'm', input: 'a secret', voice: 'v' }],
   ['/v1/rerank', { model: 'm', query: 'x', documents: ['a secret'] }],
   ['/v1/models/gemini:generateContent', { contents: [{ parts: [{ text: 'a secret' }] }] }],
+  ['/v1/messages', { ...say([{ type: 'document', source: { type: 'text', data: 'a secret' } }]), max_tokens: 9 }],
+  ['/v1/chat/completions', { ...say('x'), tools: [{ type: 'function', function: { name: 'f', description: 'a secret' } }] }],
+  ['/v1/some/path/of/a/provider', { text: 'a secret', messages: [] }],
   ['/v1/some/path/of/a/provider', { anything: { at: ['all', { deep: 'a secret' }] } }],
 ]
 for (const [path, body] of said)

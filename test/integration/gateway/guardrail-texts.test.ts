@@ -1,0 +1,56 @@
+import test from 'ava'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { type RawAnswer, send } from '../../support/http.ts'
+
+let emulator: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  emulator = await startEmulator()
+  bed = await startGateway({ providers: { p: { customHost: emulator.url } } })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await emulator?.stop()
+})
+test.beforeEach(() => emulator.reset())
+
+const say = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', content }] })
+const forbids = (rule: string) => ({ 'default.regexMatch': { rule, not: true }, deny: true })
+
+const ask = (path: string, guardrails: object, body: object = say('hello')): Promise<RawAnswer> =>
+  send(`${bed.origin}${path}`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': workspaceKey,
+      'content-type': 'application/json',
+      'x-service-config': JSON.stringify({ provider: '@p', ...guardrails }),
+    },
+    body: JSON.stringify(body),
+  })
+
+const audio = { role: 'assistant', content: null, audio: { id: 'a', data: 'QUJD', transcript: 'an emulator' } }
+for (const [path, body] of [
+  ['/v1/chat/completions', { choices: [{ index: 0, message: audio }] }],
+  ['/v1/responses', { output: [{ type: 'custom_tool_call', call_id: 'c', name: 'f', input: 'an emulator' }] }],
+  ['/v1/some/path/of/a/provider', { text: 'ok', answer: 'an emulator' }],
+] as const)
+  test.serial(`denied in every answer alike: ${path} ${JSON.stringify(body).slice(0, 60)}`, async (t) => {
+    const behaviour = { status: 200, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    emulator.script({ behaviour })
+    t.is((await ask(path, { output_guardrails: [forbids('emulator')] })).status, 446)
+    emulator.script({ behaviour })
+    t.is((await ask(path, { output_guardrails: [forbids('QUJD')] })).status, 200)
+  })
+
+test.serial('texts are replaced wherever they are read', async (t) => {
+  const body = {
+    ...say([{ type: 'document', title: 'card 1234', source: { type: 'text', data: '5678' } }]),
+    functions: [{ name: 'f1234', description: 'as 1234' }],
+  }
+  const input = [{ 'default.regexReplace': { rule: '\\d{4}', redactText: '#' } }]
+  await ask('/v1/messages', { input_guardrails: input }, body)
+  const sent = JSON.stringify(body).replace('card 1234', 'card #').replace('5678', '#').replace('as 1234', 'as #')
+  t.deepEqual(emulator.requests[0]?.json, JSON.parse(sent))
+})
