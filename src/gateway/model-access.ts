@@ -3,7 +3,8 @@ import { isRecordBody, modelOf, type RequestBody, stringsOf } from './body.ts'
 import { formValues } from './form-fields.ts'
 import type { CallerHeaders } from './headers.ts'
 import type { ModelRules } from './doors.ts'
-import type { MatchedOperation } from './operation.ts'
+import { type MatchedOperation, unescaped } from './operation.ts'
+import { known, type Progress } from './progress.ts'
 import type { Target } from './target.ts'
 
 /** What of a request tells the model. */
@@ -15,6 +16,15 @@ export interface ModelRequest {
   readonly headers: CallerHeaders
   readonly body: RequestBody
 }
+
+/** What tells the model of an exchange. */
+export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Progress, body: RequestBody): ModelRequest => ({
+  method: exchange.req.method,
+  path: upstreamPath,
+  operation,
+  headers: known(headers),
+  body,
+})
 
 /** Whether a body must be read for the model that it names: of a form, when only some models may be used. */
 export const readsForm = ({ view }: Target, headers: CallerHeaders): boolean => (view?.models ?? null) !== null && isForm(headers)
@@ -33,7 +43,7 @@ export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHe
 export function admitModel(target: Target, request: ModelRequest): Target {
   const rules = target.view?.models ?? null
   if (rules === null) return target
-  const names = modelsNamed(request, target.model)
+  const names = [...new Set([...(target.model === null ? [] : [target.model]), ...modelsNamed(request)])]
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
   if (names.length === 0 && !rules.allowAll && runsModel(request)) throw unnamed(target)
@@ -52,11 +62,10 @@ function ownHost({ view, customHost }: Target): Target['customHost'] {
 
 const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? allowAll
 
-/** Every name, wherever it stands: a provider may read another of two than we do. */
-function modelsNamed(request: ModelRequest, model: string | null): readonly string[] {
-  const names = new Set([...(model === null ? [] : [model]), ...modelsInPath(request.path), ...modelsInBody(request)])
-  return [...names]
-}
+/** Every name, wherever it stands: a provider may read another of two than we do. Throws `invalid_request` for a form that no reader reads. */
+export const modelsNamed = (request: ModelRequest): readonly string[] => [
+  ...new Set([...modelsInPath(request.path), ...modelsInBody(request)]),
+]
 
 function modelsInBody({ headers, body: { kind, bytes, json } }: ModelRequest): readonly string[] {
   if (bytes === null) return []
@@ -65,12 +74,16 @@ function modelsInBody({ headers, body: { kind, bytes, json } }: ModelRequest): r
   return isRecordBody(json) ? [...stringsOf(bytes, 'model'), ...others] : []
 }
 
-/** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`. */
-const inPath = /\/(?:models?|deployments|endpoints)\/([^/?:]+(?::\d+)?)(?=[/:?]|$)/g
+/** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`, `/engines/ada/completions`. */
+const inPath = /\/(?:models?|deployments|endpoints|engines)\/([^/?:]+(?::\d+)?)(?=[/:?]|$)/g
 
 function modelsInPath(path: string): readonly string[] {
   const [plain = ''] = path.split('?', 1)
-  return [...plain.matchAll(inPath)].map(([, name = '']) => decoded(name))
+  return [
+    ...unescaped(plain)
+      .replaceAll(/\/{2,}/g, '/')
+      .matchAll(inPath),
+  ].map(([, name = '']) => decoded(name))
 }
 
 function decoded(name: string): string {

@@ -47,6 +47,20 @@ export function matchOperation(method: string, path: string): MatchedOperation {
   return passThrough
 }
 
+/** What `%2d`, `%7E` and the like spell is the same letter to every server. */
+const needless = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
+
+/** A path with nothing escaped that means the same without. */
+export const unescaped = (path: string): string => (path.includes('%') ? path.replace(needless, decodeURIComponent) : path)
+
+/** A path as the most lenient of servers reads it, to tell what it asks for; what is sent stays as it came. */
+export function plainPath(path: string): string {
+  const plain = unescaped(path)
+    .replaceAll(/%2f|%5c|\\/gi, '/')
+    .replaceAll(/\/{2,}/g, '/')
+  return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain
+}
+
 function bind(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   for (const [i, expected] of pattern.entries()) {

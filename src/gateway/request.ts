@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts'
-import { admitChanged, admitModel, readsForm, refuseUnreadable } from './model-access.ts'
+import { admitChanged, admitModel, modelRequest, readsForm, refuseUnreadable } from './model-access.ts'
 import { isJsonType, isRecordBody, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
 import { readsBody } from './checks/plan.ts'
@@ -68,21 +68,13 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
   }
   assertServed(progress.target, progress.operation)
   progress.body = withPlainModel(progress.body, progress.target)
-  progress.target = admitModel(progress.target, modelRequest(progress))
+  progress.target = admitModel(progress.target, modelRequest(progress, known(progress.body)))
 }
 
 /** What guardrails made of the body may name another model than the one that was admitted. */
 export function admitAgain(progress: Progress): void {
-  progress.target = admitChanged(known(progress.target), modelRequest(progress))
+  progress.target = admitChanged(known(progress.target), modelRequest(progress, known(progress.body)))
 }
-
-const modelRequest = ({ exchange, upstreamPath, operation, headers, body }: Progress) => ({
-  method: exchange.req.method,
-  path: upstreamPath,
-  operation,
-  headers: known(headers),
-  body: known(body),
-})
 
 /** A guardrail reads what is sent; what it cannot read, nobody may send past it. */
 function refuseEncoded({ contentEncoding }: CallerHeaders): void {

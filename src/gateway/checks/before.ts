@@ -25,13 +25,12 @@ export async function checkBefore(progress: Progress, deps: RunDeps): Promise<bo
   const { guardrails } = progress
   if (guardrails === null || guardrails.input.length === 0) return false
   if (readsBody(guardrails)) refuseRepeatedKeys(known(progress.body))
-  const request = requestFacts(progress)
-  const { name } = progress.operation
+  const look = (body: RequestBody) => inspected(body, progress)
   const outcome = await runGuardrails(guardrails.input, {
     phase: 'input',
-    body: inspected(known(progress.body), name),
-    apply: (held: InspectedBody, edits) => inspected(edited(held.body, edits), name),
-    request,
+    body: look(known(progress.body)),
+    apply: (held: InspectedBody, edits) => look(edited(held.body, edits)),
+    request: requestFacts(progress),
     status: null,
     deps,
   })
@@ -52,8 +51,10 @@ function refuseRepeatedKeys({ kind, bytes, json }: RequestBody): void {
   })
 }
 
-const inspected = (body: RequestBody, operation: string): InspectedBody =>
-  isVast(body.json) ? { body, json: body.json, parts: [], unread: vast } : { body, json: body.json, parts: partsOf(body, operation) }
+function inspected(body: RequestBody, progress: Progress): InspectedBody {
+  const read = { body, json: body.json, facts: requestFacts(progress, body) }
+  return isVast(body.json) ? { ...read, parts: [], unread: vast } : { ...read, parts: partsOf(body, progress.operation.name) }
+}
 
 /** A body that is no JSON and is held is one text; one that is passed on as it comes says nothing that can be read. */
 function partsOf(body: RequestBody, operation: string): readonly TextPart[] {

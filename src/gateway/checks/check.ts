@@ -19,15 +19,17 @@ export interface RequestFacts {
   /** The JSON body as it will be sent; undefined when there is none. */
   readonly json: unknown
   readonly method: string
-  /** Path below `/v1`, without query. */
+  /** Path below `/v1`, without query, in its plain spelling. */
   readonly path: string
-  /** A dedicated operation, or `proxy`. */
+  /** A dedicated operation, however its path was spelt, or `proxy`. */
   readonly operation: string
   /** Whether a prompt made it: then it was asked for as a prompt, and is sent as the operation. */
   readonly prompted: boolean
   readonly stream: boolean
   /** As the caller named it; null when the body names none. */
   readonly model: string | null
+  /** Every model that its body, its form and its path name, in the same words: a provider may read any of them. */
+  readonly models: () => readonly string[]
   readonly provider: string
   readonly metadata: Readonly<Record<string, string>>
   /** A header of the caller's by its name in lower case; never one that holds a key of ours. */

@@ -1,28 +1,34 @@
 import { isRecordBody, modelOf } from '../body.ts'
 import { headerValue } from '../headers.ts'
+import { modelRequest, modelsNamed } from '../model-access.ts'
 import type { KeyHeader } from '../headers.ts'
 import { bearerToken } from '../identify.ts'
+import { matchOperation, plainPath } from '../operation.ts'
 import { known, type Progress } from '../progress.ts'
 import type { RequestFacts } from './check.ts'
 
 const keyHeaders: ReadonlySet<string> = new Set<KeyHeader>(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])
 const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 
-/** What checks may know of an exchange. */
-export function requestFacts(progress: Progress): RequestFacts {
+/** What checks may know of an exchange: with the body that is sent, or as it is just now. */
+export function requestFacts(progress: Progress, body = known(progress.body)): RequestFacts {
   const { exchange, operation, path, metadata } = progress
-  const { json } = known(progress.body)
+  const { json } = body
   const target = known(progress.target)
   const model = modelOf(json)
   const slug = target.view?.slug
+  const { method = 'GET' } = exchange.req
+  const plain = plainPath(path.split('?', 1)[0] ?? path)
+  const called = (name: string) => (target.modelRewritten && slug !== undefined ? `@${slug}/${name}` : name)
   return {
     json,
-    method: exchange.req.method ?? 'GET',
-    path: path.split('?', 1)[0] ?? path,
-    operation: operation.name,
+    method,
+    path: plain,
+    operation: operation.name === 'proxy' ? matchOperation(method, plain).name : operation.name,
     prompted: progress.prompt !== null,
     stream: isRecordBody(json) && json['stream'] === true,
-    model: target.modelRewritten && slug !== undefined && model !== null ? `@${slug}/${model}` : model,
+    model: model === null ? null : called(model),
+    models: () => modelsNamed(modelRequest(progress, body)).map(called),
     provider: target.providerId,
     metadata,
     header: (name) => callerHeader(progress, name),

@@ -12,6 +12,8 @@ export interface Inspected {
   readonly unreadable?: string
   /** Why its texts were not collected; then every check of texts fails itself. */
   readonly unread?: string
+  /** Of a request: what it says of itself. */
+  readonly facts?: RequestFacts
 }
 
 export interface RunOptions<Body extends Inspected> {
@@ -137,7 +139,7 @@ async function judged<Body extends Inspected>(
   const subject: Subject = {
     phase,
     parts,
-    request: phase === 'input' ? { ...request, json: body.json } : request,
+    request: body.facts ?? request,
     response: status === null ? null : { json: body.json, status },
   }
   const { egress, now } = deps

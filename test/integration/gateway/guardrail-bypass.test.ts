@@ -136,3 +136,54 @@ test.serial('a key may stand in many objects, and in texts', async (t) => {
   const body = { ...say('{"a":1,"a":2}: "content": x'), tools: [{ a: ':', b: { a: '"a":' } }, { a: {} }, {}], metadata: {} }
   t.is((await ask({ input: [forbids('FORBIDDEN')], body })).status, 200)
 })
+
+const lists = (models: readonly string[], not = false) => one('modelWhitelist', { models, not })
+const rules = (models: readonly string[]) => one('modelRules', { rules: { defaults: models } })
+const named: readonly (readonly [what: string, asked: Asked])[] = [
+  ['the path of Gemini', { path: '/models/m:generateContent', body: { contents: [] } }],
+  ['the path of Azure', { path: '/deployments/m/chat/completions', body: { messages: [] } }],
+  ['the path of an engine', { path: '/engines/m/completions', body: { prompt: 'x' } }],
+  ['a path in another spelling', { path: '//%6dodels//%6D:generateContent', body: { contents: [] } }],
+  ['the second of a list', { path: '/chat/completions', body: { ...say('x', 'ok'), models: ['ok', 'm'] } }],
+]
+for (const [what, asked] of named)
+  test.serial(`the model is known from ${what}`, async (t) => {
+    for (const input of [lists(['ok']), lists(['m'], true), rules(['ok'])]) {
+      const denied = await ask({ ...asked, input: [input] })
+      t.is(denied.status, 446, denied.text)
+      t.regex(hooksOf(denied).before_request_hooks[0]?.checks[0]?.data?.['explanation'] as string, /The model m is/)
+    }
+    t.is(emulator.requests.length, 0)
+    t.not((await ask({ ...asked, input: [lists(['m', 'ok']), lists(['zz'], true), rules(['m', 'ok'])] })).status, 446)
+    t.is(emulator.requests.length, 1)
+  })
+
+test.serial('the model that a check put in the body is the one that is judged', async (t) => {
+  t.is((await ask({ input: [makes(say('x', 'other')), lists(['m'])] })).status, 446)
+})
+
+test.serial('an engine that is not enabled is not served, whatever the body says', async (t) => {
+  const answer = await ask({ provider: '@few', path: '/engines/bad/completions', body: { model: 'ok', prompt: 'x' } })
+  t.is(answer.status, 403, answer.text)
+  t.is(emulator.requests.length, 0)
+})
+
+const spelt: readonly (readonly [kind: string, path: string])[] = [
+  ['chatComplete', '/%63hat/completions'],
+  ['chatComplete', '/chat/%63ompletion%73'],
+  ['chatComplete', '/chat/completions/'],
+  ['chatComplete', '//chat//completions'],
+  ['chatComplete', '/chat%2fcompletions'],
+  ['stream-chatComplete', '/chat/completions/?x=1'],
+  ['messages', '/messages/'],
+  ['rerank', '/rerank/'],
+  ['moderate', '/%6Doderations'],
+]
+for (const [kind, path] of spelt)
+  test.serial(`a kind of request is known in any spelling: ${kind} ${path}`, async (t) => {
+    const body = { ...say('x'), stream: kind.startsWith('stream') }
+    t.is((await ask({ path, body, input: [one('allowedRequestTypes', { blockedTypes: [kind] })] })).status, 446)
+    t.is(emulator.requests.length, 0)
+    t.not((await ask({ path, body, input: [one('allowedRequestTypes', { allowedTypes: [kind] })] })).status, 446)
+    t.true(emulator.requests[0]?.url.endsWith(path), 'sent as it came')
+  })

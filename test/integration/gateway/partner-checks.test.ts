@@ -83,6 +83,7 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
       prompted: false,
       stream: false,
       model: 'm',
+      models: () => ['m'],
       provider: 'openai',
       metadata: {},
       header: () => undefined,

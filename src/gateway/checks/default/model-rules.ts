@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { check, notField, verdict } from '../check.ts'
-import { modelNames, modelsField } from './model-whitelist.ts'
+import { judgedModels, modelsField } from './model-whitelist.ts'
 
 const rulesField = z
   .strictObject({
@@ -16,7 +16,7 @@ const rulesField = z
 export const modelRules = check({
   id: 'default.modelRules',
   title: 'Model rules',
-  about: "Passes when the model is one that the request's metadata allow; without a rule for them the defaults count.",
+  about: 'Passes when every model that the request names is one that its metadata allow; without a rule for them the defaults count.',
   phases: ['input'],
   reads: 'request',
   fields: {
@@ -28,15 +28,14 @@ export const modelRules = check({
   ready: ({ rules: { defaults = [], metadata = {} }, not }) => ({
     judgesPrefix: false,
     run({ request }) {
-      const names = modelNames(request)
       const matched = Object.entries(metadata).flatMap(([key, byValue]) => {
         const value = Object.hasOwn(request.metadata, key) ? request.metadata[key] : undefined
         return value !== undefined && Object.hasOwn(byValue, value) ? [{ rule: `${key}:${value}`, models: byValue[value] ?? [] }] : []
       })
       const allowed = new Set(matched.length > 0 ? matched.flatMap(({ models }) => models) : defaults)
-      const found = names.some((name) => allowed.has(name))
+      const { passed, explanation } = judgedModels(request, allowed, not)
       const matchedRules = matched.map(({ rule }) => rule)
-      return verdict(found !== not, `The model ${request.model} is ${found ? '' : 'not '}in the list that applies.`, { matchedRules, not })
+      return verdict(passed, `${explanation} that applies.`, { matchedRules, not })
     },
   }),
 })

@@ -4,18 +4,31 @@ import { check, notField, verdict, type RequestFacts } from '../check.ts'
 /** A list of models, as requests name them. */
 export const modelsField = z.array(z.string().min(1).max(255)).min(1).max(1000)
 
-/** The model that a request names. Throws when it names none: then nothing can be said of it. */
-export function modelNames({ model }: RequestFacts): readonly string[] {
-  if (model === null) throw new Error('The request names no model.')
-  const slash = model.startsWith('@') ? model.indexOf('/') : -1
-  return slash === -1 ? [model] : [model, model.slice(slash + 1)]
+/** Whether a model is in a list, with or without its provider. */
+const isListed = (name: string, listed: ReadonlySet<string>): boolean => {
+  const slash = name.startsWith('@') ? name.indexOf('/') : -1
+  return listed.has(name) || (slash !== -1 && listed.has(name.slice(slash + 1)))
+}
+
+/**
+ * The verdict on the models of a request: all of them must be in the list; with `not`, none may be. Throws when it names none: then
+ * nothing can be said of it.
+ */
+export function judgedModels(request: RequestFacts, listed: ReadonlySet<string>, not: boolean) {
+  const names = request.models()
+  const [first] = names
+  if (first === undefined) throw new Error('The request names no model.')
+  const failing = names.find((name) => isListed(name, listed) === not)
+  const found = isListed(failing ?? first, listed)
+  return { passed: failing === undefined, explanation: `The model ${failing ?? first} is ${found ? '' : 'not '}in the list` }
 }
 
 /** Which models may be used. */
 export const modelWhitelist = check({
   id: 'default.modelWhitelist',
   title: 'Model allowlist',
-  about: 'Passes when the model of the request is in the list; with `not`, when it is not. A model is named with or without `@provider/`.',
+  about:
+    'Passes when every model that the request names, in its body, a form or its path, is in the list; with `not`, when none is. A model is named with or without `@provider/`.',
   phases: ['input'],
   reads: 'request',
   fields: { models: modelsField.meta({ description: 'Names of models.' }), not: notField },
@@ -24,8 +37,8 @@ export const modelWhitelist = check({
     return {
       judgesPrefix: false,
       run({ request }) {
-        const found = modelNames(request).some((name) => listed.has(name))
-        return verdict(found !== not, `The model ${request.model} is ${found ? '' : 'not '}in the list.`, { not })
+        const { passed, explanation } = judgedModels(request, listed, not)
+        return verdict(passed, `${explanation}.`, { not })
       },
     }
   },

@@ -35,6 +35,7 @@ export async function judge(
       prompted: false,
       stream: false,
       model: 'm',
+      models: () => ['m'],
       provider: 'openai',
       metadata: {},
       header: (name) => headers[name],
