@@ -102,6 +102,8 @@ export interface Check {
   readonly reads: 'text' | 'request'
   /** Whether it needs to read the body, so that one that cannot be read is refused. */
   readonly readsBody: boolean
+  /** Whether it can tell of any text, because it stops reading as soon as it knows; others do not tell of very long ones. */
+  readonly anyLength: boolean
   /** Whether it may change what it looks at. */
   readonly changes: boolean
   /** The milliseconds that a call to somebody else may take unless its parameters say otherwise; null: it calls nobody. */
@@ -121,7 +123,7 @@ export interface Check {
 type Shape = Readonly<Record<string, z.ZodType>>
 
 interface Definition<Fields extends Shape> extends Partial<
-  Pick<Check, 'since' | 'phases' | 'reads' | 'readsBody' | 'changes' | 'timeoutMs' | 'secrets' | 'urls' | 'basis'>
+  Pick<Check, 'since' | 'phases' | 'reads' | 'readsBody' | 'anyLength' | 'changes' | 'timeoutMs' | 'secrets' | 'urls' | 'basis'>
 > {
   readonly id: string
   readonly title: string
@@ -158,6 +160,7 @@ export function check<Fields extends Shape>(definition: Definition<Fields>): Che
     phases: ['input', 'output'],
     reads: 'text',
     readsBody: true,
+    anyLength: false,
     changes: false,
     secrets: [],
     urls: [],

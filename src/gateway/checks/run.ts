@@ -133,7 +133,8 @@ async function judged<Body extends Inspected>(
   if (check.definition.reads === 'text') {
     if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
     const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
-    if (characters > maxCharacters) throw new Error(`There is more to read than ${maxCharacters} characters.`)
+    if (characters > maxCharacters && !check.definition.anyLength)
+      throw new Error(`There is more to read than ${maxCharacters} characters.`)
     if (characters > manyCharacters) await turn()
   }
   const subject: Subject = {

@@ -7,4 +7,5 @@ export const characterCount = countCheck({
   noun: 'characters',
   most: 9_999_999,
   count: (text) => text.length,
+  anyLength: true,
 })

@@ -6,19 +6,23 @@ interface Counted {
   readonly title: string
   readonly noun: 'sentences' | 'words' | 'characters'
   readonly most: number
-  readonly count: (text: string) => number
+  /** Counts, and may stop as soon as there are more than `enough`. */
+  readonly count: (text: string, enough: number) => number
+  /** Whether that never takes long. */
+  readonly anyLength: boolean
 }
 
 const bound = (otherwise: number) => z.number().min(0).default(otherwise)
 
 /** A check of how long the texts are together. */
-export function countCheck({ id, title, noun, most, count }: Counted) {
+export function countCheck({ id, title, noun, most, count, anyLength }: Counted) {
   const suffix = noun.charAt(0).toUpperCase() + noun.slice(1)
   const [min, max] = [`min${suffix}`, `max${suffix}`]
   return check({
     id,
     title,
     about: `Passes when the texts together have at least \`${min}\` and at most \`${max}\` ${noun}.`,
+    anyLength,
     fields: {
       [min]: bound(0).meta({ description: `The least number of ${noun}.` }),
       [max]: bound(most).meta({ description: `The largest number of ${noun}.` }),
@@ -31,9 +35,13 @@ export function countCheck({ id, title, noun, most, count }: Counted) {
         judgesPrefix: !not && least === 0,
         reachesBack: 0,
         run(subject) {
-          const found = count(textOf(subject))
+          const found = count(textOf(subject), largest)
           const within = found >= least && found <= largest
-          return verdict(within !== not, `The text has ${found} ${noun}; ${least} to ${largest} are asked for.`, { not })
+          return verdict(
+            within !== not,
+            `The text has ${found > largest ? `more than ${largest}` : found} ${noun}; ${least} to ${largest} are asked for.`,
+            { not },
+          )
         },
       }
     },

@@ -13,4 +13,5 @@ export const sentenceCount = countCheck({
     for (const { segment } of segmenter.segment(text)) if (/\p{L}|\p{N}/u.test(segment)) sentences += 1
     return sentences
   },
+  anyLength: false,
 })

@@ -6,5 +6,11 @@ export const wordCount = countCheck({
   title: 'Word count',
   noun: 'words',
   most: 99_999,
-  count: (text) => text.match(/\S+/g)?.length ?? 0,
+  count(text, enough) {
+    const word = /\S+/g
+    let words = 0
+    while (words <= enough && word.test(text)) words += 1
+    return words
+  },
+  anyLength: true,
 })
