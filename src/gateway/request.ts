@@ -164,11 +164,13 @@ function assertServed({ provider, providerId }: Target, { name }: MatchedOperati
   )
 }
 
-/** `x-service-request-timeout`, in milliseconds, or else the config's, may shorten the installation's own. */
+/** `x-service-request-timeout`, in milliseconds, or else the config's, may shorten the installation's own; that of a locked config, too. */
 export function requestTimeout({ service }: CallerHeaders, config: ChosenConfig | null, settings: GatewaySettings): number {
   const asked = service.get('request-timeout')
-  if (asked === undefined || asked === '') return Math.min(config?.requestTimeoutMs ?? Infinity, settings.requestTimeoutMs)
-  if (/^[1-9]\d{0,8}$/.test(asked)) return Math.min(Number(asked), settings.requestTimeoutMs)
+  const configured = config?.requestTimeoutMs ?? Infinity
+  if (asked === undefined || asked === '') return Math.min(configured, settings.requestTimeoutMs)
+  const ceiling = config?.locked === true ? Math.min(configured, settings.requestTimeoutMs) : settings.requestTimeoutMs
+  if (/^[1-9]\d{0,8}$/.test(asked)) return Math.min(Number(asked), ceiling)
   throw new ApiError(
     'invalid_request',
     `x-service-request-timeout must be a whole number of milliseconds from 1 to 999999999, not ${JSON.stringify(asked.slice(0, 20))}.`,

@@ -60,7 +60,10 @@ const commonHeaders: readonly Json[] = [
   header('x-service-span-id', 'Its span in the trace.'),
   header('x-service-parent-span-id', 'The span above it.'),
   header('x-service-span-name', 'What to call the span.'),
-  header('x-service-request-timeout', 'Milliseconds after which the provider is given up, if that is sooner than the installation would.'),
+  header(
+    'x-service-request-timeout',
+    'Milliseconds after which the provider is given up, if that is sooner than the installation, or a config that the key is bound to, would.',
+  ),
   header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
   header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
   header('x-service-debug', '`false` keeps the bodies of request and answer out of the log.'),

@@ -15,6 +15,8 @@ export interface ChosenConfig extends ActiveConfig {
   readonly slug: string | null
   /** Whether it goes before what the request says of its target: it was asked for, or may not be overridden. */
   readonly binding: boolean
+  /** Whether the key may use no other, so that the request may not loosen what it bounds. */
+  readonly locked: boolean
 }
 
 export interface ChooseDeps {
@@ -40,19 +42,19 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
 function askedFor(slug: string, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig> {
   return after(stored(key, slug, deps), (view) => {
     if (view === null) throw unknownConfig(slug)
-    return usable({ ...view.active, slug: view.slug, binding: true })
+    return usable({ ...view.active, slug: view.slug, binding: true, locked: false })
   })
 }
 
-function started(view: ConfigView | null, { reference, locked: binding }: { reference: string; locked: boolean }): ChosenConfig {
+function started(view: ConfigView | null, { reference, locked: isLocked }: { reference: string; locked: boolean }): ChosenConfig {
   if (view === null) throw goneDefault(reference)
-  return usable({ ...view.active, slug: view.slug, binding })
+  return usable({ ...view.active, slug: view.slug, binding: isLocked, locked: isLocked })
 }
 
 /** The default is all that this key may use; to name it is no harm. */
 function locked(view: ConfigView | null, asked: string, reference: string): ChosenConfig {
   if (view === null) throw goneDefault(reference)
-  if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, binding: true })
+  if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, binding: true, locked: true })
   throw bound(`the config ${JSON.stringify(view.slug)}`)
 }
 
@@ -74,7 +76,7 @@ function inline(text: string, key: KeyView): ChosenConfig {
     const { path, message } = firstFault(parsed.error)
     throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
   }
-  const config = { ...compileConfig(parsed.data), slug: null, binding: true }
+  const config = { ...compileConfig(parsed.data), slug: null, binding: true, locked: false }
   checked.set(text, config)
   return config
 }

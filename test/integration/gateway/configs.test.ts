@@ -57,6 +57,7 @@ test.before(async () => {
     keys: {
       [keyThat('starts')]: starts('pc-stored'),
       [keyThat('is-bound')]: starts('pc-stored', true),
+      [keyThat('is-bound-to-slow')]: starts('pc-slow', true),
       [keyThat('is-lost')]: starts('pc-gone'),
       [keyThat('stores')]: { settings: effectiveSettings({ block_inline_config: true }, {}) },
       [keyThat('changes')]: starts('pc-model'),
@@ -201,6 +202,11 @@ test.serial('a config bounds the time', async (t) => {
   t.is(answer.status, 408)
   const shorter = await withConfig({ provider: '@stored', request_timeout: 20_000 }, undefined, { 'x-service-request-timeout': '30' })
   t.is(shorter.status, 408)
+  emulator.script({ behaviour: { delayMs: 500 } })
+  const more = { 'x-service-request-timeout': '60000' }
+  t.is((await chat({ 'x-service-api-key': keyThat('is-bound-to-slow'), ...more })).status, 408)
+  t.is((await chat({ 'x-service-api-key': keyThat('is-bound-to-slow'), 'x-service-config': 'pc-slow', ...more })).status, 408)
+  t.is((await withConfig('pc-slow', undefined, more)).status, 200)
 })
 
 test.serial('what the request says goes before a default, and not before a config that was asked for', async (t) => {
