@@ -60,9 +60,18 @@ export async function demandKeyDefaults(
 ): Promise<void> {
   await demandConfig(em, home, { reference: defaults?.config_id, param: 'defaults.config_id' })
   if (home.workspaceId === null) return
-  const { settings } = await em.findOneOrFail(Organisation, { id: home.organisationId })
-  const missing = missingMetadata(enforcedMetadata(settings).api_key_metadata_keys, mergeFields(before, defaults)?.metadata)
+  const missing = await missingKeyMetadata(em, home, mergeFields(before, defaults)?.metadata)
   if (missing !== null) throw lacksMetadata('API key', missing)
+}
+
+/** What the organisation asks of the metadata of a workspace's keys, and this metadata lacks; null: nothing. */
+export async function missingKeyMetadata(
+  em: EntityManager,
+  { organisationId }: Pick<Home, 'organisationId'>,
+  metadata: KeyDefaults['metadata'],
+): Promise<string | null> {
+  const { settings } = await em.findOneOrFail(Organisation, { id: organisationId })
+  return missingMetadata(enforcedMetadata(settings).api_key_metadata_keys, metadata)
 }
 
 interface Making {

@@ -4,7 +4,7 @@ import { expireKeys } from './expiry.jobs.ts'
 import { createApiKey, deleteApiKey, listApiKeys, readApiKey, rotateApiKey, updateApiKey } from './api-keys.routes.ts'
 import { keyScopes } from './key-scopes.ts'
 
-export { addKey } from './api-keys.ts'
+export { addKey, missingKeyMetadata } from './api-keys.ts'
 export { checkMayGrant, checkScopesFit } from './key-scopes.ts'
 
 /** The keys that callers of both planes show. */

@@ -8,7 +8,7 @@ import { addKey } from '../api-keys/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { Invite } from './invite.entity.ts'
-import { hashToken } from './invites.ts'
+import { demandNoMetadata, hashToken } from './invites.ts'
 import { User } from './user.entity.ts'
 
 /** One answer for every link that does not work, whatever the reason. */
@@ -61,6 +61,7 @@ async function joinWorkspaces(em: EntityManager, invite: Invite, { user, actor, 
     em.create(WorkspaceMember, { organisationId: invite.organisationId, workspaceId: id, userId: user.id, role })
     await em.flush()
     if (!invite.apiKeyScopes) continue
+    await demandNoMetadata(em, invite, 'token')
     const making = { actor: { ...actor, workspaceId: id }, deps, type: 'workspace-user', workspaceId: id } as const
     const { key, secret } = await addKey(em, making, {
       name: `Key of ${invite.email}`.slice(0, 255),

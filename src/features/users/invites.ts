@@ -7,7 +7,7 @@ import { ownOrigin } from '../../app/own-origin.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { checkMayGrant, checkScopesFit } from '../api-keys/index.ts'
+import { checkMayGrant, checkScopesFit, missingKeyMetadata } from '../api-keys/index.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { demandRank, findWorkspace } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
@@ -42,6 +42,7 @@ export async function addInvite(
   if (body.workspace_api_key_details !== undefined) {
     checkScopesFit('workspace-user', body.workspace_api_key_details.scopes)
     checkMayGrant(actor, body.workspace_api_key_details.scopes)
+    await demandNoMetadata(em, actor, 'workspace_api_key_details')
   }
   await demandNew(em, actor, { email: body.email, nowMs: deps.clock.now() })
   const token = newToken()
@@ -69,6 +70,14 @@ async function invitedWorkspaces(em: EntityManager, actor: Actor, { workspaces }
     found.push({ id: workspace.id, role })
   }
   return found
+}
+
+/** AB01 when the organisation asks for metadata: an invitation has none for the keys that it promises. */
+export async function demandNoMetadata(em: EntityManager, of: { readonly organisationId: string }, param: string): Promise<void> {
+  const missing = await missingKeyMetadata(em, of, undefined)
+  if (missing === null) return
+  const asked = `The organisation asks that the metadata of every API key holds ${JSON.stringify(missing)}, which keys of an invitation lack.`
+  throw new ApiError('AB01', `${asked} Invite without keys, and make the keys afterwards.`, { param })
 }
 
 /** An invitation that has run out makes room for a new one. */

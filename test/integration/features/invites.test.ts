@@ -151,6 +151,20 @@ test.serial('refused invitations', async (t) => {
   t.is((await control.call(acme.workspaceKey, 'POST', '/admin/users/invites', { email: 'x@example.com', role: 'member' })).status, 403)
 })
 
+test.serial('an invitation promises no key that would lack what the organisation asks of keys', async (t) => {
+  const promise = { workspaces: [{ id: 'side', role: 'member' }], workspace_api_key_details: { scopes: ['completions.write'] } }
+  const sent = await invite('early@example.com', promise)
+  const asks = (keys: unknown) => admin('PUT', '/admin/organisation', { settings: { api_key_metadata_keys: keys } })
+  t.is((await asks(['team'])).status, 200)
+  const unkept = await accept(tokenOf(sent))
+  t.like(errorOf(unkept), { code: 'AB01', param: 'token' })
+  t.regex(errorOf(unkept).message, /"team".*Invite without keys/)
+  t.like(errorOf(await invite('later@example.com', promise)), { code: 'AB01', param: 'workspace_api_key_details' })
+  t.is((await accept(tokenOf(await invite('later@example.com', { workspaces: promise.workspaces })))).status, 200)
+  t.is((await asks(null)).status, 200)
+  t.is((await accept(tokenOf(sent))).status, 200, 'nothing was done before')
+})
+
 test.serial('an invitation runs out after a week, and makes room for another', async (t) => {
   const sent = await invite('late@example.com')
   t.is((await invite('late@example.com')).status, 409)
