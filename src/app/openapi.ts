@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isConditional } from './http/etag.ts'
 import { errorSchema } from './openapi/error-schema.ts'
 import { type Example, withExamples } from './openapi/examples.ts'
 import { gatewayPaths } from './openapi/gateway-paths.ts'
@@ -101,6 +102,14 @@ function queryParameters({ query, aliases = {} }: Route, writer: SchemaWriter): 
 
 const renamed = (name: string) => (parameter: Json) => Object.assign({}, parameter, { name })
 
+const ifMatch: Json = {
+  in: 'header',
+  name: 'if-match',
+  required: false,
+  description: 'The ETag of the GET; the change is refused with 412 when somebody else has made one since.',
+  schema: { type: 'string' },
+}
+
 const conditions: Readonly<Partial<Record<Route['method'], Json>>> = {
   POST: {
     in: 'header',
@@ -109,13 +118,8 @@ const conditions: Readonly<Partial<Record<Route['method'], Json>>> = {
     description: 'For 24 hours the same request with the same key is done once, and answered alike.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
-  PUT: {
-    in: 'header',
-    name: 'if-match',
-    required: false,
-    description: 'The ETag of the GET; the change is refused with 412 when somebody else has made one since.',
-    schema: { type: 'string' },
-  },
+  PUT: ifMatch,
+  DELETE: ifMatch,
 }
 
 const headerParameters = ({ method }: Route): readonly Json[] => {
@@ -129,7 +133,7 @@ const failures = ({ body, path, method }: Route): readonly number[] => [
   403,
   ...(path.includes(':') ? [404] : []),
   ...(method === 'GET' ? [] : [409]),
-  ...(method === 'PUT' ? [412] : []),
+  ...(isConditional({ method }) ? [412] : []),
   ...(body === undefined ? [] : [413, 415]),
   503,
 ]

@@ -69,7 +69,7 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly form?: true
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
-  /** On a PUT: the path of the GET whose answer `If-Match` is about; its own path when absent. */
+  /** On a PUT or a DELETE: the path of the GET whose answer `If-Match` is about; its own path when absent. */
   readonly representation?: `/${string}`
   /** For callers without a key: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
   identify?(input: { readonly params: Params; readonly query: Query; readonly body: Body }, deps: Deps): Promise<Actor>

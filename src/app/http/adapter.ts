@@ -3,7 +3,7 @@ import type { Actor, Route } from '../route.ts'
 import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
 import { bodyReader } from './body.ts'
 import type { Context, Middleware } from './context.ts'
-import { etagOf, parseIfMatch, representations, type Representations } from './etag.ts'
+import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
 import type { Frame, Running } from './frame.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
@@ -112,7 +112,7 @@ const singleValues = (query: Context['query'], aliases: NonNullable<Route['alias
   Object.fromEntries(Object.entries(query).map(([name, value]) => [aliases[name] ?? name, Array.isArray(value) ? value.at(-1) : value]))
 
 function toIfMatch(ctx: Context, route: Route, paired: Representations): IfMatch | null {
-  const tags = route.method === 'PUT' ? parseIfMatch(ctx.get('if-match')) : null
+  const tags = isConditional(route) ? parseIfMatch(ctx.get('if-match')) : null
   return tags === null ? null : { tags, representation: paired.of(route) }
 }
 

@@ -6,18 +6,24 @@ import type { Route } from '../route.ts'
 
 /** Which answers have an ETag, and which one an `If-Match` is about. */
 export interface Representations {
-  /** The GET whose answer a PUT changes; null when there is none. */
-  of(put: Route): Route | null
+  /** The GET whose answer a PUT changes, or a DELETE ends; null when there is none. */
+  of(write: Route): Route | null
   /** Whether an editor may want to send the ETag of this GET back. */
   has(get: Route): boolean
 }
 
-/** Pairs every PUT with the GET of its path, or of the path that it names. */
+/** The methods of what may depend on an `If-Match`. */
+const conditional: ReadonlySet<Route['method']> = new Set(['PUT', 'DELETE'])
+
+/** Whether an `If-Match` counts for a route. */
+export const isConditional = ({ method }: Pick<Route, 'method'>): boolean => conditional.has(method)
+
+/** Pairs every PUT and DELETE with the GET of its path, or of the path that it names. */
 export function representations(features: readonly Feature[]): Representations {
   const routes = features.flatMap((feature) => feature.routes)
   const gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]))
-  const of = (put: Route) => gets.get(put.representation ?? put.path) ?? null
-  const paired = new Set(routes.filter(({ method }) => method === 'PUT').map(of))
+  const of = (write: Route) => gets.get(write.representation ?? write.path) ?? null
+  const paired = new Set(routes.filter(isConditional).map(of))
   return { of, has: (get) => paired.has(get) }
 }
 

@@ -25,7 +25,7 @@ export interface Request {
   readonly headers?: IncomingHttpHeaders
   /** Null: no Idempotency-Key, or no POST. */
   readonly repeatable: Repeatable | null
-  /** Null: no If-Match, or no PUT. */
+  /** Null: no If-Match, or neither a PUT nor a DELETE. */
   readonly ifMatch: IfMatch | null
   readonly callerOf: CallerOf
 }
@@ -63,13 +63,17 @@ async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handlin
     if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
     const answer = await handle(em, deps, { request, after })
     if (repeatable !== null) await remember(em, repeatable, { ...deps, answer })
-    return { answer, replayed: false, etag: ifMatch === null ? null : await currentEtag(em, deps, { request, ifMatch }) }
+    return {
+      answer,
+      replayed: false,
+      etag: ifMatch === null || route.method === 'DELETE' ? null : await currentEtag(em, deps, { request, ifMatch }),
+    }
   })
   return { performed, after }
 }
 
 /**
- * A PUT with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
+ * A write with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
  * its look at the ETag and its own change. All writes take this lock before any other, so that they cannot wait for each other.
  */
 async function holdWrites(em: EntityManager, { actor, ifMatch }: Request): Promise<void> {

@@ -18,7 +18,10 @@ export const createInviteBody = z
     workspace_api_key_details: z
       .strictObject({ scopes: z.array(z.string().max(100)).min(1).max(500) })
       .optional()
-      .meta({ description: 'Whoever accepts gets an API key with these scopes in each workspace. Not when `api_key_metadata_keys` asks for metadata of keys.' }),
+      .meta({
+        description:
+          'Whoever accepts gets an API key with these scopes in each workspace. Not when `api_key_metadata_keys` asks for metadata of keys.',
+      }),
   })
   .meta({ id: 'CreateInvite', description: 'Whom to invite, as what, and into which workspaces.' })
 

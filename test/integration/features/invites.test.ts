@@ -151,10 +151,11 @@ test.serial('refused invitations', async (t) => {
   t.is((await control.call(acme.workspaceKey, 'POST', '/admin/users/invites', { email: 'x@example.com', role: 'member' })).status, 403)
 })
 
+const asks = (keys: unknown) => admin('PUT', '/admin/organisation', { settings: { api_key_metadata_keys: keys } })
+
 test.serial('an invitation promises no key that would lack what the organisation asks of keys', async (t) => {
   const promise = { workspaces: [{ id: 'side', role: 'member' }], workspace_api_key_details: { scopes: ['completions.write'] } }
   const sent = await invite('early@example.com', promise)
-  const asks = (keys: unknown) => admin('PUT', '/admin/organisation', { settings: { api_key_metadata_keys: keys } })
   t.is((await asks(['team'])).status, 200)
   const unkept = await accept(tokenOf(sent))
   t.like(errorOf(unkept), { code: 'AB01', param: 'token' })

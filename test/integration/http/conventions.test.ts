@@ -139,6 +139,21 @@ test('two editors do not overwrite each other', async (t) => {
   t.is((await put('none', 'unquoted')).status, 400)
 })
 
+test('what was changed since it was read is not deleted', async (t) => {
+  const id = String(fieldsOf(await create('deleted', 'deleted'))['id'])
+  const remove = (tag: string) => ask('DELETE', `/api-keys/${id}`, { headers: { 'if-match': tag } })
+  const seen = String((await ask('GET', `/api-keys/${id}`)).headers['etag'])
+  t.is((await ask('PUT', `/api-keys/${id}`, { body: { name: 'changed' } })).status, 200)
+  const late = await remove(seen)
+  t.is(late.status, 412)
+  t.like(errorOf(late), { code: 'precondition_failed', param: 'if-match' })
+  t.is((await remove('unquoted')).status, 400)
+  const read = await ask('GET', `/api-keys/${id}`)
+  t.is(read.status, 200)
+  t.is((await remove(String(read.headers['etag']))).status, 200)
+  t.is((await ask('GET', `/api-keys/${id}`)).status, 404)
+})
+
 test('of ten editors at once one wins', async (t) => {
   const id = String(fieldsOf(await create('raced', 'raced'))['id'])
   const tag = String((await ask('GET', `/api-keys/${id}`)).headers['etag'])
