@@ -54,3 +54,25 @@ test.serial('texts are replaced wherever they are read', async (t) => {
   const sent = JSON.stringify(body).replace('card 1234', 'card #').replace('5678', '#').replace('as 1234', 'as #')
   t.deepEqual(emulator.requests[0]?.json, JSON.parse(sent))
 })
+
+const names = { blockedFunctionNames: ['rm'] }
+const tooled: readonly (readonly [refused: object, body: object, status: number])[] = [
+  [names, { tools: [{ type: 'custom', custom: { name: 'rm' } }] }, 446],
+  [names, { tools: [{ type: 'function', name: 'ls', function: { name: 'rm' } }] }, 446],
+  [names, { tools: [{ name: 'ls', input_schema: { name: 'rm' }, input_examples: [{ name: 'rm' }] }] }, 200],
+  [names, { tools: [{ functionDeclarations: [{ name: 'ls' }, { name: 'rm' }] }] }, 446],
+  [names, { tools: { function_declarations: [{ name: 'rm' }] } }, 446],
+  [names, { toolConfig: { tools: [{ toolSpec: { name: 'rm' } }] } }, 446],
+  [names, { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'rm' }] }] }, 446],
+  [names, { functions: [{ name: 'rm' }] }, 446],
+  [{ blockedTypes: ['google_search'] }, { tools: [{ functionDeclarations: [], googleSearch: {} }] }, 446],
+  [{ blockedTypes: ['googleSearch'] }, { tools: [{ google_search: {} }] }, 446],
+  [{ allowedTypes: ['function'] }, { tools: [{ functionDeclarations: [{ name: 'f' }] }] }, 200],
+  [{ allowedTypes: ['function'] }, { toolConfig: { tools: [{ toolSpec: { name: 'f' } }, { cachePoint: { type: 'default' } }] } }, 200],
+  [{ allowedTypes: ['function'] }, { tools: [{ codeExecution: {} }] }, 446],
+]
+for (const [tools, body, status] of tooled)
+  test.serial(`tools are found: ${JSON.stringify([tools, body])}`, async (t) => {
+    const input = [{ 'default.requestParametersCheck': { tools }, deny: true }]
+    t.is((await ask('/v1/echo', { input_guardrails: input }, { ...say('x'), ...body })).status, status)
+  })

@@ -8,15 +8,15 @@ const values = z.array(z.unknown()).max(1000).optional()
 /** Whether a value is refused. */
 type Rule = (value: unknown) => boolean
 
-const textsOf = (listed: readonly unknown[]): ReadonlySet<string | undefined> => new Set(listed.map((one) => JSON.stringify(one)))
+type Spelling = (value: unknown) => string | undefined
 
 /** Refuses what is blocked, and what is not among the allowed. */
-function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[]): Rule {
+function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[], spelled: Spelling = JSON.stringify): Rule {
   if (blocked.length === 0 && allowed === undefined) return () => false
-  const [no, yes] = [textsOf(blocked), allowed === undefined ? null : textsOf(allowed)]
+  const [no, yes] = [blocked, allowed].map((listed) => listed && new Set(listed.map((one) => spelled(one))))
   return (value) => {
-    const text = JSON.stringify(value)
-    return no.has(text) || (yes !== null && !yes.has(text))
+    const text = spelled(value)
+    return no?.has(text) === true || yes?.has(text) === false
   }
 }
 
@@ -24,25 +24,58 @@ function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[]):
 const maxNamed = 20
 
 /** What of a kind is refused, each once. */
-const refused = (found: readonly (string | null)[], isRefused: Rule, kind: string): readonly string[] =>
+const refused = (found: readonly string[], isRefused: Rule, kind: string): readonly string[] =>
   Array.from(new Set(found))
-    .filter((name) => name !== null && isRefused(name))
+    .filter((name) => isRefused(name))
     .slice(0, maxNamed)
     .map((name) => `${kind} ${name}`)
 
-/** The tools of a body, in the words of the OpenAI and of the Anthropic APIs: an Anthropic tool without a type is a function. */
-function toolsOf(json: Fields): readonly { readonly type: string; readonly name: string | null }[] {
-  const tools = Array.isArray(json['tools']) ? json['tools'].filter(isFields) : []
-  const functions = Array.isArray(json['functions']) ? json['functions'].filter(isFields) : []
+interface Tool {
+  readonly types: readonly string[]
+  readonly names: readonly string[]
+}
+
+/** The tools of a body, in the words of any of the APIs. */
+function toolsOf(json: Fields): readonly Tool[] {
+  const { tools, functions, toolConfig, tool_config: config } = json
+  const lists = [tools, ...[toolConfig, config].map((held) => (isFields(held) ? held['tools'] : undefined))]
   return [
-    ...tools.map((tool) => {
-      const { type, name, function: inner } = tool
-      const named = isFields(inner) ? inner['name'] : name
-      return { type: typeof type === 'string' ? type : 'function', name: typeof named === 'string' ? named : null }
-    }),
-    ...functions.map(({ name }) => ({ type: 'function', name: typeof name === 'string' ? name : null })),
+    ...lists.flatMap((list) => toolsIn(list).map(toolOf)),
+    ...toolsIn(functions).map((tool): Tool => ({ types: ['function'], names: toolOf(tool).names })),
   ]
 }
+
+const toolsIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : isFields(value) ? [value] : [])
+
+/**
+ * A tool says its type, or is named by it (`googleSearch: {}`). A function stands in the tool itself, in a field of it, or in a list.
+ */
+function toolOf(tool: Fields): Tool {
+  const { type, name } = tool
+  const held = Object.entries(tool).filter(([key, value]) => typeof value === 'object' && value !== null && !described.has(key))
+  const named = [name, ...held.flatMap(([, value]) => toolsIn(value).map((inner) => inner['name']))]
+  const types = typeof type === 'string' ? [type] : typeof name === 'string' ? ['function'] : held.map(([key]) => typeNames.get(key) ?? key)
+  return { types: types.length === 0 ? ['function'] : types, names: named.filter((one) => typeof one === 'string') }
+}
+
+/** What tells more of a tool, and holds none. */
+const described: ReadonlySet<string> = new Set([
+  'parameters',
+  'input_schema',
+  'input_examples',
+  'cache_control',
+  'cachePoint',
+  'user_location',
+])
+
+/** Fields that hold functions, under the one name that all functions have. */
+const typeNames: ReadonlyMap<string, string> = new Map(
+  ['functionDeclarations', 'function_declarations', 'toolSpec'].map((key) => [key, 'function'] as const),
+)
+
+/** `googleSearch` and `google_search` are one. */
+const typeText = (value: unknown): string | undefined =>
+  JSON.stringify(typeof value === 'string' ? value.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : value)
 
 /** Which parameters, values and tools a request may have. */
 export const requestParametersCheck = check({
@@ -68,7 +101,7 @@ export const requestParametersCheck = check({
   },
   ready({ tools, params }) {
     const [types, functions] = [
-      ruleOf(tools.blockedTypes, tools.allowedTypes),
+      ruleOf(tools.blockedTypes, tools.allowedTypes, typeText),
       ruleOf(tools.blockedFunctionNames, tools.allowedFunctionNames),
     ]
     const keys = ruleOf(params.blockedKeys, params.allowedKeys)
@@ -82,12 +115,12 @@ export const requestParametersCheck = check({
         const found = toolsOf(body)
         const failures = [
           ...refused(
-            found.map(({ type }) => type),
+            found.flatMap((tool) => tool.types),
             types,
             'tool type',
           ),
           ...refused(
-            found.map(({ name }) => name),
+            found.flatMap((tool) => tool.names),
             functions,
             'function',
           ),
