@@ -47,13 +47,29 @@ export function createHttpServer(handle: RequestListener): Server {
   return server
 }
 
+type Fault = readonly [code: ErrorCode, message: string]
+
 /** What Node's parser lets through and we do not. */
-function faultOf({ rawHeaders, httpVersionMinor }: IncomingMessage): readonly [code: ErrorCode, message: string] | null {
+function faultOf({ rawHeaders, httpVersionMinor, url = '' }: IncomingMessage): Fault | null {
   if (rawHeaders.length > maxHeaders * 2) return ['headers_too_large', `More than ${maxHeaders} header lines came.`]
   const hosts = countHosts(rawHeaders)
   // Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word.
   if (hosts > 1) return ['invalid_request', 'More than one Host header came.']
-  return hosts === 0 && httpVersionMinor > 0 ? ['invalid_request', 'The Host header is missing.'] : null
+  if (hosts === 0 && httpVersionMinor > 0) return ['invalid_request', 'The Host header is missing.']
+  // A fragment is the client's own; a server that cuts it off would see another path than we do.
+  if (url.includes('#')) return ['invalid_request', 'A request target holds no "#". Send it as %23.']
+  return codingFault(rawHeaders)
+}
+
+/** Of `gzip, chunked` Node takes the chunks off, and would hand on what is still compressed as if it were not (RFC 9112 section 6.1). */
+function codingFault(rawHeaders: readonly string[]): Fault | null {
+  let codings = ''
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 17 && rawHeaders[at]?.toLowerCase() === 'transfer-encoding') codings += `, ${rawHeaders[at + 1]}`
+  if (codings === '' || codings === ', chunked' || /^, chunked$/i.test(codings)) return null
+  return /, *chunked$/i.test(codings)
+    ? ['not_implemented', 'The only transfer-encoding that is understood is chunked.']
+    : ['invalid_request', 'The transfer-encoding of a request must end with chunked.']
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

@@ -74,6 +74,15 @@ test(refuses, 'two content-lengths', post('content-length: 4\r\ncontent-length: 
 test(refuses, 'a list of content-lengths', post('content-length: 4, 4', 'abcd'), 400, 'invalid_request')
 test(refuses, 'a signed content-length', post('content-length: +4', 'abcd'), 400, 'invalid_request')
 test(refuses, 'an unknown transfer-encoding', post('transfer-encoding: xchunked', 'abcd'), 400, 'invalid_request')
+test(refuses, 'gzip before chunked', post('transfer-encoding: gzip, chunked', '0\r\n\r\n'), 501, 'not_implemented')
+test(
+  refuses,
+  'gzip and chunked in two lines',
+  post('transfer-encoding: gzip\r\ntransfer-encoding: chunked', '0\r\n\r\n'),
+  501,
+  'not_implemented',
+)
+test(refuses, 'a fragment', 'GET /v1/completions#a HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'invalid_request')
 test(refuses, 'chunked twice', post('transfer-encoding: chunked, chunked', '0\r\n\r\n'), 400, 'invalid_request')
 test(refuses, 'chunked not last', post('transfer-encoding: chunked, identity', '0\r\n\r\n'), 400, 'invalid_request')
 test(refuses, 'a space before the colon', post('transfer-encoding : chunked', '0\r\n\r\n'), 400, 'invalid_request')
