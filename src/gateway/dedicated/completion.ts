@@ -19,7 +19,7 @@ export const completionBody = z
     max_tokens: nullable(z.int().min(0)),
     n: nullable(z.int().min(1).max(128)),
     presence_penalty: nullable(penalty),
-    seed: nullable(z.number().min(-seedBound).max(seedBound)),
+    seed: nullable(z.number().min(-seedBound).max(seedBound).refine(Number.isInteger, 'must be a whole number')),
     stop: nullable(z.union([z.string(), z.array(z.string()).min(1).max(4)])),
     stream: nullable(z.boolean()),
     stream_options: nullable(z.looseObject({ include_usage: z.boolean().optional() })),

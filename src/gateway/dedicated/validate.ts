@@ -13,7 +13,7 @@ export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   promptComplete: promptRequest,
 }
 
-export const querySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
+export const querySchemas: Readonly<Partial<Record<Operation, z.ZodObject>>> = {
   listThreadMessages: threadMessagesQuery,
   listBatches: batchesQuery,
   listFinetunes: fineTuningQuery,
@@ -29,13 +29,18 @@ export function validateBody(operation: Operation, body: unknown): void {
 /** Checks a query string (without `?`); throws like `validateBody`. */
 export function validateQuery(operation: Operation, search: string): void {
   const schema = querySchemas[operation]
-  if (schema !== undefined) check(schema, queryRecord(new URLSearchParams(search)))
+  if (schema !== undefined) check(schema, queryRecord(new URLSearchParams(search), schema))
 }
 
-/** `include` comes as `include=a&include=b`, `include[]=a`, `include[0]=a` or `include=a,b`: all mean a list. */
-function queryRecord(search: URLSearchParams): Record<string, unknown> {
+/**
+ * `include` comes as `include=a&include=b`, `include[]=a`, `include[0]=a` or `include=a,b`: all mean a list. Of any other parameter that
+ * is judged a provider may take the first or the last, so it comes once.
+ */
+function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<string, unknown> {
   const record: Record<string, unknown> = {}
   for (const [name, value] of search) {
+    if (name in record && name !== 'include' && Object.hasOwn(shape, name))
+      throw new ApiError('invalid_request', `${name} came twice in the query. Send it once.`, { param: name })
     if (!/^include(?:\[\d*\])?$/.test(name)) record[name] = value
     else record['include'] = [...(Array.isArray(record['include']) ? record['include'] : []), ...value.split(',')]
   }

@@ -24,6 +24,7 @@ test('best_of with stream', refuses, 'complete', { ...completion, best_of: 2, st
 test('n of 0', refuses, 'complete', { ...completion, n: 0 }, 'n', /at least 1.*Got 0/)
 test('n of 129', refuses, 'complete', { ...completion, n: 129 }, 'n', /at most 128/)
 test('n of 1.5', refuses, 'complete', { ...completion, n: 1.5 }, 'n', /1\.5/)
+test('a seed of 1.5', refuses, 'complete', { ...completion, seed: 1.5 }, 'seed', /whole number/)
 test('logprobs of 6', refuses, 'complete', { ...completion, logprobs: 6 }, 'logprobs', /at most 5/)
 test('temperature of 2.1', refuses, 'complete', { ...completion, temperature: 2.1 }, 'temperature', /at most 2.*Got 2\.1/)
 test('top_p below 0', refuses, 'complete', { ...completion, top_p: -0.1 }, 'top_p', /at least 0/)
@@ -56,6 +57,7 @@ test(
 )
 test('limit 0', refuses, 'listBatches', 'limit=0', 'limit', /at least 1/)
 test('limit 101', refuses, 'listThreadMessages', 'limit=101', 'limit', /at most 100.*101/)
+test('limit twice', refuses, 'listBatches', 'limit=500&limit=5', 'limit', /twice/)
 test('limit abc', refuses, 'listBatches', 'limit=abc', 'limit', /whole number.*abc/)
 test('order up', refuses, 'listThreadMessages', 'order=up', 'order', /asc, desc.*up/)
 test('include of something else', refuses, 'getModelResponse', 'include[]=nothing', 'include.0', /file_search_call\.results/)
@@ -97,7 +99,7 @@ test('nulls where the specification allows them', accepts, 'complete', {
 })
 test('token prompts and unknown parameters', accepts, 'complete', { model: 'm', prompt: [[1, 2], [3]], some_new_parameter: { a: 1 } })
 test('a fine-tuning job', accepts, 'createFinetune', job)
-test('a page', accepts, 'listBatches', 'limit=100&after=batch_1&custom=1')
+test('a page', accepts, 'listBatches', 'limit=100&after=batch_1&custom=1&custom=2')
 test(
   'includes in each spelling',
   accepts,
