@@ -152,7 +152,7 @@ export class Relay implements EgressHandler, Member {
     const headers = answerHeaders(this.#rawHeaders, prefixes)
     if (this.#expected !== -1 || !mayBeChunked(res, this.#status)) dropTrailerHeader(headers)
     for (const part of ownHeaders) headers.push(part)
-    if (headerValue(headers, 'x-request-id') === undefined) headers.push('x-request-id', requestId)
+    addRequestId(headers, requestId)
     res.sendDate = false
     try {
       res.writeHead(this.#status, this.#statusMessage, headers)
@@ -270,6 +270,13 @@ function pairs(flat: readonly string[]): [string, string][] {
 /** Whether Node may send this answer in chunks, and so with trailers. */
 function mayBeChunked(res: ServerResponse, status: number): boolean {
   return res.req.httpVersionMinor > 0 && res.req.method !== 'HEAD' && status !== 204 && status !== 304
+}
+
+/** OpenAI's clients read the one header, Anthropic's the other; a provider's own stays. */
+function addRequestId(headers: string[], requestId: string): void {
+  const [hasOne, hasOther] = [headerValue(headers, 'x-request-id') !== undefined, headerValue(headers, 'request-id') !== undefined]
+  if (!hasOne) headers.push('x-request-id', requestId)
+  if (!hasOther) headers.push('request-id', requestId)
 }
 
 /** Node takes a `Trailer` header in a chunked answer only. */
