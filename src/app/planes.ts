@@ -77,6 +77,7 @@ function openTokens({ config, egress, clock, level }: Deps, snapshot: LiveSnapsh
     prefixes: ['service', ...config.headerAliases],
     explains: () => level.atLeast('1.12.0'),
     reads: () => level.atLeast('1.7.3'),
+    chosenKeys: chosenKeys(config),
   })
 }
 

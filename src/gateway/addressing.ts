@@ -62,7 +62,7 @@ function withDetails(config: ChosenConfig, said: Addressing): Addressing {
 }
 
 function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | null): Addressing {
-  const named = service.get('provider') ?? null
+  const named = present(service.get('provider'))
   const virtualKey = service.get('virtual-key') ?? ''
   const stored =
     virtualKey !== ''
@@ -80,6 +80,9 @@ function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | n
     fields: noFields,
   }
 }
+
+/** An empty header, as of an unset variable, says nothing. */
+const present = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value)
 
 /** A prompt's own provider, unless the model names one. */
 const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: NamedOtherwise): Addressing => ({

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../lib/errors.ts'
 
 /** Headers that end at each hop: RFC 9110 section 7.6.1. `te` describes a hop's framing too. */
@@ -202,6 +203,18 @@ export function answerHeaders(raw: readonly string[], prefixes: readonly string[
   }
   return headers
 }
+
+/** What a header value says: on the wire it is latin1, and clients put UTF-8 into it. */
+export function valueText(value: string): string {
+  if (!beyondAscii.test(value)) return value
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
+}
+
+/** A text as a header value, in the bytes of UTF-8. */
+export const textValue = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text)
+
+const beyondAscii = /[\u0080-\uffff]/
 
 /** The first value of a header in a flat list; the name in lower case. */
 export function headerValue(raw: readonly string[], name: string): string | undefined {

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { tokenScopes } from '../lib/scopes.ts'
 import { noteRefusal } from './auth/token-refusals.ts'
 import type { Tokens } from './auth/tokens.ts'
-import { looksLikeToken, tokenFault } from './auth/verify-token.ts'
+import { tokenFault } from './auth/verify-token.ts'
 import type { KeyView, Snapshot } from './doors.ts'
 import type { CallerHeaders, KeyHeader } from './headers.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -92,7 +92,7 @@ function tryNext(search: Search, index: number, refused: ApiError | null): Maybe
   const { candidates, deps } = search
   const secret = candidates[index]
   if (secret === undefined) throw nothingFound(deps, refused)
-  if (deps.tokens !== undefined && looksLikeToken(secret)) return tryToken(search, index, deps.tokens)
+  if (deps.tokens?.isToken(secret) === true) return tryToken(search, index, deps.tokens)
   const settle = (key: KeyView | null): MaybePromise<FoundKey> =>
     key === null ? tryNext(search, index + 1, refused) : { key: unexpired(key, deps.metrics), secret }
   const found = deps.snapshot.key(secret)
@@ -164,10 +164,30 @@ export function withoutOwnKeys(forward: readonly string[], { isOwnKey }: Caller)
   return kept ?? forward
 }
 
-/** Refuses a query that holds a key of ours: it would go to the provider, and into its logs. */
-export function refuseKeyInQuery(search: string, { isOwnKey }: Caller): void {
+/** No key of ours is shorter: `INIT_*` demands as much. */
+const shortestKey = 32
+
+/** The name of the parameter of a query that holds a key of ours, which would go to the provider and into its logs; else null. */
+export function keyInQuery(search: string, { isOwnKey }: Caller): string | null {
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!isOwnKey(value)) continue
-    throw new ApiError('invalid_request', 'A Gatehouse key must not stand in the query. Put it in x-service-api-key.', { param: name })
+    if (isOwnKey(value)) return name
+    if (name.length >= shortestKey && isOwnKey(name)) return 'query'
+  }
+  return null
+}
+
+/** The path without the segments that are a key of ours; the same path when there is none. */
+export function withoutKeySegments(path: string, { isOwnKey }: Caller): string {
+  if (path.length <= shortestKey) return path
+  const isKey = (segment: string) => segment.length >= shortestKey && isOwnKey(decoded(segment))
+  const segments = path.split('/')
+  return segments.some(isKey) ? segments.map((segment) => (isKey(segment) ? '[removed]' : segment)).join('/') : path
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
   }
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts'
-import type { CallerHeaders } from './headers.ts'
+import { type CallerHeaders, valueText } from './headers.ts'
 
 /** What a request says of itself for tracing. */
 export interface Trace {
@@ -9,7 +9,8 @@ export interface Trace {
   readonly spanName: string | null
 }
 
-const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/
+/** Neither the version ff nor an id of zeros is valid; what stands behind the flags belongs to versions to come. */
+const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?![^-])/
 const maxIdLength = 255
 
 /** The caller's trace id, else the one of W3C `traceparent`, else the request id. */
@@ -23,8 +24,9 @@ export function readTrace(headers: CallerHeaders, requestId: string, parent: str
   }
 }
 
-const short = (value: string | undefined): string | undefined =>
-  value === undefined || value === '' ? undefined : value.slice(0, maxIdLength)
+const short = (value: string | undefined): string | undefined => (value === undefined || value === '' ? undefined : cut(valueText(value)))
+
+const cut = (text: string): string => (text.length <= maxIdLength ? text : text.slice(0, maxIdLength).toWellFormed())
 
 const empty: Readonly<Record<string, string>> = {}
 
@@ -36,7 +38,7 @@ export function readMetadata(headers: CallerHeaders, inherited: Readonly<Record<
   const text = headers.service.get('metadata')
   if (text === undefined || text === '') return inherited
   const merged: Record<string, string> = { ...inherited }
-  const entries = parseFlat(text)
+  const entries = parseFlat(valueText(text))
   if (entries.length > 64) throw invalid('holds more than 64 keys')
   for (const [name, value] of entries) {
     if (name.length > 128) throw invalid(`has a key of more than 128 characters: ${name.slice(0, 40)}…`)

@@ -19,7 +19,7 @@ import type { Target } from './target.ts'
 export interface Progress {
   readonly exchange: Exchange
   /** Path and query below `/v1`. */
-  readonly path: string
+  path: string
   /** The path that goes on to the provider, when it is another one. */
   upstreamPath: string
   /** The prompt that the request named. */
@@ -92,4 +92,16 @@ export function known<T>(part: T | null): T {
 }
 
 /** Whether the caller lets the log keep bodies. */
-export const keepsBodies = (progress: Progress): boolean => progress.headers?.service.get('debug') !== 'false'
+export function keepsBodies({ headers }: Progress): boolean {
+  const debug = headers?.service.get('debug')
+  return debug === undefined || debug === '' || debug.toLowerCase() === 'true'
+}
+
+/** Who means to keep bodies out of the log must not learn later that they are in it. Throws `invalid_request`. */
+export function checkDebug({ service }: CallerHeaders): void {
+  const debug = service.get('debug')
+  if (debug === undefined || /^(?:true|false)?$/i.test(debug)) return
+  throw new ApiError('invalid_request', `x-service-debug must be true or false, not ${JSON.stringify(debug.slice(0, 20))}.`, {
+    param: 'x-service-debug',
+  })
+}

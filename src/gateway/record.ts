@@ -1,6 +1,6 @@
 import { loggedHooks } from './checks/hook-results.ts'
 import type { ExchangeBodies, ExchangeRecord, KeyView, LoggedPrompt, Usage } from './doors.ts'
-import { type CallerHeaders, loggedHeaders } from './headers.ts'
+import { type CallerHeaders, loggedHeaders, valueText } from './headers.ts'
 import { type Ending, keepsBodies, type Progress } from './progress.ts'
 import { withoutCredential } from './redact.ts'
 import type { RelayResult } from './relay.ts'
@@ -64,7 +64,7 @@ function saidOfUs(headers: CallerHeaders | null): Readonly<Record<string, string
   const said: Record<string, string> = {}
   for (const name of loggedNames) {
     const value = headers?.service.get(name)
-    if (value !== undefined) said[`x-service-${name}`] = value
+    if (value !== undefined) said[`x-service-${name}`] = valueText(value)
   }
   return said
 }

@@ -7,9 +7,9 @@ import { validateBody, validateQuery } from './dedicated/validate.ts'
 import type { ChosenConfig } from './config/choose.ts'
 import type { Snapshot } from './doors.ts'
 import type { CallerHeaders } from './headers.ts'
-import { refuseKeyInQuery } from './identify.ts'
+import { keyInQuery, withoutKeySegments } from './identify.ts'
 import { type MatchedOperation, matchOperation } from './operation.ts'
-import { known, type Progress } from './progress.ts'
+import { checkDebug, known, type Progress } from './progress.ts'
 import { expandPrompt } from './prompts/expand.ts'
 import { signsBody } from './send.ts'
 import type { GatewaySettings } from './settings.ts'
@@ -37,8 +37,23 @@ export function checkRequestLine(progress: Progress): void {
   if ((path.includes('.') || path.includes('%2')) && dotSegment.test(path))
     throw new ApiError('invalid_request', 'The path must not hold the segments "." or "..".', { param: 'path' })
   progress.operation = matchOperation(method, path)
-  if (at !== -1) refuseKeyInQuery(progress.path.slice(at + 1), known(progress.caller))
+  refuseOwnKey(progress, path)
+  checkDebug(known(progress.headers))
   if (progress.operation.name !== 'proxy') validateQuery(progress.operation.name, at === -1 ? '' : progress.path.slice(at + 1))
+}
+
+/** A key of ours would go to the provider, and into its logs; ours keep the path without it. */
+function refuseOwnKey(progress: Progress, path: string): void {
+  const caller = known(progress.caller)
+  const search = progress.path.slice(path.length)
+  const param = search === '' ? null : keyInQuery(search.slice(1), caller)
+  const kept = withoutKeySegments(path, caller)
+  if (param === null && kept === path) return
+  progress.path = kept + (param === null ? search : '?[removed]')
+  const where = param === null ? 'path' : 'query'
+  throw new ApiError('invalid_request', `A Gatehouse key must not stand in the ${where}. Put it in x-service-api-key.`, {
+    param: param ?? 'path',
+  })
 }
 
 /**

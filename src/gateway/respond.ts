@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import { anthropicErrorBody, type ApiError, errorBody, retryHeaders } from '../lib/errors.ts'
 import type { Exchange } from './exchange.ts'
+import { textValue } from './headers.ts'
 import { callerDialect, type CallerDialect } from './operation.ts'
 
 /** How long a client may go on sending a body that was answered already, altogether and without a byte. */
@@ -19,7 +20,7 @@ export interface AnswerFacts {
 export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   const headers = [
     `${prefix}trace-id`,
-    facts.traceId,
+    textValue(facts.traceId),
     `${prefix}request-id`,
     facts.requestId,
     `${prefix}retry-attempt-count`,

@@ -64,12 +64,14 @@ async function stored(request: TargetRequest, addressing: StoredAddressing, from
   assertUsable(view, reference)
   const provider = catalogRow(view.provider, reference.param)
   assertSameHost(addressing, view, provider)
+  const credential = withDetails(view, provider, addressing.fields)
+  if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider)) throw keyless(reference)
   const ours = fromModel !== null && fromModel.slug === view.slug
   return {
     providerId: view.provider,
     provider,
     view,
-    credential: withDetails(view, provider, addressing.fields),
+    credential,
     customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
     customHeaders: view.customHeaders,
     model: ours ? fromModel.model : request.model,
@@ -223,6 +225,9 @@ const noCredential = (name: string) =>
       param: 'authorization',
     },
   )
+
+const keyless = ({ slug, param }: Reference) =>
+  new ApiError('missing_credential', `The provider @${slug} has no key. Store one with its integration.`, { param })
 
 const needsVirtualKey = () =>
   new ApiError('missing_credential', 'This endpoint needs a stored credential: send x-service-virtual-key.', {

@@ -1,6 +1,5 @@
 import type { KeyView } from '../../gateway/doors.ts'
 import { sortHeaders } from '../../gateway/headers.ts'
-import { looksLikeToken } from '../../gateway/auth/verify-token.ts'
 import { findKey, lacks, onlyReads, type IdentifyDeps } from '../../gateway/identify.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { tokenScopes } from '../../lib/scopes.ts'
@@ -22,7 +21,7 @@ export const callerOf =
   ({ snapshot, tokens }: Pick<Running, 'snapshot' | 'tokens'>): CallerOf =>
   async (secret) => {
     try {
-      const key = await (looksLikeToken(secret) ? tokens.caller(secret) : snapshot.key(secret))
+      const key = await (tokens.isToken(secret) ? tokens.caller(secret) : snapshot.key(secret))
       return key === null || key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now()) ? null : key
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return null

@@ -66,7 +66,10 @@ const commonHeaders: readonly Json[] = [
   ),
   header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
   header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
-  header('x-service-debug', '`false` keeps the bodies of request and answer out of the log.'),
+  header(
+    'x-service-debug',
+    '`false`, in any case, keeps the bodies of request and answer out of the log; any value but that and `true` is refused.',
+  ),
 ]
 
 const targetHeaders: readonly Json[] = [

@@ -10,7 +10,7 @@ export const providerKey = z
   .trim()
   .min(1)
   .max(65_536)
-  .refine((key) => isStorable(key) && !/[^\t\n\r\x20-\x7e\x80-\xff]/.test(key), 'Control characters are not allowed.')
+  .refine((key) => isStorable(key) && !/[^\t\n\r\x20-\x7e\x80-\xff]/.test(key), 'Only characters that a header can carry are allowed.')
   .refine((key) => !/[\r\n]/.test(key) || /^(?:-----BEGIN |\{)/.test(key), 'Line breaks are only allowed in a PEM or JSON document.')
   .meta({ description: 'The provider key. It is stored encrypted and never shown again.' })
 

@@ -7,10 +7,12 @@ import { createExpiringCache, type Expiring } from './expiring-cache.ts'
 import { organisationOf, readClaims, type ClaimPrefixes, type TokenClaims } from './token-claims.ts'
 import { noteRefusal } from './token-refusals.ts'
 import { toKeyView } from './token-view.ts'
-import { readUnverified, tokenFault, verifyToken, type VerifyDeps } from './verify-token.ts'
+import { looksLikeToken, readUnverified, tokenFault, verifyToken, type VerifyDeps } from './verify-token.ts'
 
 /** Callers that show a JSON Web Token of their organisation's issuer instead of an API key. */
 export interface Tokens {
+  /** Whether a credential is to be taken for a token: by its form, unless it is a key that the operator chose. */
+  isToken(secret: string): boolean
   /**
    * The caller as a key. Synchronous for a token that was seen before, and rejects (throws) with what is wrong: `unauthorized`,
    * `expired_key`, `forbidden`, `dependency_unavailable`.
@@ -25,6 +27,8 @@ export interface TokensOptions extends VerifyDeps {
   readonly explains: () => boolean
   /** Whether tokens hold the scopes that read and list. */
   readonly reads: () => boolean
+  /** Keys that the operator chose, which may be of any form. */
+  readonly chosenKeys: ReadonlySet<string>
 }
 
 interface State extends TokensOptions {
@@ -47,6 +51,7 @@ const recheckMs = 30_000
 export function createTokens(options: TokensOptions): Tokens {
   const state: State = { ...options, verified: createExpiringCache<TokenClaims>(maxTokens), views: new WeakMap() }
   return {
+    isToken: (secret) => looksLikeToken(secret) && !options.chosenKeys.has(secret),
     caller(token) {
       try {
         const found = identify(state, token)

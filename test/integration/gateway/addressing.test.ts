@@ -42,6 +42,12 @@ test.serial(
   'Bearer sk-stored-mine',
 )
 test.serial('a virtual key', found, { ...keyOnly, 'x-service-virtual-key': 'mine' }, 'Bearer sk-stored-mine')
+test.serial('an empty provider, and one in the model', async (t) => {
+  const body = JSON.stringify({ model: '@mine/m', messages: [{ role: 'user', content: 'hi' }] })
+  const headers = { ...keyOnly, 'x-service-provider': '', 'content-type': 'application/json' }
+  const answer = await send(`${bed.origin}/v1/chat/completions`, { method: 'POST', headers, body })
+  t.is(answer.status, 200, answer.text)
+})
 test.serial('an alias', found, { 'x-portkey-api-key': workspaceKey, 'x-portkey-virtual-key': 'mine' }, 'Bearer sk-stored-mine')
 test.serial('another kind of credential', found, { ...keyOnly, 'x-service-provider': '@claude' }, 'sk-stored-claude')
 

@@ -212,6 +212,18 @@ test.serial('a traceparent gives the trace id', async (t) => {
   t.is(answer.headers['x-service-trace-id'], '0af7651916cd43dd8448eb211c80319c')
 })
 
+for (const traceparent of [
+  '00-00000000000000000000000000000000-b7ad6b7169203331-01',
+  '00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01',
+  'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+])
+  test.serial(`a traceparent that is not valid gives none: ${traceparent}`, async (t) => {
+    const log = bed.nextLog()
+    const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, traceparent } })
+    t.is(answer.headers['x-service-trace-id'], answer.headers['x-service-request-id'])
+    t.is((await log).record.parentSpanId, null)
+  })
+
 test.serial('an exchange is logged with what it was and what it took', async (t) => {
   const log = bed.nextLog()
   const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
@@ -236,9 +248,60 @@ test.serial('an exchange is logged with what it was and what it took', async (t)
   t.false(JSON.stringify(record).includes('sk-'))
 })
 
-test.serial('bodies stay out of the log when the caller says so', async (t) => {
+for (const debug of ['false', 'FALSE', 'False'])
+  test.serial(`bodies stay out of the log when the caller says so: ${debug}`, async (t) => {
+    const log = bed.nextLog()
+    await sendJson(`${bed.origin}/v1/embeddings`, { ...auth, 'x-service-debug': debug }, { model: 'm', input: 'x' })
+    const { bodies } = await log
+    t.deepEqual(bodies, { request: null, response: null, requestTruncated: false, responseTruncated: false })
+  })
+
+test.serial('what a request says of itself in UTF-8 is kept as it was meant, and told so', async (t) => {
+  for (const text of ['Zürich', '東京 🗼']) {
+    const log = bed.nextLog()
+    const wire = Buffer.from(text).toString('latin1')
+    const answer = await send(`${bed.origin}/v1/models`, {
+      headers: { ...auth, 'x-service-metadata': JSON.stringify({ team: wire }), 'x-service-trace-id': wire, 'x-service-span-name': wire },
+    })
+    t.is(answer.status, 200, answer.text)
+    t.is(answer.headers['x-service-trace-id'], wire)
+    const { record } = await log
+    t.deepEqual({ ...record.metadata }, { team: text })
+    t.like(record, { traceId: text, spanName: text })
+  }
+})
+
+test.serial('what is latin1 and no UTF-8 is kept as latin1', async (t) => {
   const log = bed.nextLog()
-  await sendJson(`${bed.origin}/v1/embeddings`, { ...auth, 'x-service-debug': 'false' }, { model: 'm', input: 'x' })
-  const { bodies } = await log
-  t.deepEqual(bodies, { request: null, response: null, requestTruncated: false, responseTruncated: false })
+  await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-service-metadata': '{"team":"Z\u00fcrich"}' } })
+  t.deepEqual({ ...(await log).record.metadata }, { team: 'Zürich' })
+})
+
+test.serial("an answer has the ids that both kinds of clients read, and a provider's own stay", async (t) => {
+  const ours = await send(`${bed.origin}/v1/models`, { headers: auth })
+  t.is(ours.headers['request-id'], ours.headers['x-service-request-id'])
+  t.is(ours.headers['x-request-id'], ours.headers['x-service-request-id'])
+  const behaviour = { headers: { 'request-id': 'req_1', 'x-request-id': 'req_2' } }
+  const theirs = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': JSON.stringify(behaviour) } })
+  t.is(theirs.headers['request-id'], 'req_1')
+  t.is(theirs.headers['x-request-id'], 'req_2')
+})
+
+test.serial('a key of ours in the path or the query goes neither to the provider nor into the log', async (t) => {
+  const hidden = [...workspaceKey].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')
+  for (const [path, param, shown] of [
+    [`/foo/${workspaceKey}`, 'path', '/foo/[removed]'],
+    [`/foo/${workspaceKey}/bar?x=1`, 'path', '/foo/[removed]/bar?x=1'],
+    [`/foo/${hidden}`, 'path', '/foo/[removed]'],
+    [`/foo?x=${workspaceKey}`, 'x', '/foo?[removed]'],
+    [`/foo?${workspaceKey}`, 'query', '/foo?[removed]'],
+    [`/foo/${workspaceKey}?x=${workspaceKey}`, 'x', '/foo/[removed]?[removed]'],
+  ] as const) {
+    const [log, before] = [bed.nextLog(), emulator.requests.length]
+    const answer = await send(`${bed.origin}/v1${path}`, { headers: auth })
+    t.is(answer.status, 400)
+    t.like((JSON.parse(answer.text) as { error: object }).error, { code: 'invalid_request', param })
+    t.is((await log).record.path, shown)
+    t.is(emulator.requests.length, before)
+  }
 })

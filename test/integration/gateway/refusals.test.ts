@@ -28,6 +28,7 @@ test.before(async () => {
       gemini: { provider: 'google', customHost: emulator.url },
       old: { customHost: emulator.url, expiresAt: past },
       public: {},
+      keyless: { credential: { key: null, fields: {} } },
       unreachable: { customHost: closed },
     },
     settings: { maxJsonBytes: 64 * 1024, maxUploadBytes: 256 * 1024 },
@@ -229,6 +230,25 @@ for (const host of [
     'x-service-custom-host',
   )
 
+for (const debug of ['0', 'no', 'off'])
+  test.serial(
+    `bodies in the log: ${debug}`,
+    refused,
+    chatPath,
+    post({ ...mine, 'x-service-debug': debug }),
+    400,
+    'invalid_request',
+    'x-service-debug',
+  )
+test.serial(
+  'a stored provider without a key',
+  refused,
+  chatPath,
+  post({ ...keyOnly, 'x-service-provider': '@keyless', authorization: 'Bearer sk' }),
+  400,
+  'missing_credential',
+  'x-service-provider',
+)
 test.serial(
   'two content-types',
   refused,
