@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import { effort } from './effort.ts'
+import { type PatternReach, patternReach } from './pattern-reach.ts'
 
 /** A regular expression of a caller's own. It takes time linear in the text, whatever it says. */
 export interface Pattern {
@@ -9,6 +10,8 @@ export interface Pattern {
    * thousands need not be.
    */
   matches(texts: readonly string[]): readonly (readonly Match[])[]
+  /** How long a match can be when it first shows. */
+  reach(): PatternReach
 }
 
 export interface Match {
@@ -44,6 +47,7 @@ export function compilePattern(source: string): Pattern {
   const compiled = compile(source)
   return {
     test: (text) => tests(compiled, text),
+    reach: () => patternReach(compiled.re2Input.prog),
     matches(texts) {
       const spend = effort(
         texts.reduce((sum, { length }) => sum + length, 0),

@@ -44,6 +44,8 @@ export interface Subject {
   readonly request: RequestFacts
   /** The answer; null before the call. */
   readonly response: { readonly json: unknown; readonly status: number } | null
+  /** Whether it is the beginning of a stream, of which more may come. */
+  readonly unfinished?: boolean
 }
 
 /** A new value for a part of the body that the check looked at. */

@@ -38,15 +38,16 @@ export const isDedicated = ({ operation, exchange }: Progress): boolean => opera
 export interface AfterOptions<Body> {
   readonly status: number
   readonly apply: (body: Body, edits: readonly BodyEdit[]) => Body
+  readonly refuses?: (edit: BodyEdit) => string | null
 }
 
 /** Runs the guardrails on what an answer says, and notes what they found. */
 export async function runAfter<Body extends Inspected>(
   { progress, plan, deps }: Inspection,
   body: Body,
-  { status, apply }: AfterOptions<Body>,
+  options: AfterOptions<Body>,
 ): Promise<Outcome<Body>> {
-  const outcome = await runGuardrails(plan.output, { phase: 'output', body, apply, request: requestFacts(progress), status, deps })
+  const outcome = await runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(progress), deps })
   progress.hooks = { ...progress.hooks, after_request_hooks: outcome.results }
   return outcome
 }

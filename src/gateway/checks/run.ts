@@ -21,6 +21,10 @@ export interface RunOptions<Body extends Inspected> {
   readonly body: Body
   /** The body with some of its values changed. */
   readonly apply: (body: Body, edits: readonly BodyEdit[]) => Body
+  /** Why a change cannot be made to it; null when it can. Then the check that wants it cannot do its work, and fails itself. */
+  readonly refuses?: (edit: BodyEdit) => string | null
+  /** Whether it is the beginning of an answer, of which more may come. */
+  readonly unfinished?: boolean
   readonly request: RequestFacts
   /** The status of the answer, after the call. */
   readonly status: number | null
@@ -126,7 +130,7 @@ async function runCheck<Body extends Inspected>(check: GuardrailCheck, options: 
 
 async function judged<Body extends Inspected>(
   check: GuardrailCheck,
-  { phase, body, request, status, deps }: RunOptions<Body>,
+  { phase, body, request, status, deps, refuses, unfinished = false }: RunOptions<Body>,
 ): Promise<Verdict> {
   demandReadable(check.definition, body, deps)
   const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
@@ -142,10 +146,19 @@ async function judged<Body extends Inspected>(
     parts,
     request: body.facts ?? request,
     response: status === null ? null : { json: body.json, status },
+    unfinished,
   }
   const { egress, now } = deps
   const verdict = check.ready.run(subject, { egress, now, timeoutMs: check.timeoutMs })
-  return verdict instanceof Promise ? inTime(verdict, check.timeoutMs) : verdict
+  return makeable(verdict instanceof Promise ? await inTime(verdict, check.timeoutMs) : verdict, refuses)
+}
+
+/** Throws why what a check wants changed cannot be; a failure is one without its changes too. */
+function makeable(verdict: Verdict, refuses: (edit: BodyEdit) => string | null = () => null): Verdict {
+  const reason = verdict.edits?.map(refuses).find((said) => said !== null)
+  if (reason === undefined) return verdict
+  if (verdict.passed) throw new Error(reason)
+  return { ...verdict, edits: [] }
 }
 
 /** Throws why a check cannot tell. */

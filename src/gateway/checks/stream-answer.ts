@@ -103,7 +103,10 @@ class StreamAnswer implements EgressHandler {
     const grown = this.#window.total - this.#judgedAt
     if (grown >= step(this.#window.total, this.#remote)) void this.#judge()
     else if (grown > 0) this.#timer ??= setTimeout(() => void this.#judge(), this.#remote ? patienceMs.remote : patienceMs.local)
-    else this.#release(this.#window.take(this.#judgedAt - this.#reachesBack))
+    else {
+      this.#release(this.#window.take(this.#window.moment(), this.#reachesBack))
+      if (this.#window.heldBytes > this.#inspection.maxHeldBytes) this.#giveUp()
+    }
   }
 
   /** Judges what was said so far, and lets go what nothing that follows can spoil. */
@@ -112,12 +115,14 @@ class StreamAnswer implements EgressHandler {
     if (this.#judging || this.#ended !== null) return
     this.#judging = true
     const { progress, deps, relay } = this.#inspection
-    const upTo = this.#window.total
+    const [upTo, moment] = [this.#window.total, this.#window.moment()]
     try {
       const { deniedBy, results } = await runGuardrails(this.#denying, {
         phase: 'output',
         body: this.#said(),
         apply: (body) => body,
+        refuses: (edit) => this.#window.refuses(edit),
+        unfinished: true,
         request: requestFacts(progress),
         status: this.#head.status,
         deps: { ...deps, observe() {} },
@@ -126,7 +131,7 @@ class StreamAnswer implements EgressHandler {
       if (!relay.open) return
       if (deniedBy !== null) return this.#deny(deniedBy, results)
       this.#judgedAt = upTo
-      this.#release(this.#window.take(upTo - this.#reachesBack))
+      this.#release(this.#window.take(moment, this.#reachesBack))
       this.#goOn()
     } catch (error) {
       relay.cut(toApiError(error))
@@ -156,11 +161,14 @@ class StreamAnswer implements EgressHandler {
 
   /** More is held than may be: while it is being judged the provider waits; a check that must know all of it cannot. */
   #overflow(): void {
-    if (this.#holding === 'prefix') {
-      if (!this.#paused) this.#inspection.relay.hold()
-      this.#paused = true
-      return this.#considerJudging()
-    }
+    if (this.#holding === 'whole') return this.#giveUp()
+    if (!this.#paused) this.#inspection.relay.hold()
+    this.#paused = true
+    return this.#considerJudging()
+  }
+
+  /** So much cannot be held: each check says whether what it cannot judge may go. */
+  #giveUp(): void {
     if (this.#judging) return
     const reason = `The answer is larger than the ${this.#inspection.maxHeldBytes} bytes that are held.`
     this.#inspection.relay.hold()
@@ -169,6 +177,7 @@ class StreamAnswer implements EgressHandler {
       this.#holding = 'free'
       this.#concluded = true
       this.#judging = false
+      this.#paused = false
       this.#release(this.#window.takeBeforeEnd())
       this.#inspection.relay.letGo()
       if (this.#ended !== null) this.#finish()
@@ -206,7 +215,8 @@ class StreamAnswer implements EgressHandler {
       return { ...before, parts: before.parts.map(({ path, role, text }) => ({ path, role, text: newText(edits, path) ?? text })) }
     }
     try {
-      const { deniedBy, results, failed } = await runAfter(this.#inspection, body, { status: this.#head.status, apply })
+      const refuses = (edit: BodyEdit) => this.#window.refuses(edit)
+      const { deniedBy, results, failed } = await runAfter(this.#inspection, body, { status: this.#head.status, apply, refuses })
       if (!relay.open) return
       if (deniedBy === null) release(made, !failed)
       else this.#deny(deniedBy, results)

@@ -1,23 +1,13 @@
 import { editJson } from '../../lib/json-edit.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
-import { type Fields, isFields } from '../../lib/fields.ts'
-import { everyText, isVast, items } from './walk.ts'
-
-/** A text in one frame of a stream. */
-export interface FrameText {
-  /** Frames of one channel add up to one text. */
-  readonly channel: string
-  /** Where in the frame's JSON it stands. */
-  readonly path: JsonPath
-  readonly text: string
-  /** Whether it says again what the frames before have said. */
-  readonly copy: boolean
-}
+import { isFields } from '../../lib/fields.ts'
+import { saidIn } from './stream-shapes.ts'
+import { nothing, piece, type Said } from './stream-text.ts'
+import { isVast } from './walk.ts'
 
 /** One server-sent event. */
-export interface Frame {
+export interface Frame extends Said {
   readonly bytes: Buffer
-  readonly texts: readonly FrameText[]
   /** Whether nothing that a model says comes after it. */
   readonly last: boolean
 }
@@ -38,10 +28,10 @@ export function cutFrames(bytes: Buffer): readonly Frame[] {
 
 function toFrame(bytes: Buffer): Frame {
   const data = dataOf(bytes)
-  if (data === '[DONE]') return { bytes, texts: [], last: true }
+  if (data === '[DONE]') return { ...nothing, bytes, last: true }
   const json = parsed(data)
-  if (json === undefined) return { bytes, texts: data === '' ? [] : [{ channel: 'data', path: [], text: data, copy: false }], last: false }
-  return { bytes, texts: frameTexts(json), last: isFields(json) && lastTypes.has(String(json['type'])) }
+  if (json === undefined) return { ends: [], bytes, texts: data === '' ? [] : [piece('data', { path: [], text: data })], last: false }
+  return { ...saidIn(json), bytes, last: isFields(json) && lastTypes.has(String(json['type'])) }
 }
 
 const lastTypes = new Set(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
@@ -72,93 +62,4 @@ export function rewriteFrame(bytes: Buffer, edits: readonly { readonly path: Jso
   const changed = json === undefined ? (edits.at(-1)?.value ?? '') : editJson(data, edits)
   const others = linesOf(bytes).filter((line) => line !== '' && !line.startsWith('data:'))
   return Buffer.from([...others, ...changed.split('\n').map((line) => `data: ${line}`), '', ''].join('\n'))
-}
-
-/** What is said in the JSON of one frame. */
-export function frameTexts(json: unknown): readonly FrameText[] {
-  if (!isFields(json)) return fallback(json)
-  if (Array.isArray(json['choices']))
-    return items(json['choices'], ['choices']).flatMap(([choice, path], at) => (isFields(choice) ? choiceTexts(choice, path, at) : []))
-  if (Array.isArray(json['candidates'])) return candidates(json)
-  if (typeof json['type'] === 'string') return eventTexts(json, json['type'])
-  return fallback(json)
-}
-
-const fallback = (json: unknown): readonly FrameText[] =>
-  everyText(json, [], 'assistant').map((part) => ({ channel: part.path.join('.'), path: part.path, text: part.text, copy: false }))
-
-function text(value: unknown, path: JsonPath, channel: string): FrameText[] {
-  return typeof value === 'string' && value !== '' ? [{ channel, path, text: value, copy: false }] : []
-}
-
-function choiceTexts(choice: Fields, path: JsonPath, at: number): readonly FrameText[] {
-  const index = typeof choice['index'] === 'number' ? choice['index'] : at
-  const own = text(choice['text'], [...path, 'text'], `choices.${index}.text`)
-  const delta = choice['delta']
-  if (!isFields(delta)) return own
-  const named = ['content', 'refusal', 'reasoning_content', 'reasoning'].flatMap((name) =>
-    text(delta[name], [...path, 'delta', name], `choices.${index}.${name}`),
-  )
-  const calls = items(delta['tool_calls'], [...path, 'delta', 'tool_calls']).flatMap(([call, to], position) => {
-    if (!isFields(call) || !isFields(call['function'])) return []
-    const which = typeof call['index'] === 'number' ? call['index'] : position
-    return text(call['function']['arguments'], [...to, 'function', 'arguments'], `choices.${index}.tool_calls.${which}`)
-  })
-  return own.concat(named, calls)
-}
-
-const candidates = (json: Fields): readonly FrameText[] =>
-  items(json['candidates'], ['candidates']).flatMap(([candidate, path], at) => {
-    const content = isFields(candidate) ? candidate['content'] : undefined
-    return isFields(content)
-      ? items(content['parts'], [...path, 'content', 'parts']).flatMap(([part, to]) =>
-          isFields(part) ? text(part['text'], [...to, 'text'], `candidates.${at}`) : [],
-        )
-      : []
-  })
-
-/** Events that name their type: those of the messages and of the responses APIs. */
-function eventTexts(json: Fields, type: string): readonly FrameText[] {
-  const { delta, index } = json
-  if (type === 'content_block_delta' && isFields(delta))
-    return ['text', 'partial_json', 'thinking'].flatMap((name) => text(delta[name], ['delta', name], `content.${place(index)}`))
-  if (type === 'content_block_start' && isFields(json['content_block']))
-    return text(json['content_block']['text'], ['content_block', 'text'], `content.${place(index)}`)
-  if (typeof delta === 'string') return text(delta, ['delta'], channelOf(type.replace(/\.delta$/, ''), json))
-  return copies(json, type).map(({ channel, path, text: said }) => ({ channel, path, text: said, copy: true }))
-}
-
-const place = (index: unknown): number => (typeof index === 'number' ? index : 0)
-
-const channelOf = (name: string, { output_index: output, content_index: content, summary_index: summary }: Fields): string =>
-  `${name}.${place(output)}.${place(content ?? summary)}`
-
-/** Events at whose end all is said once more. */
-function copies(json: Fields, type: string): readonly FrameText[] {
-  const own = ['text', 'arguments', 'refusal'].flatMap((name) => text(json[name], [name], channelOf(type.replace(/\.done$/, ''), json)))
-  const part = isFields(json['part']) ? partCopies(json['part'], ['part'], [json['output_index'], json['content_index']]) : []
-  const item = isFields(json['item']) ? itemCopies(json['item'], ['item'], json['output_index']) : []
-  const response = json['response']
-  const whole = isFields(response)
-    ? items(response['output'], ['response', 'output']).flatMap(([entry, path], at) => (isFields(entry) ? itemCopies(entry, path, at) : []))
-    : []
-  return own.concat(part, item, whole)
-}
-
-function itemCopies(item: Fields, path: JsonPath, output: unknown): FrameText[] {
-  const called = text(item['arguments'], [...path, 'arguments'], `response.function_call_arguments.${place(output)}.0`)
-  const content = items(item['content'], [...path, 'content']).flatMap(([part, to], at) =>
-    isFields(part) ? partCopies(part, to, [output, at]) : [],
-  )
-  const summary = items(item['summary'], [...path, 'summary']).flatMap(([part, to], at) =>
-    isFields(part) ? text(part['text'], [...to, 'text'], `response.reasoning_summary_text.${place(output)}.${at}`) : [],
-  )
-  return called.concat(content, summary)
-}
-
-function partCopies(part: Fields, path: JsonPath, [output, content]: readonly unknown[]): FrameText[] {
-  const where = `${place(output)}.${place(content)}`
-  return text(part['text'], [...path, 'text'], `response.output_text.${where}`).concat(
-    text(part['refusal'], [...path, 'refusal'], `response.refusal.${where}`),
-  )
 }

@@ -1,64 +1,59 @@
 import type { BodyEdit, TextPart } from './check.ts'
+import { type Mark, type Moment, StreamChannels } from './stream-channels.ts'
 import { cutFrames, type Frame, rewriteFrame } from './stream-frames.ts'
-
-/** More characters than any check reads. */
-const maxKept = 2 * 1024 * 1024
 
 interface Held {
   readonly frame: Frame
-  /** How many characters were said up to its end. */
-  readonly until: number
+  /** Where what it says went. */
+  readonly marks: readonly Mark[]
 }
-
-/** More choices and calls of tools than any answer has; what more of them say is one text. */
-const maxChannels = 1000
-const others = 'others'
 
 /** The frames of a stream that are held back, and all that the stream has said. */
 export class StreamWindow {
   #held: Held[] = []
-  readonly #texts = new Map<string, string>()
+  readonly #channels = new StreamChannels()
+  /** Whether a frame that says something was let go. */
+  #spoken = false
   heldBytes = 0
+
   /** How many characters were said. */
-  total = 0
+  get total(): number {
+    return this.#channels.total
+  }
 
   /** Takes in bytes that are whole frames. */
   add(bytes: Buffer): void {
-    for (const cut of cutFrames(bytes)) {
-      const frame = this.#texts.size < maxChannels ? cut : this.#gathered(cut)
-      for (const { channel, text, copy } of frame.texts) {
-        const said = this.#texts.get(channel)
-        if (copy && said !== undefined && channel !== others) continue
-        // So much cannot be judged any more; what comes on top is only counted.
-        if (this.total <= maxKept) this.#texts.set(channel, (said ?? '') + text)
-        this.total += text.length
-      }
-      this.#held.push({ frame, until: this.total })
+    for (const frame of cutFrames(bytes)) {
+      this.#held.push({ frame, marks: this.#channels.add(frame) })
       this.heldBytes += frame.bytes.length
     }
   }
 
-  #gathered(frame: Frame): Frame {
-    const known = frame.texts.every(({ channel }) => this.#texts.has(channel))
-    if (known) return frame
-    const texts = frame.texts.map(({ channel, path, text, copy }) => ({
-      channel: this.#texts.has(channel) ? channel : others,
-      path,
-      text,
-      copy,
-    }))
-    return { ...frame, texts }
-  }
-
   /** What was said, one part a channel. */
   parts(): readonly TextPart[] {
-    return [...this.#texts].map(([channel, text]) => ({ path: [channel], role: 'assistant', text }))
+    return this.#channels.parts()
   }
 
-  /** Takes the frames in which nothing is said beyond so many characters. */
-  take(upTo: number): Buffer | null {
-    const at = this.#held.findIndex(({ until, frame }) => until > upTo || frame.last)
-    return this.#takeFirst(at === -1 ? this.#held.length : at)
+  /** Why a change cannot be made to what was said; null when it can. */
+  refuses({ path, value }: BodyEdit): string | null {
+    if (path.length === 1 && this.#channels.has(path[0]) && typeof value === 'string') return null
+    return 'The answer is a stream, which cannot be replaced as a whole.'
+  }
+
+  /** How far everything is now. */
+  moment(): Moment {
+    return this.#channels.moment()
+  }
+
+  /** Takes the frames that can go when what was said up to a moment has passed, and a failure may reach so many characters back. */
+  take(moment: Moment, reachesBack: number): Buffer | null {
+    this.#channels.pass(moment, reachesBack)
+    const at = this.#held.findIndex(({ marks, frame }) => frame.last || marks.some(({ channel, until }) => until > channel.safe))
+    const count = at === -1 ? this.#held.length : at
+    // What says nothing at the beginning waits for the first text: until then a denial can be a status.
+    if (!this.#spoken && !this.#held.slice(0, count).some(({ marks }) => marks.length > 0)) return null
+    this.#spoken = true
+    return this.#takeFirst(count)
   }
 
   /** Takes all frames before the one that ends the stream. */
@@ -89,11 +84,11 @@ export class StreamWindow {
     )
     const told = new Set<string>()
     this.#held = this.#held.map((held) => {
-      const changes = held.frame.texts.flatMap(({ channel, path, copy }) => {
-        const text = wanted.get(channel)
+      const changes = held.marks.flatMap(({ channel: { name }, path, copy }) => {
+        const text = wanted.get(name)
         if (text === undefined) return []
-        const value = copy || !told.has(channel) ? text : ''
-        told.add(channel)
+        const value = copy || !told.has(name) ? text : ''
+        told.add(name)
         return [{ path, value }]
       })
       return changes.length === 0 ? held : { ...held, frame: { ...held.frame, bytes: rewriteFrame(held.frame.bytes, changes) } }

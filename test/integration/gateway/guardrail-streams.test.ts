@@ -142,6 +142,57 @@ test.serial('what is said goes on while the rest is still being said', async (t)
   t.true(seenBeforeEnd > 3000, `${seenBeforeEnd} bytes came after the first was seen`)
 })
 
+/** Scripts the provider to send these frames. */
+function sends(frames: readonly object[]): void {
+  const body = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')
+  emulator.script({
+    behaviour: { body, headers: { 'content-type': 'text/event-stream' }, chunked: true, drip: { bytes: 2000, everyMs: 0 } },
+  })
+}
+
+const choice = (index: number, content: string) => ({ choices: [{ index, delta: { content } }] })
+const others = filler(400).map((word) => choice(1, word))
+
+test.serial('of what fails late nothing is seen, however long it is and whatever is said between', async (t) => {
+  const key = ['-----BEGIN KEY-----', ...filler(400), '-----END KEY-----', ...filler(400)].map((word) => choice(0, word))
+  const cohere = [...filler(300), 'the last ', 'word', ...filler(100)].map((text) => ({
+    type: 'content-delta',
+    index: 0,
+    delta: { message: { content: { text } } },
+  }))
+  for (const [frames, guardrail, status] of [
+    [key, forbid('-----BEGIN KEY-----[\\s\\S]+-----END KEY-----'), 446],
+    [[choice(0, 'SECRET-CODE-'), ...others, choice(0, '123'), ...others], without('SECRET-CODE-123'), 446],
+    [[...others, choice(0, 'SECRET-CODE-'), ...others, choice(0, '123'), ...others], forbid('SECRET-CODE-\\d+'), 200],
+    [cohere, without('last word'), 200],
+  ] as const) {
+    sends(frames)
+    const answer = await ask({ output: [guardrail] })
+    t.is(answer.status, status)
+    t.regex(answer.text, /Stopped\./)
+    const said = answer.text.split('\n\n').filter((frame) => !frame.includes('hook_results'))
+    t.notRegex(said.join('\n'), /BEGIN|SECRET|last/)
+  }
+})
+
+test.serial('a word is not taken for one that is only its beginning', async (t) => {
+  const body = says(['the key', 'board is'], 400)
+  t.is((await ask({ output: [forbid('\\bkey\\b|board$')] })).text, body)
+  says(['the key', ' is the'], 400)
+  t.is((await ask({ output: [forbid('\\bkey\\b')] })).status, 446)
+})
+
+test.serial('a stream of which nothing can go before more is held than may be is as one that is too large', async (t) => {
+  const frames = [choice(0, 'said'), ...Array.from({ length: 300 }, () => choice(1, 'x'))]
+  for (const [on_error, status] of [
+    ['allow', 200],
+    ['deny', 446],
+  ] as const) {
+    sends(frames)
+    t.is((await ask({ output: [deny('default.contains', { words: ['x y'], operator: 'none', on_error })], at: small })).status, status)
+  }
+})
+
 test.serial('a check that must know all holds the stream: it is whole, or not at all', async (t) => {
   const body = says(filler(300))
   const passed = await ask({ output: [deny('default.contains', { words: ['word299'] })] })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { compilePattern, longestPattern, patternFault } from '../../pattern.ts'
+import { compilePattern, longestPattern, type Pattern, patternFault } from '../../pattern.ts'
 import { check, notField, verdict } from '../check.ts'
 
 /** A pattern in RE2 syntax, checked when it is stored. */
@@ -12,6 +12,12 @@ export const patternField = z
     if (fault !== null) context.addIssue({ code: 'custom', message: `The pattern ${fault}.` })
   })
 
+/** Of a stream no more is held for what a match may be: one that may be longer is looked for in the whole. */
+const longestHeld = 1024
+
+/** Whether a pattern that looks at the end of a text, or of a word in it, matches whatever follows. */
+const staysFound = (pattern: Pattern, text: string): boolean => ['_', ' ', '\n'].every((next) => pattern.test(text + next))
+
 /** Whether a text of the conversation matches a pattern. */
 export const regexMatch = check({
   id: 'default.regexMatch',
@@ -20,10 +26,12 @@ export const regexMatch = check({
   fields: { rule: patternField.meta({ description: 'The pattern, also as `/pattern/i`.' }), not: notField },
   ready({ rule, not }) {
     const pattern = compilePattern(rule)
+    const { longest, readsEnd } = not ? pattern.reach() : { longest: Infinity, readsEnd: true }
     return {
-      judgesPrefix: not,
-      run({ parts }) {
-        const found = parts.some(({ text }) => pattern.test(text))
+      judgesPrefix: longest <= longestHeld,
+      reachesBack: longest,
+      run({ parts, unfinished }) {
+        const found = parts.some(({ text }) => pattern.test(text) && (unfinished !== true || !readsEnd || staysFound(pattern, text)))
         return verdict(found !== not, `The pattern ${found ? 'matches' : 'does not match'}.`, { regexPattern: rule, not })
       },
     }

@@ -1,0 +1,80 @@
+import { type Fields, isFields } from '../../lib/fields.ts'
+import type { JsonPath } from '../../lib/json-path.ts'
+import { channelName, copy, type FrameText, nothing, piece, place, readAll, type Said, shape, without } from './stream-text.ts'
+import { items } from './walk.ts'
+
+const eventShape = shape(
+  ['annotation', 'annotations', 'partial_image_b64'],
+  ['background', 'event_id', 'item_id', 'name', 'output_format', 'quality', 'response_id', 'size', 'status'],
+)
+const itemShape = shape(['annotations'], ['call_id', 'container_id', 'name', 'phase', 'server_label', 'status'])
+
+/**
+ * Events of the responses API. Most of what is said comes in pieces, and once more at the end of a part, of an item, and of all. Of a
+ * `response` only the output is said by the model: the rest is what the caller asked for.
+ */
+export function responseEvent(json: Fields, type: string): Said {
+  const name = channelOf(type.replace(/\.(?:delta|done)$/, ''), json)
+  const isDone = type.endsWith('.done')
+  const own = readAll(without(json, ['item', 'part', 'response']), [], eventShape).map((read) => {
+    if (isDone) return copy(name, read)
+    return piece(read.path.length === 1 && read.path[0] === 'delta' ? name : channelName(name, ...read.path), read)
+  })
+  const { output_index: output, content_index: content, summary_index: summary, item, part, response } = json
+  const list = summary === undefined ? 'content' : 'summary'
+  return {
+    ...nothing,
+    texts: [
+      ...own,
+      ...partTexts(part, ['part'], { list, output: place(output), at: place(content ?? summary) }),
+      ...itemTexts(item, ['item'], place(output)),
+      ...(isFields(response) ? items(response['output'], ['response', 'output']) : []).flatMap(([entry, path], at) =>
+        itemTexts(entry, path, at),
+      ),
+    ],
+  }
+}
+
+const channelOf = (name: string, { output_index: output, content_index: content, summary_index: summary }: Fields): string =>
+  channelName(name, place(output), place(content ?? summary))
+
+interface PartPlace {
+  readonly list: 'content' | 'summary'
+  readonly output: number
+  readonly at: number
+}
+
+function partTexts(part: unknown, path: JsonPath, { list, output, at }: PartPlace): readonly FrameText[] {
+  const type = isFields(part) && typeof part['type'] === 'string' ? part['type'] : 'output_text'
+  const name = channelName(`response.${list === 'summary' ? 'reasoning_summary_text' : type}`, output, at)
+  return readAll(part, path, itemShape).map((read) =>
+    copy(read.below.length === 1 && said.has(String(read.below[0])) ? name : channelName(name, ...read.below), read),
+  )
+}
+
+const said = new Set(['text', 'refusal', 'transcript'])
+
+/** The channels of what items say in a field of their own. */
+const fieldChannels: Readonly<Record<string, string>> = {
+  'code_interpreter_call.code': 'response.code_interpreter_call_code',
+  'custom_tool_call.input': 'response.custom_tool_call_input',
+  'function_call.arguments': 'response.function_call_arguments',
+  'mcp_call.arguments': 'response.mcp_call_arguments',
+}
+
+function itemTexts(item: unknown, path: JsonPath, output: number): readonly FrameText[] {
+  if (!isFields(item)) return []
+  const type = String(item['type'])
+  const parts = (['content', 'summary'] as const).flatMap((list) =>
+    items(item[list], [...path, list]).flatMap(([part, to], at) => partTexts(part, to, { list, output, at })),
+  )
+  const lists = ['content', 'summary'].filter((name) => Array.isArray(item[name]))
+  // A picture is no text.
+  const rest = without(item, type === 'image_generation_call' ? [...lists, 'result'] : lists)
+  const fields = readAll(rest, path, itemShape).map((read) => {
+    const field = channelName(type, ...read.below)
+    const known = Object.hasOwn(fieldChannels, field) ? fieldChannels[field] : undefined
+    return copy(known === undefined ? channelName('item', output, ...read.below) : channelName(known, output, 0), read)
+  })
+  return [...parts, ...fields]
+}

@@ -1,0 +1,96 @@
+import type { JsonPath } from '../../lib/json-path.ts'
+import type { Fields } from '../../lib/fields.ts'
+import { everyText } from './walk.ts'
+
+/** A text in one frame of a stream. */
+export interface FrameText {
+  /** Frames of one channel add up to one text. */
+  readonly channel: string
+  /** Where in the frame's JSON it stands. */
+  readonly path: JsonPath
+  readonly text: string
+  /** Who says it, one thing after another: a choice, a block, a candidate. Null: what else is said tells nothing about it. */
+  readonly speaker: string | null
+  /** Whether it is said beside others, as calls of tools are: then the next does not end it. */
+  readonly beside: boolean
+  /** The channel whose whole text it may say again; when it says something else, it counts for itself. */
+  readonly copyOf: string | null
+  /** Whether it is a text from its beginning to its end, and not a piece. */
+  readonly whole: boolean
+}
+
+/** What one frame says. */
+export interface Said {
+  readonly texts: readonly FrameText[]
+  /** The speakers who have said all. */
+  readonly ends: readonly string[]
+}
+
+export const nothing: Said = { texts: [], ends: [] }
+
+/** What is known of the fields of a shape. Every text that is in none of them counts as said. */
+export interface Shape {
+  /** Fields that never hold what a model says, with all that is in them. */
+  readonly asides: ReadonlySet<string>
+  /** Fields that hold a name or a mark; a sentence in one of them counts. */
+  readonly marks: ReadonlySet<string>
+}
+
+export const shape = (asides: readonly string[], marks: readonly string[]): Shape => ({
+  asides: new Set([...always, ...asides]),
+  marks: new Set([...named, ...marks]),
+})
+
+const always = ['encrypted_content', 'logprobs', 'obfuscation', 'signature', 'usage']
+const named = ['created_at', 'id', 'model', 'object', 'role', 'service_tier', 'system_fingerprint', 'type']
+
+/** Of a frame of no known shape only these are no text. */
+export const unknownShape: Shape = { asides: new Set(), marks: new Set([...named, 'event_type', 'finish_reason']) }
+
+const mark = /^[\w.:/@+=-]{0,128}$/
+const media = /^data:(?:image|audio|video)\//
+
+interface Read {
+  readonly path: JsonPath
+  /** The steps below the value that was read. */
+  readonly below: JsonPath
+  readonly text: string
+}
+
+/** Every text in a value, but for those in fields that are known to be none. */
+export function readAll(value: unknown, path: JsonPath, { asides, marks }: Shape): readonly Read[] {
+  return everyText(value, path, 'assistant').flatMap(({ path: found, text }) => {
+    const below = found.slice(path.length)
+    const isAside = below.some((step) => typeof step === 'string' && asides.has(step))
+    const isMark = marks.has(String(below.findLast((step) => typeof step === 'string'))) && mark.test(text)
+    return isAside || isMark || media.test(text) ? [] : [{ path: found, below, text }]
+  })
+}
+
+/** A piece of a text that stands for itself. */
+export const piece = (channel: string, { path, text }: Pick<Read, 'path' | 'text'>, speaker: string | null = null): FrameText => ({
+  channel,
+  path,
+  text,
+  speaker,
+  beside: false,
+  copyOf: null,
+  whole: false,
+})
+
+/** A whole text that most often says again what the pieces of a channel have said. */
+export const copy = (channel: string, read: Pick<Read, 'path' | 'text'>): FrameText => ({
+  ...piece(`${channel} again`, read),
+  copyOf: channel,
+  whole: true,
+})
+
+/** The name of a channel, of what is there of it. */
+export const channelName = (...steps: readonly (string | number)[]): string => steps.join('.')
+
+/** A number by which a part of an answer is known. */
+export const place = (index: unknown, otherwise = 0): number => (typeof index === 'number' ? index : otherwise)
+
+/** The fields of an object but for some. */
+export const without = (json: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name)))
