@@ -8,7 +8,7 @@ export interface Check {
 
 export interface HealthReport {
   readonly ready: boolean
-  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'draining', Check>>
+  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>>
 }
 
 export interface HealthOptions {
@@ -40,10 +40,19 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       migrations: of(() => pass),
       snapshot: of(({ snapshot }) => (snapshot.ready ? pass : fail('keys and providers cannot be read'))),
       encryption_key: of(({ deps }) => (deps.vault.sealed === null ? pass : fail(deps.vault.sealed))),
+      journal: of(({ journal }) => journalCheck(journal)),
       draining: options.draining() ? fail('this process is shutting down') : pass,
     }
     return { ready: Object.values(checks).every(({ status }) => status !== 'fail'), checks }
   }
+}
+
+/** A warning, since requests are served and logged all the same, from memory, as long as the database takes what is logged. */
+function journalCheck(journal: Running['journal']): Check {
+  const fault = journal?.fault() ?? null
+  return journal === null || fault === null
+    ? pass
+    : { status: 'warn', detail: `log records cannot be written to ${journal.directory}: ${fault}` }
 }
 
 /** Asks the database at most once a second, however often somebody asks us. */

@@ -13,6 +13,7 @@ import type { Running } from './http/frame.ts'
 import { unlimitedLedger } from './ledger.ts'
 import type { Loggers } from './log.ts'
 import { startShipper, type Shipper } from './journal/shipper.ts'
+import { watchJournal } from './journal/watch.ts'
 import { createSnapshot, type LiveSnapshot } from './snapshot/snapshot.ts'
 
 /** The data plane with its three doors, and how to close it in order. */
@@ -33,23 +34,27 @@ export function openPlanes(options: PlanesOptions): Planes {
   const { deps, foundation } = options
   const snapshot = openSnapshot(options)
   const callers = { tokens: openTokens(deps, snapshot), recordRefusal: refusalRecorder(deps) }
-  if (!deps.config.roles.has('gateway')) return { deps, snapshot, ...callers, gateway: null, close: () => snapshot.stop() }
+  if (!deps.config.roles.has('gateway')) return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => snapshot.stop() }
   const { config } = deps
   const directory = join(config.dataDir, 'journal')
+  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log: deps.log })
   const journal = openJournal({
     directory,
+    hold: (frame, lean) => shipper.hold(frame, lean),
     maxBodyBytes: config.maxLogBodyBytes,
     maxSpoolBytes: Math.floor(config.maxSpoolBytes / config.workers),
   })
-  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log: deps.log })
   const gateway = openGateway(options, { snapshot, journal, ...callers })
   measure(deps, { journal, shipper, gateway })
+  const unwatch = watchJournal({ journal, directory, log: deps.log })
   return {
     deps,
     snapshot,
     ...callers,
     gateway,
+    journal: { directory, fault: () => journal.stats().fault },
     async close() {
+      unwatch()
       await journal.close()
       await shipper.stop()
       await snapshot.stop()

@@ -241,7 +241,8 @@ export interface ExchangeBodies {
 
 /**
  * One record per exchange, appended before the last byte goes to the client. Synchronous: when it returns, the record survives
- * a kill -9 of this process. Never throws: a full disk is counted and named in `gateway_log_spool_dropped_total`.
+ * a kill -9 of this process; what the disk refuses is held in memory. Never throws: what there is no room for is counted in
+ * `gateway_log_spool_dropped_total`.
  */
 export interface Journal {
   append(record: ExchangeRecord, bodies: ExchangeBodies): void

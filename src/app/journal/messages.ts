@@ -7,6 +7,8 @@ import { sslOptions } from '../database/ssl.ts'
 export interface WorkerInput {
   readonly root: string
   readonly segmentBytes: number
+  /** Names this process's records that come from memory, for their cursor. */
+  readonly memory: string
   readonly connection: WorkerConnection
 }
 
@@ -19,10 +21,27 @@ export interface WorkerConnection {
 
 type PlainSsl = Omit<DatabaseConfig['ssl'], 'key'> & { readonly key: string | null }
 
-export type ToWorker = { readonly type: 'flush'; readonly id: number } | { readonly type: 'stop' }
+/** A frame that the disk refused, and where it ends in the sequence of them: the first at 1. */
+export interface HeldFrame {
+  readonly end: number
+  readonly bytes: Uint8Array
+}
+
+export type ToWorker =
+  | { readonly type: 'flush'; readonly id: number }
+  | { readonly type: 'hold'; readonly held: HeldFrame }
+  | { readonly type: 'stop' }
 
 export type FromWorker =
-  | { readonly type: 'progress'; readonly own: number; readonly adopted: number; readonly rejected: number; readonly fault: string | null }
+  | {
+      readonly type: 'progress'
+      readonly own: number
+      readonly adopted: number
+      readonly rejected: number
+      /** Frames from memory that need not be held any longer: up to this one. */
+      readonly heldTo: number
+      readonly fault: string | null
+    }
   | { readonly type: 'flushed'; readonly id: number }
   | { readonly type: 'stopped' }
   | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }

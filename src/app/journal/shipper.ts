@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { DatabaseConfig } from '../../config/config.ts'
+import type { EncodedFrame } from '../../gateway/journal/frame.ts'
+import { createHolder } from './holder.ts'
 import { packConnection, type FromWorker, type ToWorker, type WorkerInput } from './messages.ts'
 
 export interface ShipperOptions {
@@ -27,11 +30,26 @@ export interface ShipperStats {
 
 /** Ships the journal to the database, in a thread of its own. */
 export interface Shipper {
+  /** Takes what the disk refused, and ships a copy from memory; false when too much waits there. Lost with the process. */
+  hold(frame: EncodedFrame, lean: boolean): boolean
   /** Resolves when all that was appended before the call is in the database. */
   flushed(): Promise<void>
   /** Ships what it can within the deadline, in milliseconds, and ends. What is left stays on disk for the next start. */
   stop(deadlineMs?: number): Promise<void>
   stats(): ShipperStats
+}
+
+type Progress = Extract<FromWorker, { readonly type: 'progress' }>
+
+function count(stats: { -readonly [Name in keyof ShipperStats]: ShipperStats[Name] }, { own, adopted, rejected, fault }: Progress): void {
+  stats.shipped += own
+  stats.adopted += adopted
+  stats.rejected += rejected
+  stats.fault = fault
+}
+
+function reportLost(records: number, log: Logger): void {
+  if (records > 0) log.error({ records }, 'log records that could not be written to disk are lost: the database did not take them in time')
 }
 
 const segmentBytes = 4 * 1024 * 1024
@@ -43,13 +61,14 @@ const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worke
 
 /** Starts shipping: what dead processes left first, then what is appended, within a second. */
 export function startShipper({ directory, database, client, log }: ShipperOptions): Shipper {
-  const workerData: WorkerInput = { root: directory, segmentBytes, connection: packConnection(database, client) }
+  const workerData: WorkerInput = { root: directory, segmentBytes, memory: randomUUID(), connection: packConnection(database, client) }
   const stats = { shipped: 0, adopted: 0, rejected: 0, fault: null as string | null }
   const flushes = new Map<number, () => void>()
   const ended = Promise.withResolvers<void>()
   let asked = 0
   let stopping = false
   let worker = spawn()
+  const holder = createHolder((held) => worker.postMessage({ type: 'hold', held } satisfies ToWorker))
 
   function spawn(): Worker {
     const thread = new Worker(entry, { workerData, env: {}, resourceLimits, name: 'journal' })
@@ -63,6 +82,7 @@ export function startShipper({ directory, database, client, log }: ShipperOption
   function respawn(): void {
     if (stopping) return ended.resolve()
     worker = spawn()
+    holder.sendAgain()
     for (const id of flushes.keys()) send({ type: 'flush', id })
   }
 
@@ -74,10 +94,8 @@ export function startShipper({ directory, database, client, log }: ShipperOption
   function receive(message: FromWorker): void {
     if (message.type === 'log') log[message.level](message.fields, message.message)
     if (message.type === 'progress') {
-      stats.shipped += message.own
-      stats.adopted += message.adopted
-      stats.rejected += message.rejected
-      stats.fault = message.fault
+      count(stats, message)
+      holder.release(message.heldTo)
     }
     if (message.type === 'flushed') {
       flushes.get(message.id)?.()
@@ -88,6 +106,7 @@ export function startShipper({ directory, database, client, log }: ShipperOption
 
   return {
     stats: () => ({ ...stats }),
+    hold: (frame, lean) => !stopping && holder.hold(frame, lean),
     flushed() {
       const { promise, resolve } = Promise.withResolvers<void>()
       asked += 1
@@ -101,6 +120,7 @@ export function startShipper({ directory, database, client, log }: ShipperOption
       const deadline = setTimeout(() => void worker.terminate(), deadlineMs)
       await ended.promise
       clearTimeout(deadline)
+      reportLost(holder.waiting(), log)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import { createHeldShipper } from './held-shipper.ts'
 import { createDrain, type Drain } from './drain.ts'
 import { unpackConnection, type FromWorker, type ToWorker, type WorkerInput } from './messages.ts'
 import { keepReject } from './rejects.ts'
@@ -19,7 +20,7 @@ let failures = 0
 let stopping = false
 let pending: number[] = []
 let wake = new AbortController()
-let reported: string | null = null
+let reported: { readonly fault: string | null; readonly heldTo: number } = { fault: null, heldTo: 0 }
 
 const session = createSession(unpackConnection(input.connection))
 const store = createStore({
@@ -34,7 +35,10 @@ const store = createStore({
   },
 })
 
+const held = createHeldShipper(store, input.memory)
+
 parentPort?.on('message', (message: ToWorker) => {
+  if (message.type === 'hold') return held.add(message.held)
   if (message.type === 'stop') stopping = true
   else pending.push(message.id)
   wake.abort()
@@ -59,7 +63,11 @@ async function tick(drain: Drain): Promise<boolean> {
   const asked = pending
   pending = []
   try {
-    while (await drain.pass()) report()
+    for (let more = true; more;) {
+      more = await drain.pass()
+      await held.ship()
+      if (more) report()
+    }
     recovered()
   } catch (error) {
     pending = [...asked, ...pending]
@@ -88,10 +96,11 @@ async function failed(drain: Drain, error: unknown): Promise<void> {
 }
 
 function report(): void {
-  if (fault === reported && counts.own + counts.adopted + counts.rejected === 0) return
-  post({ type: 'progress', ...counts, fault })
+  const heldTo = held.shippedTo()
+  if (fault === reported.fault && heldTo === reported.heldTo && counts.own + counts.adopted + counts.rejected === 0) return
+  post({ type: 'progress', ...counts, heldTo, fault })
   Object.assign(counts, { own: 0, adopted: 0, rejected: 0 })
-  reported = fault
+  reported = { fault, heldTo }
 }
 
 function unusable(directory: string, reason: string): void {

@@ -51,6 +51,11 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
     means: 'The process is sealed: `missing_key`, `invalid_key` or `wrong_key`.',
     fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart.',
   },
+  journal: {
+    means:
+      'Log records cannot be written to `journal` in `DATA_DIR`, or the disk has no room for them. They go to the database from memory, 16 MiB at most: what waits there is lost when the process ends first.',
+    fix: 'Look at the `detail`, which names the folder and the fault: give the folder to the user that the process runs as, or make room. It is tried again every few seconds.',
+  },
   draining: {
     means: 'The process was told to end, and finishes what runs.',
     fix: 'Nothing: it ends by itself, at the latest after `TERMINATION_GRACE`.',

@@ -15,6 +15,8 @@ import zlib from 'node:zlib'
 export const headerBytes = 32
 /** Bytes of a segment's mark. */
 export const markBytes = 8
+/** Stands for the mark in a frame that goes to the shipper from memory. */
+export const memoryMark: Uint8Array = new Uint8Array(markBytes)
 
 const at = { crc: 8, total: 12, record: 16, request: 20, response: 24, flags: 28 } as const
 const absent = 0xff_ff_ff_ff

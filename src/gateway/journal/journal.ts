@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { ExchangeBodies, ExchangeRecord, Journal } from '../doors.ts'
-import { createFrameEncoder, type Frame } from './frame.ts'
+import { createFrameEncoder, memoryMark, type EncodedFrame, type Frame } from './frame.ts'
 import { encodeRecord } from './record.ts'
 import { openSpool, type Write } from './spool.ts'
 
@@ -15,6 +15,11 @@ export interface JournalOptions {
   /** Epoch milliseconds. */
   readonly now?: () => number
   readonly write?: Write
+  /**
+   * Takes a copy of what the disk refused, to be shipped from memory; false when there is no room. `lean`: it has no bodies.
+   * Absent: what the disk refuses is dropped.
+   */
+  readonly hold?: (frame: EncodedFrame, lean: boolean) => boolean
 }
 
 export interface JournalStats {
@@ -24,7 +29,7 @@ export interface JournalStats {
   readonly records: number
   /** Exchanges that were kept without their bodies, and exchanges that were not kept at all. */
   readonly dropped: { readonly body: number; readonly record: number }
-  /** Why the last drop happened; null when the last append kept everything. */
+  /** Why the disk refuses; null when it took all of the last append, or can be written again. */
   readonly fault: string | null
 }
 
@@ -38,10 +43,18 @@ const defaultSegmentBytes = 4 * 1024 * 1024
 
 /**
  * Opens this process's journal. An append is one positioned write into the page cache, which outlives a kill -9; a torn frame
- * is written over by the next one, and is known by its CRC. Never throws: what cannot be kept is counted.
+ * is written over by the next one, and is known by its CRC. Never throws: what the disk refuses is held in memory as long as there is room, else it is counted.
  */
 export function openJournal(options: JournalOptions): OpenJournal {
-  const { maxBodyBytes, maxSpoolBytes, directory, segmentBytes = defaultSegmentBytes, now = Date.now, write = fs.writevSync } = options
+  const {
+    maxBodyBytes,
+    maxSpoolBytes,
+    directory,
+    segmentBytes = defaultSegmentBytes,
+    now = Date.now,
+    write = fs.writevSync,
+    hold,
+  } = options
   const spool = openSpool({ directory, maxSpoolBytes, segmentBytes: Math.min(segmentBytes, Math.ceil(maxSpoolBytes / 8)), now, write })
   const encode = createFrameEncoder()
   const dropped = { body: 0, record: 0 }
@@ -54,10 +67,18 @@ export function openJournal(options: JournalOptions): OpenJournal {
       records += 1
       return true
     } catch (error) {
-      fault = String(error)
+      fault = spool.refusal() === null ? String(error) : null
       return false
     }
   }
+
+  const holdInMemory = (frame: Frame): boolean => {
+    if (hold?.(encode(memoryMark, frame), !hasBody(frame)) !== true) return false
+    records += 1
+    return true
+  }
+
+  const keepWithoutBodies = (frame: Frame): boolean => hasBody(frame) && (keep(withoutBodies(frame)) || holdInMemory(withoutBodies(frame)))
 
   return {
     maxBodyBytes,
@@ -65,11 +86,12 @@ export function openJournal(options: JournalOptions): OpenJournal {
       const frame = toFrame(record, bodies)
       if (frame === null) dropped.record += 1
       else if (keep(frame)) fault = null
-      else if (hasBody(frame) && keep(withoutBodies(frame))) dropped.body += 1
+      else if (holdInMemory(frame)) return
+      else if (keepWithoutBodies(frame)) dropped.body += 1
       else dropped.record += 1
     },
     close: async () => spool.close(),
-    stats: () => ({ bytes: spool.bytes(), records, dropped: { ...dropped }, fault }),
+    stats: () => ({ bytes: spool.bytes(), records, dropped: { ...dropped }, fault: fault ?? spool.refusal() }),
   }
 }
 

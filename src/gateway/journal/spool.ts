@@ -18,6 +18,8 @@ export interface SpoolOptions {
 export interface Spool {
   write(encode: (mark: Uint8Array) => EncodedFrame, lean: boolean): void
   bytes(): number
+  /** Why there is no segment to write to; null when there is one. */
+  refusal(): string | null
   close(): void
 }
 
@@ -25,11 +27,12 @@ const renewEveryMs = 5_000
 /** How often the disk is asked again when it was full, so that refusals stay cheap. */
 const retryEveryMs = 250
 
-/** Opens the spool; when the disk refuses, each later write tries again. */
+/** Opens the spool; when the disk refuses, each later write and heartbeat tries again. */
 export function openSpool(options: SpoolOptions): Spool {
   const waiting = createWaiting(options)
   const lease = createLease(options)
   let open: OpenSegment | null = null
+  const refusal = createRefusal()
 
   const begin = (claim: Claim, seq: number): OpenSegment => {
     waiting.recount()
@@ -61,17 +64,20 @@ export function openSpool(options: SpoolOptions): Spool {
   const ours = (): OpenSegment => {
     if (open !== null && lease.holds(open.claim)) return open
     if (open !== null) abandon(open)
-    return begin(lease.start(), 1)
+    if (!lease.mayStart()) throw new Error(refusal.latest() ?? 'the journal has no segment to write to')
+    return refusal.noting(() => begin(lease.start(), 1))
   }
 
   const heartbeat = setInterval(() => {
-    if (open !== null && !lease.renew(open.claim)) abandon(open)
+    if (open === null) attempt(ours)
+    else if (!lease.renew(open.claim)) abandon(open)
   }, renewEveryMs).unref()
 
   attempt(ours)
 
   return {
     bytes: () => waiting.bytes() + (open?.bytes() ?? 0),
+    refusal: refusal.latest,
     write(encode, lean) {
       const current = ours()
       const frame = encode(current.segment.mark)
@@ -129,8 +135,8 @@ function createLease({ directory, now }: SpoolOptions) {
   return {
     renew: renewClaim,
     holds: (claim: Claim) => now() - renewedAt < staleAfterMs / 2 || renewClaim(claim),
+    mayStart: () => !ended && mayStart(),
     start(): Claim {
-      if (ended || !mayStart()) throw new Error('the journal has no segment to write to')
       const claim = createWriterDirectory(directory)
       renewedAt = now()
       return claim
@@ -166,6 +172,24 @@ function createWaiting({ maxSpoolBytes, now }: SpoolOptions) {
       if (total + bytes <= limit) return
       if (mayRecount()) recount()
       if (total + bytes > limit) throw new Error('the journal holds as much as it may')
+    },
+  }
+}
+
+/** Why the latest try failed; null when it did not. */
+function createRefusal() {
+  let latest: string | null = null
+  return {
+    latest: () => latest,
+    noting<T>(act: () => T): T {
+      try {
+        const done = act()
+        latest = null
+        return done
+      } catch (error) {
+        latest = String(error)
+        throw error
+      }
     },
   }
 }

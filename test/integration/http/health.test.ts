@@ -26,6 +26,7 @@ test('/v1/health names the service; /readyz lists its checks', async (t) => {
     migrations: { status: 'pass' },
     snapshot: { status: 'pass' },
     encryption_key: { status: 'pass' },
+    journal: { status: 'pass' },
     draining: { status: 'pass' },
   })
 })

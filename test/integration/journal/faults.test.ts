@@ -1,6 +1,6 @@
 import test from 'ava'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import path from 'node:path'
 import type { ClientConfig } from 'pg'
@@ -110,6 +110,56 @@ test('the database goes away and comes back: appends do not wait, nothing is los
   t.deepEqual(journal.stats().dropped, { body: 0, record: 0 })
   line.close()
   directory.remove()
+})
+
+test('a folder that cannot be written: records go from memory, through cuts of the database, none twice; more than there is room for is counted', async (t) => {
+  const line = await createLine()
+  const root = temporaryDirectory()
+  const directory = path.join(root.path, 'journal')
+  writeFileSync(directory, 'in the way')
+  const connection = { ...client, host: '127.0.0.1', port: line.port }
+  const shipper = startShipper({ directory, database: database.config, client: connection, log: silent })
+  const limits = { maxBodyBytes: 1 << 22, maxSpoolBytes: 1 << 26 }
+  const journal = openJournal({ directory, ...limits, hold: (frame, lean) => shipper.hold(frame, lean) })
+  t.regex(journal.stats().fault ?? '', /ENOTDIR|EEXIST/)
+  const traceId = 'held'
+  const ids: string[] = []
+  const append = (count: number, bytes = 2000) => {
+    for (let index = 0; index < count; index += 1) {
+      const record = exchangeRecord({ traceId })
+      ids.push(record.id)
+      journal.append(record, exchangeBodies('q', 'a'.repeat(bytes)))
+    }
+  }
+  for (let round = 0; round < 3; round += 1) {
+    append(700)
+    await until(async () => (await stored(traceId)).length > ids.length - 700)
+    line.close()
+    append(100)
+    await line.open()
+  }
+  await shipper.flushed()
+  t.deepEqual(await stored(traceId), ids.toSorted())
+  t.like(journal.stats(), { records: 2400, dropped: { body: 0, record: 0 } })
+  t.regex(journal.stats().fault ?? '', /ENOTDIR|EEXIST/)
+
+  line.close()
+  append(10, 1 << 21)
+  t.like(journal.stats(), { records: 2410, dropped: { body: 4, record: 0 } })
+  append(8000, 0)
+  const { dropped, records } = journal.stats()
+  t.true(dropped.record > 0)
+  t.is(records + dropped.record, ids.length)
+
+  rmSync(directory)
+  await until(() => journal.stats().fault === null)
+  append(10)
+  await line.open()
+  await journal.close()
+  await shipper.stop(30_000)
+  t.is((await stored(traceId)).length, ids.length - dropped.record)
+  line.close()
+  root.remove()
 })
 
 test('stop gives up at its deadline when the database is away, and the next start ships', async (t) => {
