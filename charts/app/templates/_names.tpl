@@ -16,13 +16,25 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{/* The labels of every object. */}}
 {{- define "app.labels" -}}
+{{- include "app.labelsWith" (list . nil) -}}
+{{- end }}
+
+{{/* The same with others, which come before common ones, and those before the chart's own. Takes the root and the others. */}}
+{{- define "app.labelsWith" -}}
+{{- $root := index . 0 -}}{{- $lines := list -}}
+{{- $given := merge (dict) (index . 1 | default dict) ($root.Values.commonLabels | default dict) -}}
+{{- range include "app.ownLabels" $root | splitList "\n" -}}
+{{-   if not (hasKey $given (splitList ": " . | first)) }}{{ $lines = append $lines . }}{{ end -}}
+{{- end -}}
+{{- with $given }}{{ $lines = append $lines (toYaml .) }}{{ end -}}
+{{- join "\n" $lines -}}
+{{- end }}
+
+{{- define "app.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "app.selector" . }}
-app.kubernetes.io/version: {{ include "app.tag" . | trunc 63 | quote }}
+app.kubernetes.io/version: {{ include "app.tag" . | trunc 63 | trimAll "-._" | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
 {{- end }}
 
 {{- define "app.serviceAccount" -}}
@@ -41,6 +53,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* The release that the tag names, such as 1.12.0; empty when the tag names none. */}}
 {{- define "app.release" -}}
 {{- include "app.tag" . | regexFind "^v?[0-9]+\\.[0-9]+\\.[0-9]+" | trimPrefix "v" -}}
+{{- end }}
+
+{{/* The release that was installed last; empty: none is known. */}}
+{{- define "app.installed" -}}
+{{- $state := lookup "v1" "Secret" .Release.Namespace (printf "%s-state" (include "app.fullname" .)) | default dict -}}
+{{- ($state.data).release | default "" | b64dec -}}
 {{- end }}
 
 {{/* [registry/][namespace/]name:tag[@digest] */}}

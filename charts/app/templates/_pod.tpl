@@ -17,6 +17,16 @@ runtimeClassName: {{ . }}
 {{- end }}
 {{- end }}
 
+{{/* Where a pod runs that serves nothing: where the server does. Takes the root. */}}
+{{- define "app.placement" -}}
+{{- with (.Values.server).nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with (.Values.server).tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{/* The container but for its probes. Takes a dict of root, name, args, resources, roles, and the reason for what the guards refuse. */}}
 {{- define "app.container" -}}
 {{- $root := .root -}}
@@ -89,11 +99,8 @@ spec:
   restartPolicy: Never
   serviceAccountName: {{ .account }}
   {{- include "app.podSettings" (dict "root" $root) | nindent 2 }}
-  {{- with ($root.Values.server).nodeSelector }}
-  nodeSelector: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with ($root.Values.server).tolerations }}
-  tolerations: {{- toYaml . | nindent 4 }}
+  {{- with include "app.placement" $root | trim }}
+  {{- . | nindent 2 }}
   {{- end }}
   {{- with $root.Values.extraInitContainers }}
   initContainers: {{- toYaml . | nindent 4 }}

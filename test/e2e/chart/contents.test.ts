@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { createMetrics } from '../../../src/app/metrics.ts'
 import { settings } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
@@ -16,8 +16,10 @@ import {
   ofKind,
   oneOf,
   podOf,
+  parseObjects,
   podsOf,
   serverPod,
+  template,
   withValues,
   type KubernetesObject,
   type Rendering,
@@ -157,6 +159,37 @@ helmTest('the name of a plain Job tells its content, so that none is ever change
   t.is(new Set([first, await nameOf({ image: { tag: '1.11.2' } }), await nameOf({ settings: { logLevel: 'debug' } })]).size, 3)
   t.is(ofKind(await render({ migrations: { mode: 'none' } }), 'Job').length, 0)
 })
+
+helmTest('whatever serves nothing runs where the server does', async (t) => {
+  const server = { nodeSelector: { pool: 'ai' }, tolerations: [{ key: 'ai', operator: 'Exists' }] }
+  const pods = podsOf(await render({ server }))
+  t.deepEqual(
+    pods.map(({ of }) => of.split(' ')[0]),
+    ['Deployment', 'Job', 'Pod'],
+  )
+  for (const { of, spec } of pods) t.like(spec, server, of)
+})
+
+for (const major of helms)
+  helmTest(`Helm ${major}: labels that are given take the place of others, and none comes twice`, async (t) => {
+    const labels = { 'helm.sh/chart': 'fork', 'app.kubernetes.io/managed-by': 'us', 'app.kubernetes.io/version': '1', team: 'ai' }
+    const own = { team: 'watch', 'app.kubernetes.io/instance': 'prometheus' }
+    const metrics = Object.fromEntries(
+      ['serviceMonitor', 'prometheusRule', 'dashboard'].map((name) => [name, { enabled: true, labels: own }]),
+    )
+    const { stdout, stderr } = await template(major, { values: withValues({ commonLabels: labels, podLabels: { team: 'pods' }, metrics }) })
+    const documents = parseAllDocuments(stdout)
+    // Two keys of one name are an error to this parser, as they are to kustomize.
+    t.deepEqual(
+      documents.flatMap(({ errors }) => errors.map(({ message }) => message)),
+      [],
+      stderr,
+    )
+    const found = parseObjects(stdout)
+    t.is(ofKind(found, 'Deployment').length, 1)
+    for (const { kind, metadata } of found)
+      t.like(metadata.labels, ['ServiceMonitor', 'PrometheusRule', 'ConfigMap'].includes(kind) ? { ...labels, ...own } : labels, kind)
+  })
 
 helmTest('names stay short, valid and apart, whatever the release is called', async (t) => {
   const long = 'a-release-with-a-very-long-name-indeed-and-more-of-it'

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import { chartCopy } from '../../support/chart-copy.ts'
-import { chart, helms, helmTest, template, withValues } from '../../support/helm.ts'
+import { chart, helms, helmTest, objects, oneOf, template, withValues } from '../../support/helm.ts'
 import { startKubernetesStub, type KubernetesStub } from '../../support/kubernetes-stub.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -34,6 +34,12 @@ const cases: Readonly<
   'trusted-ca': { values: { global: { trustedCA: { configMap: 'one', secret: 'two' } } }, says: /give one of them/ },
   'image-latest': { values: { image: { tag: 'latest' } }, says: /name a release/ },
   'extra-env': { values: { extraEnv: [{ name: 'DB_PASS_FILE', value: '/x' }] }, says: /extraEnv holds DB_PASS_FILE/ },
+  'trusted-ca-env': {
+    values: { global: { trustedCA: { configMap: 'authorities' } }, extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/x' }] },
+    says: /extraEnv holds NODE_EXTRA_CA_CERTS, which global\.trustedCA sets/,
+  },
+  'volume-name': { values: { extraVolumes: [{ name: 'data', emptyDir: {} }] }, says: /extraVolumes holds data/ },
+  'mount-path': { values: { settings: { dataDir: '/etc/gatehouse' } }, says: /two volumes are mounted at \/etc\/gatehouse: / },
   'frozen-label': {
     values: { commonLabels: { 'app.kubernetes.io/instance': 'other' } },
     says: /commonLabels holds app\.kubernetes\.io\/instance/,
@@ -56,10 +62,20 @@ const cases: Readonly<
     values: { gateway: { enabled: true, autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
     says: /gateway\.resources\.requests lacks it/,
   },
+  loopback: { values: { settings: { host: '127.0.0.1' } }, says: /settings\.host is an address that nothing outside the pod reaches/ },
+  'node-port': { values: { service: { nodePort: 30_080 } }, says: /service\.type is ClusterIP, which has no port on the nodes/ },
+  'load-balancer-class': {
+    values: { service: { type: 'NodePort', loadBalancerClass: 'inner' } },
+    says: /loadBalancerClass is given, and service\.type is NodePort/,
+  },
   'ingress-hosts': { values: { ingress: { enabled: true } }, says: /without ingress\.hosts/ },
   'http-route-parents': { values: { httpRoute: { enabled: true } }, says: /without httpRoute\.parentRefs/ },
   'network-policy-database': { values: { networkPolicy: { enabled: true, preset: 'airGap' } }, says: /no pod could reach it/ },
   'unknown-release': { values: { image: { tag: '1.9.7' } }, says: /there is no release 1\.9\.7; the releases are 1\.10\.0, .*1\.9\.0\./ },
+  'unknown-level': {
+    values: { settings: { releaseLevel: '1.11.5' } },
+    says: /settings\.releaseLevel is 1\.11\.5, and there is no release 1\.11\.5; the releases are 1\.10\.0, /,
+  },
   'chart-floor': {
     values: { image: { tag: 'v1.4.0-slim' } },
     from: () => chartCopy({ version: '1.4.0', appVersion: '1.3.1', knows: '1.12.0' }),
@@ -144,6 +160,55 @@ helmTest('the guard lets pass what the records allow, and what somebody gave a r
     // Only what migrates is told: a reason rolls no pods.
     t.is(stdout.split(`- name: DEPLOYMENT_REASON\n              value: "${why}"`).length - 1, 'upgrade' in values ? 1 : 0)
   }
+})
+
+const likely: readonly (readonly [what: string, values: Values])[] = [
+  ['a release to hold at, and one that is to come', { settings: { releaseLevel: '1.11.2' } }],
+  ['a level beyond the newest release', { settings: { releaseLevel: '1.13.0' } }],
+  ["a level that a build of one's own may know", { settings: { releaseLevel: '1.11.5' }, image: { tag: 'main' } }],
+  [
+    "volumes and mounts of one's own",
+    { extraVolumes: [{ name: 'own', emptyDir: {} }], extraVolumeMounts: [{ name: 'own', mountPath: '/own' }] },
+  ],
+  ['a port on the nodes of a load balancer', { service: { type: 'LoadBalancer', nodePort: 30_080, loadBalancerClass: 'inner' } }],
+  ["authorities of one's own", { extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/own/ca.pem' }] }],
+  ['registries with a port, a path and a slash', { global: { imageRegistry: 'registry.example:5000/mirror/' }, image: { tag: '_x.Y-1' } }],
+  ["an address instead of a registry's name", { image: { registry: '[fd00::1]:5000', namespace: 'ai/gate_house' } }],
+]
+
+for (const [what, values] of likely)
+  helmTest(`the chart takes ${what}`, async (t) => {
+    const { code, stderr } = await template('3', { values: withValues(values) })
+    t.is(code, 0, stderr)
+  })
+
+helmTest('an image that no node could pull is refused by the name of its part', async (t) => {
+  const parts = { registry: 'https://registry.example', namespace: 'ai/', tag: 'a b' }
+  const { code, stderr } = await template('4', {
+    values: withValues({ image: parts, global: { imageRegistry: 'https://registry.example' } }),
+  })
+  t.not(code, 0)
+  for (const part of ['global/imageRegistry', ...Object.keys(parts).map((name) => `image/${name}`)])
+    t.regex(stderr, new RegExp(`at '/${part}'`), part)
+  t.notRegex(stderr, /metadata\.labels/)
+})
+
+/** What the state says when a tag is installed after a release. */
+async function stateAfter(release: string, tag: string): Promise<string | undefined> {
+  const namespace = `state-${release}-${tag.replaceAll(/\W/g, '-')}`
+  stub.secrets.set(`${namespace}/gatehouse-state`, { release })
+  const args = ['--dry-run=server', '--disable-openapi-validation', '--kubeconfig', stub.kubeconfig, '--namespace', namespace]
+  return oneOf(await objects('4', { values: withValues({ image: { tag } }), args }), 'Secret').stringData?.['release']
+}
+
+helmTest('a tag that names no release leaves what is known to be installed', async (t) => {
+  for (const [release, tag, after] of [
+    ['1.12.0', 'main', '1.12.0'],
+    ['1.11.2', '1.12', '1.11.2'],
+    ['1.11.2', 'v1.12.0-slim', '1.12.0'],
+    ['', 'main', ''],
+  ] as const)
+    t.is(await stateAfter(release, tag), after, tag)
 })
 
 helmTest('a reason has to be one', async (t) => {

@@ -1,10 +1,17 @@
-import { choice, dataKey, flag, leaf, objectName, section, strings, text, textList, type Section, type Tree } from '../node.ts'
+import { choice, dataKey, flag, leaf, objectName, section, strings, textList, type Leaf, type Section, type Tree } from '../node.ts'
+
+/** What the nodes can read as a part of an image's name. */
+const imagePart = (desc: string, end = ''): Leaf =>
+  leaf(desc, { type: 'string', pattern: `^(([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:]+\\])(:[0-9]+)?(/[a-z0-9._-]+)*${end})?$` }, '')
 
 const global: Section = {
   desc: 'What a parent chart may set once for all of its charts.',
   open: true,
   of: {
-    imageRegistry: text('The registry of every image of this chart, in place of `image.registry`: the one switch for a private registry.'),
+    imageRegistry: imagePart(
+      'The registry of every image of this chart, in place of `image.registry`: the one switch for a private registry.',
+      '/?',
+    ),
     imagePullSecrets: textList('The names of the Secrets to pull images with.'),
     trustedCA: section('Certificate authorities to believe beside those that Node knows: one ConfigMap or one Secret.', {
       configMap: objectName('The ConfigMap that holds them.'),
@@ -15,10 +22,14 @@ const global: Section = {
 }
 
 const image = section('The image of Gatehouse, the only one that the chart uses: `[registry/][namespace/]name:tag[@digest]`.', {
-  registry: text('The registry; empty: the nodes know the image by its name alone.'),
-  namespace: text('What stands between the registry and the name.'),
+  registry: imagePart('The registry; empty: the nodes know the image by its name alone.', '/?'),
+  namespace: imagePart('What stands between the registry and the name.'),
   name: leaf('The name.', { type: 'string', minLength: 1 }, 'gatehouse'),
-  tag: text('The tag, and so the release that runs; empty: the release that this chart was cut for.'),
+  tag: leaf(
+    'The tag, and so the release that runs; empty: the release that this chart was cut for.',
+    { type: 'string', pattern: '^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$' },
+    '',
+  ),
   digest: leaf(
     'The digest, which pins the image beside its tag and survives mirroring.',
     { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },

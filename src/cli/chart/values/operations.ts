@@ -20,14 +20,17 @@ export const operations: Tree = {
     },
     backoffLimit: integer('How often the plain Job is tried again; the hook is tried once.', 3),
   }),
-  upgrade: section('The guard of upgrades. It knows from the Secret `<name>-state` which release was installed last.', {
-    allowSkip: reason(
-      'Why this upgrade may pass over a release that it has to halt at; empty: it may not. Kept in that Secret and in the release history.',
-    ),
-    allowDowngrade: reason(
-      'Why this upgrade may lead to an earlier release; empty: it may not. Kept in that Secret and in the release history.',
-    ),
-  }),
+  upgrade: section(
+    'The guard of upgrades. It knows from the Secret `<name>-state` which release was installed last; a tag that names none, such as `main`, leaves that as it is.',
+    {
+      allowSkip: reason(
+        'Why this upgrade may pass over a release that it has to halt at; empty: it may not. Kept in that Secret and in the release history.',
+      ),
+      allowDowngrade: reason(
+        'Why this upgrade may lead to an earlier release; empty: it may not. Kept in that Secret and in the release history.',
+      ),
+    },
+  ),
   tests: section('The pod that `helm test` runs: `gatehouse preflight --quick`.', { enabled: flag('Make it.', true) }),
   extraEnv: kubernetesList('More environment variables of all containers; no settings of Gatehouse.'),
   extraEnvFrom: kubernetesList('More sources of environment variables.'),
