@@ -76,3 +76,56 @@ for (const [tools, body, status] of tooled)
     const input = [{ 'default.requestParametersCheck': { tools }, deny: true }]
     t.is((await ask('/v1/echo', { input_guardrails: input }, { ...say('x'), ...body })).status, status)
   })
+
+const hi = { role: 'user', content: 'hi' }
+const image = { type: 'input_image', image_url: 'https://a.test/b.png' }
+const system = { applyToRole: 'system' }
+const prefixed: readonly (readonly [path: string, wanted: object, body: object, sent: object])[] = [
+  ['/v1/messages', system, { messages: [hi] }, { messages: [hi], system: '> ' }],
+  ['/v1/messages', system, { system: 'be', messages: [hi] }, { system: '> be', messages: [hi] }],
+  [
+    '/v1/messages',
+    system,
+    { system: [{ type: 'text', text: 'be' }], messages: [hi] },
+    { system: [{ type: 'text', text: '> be' }], messages: [hi] },
+  ],
+  [
+    '/v1/messages',
+    { ...system, addToExisting: false },
+    { system: [{ type: 'text', text: 'be' }], messages: [] },
+    {
+      system: [
+        { type: 'text', text: '> ' },
+        { type: 'text', text: 'be' },
+      ],
+      messages: [],
+    },
+  ],
+  ['/v1/messages', { ...system, onlyIfEmpty: true }, { system: [], messages: [hi] }, { system: '> ', messages: [hi] }],
+  ['/v1/messages', { ...system, onlyIfEmpty: true }, { system: 'be', messages: [hi] }, { system: 'be', messages: [hi] }],
+  ['/v1/chat/completions', system, { messages: [hi] }, { messages: [{ role: 'system', content: '> ' }, hi] }],
+  [
+    '/v1/chat/completions',
+    system,
+    { messages: [{ role: 'developer', content: 'be' }, hi] },
+    { messages: [{ role: 'developer', content: '> be' }, hi] },
+  ],
+  ['/v1/chat/completions', { applyToRole: 'user' }, { messages: [hi] }, { messages: [{ role: 'user', content: '> hi' }] }],
+  ['/v1/responses', system, { input: 'hi' }, { input: 'hi', instructions: '> ' }],
+  ['/v1/responses', system, { instructions: 'be', input: [hi] }, { instructions: '> be', input: [hi] }],
+  ['/v1/responses', system, { input: [{ role: 'system', content: 'be' }, hi] }, { input: [{ role: 'system', content: '> be' }, hi] }],
+  ['/v1/responses', {}, { input: 'hi' }, { input: '> hi' }],
+  ['/v1/responses', {}, { input: [hi] }, { input: [{ role: 'user', content: '> hi' }] }],
+  [
+    '/v1/responses',
+    {},
+    { input: [{ role: 'user', content: [image] }] },
+    { input: [{ role: 'user', content: [{ type: 'input_text', text: '> ' }, image] }] },
+  ],
+  ['/v1/responses', { applyToRole: 'assistant' }, { input: 'hi' }, { input: [hi, { role: 'assistant', content: '> ' }] }],
+]
+for (const [path, wanted, body, sent] of prefixed)
+  test.serial(`a prefix is added: ${path} ${JSON.stringify([wanted, body])}`, async (t) => {
+    await ask(path, { input_guardrails: [{ 'default.addPrefix': { prefix: '> ', ...wanted } }] }, { model: 'm', ...body })
+    t.deepEqual(emulator.requests[0]?.json, { model: 'm', ...sent })
+  })

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { type Fields, isFields } from '../../../lib/fields.ts'
+import type { JsonPath } from '../../../lib/json-path.ts'
 import { check, type BodyEdit } from '../check.ts'
+import { roleOf } from '../walk.ts'
 
 /** What is said to a model; the inputs of other operations, such as embeddings, stay as they are. */
 const conversations = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
@@ -19,7 +21,8 @@ interface Wanted {
 export const addPrefix = check({
   id: 'default.addPrefix',
   title: 'Add prefix',
-  about: 'Puts a text before the first message of a role, or before the prompt. It never fails.',
+  about:
+    'Puts a text before the first message of a role, or before the prompt; that of the system may stand in `system` or `instructions`. It never fails.',
   since: '1.3.1',
   phases: ['input'],
   changes: true,
@@ -41,46 +44,81 @@ export const addPrefix = check({
   ready: (wanted) => ({
     judgesPrefix: false,
     run({ request: { json, operation } }) {
-      const edits = isFields(json) && conversations.has(operation) ? editsOf(json, wanted) : []
+      const edits = isFields(json) && conversations.has(operation) ? editsOf(json, operation, wanted) : []
       return { passed: true, data: { explanation: edits.length > 0 ? 'The prefix was added.' : 'There is nothing to add it to.' }, edits }
     },
   }),
 })
 
-function editsOf(json: Fields, wanted: Wanted): readonly BodyEdit[] {
+function editsOf(json: Fields, operation: string, wanted: Wanted): readonly BodyEdit[] {
   const { messages, prompt, input } = json
-  if (Array.isArray(messages)) return messageEdits(json, messages, wanted)
+  const beside = wanted.applyToRole === 'system' ? besideMessages(json, operation) : null
+  if (beside !== null) return besideEdits(beside, json[beside], wanted)
+  if (Array.isArray(messages)) return messageEdits('messages', messages, wanted)
   if (typeof prompt === 'string') return [{ path: ['prompt'], value: wanted.prefix + prompt }]
-  if (Array.isArray(prompt) && prompt.length * wanted.prefix.length > maxAdded)
+  if (Array.isArray(prompt)) return promptEdits(prompt, wanted)
+  if (Array.isArray(input)) return messageEdits('input', input, wanted)
+  return typeof input === 'string' ? inputEdits(input, wanted) : []
+}
+
+function promptEdits(prompts: readonly unknown[], { prefix }: Wanted): readonly BodyEdit[] {
+  if (prompts.length * prefix.length > maxAdded)
     throw new Error(`There are so many prompts that the prefixes alone would be longer than ${maxAdded} characters.`)
-  if (Array.isArray(prompt))
-    return prompt.flatMap((text: unknown, at): BodyEdit[] =>
-      typeof text === 'string' ? [{ path: ['prompt', at], value: wanted.prefix + text }] : [],
-    )
-  return typeof input === 'string' && wanted.applyToRole === 'user' ? [{ path: ['input'], value: wanted.prefix + input }] : []
+  return prompts.flatMap((text, at): BodyEdit[] => (typeof text === 'string' ? [{ path: ['prompt', at], value: prefix + text }] : []))
+}
+
+/** A text in place of a list is one message of the user. */
+function inputEdits(input: string, { prefix, applyToRole: role, onlyIfEmpty }: Wanted): readonly BodyEdit[] {
+  if (role === 'user') return onlyIfEmpty ? [] : [{ path: ['input'], value: prefix + input }]
+  const said = { role: 'user', content: input }
+  return [{ path: ['input'], value: [said, { role, content: prefix }] }]
+}
+
+/** The field that holds what the system says: the messages and the responses APIs have it beside the messages. */
+function besideMessages(json: Fields, operation: string): 'system' | 'instructions' | null {
+  if (operation === 'createModelResponse') return isSaid(json['instructions']) || !holdsSystem(json['input']) ? 'instructions' : null
+  if (isSaid(json['system'])) return 'system'
+  return operation === 'messages' && !holdsSystem(json['messages']) ? 'system' : null
+}
+
+const isSaid = (value: unknown): boolean => (typeof value === 'string' || Array.isArray(value)) && value.length > 0
+
+const holdsSystem = (list: unknown): boolean => Array.isArray(list) && list.some((message) => roleOf(message, '') === 'system')
+
+function besideEdits(field: string, held: unknown, { prefix, addToExisting, onlyIfEmpty }: Wanted): readonly BodyEdit[] {
+  if (!isSaid(held)) return [{ path: [field], value: prefix }]
+  if (onlyIfEmpty) return []
+  if (typeof held === 'string') return [{ path: [field], value: prefix + held }]
+  const parts: readonly unknown[] = Array.isArray(held) ? held : []
+  const own = { type: 'text', text: prefix }
+  return addToExisting ? partEdits(parts, [field], own) : [{ path: [field], value: [own, ...parts] }]
 }
 
 function messageEdits(
-  json: Fields,
+  list: 'messages' | 'input',
   messages: readonly unknown[],
   { prefix, applyToRole: role, addToExisting, onlyIfEmpty }: Wanted,
 ): readonly BodyEdit[] {
-  // The Anthropic API has the system prompt beside the messages.
-  if (role === 'system' && Object.hasOwn(json, 'system') && typeof json['system'] === 'string')
-    return onlyIfEmpty ? [] : [{ path: ['system'], value: prefix + json['system'] }]
-  const at = messages.findIndex((message) => isFields(message) && message['role'] === role)
+  const at = messages.findIndex((message) => roleOf(message, '') === role)
   const own = { role, content: prefix }
-  if (at === -1) return [{ path: ['messages'], value: role === 'system' ? [own, ...messages] : [...messages, own] }]
+  if (at === -1) return [{ path: [list], value: role === 'system' ? [own, ...messages] : [...messages, own] }]
   if (onlyIfEmpty) return []
-  if (!addToExisting) return [{ path: ['messages'], value: messages.toSpliced(at, 0, own) }]
-  return prefixed(messages[at], at, prefix)
+  if (!addToExisting) return [{ path: [list], value: messages.toSpliced(at, 0, own) }]
+  const message = messages[at]
+  const content = isFields(message) ? message['content'] : undefined
+  const path: JsonPath = [list, at, 'content']
+  if (!Array.isArray(content)) return [{ path, value: typeof content === 'string' ? prefix + content : prefix }]
+  return partEdits(content, path, {
+    type: list === 'messages' ? 'text' : role === 'assistant' ? 'output_text' : 'input_text',
+    text: prefix,
+  })
 }
 
-function prefixed(message: unknown, at: number, prefix: string): readonly BodyEdit[] {
-  const content = isFields(message) ? message['content'] : undefined
-  if (typeof content === 'string') return [{ path: ['messages', at, 'content'], value: prefix + content }]
-  if (!Array.isArray(content)) return []
-  const first = content.findIndex((item) => isFields(item) && typeof item['text'] === 'string')
-  const text: unknown = first === -1 ? undefined : content[first]
-  return isFields(text) ? [{ path: ['messages', at, 'content', first, 'text'], value: `${prefix}${String(text['text'])}` }] : []
+/** The prefix before the first text among parts; without one it is a part of its own, behind the results of tools, which come first. */
+function partEdits(parts: readonly unknown[], path: JsonPath, own: { readonly type: string; readonly text: string }): readonly BodyEdit[] {
+  const first = parts.findIndex((part) => isFields(part) && typeof part['text'] === 'string')
+  const text = parts[first]
+  if (isFields(text)) return [{ path: [...path, first, 'text'], value: `${own.text}${String(text['text'])}` }]
+  const results = parts.findLastIndex((part) => isFields(part) && part['type'] === 'tool_result')
+  return [{ path, value: parts.toSpliced(results + 1, 0, own) }]
 }
