@@ -10,9 +10,13 @@ export const valuesField = z.union([z.string().max(1000), z.array(z.string().max
 
 export const toValues = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
 
-/** What is wrong with values that are patterns; null when nothing is. */
-export const valuesFault = (type: MatchType, values: readonly string[]): string | null =>
-  type === 'regex' ? (values.map(patternFault).find((fault) => fault !== null) ?? null) : null
+/** What is wrong with values for such a comparison, as a sentence; null when nothing is. */
+export function valuesFault(type: MatchType, values: readonly string[]): string | null {
+  if (type === 'exact') return null
+  if (values.includes('')) return 'An empty text is in every value: compare exactly, or leave it out.'
+  const fault = type === 'regex' ? values.map(patternFault).find((found) => found !== null) : null
+  return fault === null || fault === undefined ? null : `A pattern ${fault}.`
+}
 
 /** A comparison that is ready: a text, or a list of texts, is what a claim or a metadata value holds. */
 export function matcher(type: MatchType, wanted: readonly string[]): (held: readonly string[]) => boolean {

@@ -202,6 +202,33 @@ const wrong: readonly (readonly [body: Body, param: string, message?: RegExp])[]
     { checks: [{ id: 'default.allowedRequestTypes', parameters: { allowedTypes: ['embed'], blockedTypes: ['embed'] } }] },
     'checks[0].parameters.blockedTypes',
   ],
+  [
+    { checks: [{ id: 'default.jsonSchema', parameters: { schema: { title: 'T', propertes: {}, requird: ['a'] } } }] },
+    'checks[0].parameters.schema',
+    /`propertes` is no keyword/,
+  ],
+  [
+    { checks: [{ id: 'default.requestParametersCheck', parameters: { params: { values: { seed: {} } } } }] },
+    'checks[0].parameters.params.values.seed',
+    /Give blockedValues or allowedValues/,
+  ],
+  [
+    { checks: [{ id: 'default.requiredMetadataKeyPairs', parameters: { metadataPairs: { a: ['b', ''] }, matchType: 'contains' } }] },
+    'checks[0].parameters.metadataPairs',
+    /empty text/,
+  ],
+  [
+    {
+      checks: [
+        {
+          id: 'default.jwt',
+          parameters: { jwksUri: 'https://x.example/k', claimValues: { role: { values: '', matchType: 'regex' } } },
+        },
+      ],
+    },
+    'checks[0].parameters.claimValues',
+    /empty text/,
+  ],
   [{ checks: [{ id: 'default.contains', parameters: { words: ['a'], on_error: 'explode' } }] }, 'checks[0].parameters.on_error'],
   [{ actions: { onFail: 'explode' } }, 'actions.onFail'],
   [{ actions: { deny: 'yes' } }, 'actions.deny'],

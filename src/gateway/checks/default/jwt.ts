@@ -91,7 +91,7 @@ export const jwt = check({
     const fault = Object.values(claimValues)
       .map(({ values, matchType }) => valuesFault(matchType, toValues(values)))
       .find((found) => found !== null)
-    return fault === undefined ? null : { field: 'claimValues', message: `A pattern ${fault}.` }
+    return fault === undefined ? null : { field: 'claimValues', message: fault }
   },
   ready(parameters) {
     const claims = Object.entries(parameters.claimValues).map(([name, { values, matchType }]) => ({

@@ -5,6 +5,10 @@ import { check, verdict } from '../check.ts'
 const names = z.array(z.string().min(1).max(255)).max(1000).optional()
 const values = z.array(z.unknown()).max(1000).optional()
 
+const valueRule = z
+  .strictObject({ blockedValues: values, allowedValues: values })
+  .refine(({ blockedValues, allowedValues }) => (blockedValues ?? allowedValues) !== undefined, 'Give blockedValues or allowedValues.')
+
 /** Whether a value is refused. */
 type Rule = (value: unknown) => boolean
 
@@ -94,7 +98,7 @@ export const requestParametersCheck = check({
       .strictObject({
         blockedKeys: names,
         allowedKeys: names,
-        values: z.record(z.string(), z.strictObject({ blockedValues: values, allowedValues: values })).optional(),
+        values: z.record(z.string(), valueRule).optional(),
       })
       .default({})
       .meta({ description: 'Parameters that are blocked, or the only ones allowed, and by parameter the values that are.' }),

@@ -21,7 +21,7 @@ export const requiredMetadataKeyPairs = check({
   },
   rule({ metadataPairs, matchType }) {
     const fault = valuesFault(matchType, Object.values(metadataPairs).flatMap(toValues))
-    return fault === null ? null : { field: 'metadataPairs', message: `A pattern ${fault}.` }
+    return fault === null ? null : { field: 'metadataPairs', message: fault }
   },
   ready({ metadataPairs, operator, matchType }) {
     const pairs = Object.entries(metadataPairs).map(([key, values]) => ({ key, holds: matcher(matchType, toValues(values)) }))

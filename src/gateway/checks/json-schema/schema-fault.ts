@@ -70,6 +70,19 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['uniqueItems', { is: 'true or false', fits: (rule) => typeof rule === 'boolean' }],
 ])
 
+/** What says something of a schema, and nothing of values. */
+const remarks = new Set(
+  `$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment $defs definitions title description default examples example
+   deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema`.split(/\s+/),
+)
+
+/** A schema whose every keyword is misspelt would let all JSON pass; one that says nothing at all asks for any JSON. */
+function misspeltFault(root: unknown): string | null {
+  const names = Object.keys(Object(root)).filter((name) => !remarks.has(name) && !name.startsWith('x-'))
+  if (names.length === 0 || names.some((name) => name === 'const' || shapes.has(name))) return null
+  return `judges nothing: \`${names[0] ?? ''}\` is no keyword`
+}
+
 /**
  * What is wrong with a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would judge nothing, and its
  * author would never know.
@@ -91,7 +104,7 @@ export function schemaFault(root: unknown): string | null {
       else waiting.push(...(shapes.get(name)?.schemas?.(rule, `${at}/${name}`) ?? []))
     }
   }
-  return patternsFault([...patterns])
+  return misspeltFault(root) ?? patternsFault([...patterns])
 }
 
 function keywordFault(name: string, rule: unknown, { at, resolve }: { at: string; resolve: Resolve }): string | null {
