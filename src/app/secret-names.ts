@@ -3,6 +3,10 @@ const secretName =
 const harmlessName =
   /(?:^|_)(?:id|ids|hint|type|name|names|mode|status|mapping|enabled|count|limit)$|^masked_|^max_|^(?:input|output|total)_tokens?$/i
 
-/** Whether a field of this name may hold a secret: in doubt yes. */
-export const isSecretName = (name: string): boolean =>
+/** The entries of these lists say in `key` what they look at. */
+const namingLists: ReadonlySet<string> = new Set(['conditions', 'group_by'])
+
+/** Whether a field of this name may hold a secret: in doubt yes. `list` is the name of the list that its object is in. */
+export const isSecretName = (name: string, list = ''): boolean =>
+  !(name === 'key' && namingLists.has(list)) &&
   secretName.test(name) && (!harmlessName.test(name) || /access_key_id|client_secret/i.test(name))

@@ -7,14 +7,24 @@ import type { Vault } from '../secrets/vault.ts'
 export const masked = (vault: Vault, value: unknown): unknown =>
   withoutSecrets(value, (secret) => `hmac:${vault.hashKey(`audit:${secret}`).toString('hex')}`)
 
+/** Where a value stands: below a field that may hold a secret, and in a list of this name. */
+interface Place {
+  readonly secret: boolean
+  readonly list?: string
+}
+
 /** The value with every text that may be a secret replaced, by the name of a field above it or by its own shape. */
-export function withoutSecrets(value: unknown, replace: (secret: string) => string, secret = false): unknown {
+export function withoutSecrets(value: unknown, replace: (secret: string) => string, place: Place = { secret: false }): unknown {
+  const { secret, list } = place
   if (value instanceof Date) return value.toISOString()
   if (value instanceof Uint8Array) return replace(Buffer.from(value).toString('base64'))
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, replace, secret))
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, replace, place))
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([name, child]) => [storable(name), withoutSecrets(child, replace, secret || isSecretName(name))]),
+      Object.entries(value).map(([name, child]) => [
+        storable(name),
+        withoutSecrets(child, replace, { secret: secret || isSecretName(name, list), list: name }),
+      ]),
     )
   }
   if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : storable(value)

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
 import { scrubSecrets } from '../../lib/scrub.ts'
 import { isSecretName } from '../secret-names.ts'
+import { withoutSecrets } from '../audit/mask.ts'
 
 /** The parsed value. Throws AB01 that names every wrong field, its bound, and what came instead. */
 export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, place: 'path' | 'query' | 'body'): T | undefined {
@@ -65,13 +66,14 @@ const toField = (path: readonly PropertyKey[]) =>
 
 /** What came instead, cut short; nothing of a field that may hold a secret. */
 function got(root: unknown, path: readonly PropertyKey[]): string {
-  if (path.some((part) => typeof part === 'string' && isSecretName(part))) return ''
+  const names = path.filter((part) => typeof part === 'string')
+  if (names.some((name, at) => isSecretName(name, names[at - 1]))) return ''
   let value = root
   // A text that a schema cuts into a list has no parts of its own: then the whole text is what came.
   for (const part of path)
     if (typeof value !== 'string') value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
   if (value === undefined) return ' (missing)'
-  const shown = JSON.stringify(value, (name, child: unknown) => (isSecretName(name) ? '[secret]' : child)) ?? typeof value
+  const shown = JSON.stringify(withoutSecrets(value, () => '[secret]', { secret: false, list: names.at(-1) ?? '' })) ?? typeof value
   const text = scrubSecrets(shown.slice(0, longestValue))
   return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
 }

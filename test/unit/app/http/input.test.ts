@@ -39,7 +39,7 @@ test('names that may hold a secret are known, others are not', (t) => {
     secretNames.filter((name) => !isSecretName(name)),
     [],
   )
-  t.deepEqual(plainNames.filter(isSecretName), [])
+  t.deepEqual(plainNames.filter((name) => isSecretName(name)), [])
 })
 
 test('secrets are replaced by name above them and by shape, and the rest stays', (t) => {
@@ -49,6 +49,7 @@ test('secrets are replaced by name above them and by shape, and the rest stays',
     configurations: { aws_region: 'eu', custom_headers: { 'x-a': 'v' } },
     list: [{ password: 1 }, 'AKIAABCDEFGHIJKLMNOP', null, true],
     note: 'call with Bearer abcdefghijkl',
+    conditions: [{ key: 'metadata.team', value: { key: 'k' } }],
   }
   t.deepEqual(
     withoutSecrets(body, (secret) => `<${secret}>`),
@@ -58,6 +59,7 @@ test('secrets are replaced by name above them and by shape, and the rest stays',
       configurations: { aws_region: 'eu', custom_headers: { 'x-a': '<v>' } },
       list: [{ password: '<1>' }, '<AKIAABCDEFGHIJKLMNOP>', null, true],
       note: '<call with Bearer abcdefghijkl>',
+      conditions: [{ key: 'metadata.team', value: { key: '<k>' } }],
     },
   )
 })
@@ -71,6 +73,18 @@ test('a record with a wrong value names its key', (t) => {
   const error = t.throws(() => parseInput(schema, { metadata: { ok: 'a', long: 'abcd' } }, 'body'), { instanceOf: ApiError })
   t.is(error?.param, 'metadata.long')
   t.regex(error?.message ?? '', /`metadata\.long`.*<=3.*got "abcd"/)
+})
+
+const refusals: readonly (readonly [value: unknown, says: RegExp])[] = [
+  [{ conditions: [{ key: 'model' }, { key: 'model' }] }, /`conditions`.*\(got \[\{"key":"model"\},\{"key":"model"\}\]\)/],
+  [{ conditions: [{ key: 'modle' }] }, /`conditions\[0\]\.key`.*\(got "modle"\)/],
+  [{ conditions: [{ key: 'model' }], key: ['sk'] }, /`key`: [^(]*$/],
+  [[{ key: 'model' }], /got \[\{"key":"\[secret\]"\}\]/],
+]
+test('a refusal shows what came, but for what may be a secret', (t) => {
+  const conditions = z.array(z.object({ key: z.enum(['model', 'provider']) })).max(1)
+  const schema = z.strictObject({ conditions, key: z.string().optional() })
+  for (const [value, says] of refusals) t.regex(t.throws(() => parseInput(schema, value, 'body'))?.message ?? '', says)
 })
 
 test('a circular or unprintable value does not break the message', (t) => {
