@@ -9,4 +9,5 @@ const namingLists: ReadonlySet<string> = new Set(['conditions', 'group_by'])
 /** Whether a field of this name may hold a secret: in doubt yes. `list` is the name of the list that its object is in. */
 export const isSecretName = (name: string, list = ''): boolean =>
   !(name === 'key' && namingLists.has(list)) &&
-  secretName.test(name) && (!harmlessName.test(name) || /access_key_id|client_secret/i.test(name))
+  secretName.test(name) &&
+  (!harmlessName.test(name) || /access_key_id|client_secret/i.test(name))

@@ -39,7 +39,10 @@ test('names that may hold a secret are known, others are not', (t) => {
     secretNames.filter((name) => !isSecretName(name)),
     [],
   )
-  t.deepEqual(plainNames.filter((name) => isSecretName(name)), [])
+  t.deepEqual(
+    plainNames.filter((name) => isSecretName(name)),
+    [],
+  )
 })
 
 test('secrets are replaced by name above them and by shape, and the rest stays', (t) => {
