@@ -30,10 +30,10 @@ export const addBundleCreate = (bundle: Command): Command =>
       const root = rootFor(command)
       const { collectBundle } = await import('../distribution/collect.ts')
       const { createBundle } = await import('../../distribution/bundle/create.ts')
-      const { refuseExisting } = await import('../../distribution/bundle/parts.ts')
+      const { refuseTarget } = await import('../../distribution/bundle/parts.ts')
       const { writeArchive } = await import('../../distribution/bundle/write.ts')
       // Said at once, and not when all has been read.
-      refuseExisting(output)
+      refuseTarget(output)
       const meter = createMeter('read')
       const contents = await collectBundle(release, { root, onBytes: meter.bytes })
       const chunks = await createBundle({ ...contents, key, onBytes: meter.bytes })

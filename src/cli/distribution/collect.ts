@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { BundleFile } from '../../distribution/bundle/create.ts'
 import type { BundleInfo } from '../../distribution/bundle/contents.ts'
@@ -33,7 +33,8 @@ export async function collectBundle(
 const placeInBundle = (file: string) => (file.startsWith(`${releaseFiles.layout}/`) ? file.slice(releaseFiles.layout.length + 1) : file)
 
 function readLock(folder: string): Lock {
-  const name = existsSync(folder) ? readdirSync(folder).find((file) => file.endsWith('.lock.json')) : undefined
+  const present = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : []
+  const name = present.find((file) => file.endsWith('.lock.json'))
   if (name === undefined) throw new UsageError(`${folder} is no release: it has no <version>.lock.json`)
   return Lock.parse(JSON.parse(readFileSync(path.join(folder, name), 'utf8')))
 }

@@ -9,8 +9,7 @@ const ending = /\.\d{3,}$/
 
 /** The files of an archive: itself, or its parts in order, of which any may be named. Throws DistributionFault. */
 export function partsOf(file: string): readonly string[] {
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
-    throw new DistributionFault('archive_malformed', `${file} is a folder: name the archive itself`)
+  if (isFolder(file)) throw new DistributionFault('archive_malformed', `${file} is a folder: name the archive itself`)
   const whole = file.replace(ending, '')
   const parts = partsBeside(whole)
   // An archive may have a name that looks like that of a part.
@@ -23,16 +22,19 @@ export function partsOf(file: string): readonly string[] {
   return all.map((number) => partName(whole, number))
 }
 
-/** Refuses to write an archive where one is, whole or in parts: old parts beside new ones could be taken for theirs. */
-export function refuseExisting(file: string): void {
+/** Refuses to write an archive where no folder is, or where one is, whole or in parts: old parts beside new ones could be taken for theirs. */
+export function refuseTarget(file: string): void {
+  if (!isFolder(path.dirname(file))) throw new DistributionFault('file_missing', `there is no folder ${path.dirname(file)} to write to`)
   const [found] = existsSync(file) ? [file] : partsBeside(file).values()
   if (found !== undefined) throw new DistributionFault('file_exists', `${found} is there already: name another file, or remove it`)
 }
 
+const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
+
 /** The parts of an archive that are there, by their numbers. */
 function partsBeside(whole: string): ReadonlyMap<number, string> {
   const folder = path.dirname(whole)
-  const names = existsSync(folder) ? readdirSync(folder) : []
+  const names = isFolder(folder) ? readdirSync(folder) : []
   const numbers = names.filter((name) => name.replace(ending, '') === path.basename(whole) && ending.test(name))
   return new Map(
     numbers.map((name) => [Number(path.extname(name).slice(1)), path.join(folder, name)] as const).filter(([number]) => number > 0),

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Chunks } from '../bytes.ts'
-import { partName, refuseExisting } from './parts.ts'
+import { partName, refuseTarget } from './parts.ts'
 
 /** Where an archive goes. */
 export interface Target {
@@ -17,7 +17,7 @@ export interface Target {
  * that was stopped leaves nothing that looks whole. Gives the names. Throws DistributionFault `file_exists` when there is one already.
  */
 export async function writeArchive(chunks: Chunks, { file, split }: Target): Promise<readonly string[]> {
-  refuseExisting(file)
+  refuseTarget(file)
   const staged: string[] = []
   const stagedName = () => `${file}.incomplete-${process.pid}-${staged.length + 1}`
   const pieces = piecesOf(chunks)
@@ -30,7 +30,7 @@ export async function writeArchive(chunks: Chunks, { file, split }: Target): Pro
       more = left.bytes === 0 && (await pieces.more())
     }
     const names = staged.map((_, at) => (split === null ? file : partName(file, at + 1)))
-    refuseExisting(file)
+    refuseTarget(file)
     for (const [at, name] of names.entries()) await rename(staged[at] ?? '', name)
     return names
   } finally {

@@ -294,6 +294,26 @@ test('no bundle is written over what is there, whole or in parts', async (t) => 
   for (const file of [whole, bundle, `${parts}.004`]) t.true(readFileSync(file).equals(bytes))
 })
 
+test('where nothing can be read or written, it is said before the work', async (t) => {
+  const nowhere = path.join(release.scratch, 'nowhere', 'b.tar')
+  const create = (from: string, output: string) => run(['bundle', 'create', from, '--key', release.privateKey, '--output', output])
+  const below = path.join(release.privateKey, 'b.tar')
+  t.like(await create(release.folder, nowhere), {
+    status: 1,
+    stderr: `error: file_missing: there is no folder ${path.dirname(nowhere)} to write to\n`,
+  })
+  t.like(await create(release.folder, below), {
+    status: 1,
+    stderr: `error: file_missing: there is no folder ${release.privateKey} to write to\n`,
+  })
+  t.like(await create(release.privateKey, path.join(release.scratch, 'never.tar')), { status: 2 })
+  t.regex(
+    (await run(['bundle', 'diff', bundle, '--from', bundle, '--output', nowhere])).stderr,
+    /^error: file_missing: there is no folder /,
+  )
+  t.regex((await verify(below)).stderr, /^error: file_missing: there is no /)
+})
+
 test('a difference leaves out what the earlier bundle brought, and is verified by the same signature', async (t) => {
   const next = await smallRelease({ files: { 'app/new.js': 'changed' } })
   t.teardown(() => next.remove())
