@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { pendingMigrations } from '../app/database/migrate.ts'
 import { openOrm } from '../app/database/orm.ts'
-import { openVault } from '../app/secrets/open-vault.ts'
+import { openVault, reopenVault } from '../app/secrets/open-vault.ts'
+import type { Vault } from '../app/secrets/vault.ts'
 import type { Deps } from '../app/deps.ts'
 import { features } from '../features/index.ts'
 import { withDatabase, type Opened } from './database.ts'
@@ -11,8 +12,15 @@ import { CommandError } from './failure.ts'
 /** What a command that works on the data of an installation is given. */
 export type Installation = Opened & Pick<Deps, 'orm' | 'vault' | 'clock'>
 
-/** Runs `work` on the data behind the settings: the schema must be that of this build, and the encryption key the right one. */
-export const withInstallation = <T>(command: Command, work: (opened: Installation) => Promise<T>): Promise<T> =>
+/**
+ * Runs `work` on the data behind the settings: the schema must be that of this build, and the encryption key the right one. A
+ * database that no start has sealed yet is sealed with the key by a command that `makes` an installation, and by no other.
+ */
+export const withInstallation = <T>(
+  command: Command,
+  work: (opened: Installation) => Promise<T>,
+  { makes = false }: { readonly makes?: boolean } = {},
+): Promise<T> =>
   withDatabase(command, async (opened) => {
     const { config, connection, log } = opened
     const pending = await pendingMigrations(connection.login)
@@ -20,10 +28,20 @@ export const withInstallation = <T>(command: Command, work: (opened: Installatio
       throw new CommandError(`the schema lacks ${pending.join(', ')}: run "gatehouse migrate"`, exitCodes.configuration)
     const orm = await openOrm({ client: connection.runtime, poolSize: 2, entities: features.flatMap(({ entities }) => entities), log })
     try {
-      const vault = await openVault({ orm, client: connection.runtime, config, log })
+      const options = { orm, client: connection.runtime, config, log }
+      const vault = makes ? await openVault(options) : ((await reopenVault(options)) ?? emptyVault)
       if (vault.sealed !== null) throw new CommandError('the encryption key is missing or not the right one', exitCodes.configuration)
       return await work({ ...opened, orm, vault, clock: { now: Date.now } })
     } finally {
       await orm.close(true)
     }
   })
+
+const refuse = (): never => {
+  throw new CommandError(
+    'no start has sealed anything in this database yet; "gatehouse serve" does, and so does "gatehouse keys create --first"',
+  )
+}
+
+/** Nothing was sealed, so that there is nothing to open. */
+const emptyVault: Vault = { sealed: null, encrypt: async () => refuse(), decrypt: async () => refuse(), hashKey: refuse }

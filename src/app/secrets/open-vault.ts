@@ -20,7 +20,16 @@ export interface VaultOptions {
 
 /** Opens the vault with the key-encryption key and this database's pepper. Without the right key it is sealed, which is no error: the process says so and waits. */
 export async function openVault(options: VaultOptions): Promise<Vault> {
+  return openWith(await readPepper(options.orm), options)
+}
+
+/** The same for a database that was sealed before; null for one that was not, which stays as it is. */
+export async function reopenVault(options: VaultOptions): Promise<Vault | null> {
   const stored = await readPepper(options.orm)
+  return stored === null ? null : openWith(stored, options)
+}
+
+async function openWith(stored: PepperRow | null, options: VaultOptions): Promise<Vault> {
   const choice = await chooseKey(options.config, { mayCreate: stored === null })
   if ('sealed' in choice) return refuse(choice.sealed, options)
   const row = stored ?? (await createPepper(options.orm, choice.key))

@@ -42,6 +42,7 @@ export const rewrap = (orm: MikroORM, ring: KeyRing): Promise<number> =>
         row.name,
       ])
     }
-    await noteKey(em, current)
+    const sealed = await em.execute('SELECT FROM instance_secrets LIMIT 1')
+    if (sealed.length > 0) await noteKey(em, current)
     return keys.length + peppers.length
   })

@@ -40,7 +40,7 @@ export const addKeysCreate = (keys: Command): Command =>
       const options = this.opts<Options>()
       // The code of the whole product is loaded for this command alone.
       const { withInstallation } = await import('../installation.ts')
-      if (options.first) return withInstallation(this, (opened) => createFirst(opened, options))
+      if (options.first) return withInstallation(this, (opened) => createFirst(opened, options), { makes: true })
       if (type === undefined || subType === undefined)
         throw new UsageError('say which key: organisation service, workspace service or workspace user')
       if (options.name === undefined || options.scopes === undefined) throw new UsageError('a key needs --name and --scopes')

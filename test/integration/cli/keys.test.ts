@@ -148,6 +148,21 @@ test('the first organisation and its keys are made where there is none', async (
     (await run('create', 'organisation', 'service', '--name', 'k', '--scopes', 'all')).stderr,
     /^error: there is no organisation yet: /,
   )
+  // None of these seals the database, with whatever key it is asked.
+  const other = { ...env, ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') }
+  const secretFile = path.join(temporaryFolder(t), 'secret')
+  writeFileSync(secretFile, 'gh-of-nobody')
+  for (const [args, status] of [
+    [['keys', 'list'], 0],
+    [['keys', 'revoke', randomUUID()], 1],
+    [['keys', 'revoke', '--secret-file', secretFile], 1],
+    [['keys', 'rewrap'], 0],
+    [['audit', 'verify'], 1],
+    [['owner', 'create', '--email', 'a@example.com'], 1],
+  ] as const)
+    t.like(await gatehouseHere(args, { env: other }), { status }, args.join(' '))
+  const sealed = 'SELECT name FROM instance_secrets UNION SELECT encryption_key_fp FROM release_state WHERE encryption_key_fp IS NOT NULL'
+  t.deepEqual((await inDatabase(database.superuser, (client) => client.query(sealed))).rows, [])
   const first = await run('create', '--first', '--json')
   t.is(first.status, 0, first.stderr)
   const made = JSON.parse(first.stdout) as Record<string, string>
