@@ -1,17 +1,23 @@
 import { ignoredSettings, suspiciousNames } from '../../../config/index.ts'
+import { levelRefusal } from '../../../app/boot-guard.ts'
+import { readOwnTable } from '../../../app/release-records.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
 
 /** Whether the process would start with this environment. */
 export const settingsCheck: Check = {
   id: 'settings',
-  about: 'Every setting can be read, and no name in the environment looks like a misspelt one.',
+  about: 'Every setting can be read, `RELEASE_LEVEL` names a release, and no name in the environment looks like a misspelt one.',
   remedy: 'Correct the settings that are named; `gatehouse env` describes each.',
   quick: true,
-  run({ env, configError }) {
+  run(stage) {
+    const { env, configError } = stage
     if (configError !== null) {
       const faults = configError.problems.map(({ name, fault, example }) => `${name} ${fault} (example: ${name}=${example})`)
       return fail(faults.join('; '), 'Correct these settings; "gatehouse env" describes each.')
     }
+    const config = stage.settings()
+    const level = config.releaseLevel === null ? null : levelRefusal(config, readOwnTable())
+    if (level !== null) return fail(level.problem, 'Set RELEASE_LEVEL to a release, or remove it.')
     const misspelt = suspiciousNames(env).map(({ name, meant }) => `${name} is not a setting: did you mean ${meant}?`)
     const ignored = ignoredSettings(env)
     if (misspelt.length > 0) return warn(misspelt.join('; '), 'Rename or remove what is misspelt.')

@@ -26,6 +26,11 @@ test('settings that cannot be used are named, and so are misspelt and useless on
   })
   t.like(await verdictOf('settings', { DB_USER: 'x' }), { status: 'warn' })
   t.like(await verdictOf('settings', { PORT: '80' }), { status: 'ok' })
+  t.like(await verdictOf('settings', { RELEASE_LEVEL: '1.11.2' }), { status: 'ok' })
+  t.like(await verdictOf('settings', { RELEASE_LEVEL: '1.11.5' }), {
+    status: 'fail',
+    detail: 'RELEASE_LEVEL is 1.11.5, and there is no such release',
+  })
   t.deepEqual(await verdictOf('disk', { PORT: 'many' }), { status: 'skipped', detail: 'the settings cannot be used' })
 })
 
