@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, type ClientConfig } from 'pg'
+import { Client, type ClientBase, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 
 /** The two halves of the advisory lock's name; free to choose, fixed forever. */
@@ -65,6 +65,12 @@ export async function assertLockHeldElsewhere(worker: Client): Promise<void> {
   throw new Error(
     'the database is reached through a connection pooler in transaction mode, where migrations cannot be locked: set DB_HOST and DB_PORT to PostgreSQL itself to migrate',
   )
+}
+
+/** Whether somebody works on the schema of this database now. */
+export async function migrationLockHeld(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>(`SELECT EXISTS (SELECT FROM pg_locks WHERE ${isOurLock}) AS held`, [...lockKey])
+  return rows[0]?.held ?? false
 }
 
 async function tryLock(keeper: Client): Promise<boolean> {

@@ -1,12 +1,15 @@
 import type { Client } from 'pg'
 import { readMigrations } from '../../../app/database/migration-files.ts'
+import { migrationLockHeld } from '../../../app/database/migration-lock.ts'
 import { pendingMigrations } from '../../../app/database/migrate.ts'
-import { fail, ok, warn, type Check } from '../check.ts'
+import { readHistory } from '../../../app/database/release-state.ts'
+import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 
 /** Whether the schema is one that this release knows. */
 export const schemaCheck: Check = {
   id: 'schema',
-  about: 'The migrations that the database has are those of this release or an earlier one, unchanged.',
+  about:
+    'The migrations that the database has are those of this release or an earlier one, unchanged, and no work on the schema was cut off.',
   remedy:
     'Run `gatehouse migrate` for what is pending. Never edit a migration that was applied; run a release that is as new as the schema.',
   quick: true,
@@ -19,17 +22,25 @@ export const schemaCheck: Check = {
         'Run "gatehouse rollback-check" with this release\'s version before you go on, or use the newer release.',
       )
     try {
-      const pending = await pendingMigrations(login)
-      return ok(
-        pending.length === 0
-          ? 'the schema is that of this release'
-          : `"gatehouse migrate" will apply ${pending.length}: ${pending.join(', ')}`,
-      )
+      return judge(await pendingMigrations(login), await cutOff(client))
     } catch (error) {
       if (!(error instanceof Error) || !error.message.includes('was changed after')) throw error
       return fail(error.message, 'Use the image of the release as it was published.')
     }
   },
+}
+
+function judge(pending: readonly string[], cut: string | null): Verdict {
+  if (cut !== null) return warn(cut, 'Run it again: it goes on where the database stands, and what was complete stays.')
+  if (pending.length === 0) return ok('the schema is that of this release')
+  return ok(`"gatehouse migrate" will apply ${pending.length}: ${pending.join(', ')}`)
+}
+
+/** What was begun on the schema and did not come to its end; null: nothing, or it is at work. */
+async function cutOff(client: Client): Promise<string | null> {
+  const [latest] = await readHistory(client, 1)
+  if (latest?.status !== 'running' || (await migrationLockHeld(client))) return null
+  return `"gatehouse ${latest.action === 'finalize' ? 'finalize' : 'migrate'}" to ${latest.to} was cut off: it is said to run, and nothing holds the migration lock`
 }
 
 async function unknownMigrations(client: Client): Promise<readonly string[]> {
