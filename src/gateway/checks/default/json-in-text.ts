@@ -1,25 +1,59 @@
-/** So many candidates are looked at: a text of brackets must not keep us. */
-const maxCandidates = 50
+/** What of a text is JSON. */
+interface Found {
+  readonly values: readonly unknown[]
+  /** Whether there is none beside these; a text of brackets must not keep us for ever. */
+  readonly complete: boolean
+}
 
-/** Nor must one of brackets that are never closed, whose every candidate reaches to its end: so many characters are looked at. */
+/** So many characters are looked at: of brackets that are never closed, every one may be the first of an object that ends at the end. */
 const maxScanned = 8 * 1024 * 1024
+/** What is no JSON after all costs as much as so many characters. */
+const missCost = 1000
 
 /** Each part of it takes one way only: with a part for spaces of its own a long run of them would be looked at again from each of them. */
 const fenced = /```+(?:json|JSON)?([\s\S]*?)```+/g
 
-/** The JSON objects and arrays in a text: the whole of it, fenced blocks, else what stands between brackets. */
-export function jsonIn(text: string): readonly unknown[] {
+/**
+ * The JSON objects and arrays in a text: the whole of it, fenced blocks, else what stands between brackets. With `everywhere` also what
+ * stands between brackets beside the blocks, for rules that all of it has to keep.
+ */
+export function jsonIn(text: string, { everywhere }: { readonly everywhere: boolean }): Found {
   const whole = parsed(text.trim())
-  if (whole !== undefined) return [whole]
-  const blocks = [...text.matchAll(fenced)].slice(0, maxCandidates).flatMap(([, inner = '']) => values(parsed(inner.trim())))
-  return blocks.length > 0 ? blocks : bracketed(text)
+  if (whole !== undefined) return { values: [whole], complete: true }
+  const blocks = valuesOf(fencedBlocks(text))
+  if (blocks.values.length === 0) return blocks.complete ? valuesOf(bracketed(text)) : blocks
+  if (!everywhere || !blocks.complete) return blocks
+  const others = valuesOf(bracketed(text.replaceAll(fenced, ' ')))
+  return { values: [...blocks.values, ...others.values], complete: others.complete }
 }
 
-const values = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value])
+/** Throws when a verdict could be another, had all the JSON in the text been looked at. */
+export function demandComplete({ complete }: Found): void {
+  if (!complete) throw new Error('There is more in the text that may be JSON than is looked at.')
+}
+
+interface Candidate {
+  readonly value: unknown
+  /** How many characters were looked at for it. */
+  readonly scanned: number
+}
+
+function valuesOf(candidates: Iterable<Candidate>): Found {
+  const values: unknown[] = []
+  let scanned = 0
+  for (const candidate of candidates) {
+    if (candidate.value !== undefined) values.push(candidate.value)
+    scanned += candidate.scanned + (candidate.value === undefined ? missCost : 0)
+    if (scanned > maxScanned) return { values, complete: false }
+  }
+  return { values, complete: true }
+}
+
+const opens = (text: string): boolean => text.startsWith('{') || text.startsWith('[')
 
 /** Objects and arrays; numbers and words in a text are no JSON that anybody asked for. */
 function parsed(text: string): unknown {
-  if (!text.startsWith('{') && !text.startsWith('[')) return undefined
+  if (!opens(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return value
@@ -28,18 +62,22 @@ function parsed(text: string): unknown {
   }
 }
 
-function bracketed(text: string): readonly unknown[] {
-  const found: unknown[] = []
+function* fencedBlocks(text: string): Generator<Candidate> {
+  for (const [, inner = ''] of text.matchAll(fenced)) {
+    const block = inner.trim()
+    if (opens(block)) yield { value: parsed(block), scanned: block.length }
+  }
+}
+
+function* bracketed(text: string): Generator<Candidate> {
+  const lastEnd = text.lastIndexOf('}')
   let at = text.indexOf('{')
-  let scanned = 0
-  for (let tried = 0; at !== -1 && tried < maxCandidates && scanned < maxScanned; tried += 1) {
+  while (at !== -1 && at < lastEnd) {
     const end = balancedEnd(text, at)
-    scanned += (end === -1 ? text.length : end) - at
     const value = end === -1 ? undefined : parsed(text.slice(at, end))
-    if (value !== undefined) found.push(value)
+    yield { value, scanned: (end === -1 ? text.length : end) - at }
     at = text.indexOf('{', value === undefined ? at + 1 : end)
   }
-  return found
 }
 
 /** The index after the bracket that closes the one at `start`; -1 when none does. */

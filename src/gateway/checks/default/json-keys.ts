@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { effort } from '../../effort.ts'
 import { check, textOf, verdict } from '../check.ts'
 import { operatorField, satisfies } from './contains.ts'
-import { jsonIn } from './json-in-text.ts'
+import { demandComplete, jsonIn } from './json-in-text.ts'
 
 /** Whether JSON in the answer has keys. */
 export const jsonKeys = check({
@@ -16,13 +17,18 @@ export const jsonKeys = check({
   ready: ({ keys, operator }) => ({
     judgesPrefix: false,
     run(subject) {
-      const found = jsonIn(textOf(subject))
-      if (found.length === 0) return verdict(false, 'There is no JSON in the answer.', { operator })
-      const presentKeys = found.map((value) =>
-        keys.filter((key) => typeof value === 'object' && value !== null && Object.hasOwn(value, key)),
-      )
+      const text = textOf(subject)
+      const spend = effort(text.length)
+      const found = jsonIn(text, { everywhere: operator === 'none' })
+      const presentKeys = found.values.map((value) => {
+        spend()
+        return keys.filter((key) => typeof value === 'object' && value !== null && Object.hasOwn(value, key))
+      })
       const satisfied = (present: readonly string[]) => satisfies(operator, present.length, keys.length)
-      const passed = operator === 'none' ? presentKeys.every(satisfied) : presentKeys.some(satisfied)
+      const decided = operator === 'none' ? !presentKeys.every(satisfied) : presentKeys.some(satisfied)
+      if (!decided) demandComplete(found)
+      if (found.values.length === 0) return verdict(false, 'There is no JSON in the answer.', { operator })
+      const passed = decided === (operator !== 'none')
       return verdict(passed, `${operator} of the keys should be there.`, { presentKeys: [...new Set(presentKeys.flat())], operator })
     },
   }),

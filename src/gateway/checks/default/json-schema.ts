@@ -3,7 +3,7 @@ import { compileSchema } from '../json-schema/compile.ts'
 import { schemaFault } from '../json-schema/schema-fault.ts'
 import { effort } from '../../effort.ts'
 import { check, notField, textOf, verdict } from '../check.ts'
-import { jsonIn } from './json-in-text.ts'
+import { demandComplete, jsonIn } from './json-in-text.ts'
 
 const maxSchemaBytes = 64 * 1024
 
@@ -29,10 +29,11 @@ export const jsonSchema = check({
       run(subject) {
         const text = textOf(subject)
         const spend = effort(text.length)
-        const found = jsonIn(text)
-        if (found.length === 0) return verdict(false, 'There is no JSON in the answer.', { not })
-        const faults = found.map((value) => validate(value, spend))
+        const found = jsonIn(text, { everywhere: not })
+        const faults = found.values.map((value) => validate(value, spend))
         const fits = faults.some((list) => list.length === 0)
+        if (!fits) demandComplete(found)
+        if (faults.length === 0) return verdict(false, 'There is no JSON in the answer.', { not })
         return verdict(fits !== not, `The JSON ${fits ? 'fits' : 'does not fit'} the schema.`, {
           not,
           validationErrors: fits ? [] : (faults[0] ?? []).slice(0, 20),

@@ -18,7 +18,11 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       ['{"c":1}', 'a: 1', '', '[1]'],
     ],
     [{ keys: ['a', 'b'], operator: 'all' }, [json], ['{"a":1}', '{"a":1} {"b":1}']],
-    [{ keys: ['a', 'toString'], operator: 'none' }, ['{"c":1}', '{}'], [json, '{"c":1} {"a":1}', 'no JSON']],
+    [
+      { keys: ['a', 'toString'], operator: 'none' },
+      ['{"c":1}', '{}', '```\n[{"a":1}]\n``` {"c":1}'],
+      [json, '{"c":1} {"a":1}', 'no JSON', `${'{"c":1} '.repeat(50_000)}${json}`, `\`\`\`\n{}\n\`\`\` ${json}`],
+    ],
     [{ keys: ['a'] }, [json, '{"x":"}"} {"a":"{"}'], ['{"b":{"a":1}}', '{"a":']],
   ],
   'default.containsCode': [
@@ -50,6 +54,20 @@ for (const [id, list] of Object.entries(cases))
       for (const text of passes) t.true((await judge(ready, { text })).passed, text)
       for (const text of fails) t.false((await judge(ready, { text })).passed, text)
     })
+
+const hidden = `{"c":1} ${'{x} '.repeat(20_000)}${json}`
+
+test('what may be JSON and was not looked at is neither there nor not', async (t) => {
+  for (const [id, parameters] of [
+    ['default.jsonKeys', { keys: ['a'], operator: 'none' }],
+    ['default.jsonKeys', { keys: ['a'] }],
+    ['default.jsonSchema', { schema: { required: ['a'] } }],
+    ['default.jsonSchema', { schema: { required: ['a'] }, not: true }],
+  ] as const)
+    await t.throwsAsync(async () => judge(readied(id, parameters), { text: hidden }), { message: /more in the text/ })
+  t.true((await judge(readied('default.jsonKeys', { keys: ['c'] }), { text: hidden })).passed)
+  t.false((await judge(readied('default.jsonKeys', { keys: ['c'], operator: 'none' }), { text: hidden })).passed)
+})
 
 const links = fakeEgress(({ url }) => {
   if (url.includes('away')) throw new Error('unreachable')
