@@ -89,7 +89,7 @@ test.serial('who may not see the data of others sees the logs of their own crede
 
 test.serial('defaults name what is there', async (t) => {
   const actions = { onFail: 'warn' }
-  const checks = [{ id: 'default.notNull' }]
+  const checks = [{ id: 'default.contains', parameters: { words: ['secret'], operator: 'none' } }]
   ok(await admin('POST', '/guardrails', { name: 'Ours', slug: 'g-ours', checks, actions }))
   ok(await control.call(acme.workspaceKey, 'POST', '/guardrails', { name: 'Main', slug: 'g-main', checks, actions }))
   ok(await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'C', slug: 'c-main', config: { provider: '@p' } }))

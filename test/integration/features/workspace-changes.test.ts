@@ -8,7 +8,12 @@ let acme: Tenant
 test.before(async () => {
   control = await startControl()
   acme = await control.createTenant('acme')
-  const guardrail = { name: 'A', slug: 'guard-a', checks: [{ id: 'default.notNull' }], actions: { onFail: 'warn' } }
+  const guardrail = {
+    name: 'A',
+    slug: 'guard-a',
+    checks: [{ id: 'default.contains', parameters: { words: ['secret'], operator: 'none' } }],
+    actions: { onFail: 'warn' },
+  }
   const { status, text } = await admin('POST', '/guardrails', guardrail)
   if (status !== 200) throw new Error(text)
 })
