@@ -106,6 +106,8 @@ export type CheckEntry = z.output<typeof checkEntry>
 /** The checks of a guardrail. */
 export const checkList = z.array(checkEntry).min(1).max(50)
 
+const guardrailType = z.enum(['guardrail', 'mutator']).optional()
+
 const optionNames = new Set([...Object.keys(options), 'id', 'name', 'type', 'checks', 'is_enabled'])
 
 /** A guardrail that stands in a config: checks by their ids, and what follows from them. */
@@ -114,6 +116,8 @@ export const inlineGuardrail = z
     ...options,
     id: z.string().min(1).max(255).optional(),
     name: z.string().max(255).optional(),
+    type: guardrailType,
+    is_enabled: z.boolean().optional(),
     checks: checkList.optional(),
   })
   .superRefine((given, context) => {
@@ -132,12 +136,17 @@ export const hook = z.strictObject({
   ...options,
   id: z.string().min(1).max(255).optional(),
   name: z.string().max(255).optional(),
-  type: z.enum(['guardrail', 'mutator']).optional(),
+  type: guardrailType,
   checks: checkList,
 })
 
-/** The checks of an inline guardrail or a hook, in one shape. */
-export const checksOf = (given: InlineGuardrail): readonly CheckEntry[] => [
+/** The checks of an inline guardrail or a hook, in one shape; all are switched off with it. */
+export const checksOf = (given: InlineGuardrail): readonly CheckEntry[] =>
+  given.is_enabled === false
+    ? entriesOf(given).map(({ id, parameters: held }) => ({ id, parameters: held, is_enabled: false }))
+    : entriesOf(given)
+
+const entriesOf = (given: InlineGuardrail): readonly CheckEntry[] => [
   ...(given.checks ?? []),
   ...Object.entries(given)
     .filter(([name]) => !optionNames.has(name))

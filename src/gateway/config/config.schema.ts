@@ -195,17 +195,21 @@ function strategyFaults({ strategy: chosen, targets }: GatewayConfig): readonly 
   if (chosen.mode === 'single' && targets.length > 1) return [[['targets'], 'The strategy single takes one target.']]
   if (chosen.mode === 'loadbalance' && targets.every(({ weight = 1 }) => weight === 0))
     return [[['targets'], 'The weights of all targets are 0, so that none would ever be chosen.']]
-  return chosen.mode === 'conditional' ? nameFaults(chosen, targets) : []
+  return [...(chosen.mode === 'conditional' ? sharedNames(targets) : []), ...unknownNames(chosen, targets)]
 }
 
 /** A conditional strategy chooses by name, so that each name must stand for one target. */
-function nameFaults(chosen: z.output<typeof strategy>, targets: readonly GatewayConfig[]): readonly Fault[] {
+function sharedNames(targets: readonly GatewayConfig[]): readonly Fault[] {
   const names = targets.map(({ name }) => name)
-  const unknown = (name: string | undefined) => name !== undefined && !names.includes(name)
+  return names.flatMap((name, at): readonly Fault[] =>
+    name !== undefined && names.indexOf(name) !== at ? [[['targets', at, 'name'], 'Another target has this name.']] : [],
+  )
+}
+
+/** Whatever the mode is, what names a target names one that is there. */
+function unknownNames(chosen: z.output<typeof strategy>, targets: readonly GatewayConfig[]): readonly Fault[] {
+  const unknown = (wanted: string | undefined) => wanted !== undefined && targets.every(({ name }) => name !== wanted)
   return [
-    ...names.flatMap((name, at): readonly Fault[] =>
-      name !== undefined && names.indexOf(name) !== at ? [[['targets', at, 'name'], 'Another target has this name.']] : [],
-    ),
     ...(chosen.conditions ?? []).flatMap(({ then }, at): readonly Fault[] =>
       unknown(then) ? [[['strategy', 'conditions', at, 'then'], 'No target has this name.']] : [],
     ),

@@ -6,6 +6,8 @@ export const status = z.int().min(100).max(599)
 const statuses = z.array(status).min(1).max(100)
 
 const scalar = z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])
+/** What can be larger or smaller than something. */
+const ordered = z.union([z.string().max(1000), z.number()], 'It is compared with a number or a text.')
 const list = z.array(scalar).min(1).max(1000)
 
 /** A config may hold thousands of patterns, each of which is made before it is stored; they match a name, not a document. */
@@ -20,10 +22,10 @@ const comparison = z
   .strictObject({
     $eq: scalar.optional(),
     $ne: scalar.optional(),
-    $gt: scalar.optional(),
-    $gte: scalar.optional(),
-    $lt: scalar.optional(),
-    $lte: scalar.optional(),
+    $gt: ordered.optional(),
+    $gte: ordered.optional(),
+    $lt: ordered.optional(),
+    $lte: ordered.optional(),
     $in: list.optional(),
     $nin: list.optional(),
     $regex: pattern.optional(),

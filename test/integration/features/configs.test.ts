@@ -166,6 +166,29 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
     'config.strategy.conditions[0].query.headers.x',
     /looks at/,
   ],
+  ...[null, true].map((bound): (typeof wrong)[number] => [
+    {
+      strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'metadata.x': { $gt: bound } }, then: 'a' }] },
+      targets: [{ provider: 'openai', name: 'a' }],
+    },
+    'config.strategy.conditions[0].query.metadata.x.$gt',
+    /a number or a text/,
+  ]),
+  [
+    { strategy: { mode: 'fallback', default: 'b' }, targets: [{ provider: 'openai', name: 'a' }] },
+    'config.strategy.default',
+    /No target has this name/,
+  ],
+  [
+    {
+      strategy: { mode: 'single', conditions: [{ query: { 'metadata.x': 1 }, then: 'b' }] },
+      targets: [{ provider: 'openai', name: 'a' }],
+    },
+    'config.strategy.conditions[0].then',
+    /No target has this name/,
+  ],
+  [{ input_guardrails: [{ 'default.wordCount': {}, type: 42 }] }, 'config.input_guardrails[0].type', /Invalid option/],
+  [{ input_guardrails: [{ 'default.wordCount': {}, is_enabled: 'no' }] }, 'config.input_guardrails[0].is_enabled', /true or false/],
   [{ cache: { mode: 'simple', max_age: 59 } }, 'config.cache.max_age', />=60/],
   [{ cache: { mode: 'simple', max_age: 7_776_001 } }, 'config.cache.max_age', /<=7776000/],
   [{ provider: 'openai', cb_config: { cooldown_interval: 29_999 } }, 'config.cb_config.cooldown_interval', />=30000/],

@@ -296,3 +296,31 @@ test.serial('parameters of a body that has none are refused, and a request witho
   const models = await send(`${bed.origin}/v1/models`, { headers: { 'x-service-api-key': workspaceKey, ...headers } })
   t.is(models.status, 200)
 })
+
+const guarded = (guardrail: Readonly<Record<string, unknown>>, content: string) => {
+  const config = { provider: '@stored', input_guardrails: [{ deny: true, ...guardrail }] }
+  return chat({ 'x-service-config': JSON.stringify(config) }, { model: 'm', messages: [{ role: 'user', content }] })
+}
+
+test.serial('a guardrail of a config may be switched off', async (t) => {
+  const words = { words: ['hello'], operator: 'none' }
+  for (const form of [{ 'default.contains': words }, { checks: [{ id: 'default.contains', parameters: words }] }]) {
+    t.is((await guarded({ ...form, is_enabled: true }, 'hello')).status, 446)
+    t.is((await guarded({ ...form, is_enabled: false }, 'hello')).status, 200)
+  }
+})
+
+test.serial('a text is never too long for its characters and words to be counted', async (t) => {
+  const long = 'ab '.repeat(370_000)
+  const cases: readonly (readonly [id: string, parameters: Readonly<Record<string, unknown>>, status: number])[] = [
+    ['default.characterCount', { maxCharacters: 1000 }, 446],
+    ['default.characterCount', { maxCharacters: 2_000_000 }, 200],
+    ['default.wordCount', { maxWords: 1000 }, 446],
+    ['default.wordCount', { maxWords: 1000, not: true }, 200],
+    ['default.wordCount', { minWords: 300_000, maxWords: 370_000 }, 200],
+    ['default.sentenceCount', { maxSentences: 1000, on_error: 'deny' }, 446],
+    ['default.contains', { words: ['none'], operator: 'none', on_error: 'deny' }, 446],
+  ]
+  for (const [id, parameters, status] of cases)
+    t.is((await guarded({ [id]: parameters }, long)).status, status, JSON.stringify([id, parameters]))
+})

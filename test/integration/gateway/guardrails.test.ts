@@ -287,21 +287,6 @@ test.serial('a heap of crumbs is no hiding place, on neither way', async (t) => 
 
 const manyTools = { ...say('x'), tools: Array.from({ length: 100_000 }, () => ({})) }
 
-test.serial('a text is never too long for its characters and words to be counted', async (t) => {
-  const long = 'ab '.repeat(370_000)
-  const cases: readonly (readonly [id: string, parameters: Record<string, unknown>, status: number])[] = [
-    ['default.characterCount', { maxCharacters: 1000 }, 446],
-    ['default.characterCount', { maxCharacters: 2_000_000 }, 200],
-    ['default.wordCount', { maxWords: 1000 }, 446],
-    ['default.wordCount', { maxWords: 1000, not: true }, 200],
-    ['default.wordCount', { minWords: 300_000, maxWords: 370_000 }, 200],
-    ['default.sentenceCount', { maxSentences: 1000, on_error: 'deny' }, 446],
-    ['default.contains', { words: ['none'], operator: 'none', on_error: 'deny' }, 446],
-  ]
-  for (const [id, parameters, status] of cases)
-    t.is((await ask({ input: [one(id, parameters)], body: say(long) })).status, status, JSON.stringify([id, parameters]))
-})
-
 test.serial('many tools are compared with many names at once', async (t) => {
   const names = Array.from({ length: 400 }, (_, at) => `t${at}`)
   const from = process.cpuUsage()
