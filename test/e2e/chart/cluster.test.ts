@@ -171,6 +171,9 @@ for (const major of helms) {
       succeeded(t, await it.run('upgrade', { from: chartOf('1.4.1'), values: persistent }))
       succeeded(t, await it.run('upgrade', { values: persistent }))
       t.is(await it.state(), '1.12.0')
+      // A tag that names no release makes nobody forget what the database has seen.
+      succeeded(t, await it.run('upgrade', { values: { ...persistent, image: { tag: 'main' } } }))
+      t.is(await it.state(), '1.12.0')
       const down = await it.run('upgrade', { from: chartOf('1.5.1'), values: persistent })
       t.not(down.code, 0)
       t.regex(down.stderr, /Ask "gatehouse rollback-check 1\.10\.0"/)
