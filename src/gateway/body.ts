@@ -24,6 +24,8 @@ export interface BodyOptions {
   readonly maxUploadBytes: number
   /** Hold even an opaque body of up to so many bytes, because somebody reads it or the credential signs it; 0: it goes through as it comes. */
   readonly maxHeldBytes: number
+  /** More than may be held goes through as it comes, in place of being refused. */
+  readonly letsLongOnesPass?: boolean
 }
 
 const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: null, length: null }
@@ -32,6 +34,10 @@ const jsonType = /^application\/(?:[\w.+-]+\+)?json(?![\w.+-])/i
 
 /** Whether a content type is JSON, `+json` types included. */
 export const isJsonType = (contentType: string): boolean => contentType === 'application/json' || jsonType.test(contentType)
+
+/** Uploads of files and of media say nothing in words; of all else somebody may make sense. */
+export const mayHoldWords = (contentType: string): boolean =>
+  !/^(?:multipart\/|audio\/|image\/|video\/|application\/(?:octet-stream|pdf|zip|gzip)\b)/i.test(contentType)
 
 /** Whether a parsed body is an object, so that it has parameters. */
 export const isRecordBody = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -51,11 +57,15 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
     const bytes = await collect(req, limit)
     return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
   }
-  if (options.maxHeldBytes > 0) {
-    const bytes = await collect(req, Math.min(limit, options.maxHeldBytes))
-    return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length }
-  }
+  const held = options.maxHeldBytes > 0 ? await holdOpaque(req, Math.min(limit, options.maxHeldBytes), options) : null
+  if (held !== null) return { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length }
   return { kind: 'stream', bytes: null, json: undefined, stream: bounded(req, limit), length }
+}
+
+/** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
+async function holdOpaque(req: IncomingMessage, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {
+  if (!letsLongOnesPass) return collect(req, limit)
+  return (declaredLength(req) ?? 0) > limit ? null : collectOrGiveBack(req, limit)
 }
 
 function declaredLength(req: IncomingMessage): number | null {
@@ -68,19 +78,34 @@ const tooLarge = (limit: number) =>
     param: 'body',
   })
 
-function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
+async function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const bytes = await collected(req, limit, (held) => held.clear())
+  if (bytes === null) throw tooLarge(limit)
+  return bytes
+}
+
+/** What was read of a body that turns out to be too long is put back, so that it can be read as a stream. */
+const collectOrGiveBack = (req: IncomingMessage, limit: number): Promise<Buffer | null> =>
+  collected(req, limit, (held) => {
+    req.pause()
+    req.unshift(held.join())
+  })
+
+/** All bytes; null when there are more than the limit, after those that came were handed over. */
+function collected(req: IncomingMessage, limit: number, overflow: (held: ByteList) => void): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const bytes = new ByteList()
     // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
     let settled = false
-    req.on('data', (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       if (settled) return
       bytes.push(chunk)
       if (bytes.size <= limit) return
       settled = true
-      bytes.clear()
-      reject(tooLarge(limit))
-    })
+      overflow(bytes)
+      resolve(null)
+    }
+    req.on('data', onData)
     req.on('end', () => {
       if (settled) return
       settled = true
@@ -108,6 +133,7 @@ function bounded(req: IncomingMessage, limit: number): Readable {
     else if (!through.write(chunk)) req.pause()
   }
   req.on('data', onData)
+  if (req.isPaused()) req.resume() // Its beginning was read and put back.
   through.on('drain', () => req.resume())
   // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
   through.on('error', () => {})

@@ -1,6 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
 import { admitChanged, admitModel, modelRequest, readsForm, refuseUnreadable } from './model-access.ts'
-import { isJsonType, isRecordBody, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
+import { type BodyOptions, isJsonType, isRecordBody, mayHoldWords, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
 import { readsBody } from './checks/plan.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
@@ -63,12 +63,12 @@ function refuseOwnKey(progress: Progress, path: string): void {
 export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
   const headers = known(progress.headers)
   if (progress.operation.name === 'promptComplete') {
-    progress.body = await read(deps, progress, 0)
+    progress.body = await read(deps, progress)
     checkBody(progress.operation, headers, progress.body)
     progress.body = changed(await expandPrompt(deps, progress), progress)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else if (isJsonType(headers.contentType) && headers.contentEncoding === '') {
-    progress.body = changed(await read(deps, progress, 0), progress)
+    progress.body = changed(await read(deps, progress), progress)
     checkBody(progress.operation, headers, progress.body)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else {
@@ -76,9 +76,7 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
     if (reads) refuseEncoded(headers)
     progress.target = await resolve(deps, progress, null)
     refuseUnreadable(progress.target, headers)
-    const held = signsBody(progress.target.provider) || (reads && mayHoldWords(headers.contentType))
-    const maxHeldBytes = readsForm(progress.target, headers) ? deps.settings.maxUploadBytes : held ? deps.settings.maxJsonBytes : 0
-    progress.body = changed(await read(deps, progress, maxHeldBytes), progress)
+    progress.body = changed(await read(deps, progress, holding(deps, progress, reads)), progress)
     checkBody(progress.operation, headers, progress.body)
   }
   assertServed(progress.target, progress.operation)
@@ -99,23 +97,23 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
   })
 }
 
-/** Uploads of files and of media say nothing in words; of all else somebody may make sense. */
-const mayHoldWords = (contentType: string): boolean =>
-  !/^(?:multipart\/|audio\/|image\/|video\/|application\/(?:octet-stream|pdf|zip|gzip)\b)/i.test(contentType)
-
 const changed = (body: RequestBody, { config }: Progress): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
 
-function read({ settings }: ReadDeps, progress: Progress, maxHeldBytes: number): Promise<RequestBody> {
+type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass'>
+
+/** How much is held of a body that is no JSON. Of uploads guardrails read what is held anyhow, or is no longer than other bodies may be. */
+function holding({ settings }: ReadDeps, { target, headers }: Progress, reads: boolean): Holding {
+  const { contentType } = known(headers)
+  if (readsForm(known(target), known(headers))) return { maxHeldBytes: settings.maxUploadBytes }
+  if (signsBody(known(target).provider)) return { maxHeldBytes: settings.maxJsonBytes }
+  return { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(contentType) }
+}
+
+function read({ settings }: ReadDeps, progress: Progress, held: Holding = { maxHeldBytes: 0 }): Promise<RequestBody> {
   const { contentType, contentEncoding } = known(progress.headers)
   const { maxJsonBytes, maxUploadBytes } = settings
-  return readBody(progress.exchange.req, {
-    contentType,
-    contentEncoding,
-    maxJsonBytes,
-    maxUploadBytes,
-    maxHeldBytes,
-  })
+  return readBody(progress.exchange.req, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
 }
 
 function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | null): Promise<Target> {

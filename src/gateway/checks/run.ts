@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Egress } from '../egress/egress.ts'
 import type { BodyEdit, Check, Phase, RequestFacts, Scope, Subject, TextPart, Verdict } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
@@ -78,10 +79,11 @@ export async function runGuardrails<Body extends Inspected>(
   const state = { body: options.body, runs: new Map<GuardrailCheck, CheckRun>(), headers: Array<NonNullable<Verdict['headers']>>() }
   for (const group of inGroups(steps)) {
     const runs = await Promise.all(group.map(({ check }) => runCheck(check, { ...options, body: state.body })))
-    for (const run of runs) {
+    for (const found of runs) {
+      const { body, run } = withEdits(state.body, found, options)
+      state.body = body
       state.runs.set(run.check, run)
       if (run.verdict?.headers !== undefined) state.headers.push(run.verdict.headers)
-      state.body = withEdits(state.body, run, options)
     }
   }
   const results = awaited.map(({ guardrail, checks }) => ({ guardrail, runs: checks.flatMap((check) => state.runs.get(check) ?? []) }))
@@ -132,7 +134,7 @@ async function judged<Body extends Inspected>(
   check: GuardrailCheck,
   { phase, body, request, status, deps, refuses, unfinished = false }: RunOptions<Body>,
 ): Promise<Verdict> {
-  demandReadable(check.definition, body, deps)
+  demandReadable(check.definition, body, { deps, phase })
   const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
   if (check.definition.reads === 'text') {
     if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
@@ -148,9 +150,18 @@ async function judged<Body extends Inspected>(
     response: status === null ? null : { json: body.json, status },
     unfinished,
   }
-  const { egress, now } = deps
-  const verdict = check.ready.run(subject, { egress, now, timeoutMs: check.timeoutMs })
-  return makeable(verdict instanceof Promise ? await inTime(verdict, check.timeoutMs) : verdict, refuses)
+  return founded(makeable(await asked(check, subject, deps), refuses), check.definition, body)
+}
+
+/** A pass that does not rest on the body that it is about is none. */
+function founded(verdict: Verdict, { readsBody }: Check, { unreadable }: Inspected): Verdict {
+  if (unreadable !== undefined && readsBody && verdict.passed) throw new Error(unreadable)
+  return verdict
+}
+
+function asked({ ready, timeoutMs }: GuardrailCheck, subject: Subject, { egress, now }: RunDeps): MaybePromise<Verdict> {
+  const verdict = ready.run(subject, { egress, now, timeoutMs })
+  return verdict instanceof Promise ? inTime(verdict, timeoutMs) : verdict
 }
 
 /** Throws why what a check wants changed cannot be; a failure is one without its changes too. */
@@ -161,10 +172,16 @@ function makeable(verdict: Verdict, refuses: (edit: BodyEdit) => string | null =
   return { ...verdict, edits: [] }
 }
 
-/** Throws why a check cannot tell. */
-function demandReadable({ id, since, reads, readsBody }: Check, { unreadable, unread }: Inspected, { atLeast }: RunDeps): void {
+interface Demanded {
+  readonly deps: RunDeps
+  readonly phase: Phase
+}
+
+/** Throws why a check cannot tell. Of a request that cannot be read, its path and headers may still be such that it must not pass. */
+function demandReadable({ id, since, reads, readsBody }: Check, body: Inspected, { deps: { atLeast }, phase }: Demanded): void {
+  const { unreadable, unread } = body
   if (!atLeast(since)) throw new Error(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
-  if (unreadable !== undefined && readsBody) throw new Error(unreadable)
+  if (unreadable !== undefined && readsBody && (reads === 'text' || phase === 'output')) throw new Error(unreadable)
   if (unread !== undefined && reads === 'text') throw new Error(unread)
 }
 
@@ -188,6 +205,17 @@ function lastMessage(parts: readonly TextPart[]): readonly TextPart[] {
   return typeof at === 'number' ? parts.filter(({ path }) => path[0] === list && path[1] === at) : [last]
 }
 
-function withEdits<Body extends Inspected>(body: Body, { verdict }: CheckRun, { apply }: RunOptions<Body>): Body {
-  return verdict?.edits === undefined || verdict.edits.length === 0 ? body : apply(body, verdict.edits)
+/** The body with what a check changed; a change that cannot be made is a fault of the check. */
+function withEdits<Body extends Inspected>(
+  body: Body,
+  run: CheckRun,
+  { apply }: RunOptions<Body>,
+): { readonly body: Body; readonly run: CheckRun } {
+  const { edits = [] } = run.verdict ?? {}
+  try {
+    return { body: edits.length === 0 ? body : apply(body, edits), run }
+  } catch (error) {
+    if (run.verdict?.passed === false) return { body, run: { ...run, verdict: { ...run.verdict, edits: [] } } }
+    return { body, run: { ...run, verdict: null, error: error instanceof Error ? error.message : String(error) } }
+  }
 }

@@ -139,7 +139,13 @@ test.serial('a key may stand in many objects, and in texts', async (t) => {
 
 const lists = (models: readonly string[], not = false) => one('modelWhitelist', { models, not })
 const rules = (models: readonly string[]) => one('modelRules', { rules: { defaults: models } })
+const form = (fields: Readonly<Record<string, string>>) =>
+  Object.entries(fields)
+    .map(([name, value]) => `--x1\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+    .join('') + '--x1--\r\n'
+const formType = 'multipart/form-data; boundary=x1'
 const named: readonly (readonly [what: string, asked: Asked])[] = [
+  ['a field of a form', { path: '/audio/transcriptions', type: formType, body: form({ model: 'm', prompt: 'x' }) }],
   ['the path of Gemini', { path: '/models/m:generateContent', body: { contents: [] } }],
   ['the path of Azure', { path: '/deployments/m/chat/completions', body: { messages: [] } }],
   ['the path of an engine', { path: '/engines/m/completions', body: { prompt: 'x' } }],
@@ -187,3 +193,106 @@ for (const [kind, path] of spelt)
     t.not((await ask({ path, body, input: [one('allowedRequestTypes', { allowedTypes: [kind] })] })).status, 446)
     t.true(emulator.requests[0]?.url.endsWith(path), 'sent as it came')
   })
+
+const deny = { on_error: 'deny' }
+const strict = forbids('FORBIDDEN', deny)
+const upload = (more: string) =>
+  `--x1\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\nFORBIDDEN\r\n${form({ model: 'm' }).slice(0, -8)}${more}`
+const speech = { path: '/audio/transcriptions', type: formType, provider: '@p' }
+
+test.serial('the fields of a form are read', async (t) => {
+  const body = upload(form({ prompt: 'FORBIDDEN' }))
+  for (const path of ['/audio/transcriptions', '/images/edits', '/of/a/provider'])
+    for (const input of [forbids('FORBIDDEN'), one('requestParametersCheck', { params: { blockedKeys: ['prompt'] } })])
+      t.is((await ask({ ...speech, path, body, input: [input] })).status, 446)
+  t.is(emulator.requests.length, 0)
+  const passed = await ask({ ...speech, body: upload(form({ prompt: 'ok' })), input: [strict] })
+  t.is(passed.status, 200, `a file is no text: ${passed.text}`)
+  t.is(emulator.requests[0]?.body.toString(), upload(form({ prompt: 'ok' })), 'byte for byte')
+})
+
+const tagged = (prompt: string) => upload(form({ prompt }).slice(0, -8) + form({ tag: 'x' }).slice(0, -8) + form({ tag: 'y' }))
+
+test.serial('a webhook is told of the fields of a form, and changes them', async (t) => {
+  const told = { file: null, model: 'm', prompt: 'a WORD', tag: ['x', 'y'] }
+  await ask({ ...speech, body: tagged('a WORD'), input: [makes({ ...told, prompt: 'changed' })] })
+  t.like(hook.requests[0]?.json, { request: { json: told } })
+  t.is(emulator.requests[0]?.body.toString(), tagged('changed'))
+  await ask({ ...speech, body: tagged('a WORD'), input: [replaces('WORD', '###')] })
+  t.is(emulator.requests[1]?.body.toString(), tagged('a ###'))
+  for (const json of [
+    { model: 'm' },
+    { ...told, more: 'x' },
+    { ...told, prompt: 1 },
+    { ...told, file: 'x' },
+    { ...told, prompt: '--x1--' },
+  ]) {
+    hook.reset()
+    const kept = await ask({ ...speech, body: tagged('a WORD'), input: [makes(json)] })
+    t.is(emulator.requests.at(-1)?.body.toString(), tagged('a WORD'))
+    t.like(hooksOf(kept).before_request_hooks[0]?.checks[0], { transformed: false, error: { name: 'CheckError' } })
+  }
+})
+
+for (const type of ['image/png', 'application/octet-stream', 'application/pdf', 'multipart/form-data', formType, 'text/plain', 'audio/wav'])
+  test.serial(`a body that is JSON is read as JSON, whatever it says: ${type}`, async (t) => {
+    const body = '\n{"model":"m","messages":[{"role":"user","content":"FORB\\u0049DDEN"}]}'
+    t.is((await ask({ path: '/api/chat', type, body, input: [forbids('FORBIDDEN')] })).status, 446)
+    t.is(emulator.requests.length, 0)
+    await ask({ path: '/api/echo', type, body, input: [replaces('FORBIDDEN', '###')] })
+    t.is(emulator.requests[0]?.body.toString(), body.replace(/FORB.*DDEN/, '###'))
+  })
+
+const unclear: readonly (readonly [what: string, asked: Asked])[] = [
+  ['media', { path: '/of/a/provider', type: 'image/png', body: '\u0089PNG' }],
+  ['another multipart', { ...speech, type: 'multipart/related; boundary=x1', body: form({ prompt: 'x' }) }],
+  ['no boundary', { ...speech, type: 'multipart/form-data', body: form({ prompt: 'x' }) }],
+  ['two boundaries', { ...speech, type: `${formType}; boundary=x2`, body: form({ prompt: 'x' }) }],
+  ['a field with two names', { ...speech, body: form({ 'prompt"; name="other': 'x' }) }],
+  ['a name in another charset', { ...speech, body: form({ x: '1' }).replace('name="x"', "name*=utf-8''prompt") }],
+  ['a coded field', { ...speech, body: form({ prompt: 'x' }).replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n') }],
+  ['line feeds alone', { ...speech, body: form({ prompt: 'x' }).replaceAll('\r', '') }],
+  ['a boundary in a line', { ...speech, body: form({ prompt: 'x --x1 y' }) }],
+  ['no end', { ...speech, body: form({ prompt: 'x' }).replace('--x1--', '') }],
+  ['something behind the end', { ...speech, body: `${form({ prompt: 'x' })}more` }],
+]
+for (const [what, asked] of unclear)
+  test.serial(`what cannot be read for certain is no reason to pass: ${what}`, async (t) => {
+    const denied = await ask({ ...asked, input: [strict] })
+    t.is(denied.status, 446, denied.text)
+    t.is(emulator.requests.length, 0)
+    t.not((await ask({ ...asked, input: [forbids('FORBIDDEN')] })).status, 446)
+    t.true(emulator.requests[0]?.body.toString() === asked.body)
+    hook.reset()
+    hook.script({ behaviour: { body: '{"verdict":false}', headers: { 'content-type': 'application/json' } } })
+    const told = await ask({ ...asked, input: [one('webhook', { webhookURL: `${hook.url}/chat/completions` })] })
+    t.is(told.status, 446, 'who says no although it cannot be read is heard')
+  })
+
+test.serial('an upload that is longer than what is held goes through as it comes', async (t) => {
+  const small = await startGateway({
+    providers: { p: { customHost: emulator.url } },
+    settings: { maxJsonBytes: 1000, maxUploadBytes: 300_000 },
+  })
+  t.teardown(() => small.stop())
+  const body = upload(form({ prompt: 'x'.repeat(200_000) }))
+  const sent = (input: Given, headers: Readonly<Record<string, string>>, long = body) =>
+    send(`${small.origin}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: {
+        'x-service-api-key': workspaceKey,
+        'content-type': formType,
+        'x-service-config': JSON.stringify({ provider: '@p', input_guardrails: [inline(input)] }),
+        ...headers,
+      },
+      body: long,
+    })
+  for (const headers of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }]) {
+    t.is((await sent(forbids('FORBIDDEN'), headers)).status, 200)
+    t.is(emulator.requests.at(-1)?.body.toString(), body)
+    t.is((await sent(strict, headers)).status, 446)
+  }
+  t.is(emulator.requests.length, 2)
+  const short = upload(form({ prompt: 'FORBIDDEN' }))
+  t.is((await sent(forbids('FORBIDDEN'), { 'transfer-encoding': 'chunked' }, short)).status, 446)
+})

@@ -1,0 +1,98 @@
+import { editJson } from '../../lib/json-edit.ts'
+import { parseJson } from '../../lib/json.ts'
+import { repeatedKey } from '../../lib/repeated-key.ts'
+import { isRecordBody, mayHoldWords, type RequestBody } from '../body.ts'
+import { type FormField, readForm } from '../form.ts'
+import { known, type Progress } from '../progress.ts'
+import type { BodyEdit, TextPart } from './check.ts'
+import { requestFacts } from './facts.ts'
+import { editForm, formJson } from './form-body.ts'
+import { lastText, unreadable } from './inspection.ts'
+import { requestTexts } from './request-texts.ts'
+import type { Inspected } from './run.ts'
+import { isVast, vast } from './walk.ts'
+
+/** How the bytes of a body are understood; whatever its type says, one that is JSON is read as JSON. */
+type Reading =
+  | { readonly kind: 'nothing' | 'text' }
+  | { readonly kind: 'json'; readonly json: unknown }
+  | { readonly kind: 'form'; readonly fields: readonly FormField[] }
+  | { readonly kind: 'closed'; readonly reason: string }
+
+/** A request body as checks see it, and as it can be sent. */
+export interface InspectedBody extends Inspected {
+  readonly body: RequestBody
+  readonly reading: Reading
+}
+
+const long = 'The body is so large that it is passed on as it comes, unread.'
+const unclear = 'The form is written in a way that readers understand differently.'
+const opaque = 'The body is of a kind that cannot be read.'
+
+/** What checks can read of a body. */
+export function inspectBody(body: RequestBody, progress: Progress): InspectedBody {
+  const reading = readingOf(body, known(progress.headers).contentType)
+  const json = reading.kind === 'json' ? reading.json : reading.kind === 'form' ? formJson(reading.fields) : undefined
+  const facts = requestFacts(progress, { ...body, json, kind: reading.kind === 'json' ? 'json' : body.kind })
+  const held = { body, reading, facts }
+  if (reading.kind === 'closed') return { ...unreadable(reading.reason), ...held }
+  if (isVast(json)) return { ...held, json, parts: [], unread: vast }
+  return { ...held, json, parts: partsOf(reading, { body, json, operation: progress.operation.name }) }
+}
+
+function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Reading {
+  if (kind === 'json') return { kind, json }
+  if (kind === 'none' || bytes?.length === 0) return { kind: 'nothing' }
+  if (bytes === null) return { kind: 'closed', reason: long }
+  const parsed = jsonIn(bytes)
+  if (parsed !== undefined) return { kind: 'json', json: parsed }
+  if (mayHoldWords(contentType)) return { kind: 'text' }
+  const fields = readForm(bytes, contentType)
+  if (fields !== null) return { kind: 'form', fields }
+  return { kind: 'closed', reason: /^multipart\/form-data\b/i.test(contentType) ? unclear : opaque }
+}
+
+/** An object or a list that the bytes are, although their type does not say so. */
+function jsonIn(bytes: Buffer): unknown {
+  if (!/^\s*[{[]/.test(bytes.toString('latin1', 0, 1024))) return undefined
+  try {
+    const json = parseJson(bytes)
+    return repeatedKey(bytes.toString('utf8'), json) === null ? json : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface Read {
+  readonly body: RequestBody
+  readonly json: unknown
+  readonly operation: string
+}
+
+function partsOf({ kind }: Reading, { body: { bytes }, json, operation }: Read): readonly TextPart[] {
+  if (kind === 'text') return [{ path: [], role: 'user', text: bytes?.toString('utf8') ?? '' }]
+  if (kind === 'form') return requestTexts(isRecordBody(json) ? withoutFiles(json) : json, operation)
+  return kind === 'json' ? requestTexts(json, operation) : []
+}
+
+const withoutFiles = (json: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null))
+
+/** A body with what checks changed. Throws when it cannot be changed so. */
+export function editBody({ body, reading }: InspectedBody, edits: readonly BodyEdit[], contentType: string): RequestBody {
+  if (reading.kind === 'nothing') return body
+  if (body.bytes === null || reading.kind === 'closed') throw new Error('The body cannot be read, and so not be changed.')
+  const bytes = editedBytes(body.bytes, reading, { edits, contentType })
+  const json: unknown = body.kind === 'json' ? JSON.parse(bytes.toString('utf8')) : undefined
+  return { ...body, bytes, json, length: bytes.length }
+}
+
+interface Editing {
+  readonly edits: readonly BodyEdit[]
+  readonly contentType: string
+}
+
+function editedBytes(bytes: Buffer, reading: Reading, { edits, contentType }: Editing): Buffer {
+  if (reading.kind === 'form') return editForm({ bytes, contentType, fields: reading.fields }, edits)
+  return Buffer.from(reading.kind === 'json' ? editJson(bytes.toString('utf8'), edits) : lastText(edits))
+}
