@@ -24,6 +24,8 @@ function readSettings(mode: StartMode): { readonly config: Config; readonly note
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.message}\n`)
+    // A misspelt name is often why another is missing.
+    for (const { name, meant } of suspiciousNames(env)) process.stderr.write(`warning: ${name} is not a setting; did you mean ${meant}?\n`)
     return null
   }
 }

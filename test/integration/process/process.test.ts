@@ -32,9 +32,10 @@ async function start(t: ExecutionContext, env: Readonly<Record<string, string>>)
 }
 
 test('wrong settings are all named at once, and the exit code says so', async (t) => {
-  const product = startProduct({ PORT: 'eighty', LOG_LEVEL: 'loud', WORKERS: '-1' })
+  const product = startProduct({ PORT: 'eighty', LOG_LEVEL: 'loud', WORKERS: '-1', DB_PASSWORD: 'x' })
   t.is(await product.exit(), 78)
   for (const name of ['PORT', 'LOG_LEVEL', 'WORKERS']) t.regex(product.output(), new RegExp(`\\b${name}\\b.*Example: ${name}=`))
+  t.regex(product.output(), /warning: DB_PASSWORD is not a setting; did you mean DB_PASS\?/)
 })
 
 test('the first start shows the keys once, outside the log; SIGTERM ends in order', async (t) => {
