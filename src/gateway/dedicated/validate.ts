@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
+import { plainIssue } from '../../lib/plain-issue.ts'
 import { promptRequest } from '../prompts/chat-body.ts'
 import type { Operation } from '../providers/operations.ts'
 import { completionBody } from './completion.ts'
@@ -48,17 +49,21 @@ function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<st
 }
 
 function check(schema: z.ZodType, value: unknown): void {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: plainIssue })
   if (result.success) return
   const faults = result.error.issues.flatMap((issue) => opened(issue)).map((issue) => describe(issue, value))
   const [first] = faults
-  throw new ApiError('invalid_request', faults.map((fault) => fault.text).join(' '), { param: first?.field ?? 'body' })
+  // Of a bound within a wider one the schema tells both, and the wider one first.
+  const byField = new Map(faults.map(({ field, text }) => [field, text]))
+  throw new ApiError('invalid_request', [...byField.values()].join(' '), { param: first?.field ?? 'body' })
 }
 
 /** An issue with one of several shapes, as the issues of the shape that was meant: the one whose own type fits. */
 function opened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
-  const meant = issue.errors.find((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.path.length > 0))
+  const fitting = issue.errors.filter((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.path.length > 0))
+  // Of several lists, the one whose items are of the right type: 1.5 is a number, only no whole one.
+  const meant = fitting.find((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.expected === 'int')) ?? fitting[0]
   if (meant !== undefined) return meant.flatMap((inner) => opened({ ...inner, path: [...issue.path, ...inner.path] }))
   const types = issue.errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
   return [{ ...issue, message: `must be one of these types: ${[...new Set(types)].join(', ')}` }]
@@ -67,21 +72,24 @@ function opened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 function describe(issue: z.core.$ZodIssue, input: unknown): { readonly field: string; readonly text: string } {
   const field = issue.path.map(String).join('.') || 'body'
   const value = at(input, issue.path)
-  const got =
-    value === undefined ? (issue.code === 'custom' ? '' : ' It is missing.') : issue.code === 'custom' ? '' : ` Got ${short(value)}.`
-  const text = issue.code === 'custom' ? `${field} ${issue.message}.` : `${field}: ${sentence(issue)}${got}`
-  return { field, text }
+  if (issue.code === 'custom') return { field, text: `${field} ${issue.message}.` }
+  if (value === undefined) return { field, text: `${field} is missing: ${sentence(issue)}` }
+  return { field, text: `${field}: ${sentence(issue)} Got ${short(value)}.` }
 }
 
 function sentence(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'too_big') return `must be at most ${String(issue.maximum)}${unit(issue.origin)}.`
-  if (issue.code === 'too_small') return `must be at least ${String(issue.minimum)}${unit(issue.origin)}.`
+  if (issue.code === 'too_big') return `must be at most ${counted(issue.maximum, issue.origin)}.`
+  if (issue.code === 'too_small') return `must be at least ${counted(issue.minimum, issue.origin)}.`
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}.`
   return `${issue.message}.`
 }
 
-const units: Readonly<Record<string, string>> = { array: ' items', string: ' characters' }
-const unit = (origin: string): string => units[origin] ?? ''
+const units: Readonly<Record<string, string>> = { array: 'item', string: 'character' }
+
+function counted(bound: number | bigint, origin: string): string {
+  const unit = units[origin]
+  return unit === undefined ? String(bound) : `${bound} ${unit}${bound === 1 ? '' : 's'}`
+}
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {
   let current = value

@@ -33,7 +33,18 @@ test('presence_penalty of -3', refuses, 'complete', { ...completion, presence_pe
 test('logit_bias of 101', refuses, 'complete', { ...completion, logit_bias: { '50256': 101 } }, 'logit_bias.50256', /at most 100/)
 test('five stop sequences', refuses, 'complete', { ...completion, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', /at most 4 items/)
 test('a stop that is a number', refuses, 'complete', { ...completion, stop: 7 }, 'stop', /types: string, array.*Got 7/)
-test('an empty list of prompts', refuses, 'complete', { ...completion, prompt: [] }, 'prompt', /at least 1 items/)
+test('an empty list of prompts', refuses, 'complete', { ...completion, prompt: [] }, 'prompt', /at least 1 item\./)
+test(
+  'a token that is no whole number',
+  refuses,
+  'complete',
+  { ...completion, prompt: [1.5] },
+  'prompt.0',
+  /expected a whole number\. Got 1\.5/,
+)
+test('an empty model', refuses, 'complete', { ...completion, model: '' }, 'model', /at least 1 character\./)
+test('what is missing is said once', refuses, 'complete', { prompt: 'p' }, 'model', /^model is missing: expected a string\.$/)
+test('a huge limit is told once', refuses, 'listBatches', `limit=${'9'.repeat(20)}`, 'limit', /^limit: must be at most 100\. Got "9+"\.$/)
 test('max_tokens below 0', refuses, 'complete', { ...completion, max_tokens: -1 }, 'max_tokens', /at least 0/)
 test(
   'stream_options without stream',
@@ -42,6 +53,14 @@ test(
   { ...completion, stream_options: { include_usage: true } },
   'stream_options',
   /stream is true/,
+)
+test(
+  'a huge n is told once',
+  refuses,
+  'complete',
+  { ...completion, n: 1e20 },
+  'n',
+  /^n: must be at most 128\. Got 100000000000000000000\.$/,
 )
 test('no model', refuses, 'complete', { prompt: 'p' }, 'model', /missing/)
 test('no prompt', refuses, 'complete', { model: 'm' }, 'prompt', /missing/)
