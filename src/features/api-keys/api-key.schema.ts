@@ -70,10 +70,11 @@ export const updateApiKeyBody = z
 
 export type UpdateApiKey = z.output<typeof updateApiKeyBody>
 
-export const rotateApiKeyBody = z
-  .strictObject({ key_transition_period_ms: transition.optional() })
-  .default({})
-  .meta({ id: 'RotateApiKey', description: 'How long the old secret stays valid; half an hour unless the rotation policy says otherwise.' })
+export const rotateApiKeyBody = z.strictObject({ key_transition_period_ms: transition.optional() }).default({}).meta({
+  id: 'RotateApiKey',
+  description:
+    'How long the old secret stays valid; half an hour unless the rotation policy says otherwise. One that is still valid from an earlier rotation ends at once.',
+})
 
 export const apiKeyKindParams = z.object({ type: z.enum(['organisation', 'workspace']), subType: z.enum(['user', 'service']) })
 export const apiKeyParams = z.object({ id: z.string() })

@@ -274,6 +274,15 @@ test('after a rotation both secrets serve until the transition ends', async (t) 
   t.is((await control.call(old, 'GET', '/providers')).status, 401)
 })
 
+test('a second rotation ends the transition of the first at once', async (t) => {
+  const { id, key: first } = await made(acme.adminKey, 'workspace/service', { name: 'k', scopes: ['providers.list'] })
+  const rotate = async (body: object) => String((await control.call(acme.adminKey, 'POST', `/api-keys/${id}/rotate`, body)).body['key'])
+  const secrets = [first, await rotate({ key_transition_period_ms: 2 * halfAnHourMs }), await rotate({})]
+  await control.refresh()
+  const statuses = await Promise.all(secrets.map((secret) => control.call(secret, 'GET', '/providers').then(({ status }) => status)))
+  t.deepEqual(statuses, [401, 200, 200])
+})
+
 test('a rotation without a period takes the policy, or half an hour', async (t) => {
   const policy = { key_transition_period_ms: 7_200_000 }
   const cases = [
