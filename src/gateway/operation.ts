@@ -73,9 +73,10 @@ function bind(pattern: readonly string[], segments: readonly string[]): Record<s
   return params
 }
 
-export type CallerDialect = 'openai' | 'anthropic'
+export type CallerDialect = 'openai' | 'responses' | 'anthropic'
 
-/** The shape of our own errors for a request URL: Anthropic's for its messages, OpenAI's for all else. */
+/** The shape of our own errors for a request URL: Anthropic's for its messages, OpenAI's for all else; its responses have events of their own. */
 export function callerDialect(url: string): CallerDialect {
-  return url.startsWith('/v1/messages') && /^\/v1\/messages(?:[/?]|$)/.test(url) ? 'anthropic' : 'openai'
+  if (url.startsWith('/v1/messages') && /^\/v1\/messages(?:[/?]|$)/.test(url)) return 'anthropic'
+  return url.startsWith('/v1/responses') && /^\/v1\/responses(?:[/?]|$)/.test(url) ? 'responses' : 'openai'
 }

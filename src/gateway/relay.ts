@@ -6,11 +6,12 @@ import type { Outcome } from './doors.ts'
 import type { EgressCall, EgressHandler } from './egress/egress.ts'
 import { FrameCutter } from './frames.ts'
 import { answerHeaders, headerValue } from './headers.ts'
+import type { CallerDialect } from './operation.ts'
 import { inBandError } from './respond.ts'
 
 export interface RelayOptions {
   readonly res: ServerResponse
-  readonly dialect: 'openai' | 'anthropic'
+  readonly dialect: CallerDialect
   readonly requestId: string
   /** Our own headers for the answer, flat. */
   readonly ownHeaders: readonly string[]

@@ -84,5 +84,8 @@ export function linger(req: IncomingMessage): void {
 /** The error event that ends a stream which broke off; no `[DONE]` follows it. */
 export function inBandError(dialect: CallerDialect, error: ApiError, requestId: string): string {
   if (dialect === 'anthropic') return `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`
-  return `data: ${JSON.stringify(errorBody(error, requestId))}\n\n`
+  if (dialect === 'openai') return `data: ${JSON.stringify(errorBody(error, requestId))}\n\n`
+  // Some clients look for `error`, others go by `type`.
+  const { code, message, param } = error
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param, ...errorBody(error, requestId) })}\n\n`
 }

@@ -49,7 +49,7 @@ export async function resolveTarget(request: TargetRequest): Promise<Target> {
   const addressing = addressingOf(request.headers, request.config, { fromModel, promptProvider: request.promptProvider })
   if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
   if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
-  if (addressing.provider === null) throw noProvider()
+  if (addressing.provider === null) throw noProvider(request.headers)
   return given(request, { ...addressing, provider: addressing.provider })
 }
 
@@ -208,10 +208,13 @@ const unknownSlug = ({ slug, param }: Reference) =>
     },
   )
 
-const noProvider = () =>
+/** A form goes on as it comes: nobody looks into it for a model. */
+const noProvider = ({ contentType }: CallerHeaders) =>
   new ApiError(
     'missing_provider',
-    'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
+    /^multipart\/|form/i.test(contentType)
+      ? 'No provider was named. A form needs a header for it, its model is not read: x-service-provider (a name, or @slug of a stored one) or x-service-virtual-key.'
+      : 'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
     {
       param: 'x-service-provider',
     },

@@ -159,6 +159,18 @@ test('openai: a stream that breaks off raises', async (t) => {
   )
 })
 
+test('openai: a stream of a response that breaks off raises', async (t) => {
+  const headers = { 'x-emulate': JSON.stringify({ frames: 20, frameEveryMs: 2, cutAt: 700 }) }
+  const stream = await openai.responses.create({ model: 'o1-pro', input: 'hi', stream: true }, { headers })
+  const error = await t.throwsAsync(
+    async () => {
+      for await (const _ of stream);
+    },
+    { instanceOf: APIError },
+  )
+  t.truthy(error.code)
+})
+
 test('openai: abort reaches the provider', async (t) => {
   const closing = emulator.onClose('/chat/completions')
   const stream = await openai.chat.completions.create(

@@ -153,6 +153,13 @@ for (const [name, behaviour] of breaks) {
   })
 }
 
+test.serial('a stream of a response that breaks off ends with an event for every kind of client', async (t) => {
+  const behaviour = emulate({ frames: 20, frameEveryMs: 2, cutAt: 700 })
+  const answer = await sendJson(`${bed.origin}/v1/responses`, chat(behaviour), { model: 'm', input: 'hi', stream: true })
+  const [, event = ''] = /\nevent: error\ndata: (.*)\n\n$/.exec(answer.text) ?? []
+  t.like(JSON.parse(event), { type: 'error', code: 'upstream_bad_response', param: null, error: { code: 'upstream_bad_response' } })
+})
+
 const broken: readonly (readonly [name: string, emulate: string])[] = [
   ['cut in the body', 'cut'],
   ['reset in the body', 'reset'],
