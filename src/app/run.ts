@@ -61,6 +61,8 @@ export function startFailed(log: Logger, error: unknown): number {
     log.fatal({ err: error }, 'the start failed')
     const taken = takenAddress(error)
     if (taken !== null) process.stderr.write(`Gatehouse does not start: something else listens at ${taken}. End it, or set PORT.\n`)
+    const folder = unusableFolder(error)
+    if (folder !== null) process.stderr.write(`Gatehouse does not start: ${folder}. Set DATA_DIR to a folder that it may write to.\n`)
     return 1
   }
   const { code, advice, message } = error
@@ -74,6 +76,10 @@ const takenAddress = (error: unknown): string | null =>
   error instanceof Error && Reflect.get(error, 'code') === 'EADDRINUSE'
     ? `${String(Reflect.get(error, 'address'))}:${String(Reflect.get(error, 'port'))}`
     : null
+
+/** What stands in the way of a folder of ours; all of them lie in DATA_DIR. */
+const unusableFolder = (error: unknown): string | null =>
+  error instanceof Error && Reflect.get(error, 'syscall') === 'mkdir' ? `the folder cannot be made (${error.message})` : null
 
 /** Logs the effective settings, and the names that are probably misspelt. */
 export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -81,6 +81,14 @@ test('the second signal ends at once', async (t) => {
   await product.until(/"msg":"draining"/)
   product.child.kill('SIGTERM')
   t.is(await product.exit(), 0)
+})
+
+test('a DATA_DIR that is a file is told in words', async (t) => {
+  const file = join(await mkdtemp(join(tmpdir(), 'gatehouse-process-')), 'file')
+  await writeFile(file, '')
+  const product = startProduct({ DATA_DIR: file, PORT: '0' })
+  t.is(await product.exit(), 1)
+  t.regex(product.output(), /Gatehouse does not start: the folder cannot be made .*Set DATA_DIR/)
 })
 
 test('a port that is taken and a password that is wrong end the process with a clear message', async (t) => {
