@@ -38,12 +38,17 @@ function firstRepeated(text: string): string | null {
     else if (char === '"') {
       const end = stringEnd(text, at)
       const key = isKey(text, end) ? unquoted(text.slice(at, end)) : null
-      if (key !== null && open.at(-1)?.has(key) === true) return key
-      if (key !== null) open.at(-1)?.add(key)
+      if (key !== null && isRepeated(key, open.at(-1))) return key
       at = end - 1
     }
   }
   return null
+}
+
+function isRepeated(key: string, keys: Set<string> | undefined): boolean {
+  if (keys?.has(key) === true) return true
+  keys?.add(key)
+  return false
 }
 
 function isKey(text: string, end: number): boolean {
