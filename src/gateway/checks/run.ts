@@ -13,6 +13,8 @@ export interface Inspected {
   readonly unreadable?: string
   /** Why its texts were not collected; then every check of texts fails itself. */
   readonly unread?: string
+  /** Why there is more than its texts; then none of them passes. */
+  readonly cut?: string
   /** Of a request: what it says of itself. */
   readonly facts?: RequestFacts
 }
@@ -153,8 +155,9 @@ async function judged<Body extends Inspected>(
   return founded(makeable(await asked(check, subject, deps), refuses), check.definition, body)
 }
 
-/** A pass that does not rest on the body that it is about is none. */
-function founded(verdict: Verdict, { readsBody }: Check, { unreadable }: Inspected): Verdict {
+/** A pass that does not rest on the body that it is about, or not on all of its texts, is none. */
+function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cut }: Inspected): Verdict {
+  if (cut !== undefined && reads === 'text' && verdict.passed) throw new Error(cut)
   if (unreadable !== undefined && readsBody && verdict.passed) throw new Error(unreadable)
   return verdict
 }

@@ -119,7 +119,7 @@ class StreamAnswer implements EgressHandler {
     try {
       const { deniedBy, results } = await runGuardrails(this.#denying, {
         phase: 'output',
-        body: this.#said(),
+        body: this.#window.said(),
         apply: (body) => body,
         refuses: (edit) => this.#window.refuses(edit),
         unfinished: true,
@@ -147,8 +147,6 @@ class StreamAnswer implements EgressHandler {
     else this.#considerJudging()
   }
 
-  readonly #said = (): Inspected => ({ json: undefined, parts: this.#window.parts() })
-
   #deny(guardrail: Guardrail, results: Inspection['progress']['hooks']['after_request_hooks']): void {
     this.#stopWaiting()
     const { progress, relay } = this.#inspection
@@ -173,7 +171,7 @@ class StreamAnswer implements EgressHandler {
     const reason = `The answer is larger than the ${this.#inspection.maxHeldBytes} bytes that are held.`
     this.#inspection.relay.hold()
     this.#judging = true
-    void this.#conclude({ ...this.#said(), unreadable: reason }, () => {
+    void this.#conclude({ ...this.#window.said(), unreadable: reason }, () => {
       this.#holding = 'free'
       this.#concluded = true
       this.#judging = false
@@ -190,7 +188,7 @@ class StreamAnswer implements EgressHandler {
     this.#finishing = true
     this.#stopWaiting()
     if (this.#concluded) return this.#tellAndEnd(true)
-    void this.#conclude(this.#said(), (edits, passed) => {
+    void this.#conclude(this.#window.said(), (edits, passed) => {
       if (edits.length > 0) this.#window.rewrite(edits)
       this.#tellAndEnd(passed)
     })

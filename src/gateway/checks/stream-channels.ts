@@ -2,7 +2,7 @@ import type { TextPart } from './check.ts'
 import type { Said } from './stream-text.ts'
 
 /** More characters than any check reads. */
-const maxKept = 2 * 1024 * 1024
+export const maxKept = 2 * 1024 * 1024
 /** More choices and calls of tools than any answer has; what more of them say is one text. */
 const maxChannels = 1000
 const others = 'others'

@@ -6,6 +6,7 @@ import { items } from './walk.ts'
 const eventShape = shape(
   ['annotation', 'annotations', 'partial_image_b64'],
   ['background', 'event_id', 'item_id', 'name', 'output_format', 'quality', 'response_id', 'size', 'status'],
+  ['item', 'part', 'response'],
 )
 const itemShape = shape(['annotations'], ['call_id', 'container_id', 'name', 'phase', 'server_label', 'status'])
 
@@ -16,7 +17,7 @@ const itemShape = shape(['annotations'], ['call_id', 'container_id', 'name', 'ph
 export function responseEvent(json: Fields, type: string): Said {
   const name = channelOf(type.replace(/\.(?:delta|done)$/, ''), json)
   const isDone = type.endsWith('.done')
-  const own = readAll(without(json, ['item', 'part', 'response']), [], eventShape).map((read) => {
+  const own = readAll(json, [], eventShape).map((read) => {
     if (isDone) return copy(name, read)
     return piece(read.path.length === 1 && read.path[0] === 'delta' ? name : channelName(name, ...read.path), read)
   })
@@ -28,11 +29,16 @@ export function responseEvent(json: Fields, type: string): Said {
       ...own,
       ...partTexts(part, ['part'], { list, output: place(output), at: place(content ?? summary) }),
       ...itemTexts(item, ['item'], place(output)),
-      ...(isFields(response) ? items(response['output'], ['response', 'output']) : []).flatMap(([entry, path], at) =>
-        itemTexts(entry, path, at),
-      ),
+      ...outputTexts(response),
     ],
   }
+}
+
+function outputTexts(response: unknown): readonly FrameText[] {
+  const [output, path]: readonly [unknown, JsonPath] = isFields(response)
+    ? [response['output'], ['response', 'output']]
+    : [response, ['response']]
+  return Array.isArray(output) ? items(output, path).flatMap(([item, to], at) => itemTexts(item, to, at)) : itemTexts(output, path, 0)
 }
 
 const channelOf = (name: string, { output_index: output, content_index: content, summary_index: summary }: Fields): string =>
@@ -63,7 +69,7 @@ const fieldChannels: Readonly<Record<string, string>> = {
 }
 
 function itemTexts(item: unknown, path: JsonPath, output: number): readonly FrameText[] {
-  if (!isFields(item)) return []
+  if (!isFields(item)) return readAll(item, path, itemShape).map((read) => copy(channelName('item', output, ...read.below), read))
   const type = String(item['type'])
   const parts = (['content', 'summary'] as const).flatMap((list) =>
     items(item[list], [...path, list]).flatMap(([part, to], at) => partTexts(part, to, { list, output, at })),

@@ -1,19 +1,7 @@
 import { type Fields, isFields } from '../../lib/fields.ts'
 import type { JsonPath } from '../../lib/json-path.ts'
 import { responseEvent } from './stream-response-events.ts'
-import {
-  channelName,
-  type FrameText,
-  nothing,
-  piece,
-  place,
-  readAll,
-  type Said,
-  shape,
-  type Shape,
-  unknownShape,
-  without,
-} from './stream-text.ts'
+import { channelName, type FrameText, nothing, piece, place, readAll, type Said, shape, type Shape, unknownShape } from './stream-text.ts'
 import { items } from './walk.ts'
 
 /** What is said in the JSON of one frame. Of a shape that is known it is known what is no text; of any other all counts. */
@@ -35,6 +23,7 @@ function unknownFrame(json: unknown, name: string): Said {
 const chatFrame = shape(
   ['citations', 'hook_results', 'prompt_filter_results', 'prompt_logprobs', 'provider', 'search_results', 'timings', 'x_groq'],
   ['created', 'request_id'],
+  ['choices'],
 )
 const choiceShape = shape(
   [
@@ -51,7 +40,7 @@ const choiceShape = shape(
 
 /** Chats and completions. */
 function chat(json: Fields, choices: readonly unknown[]): Said {
-  const beside = readAll(without(json, ['choices']), [], chatFrame).map((read) => piece(channelName(...read.path), read))
+  const beside = readAll(json, [], chatFrame).map((read) => piece(channelName(...read.path), read))
   const texts = items(choices, ['choices']).flatMap(([choice, path], at) => choiceTexts(choice, path, choiceName(choice, at)))
   const ends = choices.flatMap((choice, at) => (isFields(choice) && ended(choice['finish_reason']) ? [choiceName(choice, at)] : []))
   return { texts: [...texts, ...beside], ends }
@@ -92,7 +81,7 @@ function childOf(value: unknown, step: string | number): unknown {
   return isFields(value) ? value[step] : undefined
 }
 
-const geminiFrame = shape(['promptFeedback', 'usageMetadata'], ['createTime', 'modelVersion', 'responseId'])
+const geminiFrame = shape(['promptFeedback', 'usageMetadata'], ['createTime', 'modelVersion', 'responseId'], ['candidates'])
 const candidateShape: Shape = shape(
   ['citationMetadata', 'groundingMetadata', 'inlineData', 'logprobsResult', 'safetyRatings', 'thoughtSignature', 'urlContextMetadata'],
   ['finishReason', 'language', 'name', 'outcome'],
@@ -102,7 +91,7 @@ const candidateName = (candidate: unknown, at: number): string =>
   channelName('candidates', place(isFields(candidate) ? candidate['index'] : at, at))
 
 function gemini(json: Fields, candidates: readonly unknown[]): Said {
-  const beside = readAll(without(json, ['candidates']), [], geminiFrame).map((read) => piece(channelName(...read.path), read))
+  const beside = readAll(json, [], geminiFrame).map((read) => piece(channelName(...read.path), read))
   const texts = items(candidates, ['candidates']).flatMap(([candidate, path], at) =>
     readAll(candidate, path, candidateShape).map((read) => {
       const steps = read.below.filter((step) => typeof step === 'string' && !['content', 'parts', 'text'].includes(step))

@@ -1,6 +1,5 @@
 import type { JsonPath } from '../../lib/json-path.ts'
-import type { Fields } from '../../lib/fields.ts'
-import { everyText } from './walk.ts'
+import { type Fields, isFields } from '../../lib/fields.ts'
 
 /** A text in one frame of a stream. */
 export interface FrameText {
@@ -34,18 +33,21 @@ export interface Shape {
   readonly asides: ReadonlySet<string>
   /** Fields that hold a name or a mark; a sentence in one of them counts. */
   readonly marks: ReadonlySet<string>
+  /** Fields of the outermost object that are read apart. */
+  readonly apart: ReadonlySet<string>
 }
 
-export const shape = (asides: readonly string[], marks: readonly string[]): Shape => ({
+export const shape = (asides: readonly string[], marks: readonly string[], apart: readonly string[] = []): Shape => ({
   asides: new Set([...always, ...asides]),
   marks: new Set([...named, ...marks]),
+  apart: new Set(apart),
 })
 
 const always = ['encrypted_content', 'logprobs', 'obfuscation', 'signature', 'usage']
 const named = ['created_at', 'id', 'model', 'object', 'role', 'service_tier', 'system_fingerprint', 'type']
 
 /** Of a frame of no known shape only these are no text. */
-export const unknownShape: Shape = { asides: new Set(), marks: new Set([...named, 'event_type', 'finish_reason']) }
+export const unknownShape: Shape = { apart: new Set(), asides: new Set(), marks: new Set([...named, 'event_type', 'finish_reason']) }
 
 const mark = /^[\w.:/@+=-]{0,128}$/
 const media = /^data:(?:image|audio|video)\//
@@ -57,14 +59,31 @@ interface Read {
   readonly text: string
 }
 
-/** Every text in a value, but for those in fields that are known to be none. */
-export function readAll(value: unknown, path: JsonPath, { asides, marks }: Shape): readonly Read[] {
-  return everyText(value, path, 'assistant').flatMap(({ path: found, text }) => {
-    const below = found.slice(path.length)
-    const isAside = below.some((step) => typeof step === 'string' && asides.has(step))
-    const isMark = marks.has(String(below.findLast((step) => typeof step === 'string'))) && mark.test(text)
-    return isAside || isMark || media.test(text) ? [] : [{ path: found, below, text }]
-  })
+/** With what a tool is called, in names of its own. */
+const free = new Set(['args', 'arguments', 'input', 'json', 'response'])
+
+/** Every text in a value, but for those in fields that are known to be none. A frame is no deeper than can be walked. */
+export function readAll(value: unknown, path: JsonPath, { asides, marks, apart }: Shape): readonly Read[] {
+  const found: Read[] = []
+  const below: (string | number)[] = []
+  const isAside = (key: string): boolean => asides.has(key) || (below.length === 0 && apart.has(key))
+  const take = (text: string, isMark: boolean): void => {
+    if (text !== '' && !(isMark && mark.test(text)) && !media.test(text)) found.push({ path: [...path, ...below], below: [...below], text })
+  }
+  const walk = (part: unknown, name: string, isFree: boolean): void => {
+    if (typeof part === 'string') take(part, !isFree && marks.has(name))
+    else if (Array.isArray(part)) for (const [at, item] of part.entries()) into(at, item, { name, isFree })
+    else if (isFields(part))
+      for (const key of Object.keys(part)) if (isFree || !isAside(key)) into(key, part[key], { name: key, isFree: isFree || free.has(key) })
+  }
+  const into = (step: string | number, child: unknown, { name, isFree }: { name: string; isFree: boolean }): void => {
+    if (child === null || (typeof child !== 'string' && typeof child !== 'object')) return
+    below.push(step)
+    walk(child, name, isFree)
+    below.pop()
+  }
+  walk(value, '', false)
+  return found
 }
 
 /** A piece of a text that stands for itself. */

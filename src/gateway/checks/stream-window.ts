@@ -1,5 +1,6 @@
 import type { BodyEdit, TextPart } from './check.ts'
-import { type Mark, type Moment, StreamChannels } from './stream-channels.ts'
+import { type Mark, maxKept, type Moment, StreamChannels } from './stream-channels.ts'
+import type { Inspected } from './run.ts'
 import { cutFrames, type Frame, rewriteFrame } from './stream-frames.ts'
 
 interface Held {
@@ -32,6 +33,12 @@ export class StreamWindow {
   /** What was said, one part a channel. */
   parts(): readonly TextPart[] {
     return this.#channels.parts()
+  }
+
+  /** What was said, as checks see it: not all of it when it is more than is kept. */
+  said(): Inspected {
+    const more = this.total > maxKept && { cut: `There is more to read than ${maxKept} characters.` }
+    return { json: undefined, parts: this.parts(), ...more }
   }
 
   /** Why a change cannot be made to what was said; null when it can. */

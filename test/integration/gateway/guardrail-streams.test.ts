@@ -1,4 +1,6 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import type { HookResults } from '../../../src/gateway/checks/hook-results.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -276,6 +278,31 @@ test.serial('no more is held than may be', async (t) => {
   t.is((await ask({ output: [whole('deny')], at: small })).status, 446)
   const prefix = await ask({ output: [forbid('secret')], at: small })
   t.is(prefix.text, body)
+})
+
+test.serial('a webhook that wants another answer than a stream gives cannot have it, and on_error decides', async (t) => {
+  const wanted = JSON.stringify({ verdict: true, transformedData: { response: { json: { choices: [] } } } })
+  const hook = createServer((_asked, answer) => void answer.setHeader('content-type', 'application/json').end(wanted)).listen(
+    0,
+    '127.0.0.1',
+  )
+  await once(hook, 'listening')
+  t.teardown(() => hook.close())
+  const { port } = hook.address() as AddressInfo
+  const webhook = (on_error: string) => deny('default.webhook', { webhookURL: `http://127.0.0.1:${port}`, on_error })
+  const allowed = await ask({ output: [webhook('allow')], more: { strict_open_ai_compliance: false } })
+  t.is(allowed.status, 200)
+  const [told = '{}'] = [...allowed.text.matchAll(/^data: (\{"hook_results".*)$/gm)].map(([, json]) => json)
+  const [result] = (JSON.parse(told) as { hook_results: HookResults }).hook_results.after_request_hooks
+  t.false(result?.transformed)
+  t.regex(result?.checks[0]?.error?.message ?? '', /stream/)
+  t.is((await ask({ output: [webhook('deny')] })).status, 446)
+})
+
+test.serial('of a stream that is longer than what is kept of it nobody says that it is short', async (t) => {
+  says(Array.from({ length: 4 }, () => 'x'.repeat(700_000)))
+  const answer = await ask({ output: [deny('default.characterCount', { maxCharacters: 2_500_000, on_error: 'deny' })] })
+  t.true(answer.text.includes('Stopped.'))
 })
 
 test.serial('a whole answer that is too large to hold is passed on, or denied, as the check says', async (t) => {

@@ -430,18 +430,6 @@ test.serial('a webhook may change the request and the answer', async (t) => {
   t.true(hooksOf(answer).after_request_hooks[0]?.transformed)
 })
 
-test.serial('a webhook that wants another answer than a stream gives cannot have it, and on_error decides', async (t) => {
-  hooked.answer = { status: 200, body: JSON.stringify({ verdict: true, transformedData: { response: { json: say('clean') } } }) }
-  const asked = { body: { ...say('x'), stream: true }, headers: { 'x-service-strict-open-ai-compliance': 'false' } }
-  const allowed = await ask({ ...asked, output: [hook()] })
-  t.is(allowed.status, 200)
-  const [told = '{}'] = [...allowed.text.matchAll(/^data: (\{"hook_results".*)$/gm)].map(([, json]) => json)
-  const [result] = (JSON.parse(told) as { hook_results: HookResults }).hook_results.after_request_hooks
-  t.false(result?.transformed)
-  t.regex(result?.checks[0]?.error?.message ?? '', /stream/)
-  t.is((await ask({ ...asked, output: [hook({ on_error: 'deny' })] })).status, 446)
-})
-
 test.serial('a check that fails itself does as its on_error says', async (t) => {
   const broken: readonly (() => void)[] = [
     () => (hooked.answer = { status: 500, body: '{"verdict":true}' }),

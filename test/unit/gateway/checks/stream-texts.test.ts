@@ -43,6 +43,7 @@ const said: readonly (readonly [name: string, frames: readonly (object | string)
   ['completions', [{ choices: [{ text: 'a', index: 0, logprobs: { tokens: ['a'] } }] }, { choices: [{ text: 'b', index: 0 }] }], ['ab']],
   ['gemini', [gemini({ text: 'a' }), gemini({ text: 'b' }, { functionCall: { name: 'f', args: { q: 'c' } } })], ['ab', 'c']],
   ['code of gemini', [gemini({ executableCode: { language: 'PYTHON', code: 'a' } }, { codeExecutionResult: { output: 'b' } })], ['a', 'b']],
+  ['what a tool is called with', [gemini({ functionCall: { name: 'f', args: { name: 'a', usage: { id: 'b' } } } })], ['a', 'b']],
   [
     'a message of blocks',
     [
@@ -105,6 +106,17 @@ const said: readonly (readonly [name: string, frames: readonly (object | string)
     ],
     ['a b', 'c', 'd'],
   ],
+  [
+    'other things where items, parts and outputs are',
+    [
+      response('x.done', { item: 'a' }),
+      response('y.done', { part: ['b'] }),
+      response('completed', { response: 'c' }),
+      response('failed', { response: { output: { z: 'd' } } }),
+    ],
+    ['ac', 'b', 'd'],
+  ],
+  ['choices that are texts', [{ choices: ['a'] }, { choices: 'b' }], ['a', 'b']],
   [
     'events of an unknown type',
     [
