@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { openapiDocument } from '../app/openapi.ts'
 import { settingNames, settings } from '../config/index.ts'
+import { version } from '../config/version.ts'
 import { features } from '../features/index.ts'
 import type { Code, Project } from '../release/project.ts'
 import { published } from '../release/published.ts'
@@ -40,6 +41,7 @@ export const chartSources = (): ChartSources => ({
 
 function readCode(): Code {
   return {
+    version: version(),
     features,
     settings: settingNames.map((name) => ({ name, since: settings[name].since })),
     operations: kept(operationsOf),

@@ -1,10 +1,10 @@
 import type { Finding, Project, Rule } from './project.ts'
 import { apiMatches, breakingHasCheck, featuresMatch, settingsMatch } from './rules/code-rules.ts'
-import { chartIsSelfContained, generatedIsCurrent, imagesAreLocked, lockedIsUnchanged } from './rules/file-rules.ts'
+import { buildIsRecorded, chartIsSelfContained, generatedIsCurrent, imagesAreLocked, lockedIsUnchanged } from './rules/file-rules.ts'
 import { migrationsMatch } from './rules/migration-rules.ts'
 import { chartsFit, floorsAscend, hasChart, isOrdered, matchesPublished } from './rules/table-rules.ts'
 
-/** R1 to R14, in order. */
+/** R1 to R15, in order. */
 export const rules: readonly Rule[] = [
   matchesPublished,
   isOrdered,
@@ -20,6 +20,7 @@ export const rules: readonly Rule[] = [
   imagesAreLocked,
   chartIsSelfContained,
   apiMatches,
+  buildIsRecorded,
 ]
 
 /** Everything that the rules have against the project, in their order. */

@@ -4,6 +4,8 @@ import type { ReleaseTable } from './table.ts'
 
 /** What the code says of itself. */
 export interface Code {
+  /** The release that it says it is. */
+  readonly version: string
   readonly features: readonly { readonly id: string; readonly since: string; readonly changes?: readonly string[] }[]
   readonly settings: readonly { readonly name: string; readonly since: string }[]
   /** The operations of the API description, such as `GET /logs`, that each level serves. */
@@ -38,5 +40,5 @@ export interface Finding {
   readonly pending?: boolean
 }
 
-/** One of R1 to R14. */
+/** One of R1 to R15. */
 export type Rule = (project: Project) => readonly Finding[]

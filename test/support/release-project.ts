@@ -58,6 +58,7 @@ export function soundProject(): Project {
     },
     published: releases.map(({ version, date, chart, breaking }) => ({ version, date, chart, items: 1, breaking: breaking.length > 0 })),
     code: {
+      version: '1.2.0',
       features: [
         { id: 'logs', since: '1.0.0', changes: ['1.1.0'] },
         { id: 'tags', since: '1.1.0' },

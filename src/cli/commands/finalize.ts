@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { finalize, isReached, planFinalize, type Finalization } from '../../app/database/finalize.ts'
+import { version } from '../../config/version.ts'
 import { deploymentOf } from '../../app/schema.ts'
 import { answer } from '../answer.ts'
 import { readTable, releaseNamed, rootFor } from '../checkout.ts'
@@ -31,7 +32,7 @@ export const addFinalize = (program: Command): Command =>
     .option('--json', '{ from, to, releases, contracts, obstacles, done }')
     .action(async function run(this: Command, { to, dryRun, force, json }: Options) {
       const table = readTable(rootFor(this))
-      if (to !== undefined) releaseNamed(table, to)
+      releaseNamed(table, to ?? version())
       const found = await withDatabase(this, ({ config, connection, log }) => {
         const options = { deployment: deploymentOf(config), table, ...(force !== undefined && { force }), ...(to !== undefined && { to }) }
         return dryRun ? planFinalize(connection.login, options) : finalize(connection.login, log, options)

@@ -39,7 +39,7 @@ const addCheck = (release: Command) =>
     example: 'gatehouse release check --strict',
     exits: { 1: 'a rule found a fault, or a release record is faulty' },
   })
-    .description('Compares the records with the announced releases, the code and the generated files (rules R1 to R14).')
+    .description('Compares the records with the announced releases, the code and the generated files (rules R1 to R15).')
     .option('--strict', 'what is recorded and not implemented yet fails too')
     .option('--json', 'the findings, as a JSON array of { rule, where, message, pending? }')
     .action(async ({ strict, json }: { strict?: true; json?: true }, command: Command) => {

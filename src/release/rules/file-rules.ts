@@ -55,3 +55,9 @@ function faultOf(line: string): string | null {
 /** Chart.yaml with its home, sources and icon blanked, lines kept. */
 const withoutLinks = (text: string) =>
   text.replaceAll(/^(?:home|icon|sources):.*(?:\n(?:\s|-).*)*/gm, (found) => found.replaceAll(/[^\n]/g, ''))
+
+/** R15: the build is a release that has a record: what its floor, its level and its notes are is read there. */
+export const buildIsRecorded: Rule = ({ table, code: { version } }) =>
+  findRelease(table, version) === null
+    ? [{ rule: 'R15', where: version, message: 'package.json names it, and it has no record: run "npm run gatehouse -- release new"' }]
+    : []

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Project } from '../../../src/release/project.ts'
-import { refuses, sound } from '../../support/release-rules.ts'
+import { code, refuses, sound } from '../../support/release-rules.ts'
 
 const migrations = sound.hashes.migrations
 const chartFile = (path: string, text: string): Project => ({ ...sound, chart: { ...sound.chart, files: { [path]: text } } })
@@ -53,3 +53,10 @@ test(refuses, 'R13', chartFile('values.yaml', 'proxy: http://proxy.example'), 'v
 test(refuses, 'R13', chartFile('Chart.yaml', 'sources:\n  - https://a.example\nurl: https://b.example'), 'Chart.yaml: line 3: an address')
 test(refuses, 'R13', chartFile('templates/home.yaml', 'home: https://a.example'), 'templates/home.yaml: line 1: an address')
 test(refuses, 'R13', chartFile('values.yaml', 'sources:\n  - https://a.example'), 'values.yaml: line 2: an address')
+
+test(
+  refuses,
+  'R15',
+  code({ version: '1.2.9' }),
+  '1.2.9: package.json names it, and it has no record: run "npm run gatehouse -- release new"',
+)
