@@ -5,23 +5,27 @@ import { compareVersions } from './version.ts'
 export interface RollbackVerdict {
   readonly to: string
   readonly allowed: boolean
-  /** The oldest release that the schema accepts. */
-  readonly oldest: string
+  /** The oldest release that the schema accepts; null: there is no schema yet. */
+  readonly oldest: string | null
   /** The chart to deploy it with; null: none is known. */
   readonly chart: string | null
   /** Why, and what to do. */
   readonly reason: string
 }
 
-/** Judges a rollback by what the database accepts: since the last `finalize`, only what was finalized and what came later. */
+/** Judges a rollback by what the database accepts: since the last `finalize`, only what was finalized and what came later. Null: it was never migrated. */
 export function rollbackVerdict(
   table: ReleaseTable,
-  { level, minAppVersion }: { readonly level: string; readonly minAppVersion: string },
+  state: { readonly level: string; readonly minAppVersion: string } | null,
   to: string,
 ): RollbackVerdict {
   const release = findRelease(table, to)
   const chart = release === null ? null : chartFor(table, release)
-  const known = { to, oldest: minAppVersion, chart: chart === null ? null : `app-${chart.version}` }
+  const named = { to, chart: chart === null ? null : `app-${chart.version}` }
+  if (state === null)
+    return { ...named, oldest: null, allowed: true, reason: 'The database was never migrated: any release can run on it.' }
+  const { level, minAppVersion } = state
+  const known = { ...named, oldest: minAppVersion }
   if (compareVersions(to, minAppVersion) >= 0)
     return { ...known, allowed: true, reason: `The schema accepts ${minAppVersion} and later, and ${level} is finalized.` }
   const reason = `${minAppVersion} was finalized: ${minAppVersion} is the oldest release that the schema accepts. Only a backup from before leads back to ${to}.`

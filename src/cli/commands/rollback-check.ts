@@ -30,7 +30,6 @@ export const addRollbackCheck = (program: Command): Command =>
           state: await readReleaseState(client),
         })),
       )
-      if (state === null) throw new CommandError('the database was never migrated: any release can run on it')
       // What is said to run without the lock was cut off.
       if (latest?.status === 'running' && held)
         throw new CommandError(`"gatehouse ${latest.action}" is at work on the database: ask again when it is done`)
