@@ -59,8 +59,8 @@ const forEver = () => new Promise<never>(() => {})
 export function startFailed(log: Logger, error: unknown): number {
   if (!(error instanceof BootRefusal)) {
     log.fatal({ err: error }, 'the start failed')
-    const taken = takenAddress(error)
-    if (taken !== null) process.stderr.write(`Gatehouse does not start: something else listens at ${taken}. End it, or set PORT.\n`)
+    const why = addressFault(error)
+    if (why !== null) process.stderr.write(`Gatehouse does not start: ${why}\n`)
     const folder = unusableFolder(error)
     if (folder !== null) process.stderr.write(`Gatehouse does not start: ${folder}. Set DATA_DIR to a folder that it may write to.\n`)
     return 1
@@ -71,11 +71,15 @@ export function startFailed(log: Logger, error: unknown): number {
   return 78
 }
 
-/** The address that could not be listened on because it is in use: so often the reason that it is told in words. */
-const takenAddress = (error: unknown): string | null =>
-  error instanceof Error && Reflect.get(error, 'code') === 'EADDRINUSE'
-    ? `${String(Reflect.get(error, 'address'))}:${String(Reflect.get(error, 'port'))}`
-    : null
+/** Why an address could not be listened on: so often the reason that it is told in words. */
+function addressFault(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  const [address, port] = [String(Reflect.get(error, 'address')), String(Reflect.get(error, 'port'))]
+  const code: unknown = Reflect.get(error, 'code')
+  if (code === 'EADDRINUSE') return `something else listens at ${address}:${port}. End it, or set PORT.`
+  if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine. Set HOST to one that is, or to 0.0.0.0.`
+  return null
+}
 
 /** What stands in the way of a folder of ours; all of them lie in DATA_DIR. */
 const unusableFolder = (error: unknown): string | null =>

@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
+import { UsageError } from './failure.ts'
 
 /** What a running process answered; null: it did not. */
 export interface Answered {
@@ -23,9 +24,9 @@ export function ownUrl({ host, port }: Pick<Config, 'host' | 'port'>): string | 
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** Opens a way to the process at this address, which is trusted because the operator named it. */
+/** Opens a way to the process at this address, which is trusted because the operator named it. Throws UsageError when it is none. */
 export function openProcess(url: string): ProcessQuestions {
-  const egress = createEgress({ trustedHosts: [new URL(url).host], connectTimeoutMs: timeoutMs })
+  const egress = createEgress({ trustedHosts: [hostOf(url)], connectTimeoutMs: timeoutMs })
   const ask = async (path: string): Promise<Answered | null> => {
     try {
       const { status, text } = await egress.exchange({ url: `${url}${path}`, method: 'GET', headers: {}, timeoutMs })
@@ -39,4 +40,10 @@ export function openProcess(url: string): ProcessQuestions {
     ask: async (path) => (await ask(path)) ?? ask(path),
     close: () => egress.close(),
   }
+}
+
+function hostOf(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed !== null && (parsed.protocol === 'http:' || parsed.protocol === 'https:')) return parsed.host
+  throw new UsageError(`${url} is no address of a process: write it as http://127.0.0.1:8787`)
 }

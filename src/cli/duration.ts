@@ -9,3 +9,10 @@ export function readDuration(text: string): number {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
   }
 }
+
+/** The same for what must take some time. */
+export function readLength(text: string): number {
+  const milliseconds = readDuration(text)
+  if (milliseconds > 0) return milliseconds
+  throw new InvalidArgumentError('it must be longer than nothing, such as 15s')
+}

@@ -30,7 +30,7 @@ export function exitCodeFor(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   const code = codeOf(error)
   if (code === null || !(error instanceof Error)) throw error
-  console.error(`error: ${error.message}`)
+  console.error(`error: ${sentence(error)}`)
   return code
 }
 
@@ -39,5 +39,15 @@ function codeOf(error: unknown): ExitCode | null {
   if (error instanceof RecordError) return exitCodes.refused
   if (error instanceof ConfigError || error instanceof BootRefusal) return exitCodes.configuration
   if (error instanceof DistributionFault) return error.code === 'registry_unreachable' ? exitCodes.unavailable : exitCodes.refused
-  return error instanceof DatabaseConnectionError ? exitCodes.unavailable : null
+  if (error instanceof DatabaseConnectionError) return exitCodes.unavailable
+  return isOfTheSystem(error) ? exitCodes.refused : null
+}
+
+/** What the operating system refused: a folder in a file's place, a full disk, a missing right. Not a bug, so that no stack is of use. */
+const isOfTheSystem = (error: unknown): error is Error => error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string'
+
+/** With the file that it is about, which the system does not always name. */
+function sentence(error: Error): string {
+  const file: unknown = isOfTheSystem(error) ? Reflect.get(error, 'path') : undefined
+  return typeof file !== 'string' || error.message.includes(file) ? error.message : `${error.message}: ${file}`
 }

@@ -49,8 +49,7 @@ async function examine({ url: given, process: asks }: Options): Promise<readonly
   const url = asks ? (given ?? (config === null ? null : ownUrl(config))) : null
   const running = url === null ? null : openProcess(url)
   try {
-    console.error('asking the process')
-    const seen = running === null ? [] : await examineProcess(running, config?.maxSpoolBytes ?? Number.POSITIVE_INFINITY)
+    const seen = running === null ? [] : await asked(() => examineProcess(running, config?.maxSpoolBytes ?? Number.POSITIVE_INFINITY))
     console.error('checking what it needs')
     const checked = fromChecks(await runChecks(preflightChecks, stage))
     const silent = running === null || seen.some(({ id }) => id === 'process-silent')
@@ -59,6 +58,11 @@ async function examine({ url: given, process: asks }: Options): Promise<readonly
     await running?.close()
     await stage.close()
   }
+}
+
+function asked<T>(ask: () => Promise<T>): Promise<T> {
+  console.error('asking the process')
+  return ask()
 }
 
 const toText = ({ id, severity, what, fix }: Trouble) =>

@@ -44,6 +44,8 @@ export const addKeysCreate = (keys: Command): Command =>
       if (type === undefined || subType === undefined)
         throw new UsageError('say which key: organisation service, workspace service or workspace user')
       if (options.name === undefined || options.scopes === undefined) throw new UsageError('a key needs --name and --scopes')
+      if (subType === 'user' && type === 'workspace' && options.user === undefined)
+        throw new UsageError('a user key needs --user: the id of the user whom it belongs to')
       return withInstallation(this, (opened) => create(opened, { type, subType }, options))
     })
 

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environment } from '../../config/index.ts'
 import { version } from '../../config/version.ts'
 import { isVersion } from '../../release/version.ts'
-import { readDuration } from '../duration.ts'
+import { readDuration, readLength } from '../duration.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { explain } from '../explain.ts'
 import { UsageError } from '../failure.ts'
@@ -35,7 +35,7 @@ export const addPreflight = (program: Command): Command =>
     .option('--quick', 'only the checks that take no time and disturb nobody, as "helm test" does')
     .option('--strict', 'a warning fails too')
     .addOption(
-      new Option('--timeout <duration>', 'how long the database may take for an answer').argParser(readDuration).default(15_000, '15s'),
+      new Option('--timeout <duration>', 'how long the database may take for an answer').argParser(readLength).default(15_000, '15s'),
     )
     .addOption(new Option('--longest-transaction <duration>', 'what is older is in the way').argParser(readDuration).default(60_000, '60s'))
     .addOption(new Option('--as <uid:gid>', 'the user that will run Gatehouse; by default the one who asks').argParser(readUser))

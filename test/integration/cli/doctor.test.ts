@@ -138,3 +138,17 @@ test('every word is explained', async (t) => {
   t.is(unknown.status, 2)
   t.regex(unknown.stderr, /^error: nobody knows toString; these can be explained: AB01, /)
 })
+
+test('what is asked of the command line or the disk and cannot be is told in one line', async (t) => {
+  const folder = temporaryFolder(t)
+  const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [['doctor', '--url', '127.0.0.1:8787'], 2, /^error: 127\.0\.0\.1:8787 is no address of a process: write it as http:/],
+    [['doctor', '--url', 'nonsense'], 2, /^error: nonsense is no address/],
+    [['support-bundle', '--url', 'ftp://x', '-o', path.join(folder, 'b.tar')], 2, /^error: ftp:\/\/x is no address/],
+  ]
+  for (const [args, status, message] of cases) {
+    const told = await gatehouseHere(args, { env: { DATA_DIR: folder } })
+    t.is(told.status, status, args.join(' '))
+    t.regex(told.stderr, message)
+  }
+})

@@ -111,6 +111,7 @@ test('keys of every kind, with the rules of the API', async (t) => {
     [['organisation', 'service', '--name', 'k', '--scopes', 'completions.write'], /organisation-service cannot have: completions\.write/],
     [['workspace', 'service', '--name', 'k', '--scopes', 'all', '--expires', 'soon'], /`expires_at`: .*\(got "soon"\)/],
     [['workspace', 'service', '--name', 'k'], /a key needs --name and --scopes/],
+    [['workspace', 'user', '--name', 'k', '--scopes', 'all'], /a user key needs --user/],
     [[], /say which key: organisation service/],
   ]
   for (const [args, message] of wrong) {
