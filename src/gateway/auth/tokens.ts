@@ -67,10 +67,11 @@ function identify(state: State, token: string): MaybePromise<KeyView> {
   const organisation = organisationOf(readUnverified(token), state.prefixes)
   if (organisation === null) throw tokenFault('it names no organisation: the claim organisation_id is missing, or is no UUID.')
   return after(state.snapshot.tokenIssuer(organisation), (issuer) => {
-    // One answer for both: a token that nobody has signed must not tell which organisations there are.
-    if (issuer === null || issuer.settings === null)
+    if (issuer === null) throw tokenFault('its organisation is not known here.')
+    if (issuer.settings === null)
       throw tokenFault(
-        'its organisation is not known here, or takes no tokens. An admin of it can set settings.jwt with PUT /v1/admin/organisation.',
+        'its organisation takes no tokens. An admin of it can set settings.jwt with PUT /v1/admin/organisation.',
+        'forbidden',
       )
     return after(claimsOf(state, token, issuer), (claims) =>
       after(state.snapshot.tokenHolder(issuer.organisationId, claims), (holder) => keyOf(state, claims, holder)),
