@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../lib/fields.ts'
-import type { JsonPath } from '../../lib/json-path.ts'
+import { childOf, type JsonPath } from '../../lib/json-path.ts'
 import { responseEvent } from './stream-response-events.ts'
 import { channelName, type FrameText, nothing, piece, place, readAll, type Said, shape, type Shape, unknownShape } from './stream-text.ts'
 import { items } from './walk.ts'
@@ -74,11 +74,6 @@ function numbered(choice: unknown, below: JsonPath): readonly (string | number)[
     if (typeof step !== 'number') return step
     return below[at - 1] === 'tool_calls' ? place(isFields(value) ? value['index'] : step, step) : ''
   })
-}
-
-function childOf(value: unknown, step: string | number): unknown {
-  if (Array.isArray(value)) return value[Number(step)]
-  return isFields(value) ? value[step] : undefined
 }
 
 const geminiFrame = shape(['promptFeedback', 'usageMetadata'], ['createTime', 'modelVersion', 'responseId'], ['candidates'])
