@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { ApiError } from '../lib/errors.ts'
+import { isFields } from '../lib/fields.ts'
 import { ByteList } from '../lib/byte-list.ts'
 import { parseJson } from '../lib/json.ts'
 
@@ -39,12 +40,8 @@ export const isJsonType = (contentType: string): boolean => contentType === 'app
 export const mayHoldWords = (contentType: string): boolean =>
   !/^(?:multipart\/|audio\/|image\/|video\/|application\/(?:octet-stream|pdf|zip|gzip)\b)/i.test(contentType)
 
-/** Whether a parsed body is an object, so that it has parameters. */
-export const isRecordBody = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The model that a parsed body names. */
-export const modelOf = (json: unknown): string | null => (isRecordBody(json) && typeof json['model'] === 'string' ? json['model'] : null)
+export const modelOf = (json: unknown): string | null => (isFields(json) && typeof json['model'] === 'string' ? json['model'] : null)
 
 /** Reads (JSON) or opens (all else) the body of a request. Throws `payload_too_large`, `invalid_request`, `client_closed`. */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {

@@ -1,5 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
-import { isRecordBody, modelOf, type RequestBody, stringsOf } from './body.ts'
+import { isFields } from '../lib/fields.ts'
+import { modelOf, type RequestBody, stringsOf } from './body.ts'
 import { formValues } from './form-fields.ts'
 import type { CallerHeaders } from './headers.ts'
 import type { ModelRules } from './doors.ts'
@@ -70,8 +71,8 @@ export const modelsNamed = (request: ModelRequest): readonly string[] => [
 function modelsInBody({ headers, body: { kind, bytes, json } }: ModelRequest): readonly string[] {
   if (bytes === null) return []
   if (kind === 'bytes') return isForm(headers) ? formValues(bytes, headers.contentType, 'model') : []
-  const others = isRecordBody(json) && Array.isArray(json['models']) ? json['models'].filter((name) => typeof name === 'string') : []
-  return isRecordBody(json) ? [...stringsOf(bytes, 'model'), ...others] : []
+  const others = isFields(json) && Array.isArray(json['models']) ? json['models'].filter((name) => typeof name === 'string') : []
+  return isFields(json) ? [...stringsOf(bytes, 'model'), ...others] : []
 }
 
 /** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`, `/engines/ada/completions`. */

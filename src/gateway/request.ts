@@ -1,6 +1,7 @@
 import { ApiError } from '../lib/errors.ts'
+import { isFields } from '../lib/fields.ts'
 import { admitChanged, admitModel, modelRequest, readsForm, refuseUnreadable } from './model-access.ts'
-import { type BodyOptions, isJsonType, isRecordBody, mayHoldWords, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
+import { type BodyOptions, isJsonType, mayHoldWords, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
 import { readsBody } from './checks/plan.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
@@ -153,13 +154,13 @@ function checkBody(operation: MatchedOperation, { contentType }: CallerHeaders, 
     throw new ApiError('unsupported_media_type', `${spec.path} takes application/json, not ${got}.`, { param: 'content-type' })
   }
   if (body.kind !== 'json') return
-  if (!isRecordBody(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
+  if (!isFields(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
   validateBody(name, body.json)
 }
 
 /** Takes the slug out of a model `@slug/model`, which only we understand. */
 function withPlainModel(body: RequestBody, target: Target): RequestBody {
-  if (!target.modelRewritten || target.model === null || body.bytes === null || !isRecordBody(body.json)) return body
+  if (!target.modelRewritten || target.model === null || body.bytes === null || !isFields(body.json)) return body
   const bytes = replaceModel(body.bytes, modelOf(body.json) ?? '', target.model)
   return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
 }

@@ -1,4 +1,5 @@
-import { isRecordBody, modelOf } from '../body.ts'
+import { isFields } from '../../lib/fields.ts'
+import { modelOf } from '../body.ts'
 import { headerValue } from '../headers.ts'
 import { modelRequest, modelsNamed } from '../model-access.ts'
 import type { KeyHeader } from '../headers.ts'
@@ -26,7 +27,7 @@ export function requestFacts(progress: Progress, body = known(progress.body)): R
     path: plain,
     operation: operation.name === 'proxy' ? matchOperation(method, plain).name : operation.name,
     prompted: progress.prompt !== null,
-    stream: isRecordBody(json) && json['stream'] === true,
+    stream: isFields(json) && json['stream'] === true,
     model: model === null ? null : called(model),
     models: () => modelsNamed(modelRequest(progress, body)).map(called),
     provider: target.providerId,

@@ -1,7 +1,8 @@
+import { isFields } from '../../lib/fields.ts'
 import { editJson } from '../../lib/json-edit.ts'
 import { parseJson } from '../../lib/json.ts'
 import { repeatedKey } from '../../lib/repeated-key.ts'
-import { isRecordBody, mayHoldWords, type RequestBody } from '../body.ts'
+import { mayHoldWords, type RequestBody } from '../body.ts'
 import { type FormField, readForm } from '../form.ts'
 import { known, type Progress } from '../progress.ts'
 import type { BodyEdit, TextPart } from './check.ts'
@@ -71,7 +72,7 @@ interface Read {
 
 function partsOf({ kind }: Reading, { body: { bytes }, json, operation }: Read): readonly TextPart[] {
   if (kind === 'text') return [{ path: [], role: 'user', text: bytes?.toString('utf8') ?? '' }]
-  if (kind === 'form') return requestTexts(isRecordBody(json) ? withoutFiles(json) : json, operation)
+  if (kind === 'form') return requestTexts(isFields(json) ? withoutFiles(json) : json, operation)
   return kind === 'json' ? requestTexts(json, operation) : []
 }
 

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/fields.ts'
 import { editJson, type JsonEdit } from '../../lib/json-edit.ts'
 import { existingPaths } from '../../lib/json-path.ts'
-import { isRecordBody, type RequestBody } from '../body.ts'
+import { type RequestBody } from '../body.ts'
 import type { BodyChanges } from './compile.ts'
 
 /** So many places of a body are looked at for what is dropped: a body of a million items must not keep everybody else waiting. */
@@ -15,7 +16,7 @@ const maxPlaces = 100_000
 export function changeBody(body: RequestBody, { override, fallback, drop }: BodyChanges): RequestBody {
   if (body.kind === 'none') return body
   const { json } = body
-  if (body.kind !== 'json' || !isRecordBody(json)) throw noParameters()
+  if (body.kind !== 'json' || !isFields(json)) throw noParameters()
   const absent = Object.entries(fallback).filter(([name]) => !Object.hasOwn(json, name) && !Object.hasOwn(override, name))
   const different = Object.entries(override).filter(([name, value]) => !Object.hasOwn(json, name) || !isDeepStrictEqual(json[name], value))
   const set = editBody(
