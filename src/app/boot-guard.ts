@@ -19,7 +19,7 @@ export async function guardBoot(
   const chart = mode.deployed ? chartRefusal(config, table) : null
   if (chart === null) return
   if (config.deployment.chartCheck === 'enforce') throw chart
-  log.warn({ refusal: chart.code }, chart.message)
+  log.warn({ code: chart.code }, chart.message)
 }
 
 /** Why the chart that deployed this process must not deploy this release; null when it may. */

@@ -9,8 +9,9 @@ import { packDatabase, readToPrimary, type ToWorker } from './cluster-messages.t
 import type { Feature } from './feature.ts'
 import { createLoggers } from './log.ts'
 import type { DrainOptions } from './parts.ts'
-import { logSettings, startFailed, type StartNotes } from './run.ts'
+import { logSettings, type StartNotes } from './run.ts'
 import { onSignals } from './signals.ts'
+import { describeStartFailure, reportStartFailure } from './start-failure.ts'
 
 export { runWorker } from './cluster-worker.ts'
 
@@ -79,10 +80,11 @@ async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.
     if (crew.draining) return forEver()
-    const code = startFailed(crew.log, error)
     await drainWorkers(crew, { now: true })
     await backstage.close()
-    return code
+    const failure = describeStartFailure(error)
+    reportStartFailure(crew.log, failure)
+    return failure.exitCode
   }
 }
 

@@ -2,11 +2,11 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { announcement } from './announce.ts'
 import { createApp, type App } from './app.ts'
-import { BootRefusal } from './boot-refusal.ts'
 import type { Feature } from './feature.ts'
 import { collectStartGarbage } from './heap.ts'
 import { createLoggers, type Loggers } from './log.ts'
 import { onSignals } from './signals.ts'
+import { describeStartFailure, reportStartFailure } from './start-failure.ts'
 import type { StartMode } from './start-mode.ts'
 
 /** How a process starts, and what is said of the settings once. */
@@ -47,43 +47,14 @@ async function serve(
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.
     if (stopping.aborted) return forEver()
-    const code = startFailed(log, error)
     await app.drain({ now: true })
-    return code
+    const failure = describeStartFailure(error)
+    reportStartFailure(log, failure)
+    return failure.exitCode
   }
 }
 
 const forEver = () => new Promise<never>(() => {})
-
-/** Says why a start failed, for programs and for people, and gives the exit code: 78 when this process must not run here. */
-export function startFailed(log: Logger, error: unknown): number {
-  if (!(error instanceof BootRefusal)) {
-    log.fatal({ err: error }, 'the start failed')
-    const why = addressFault(error)
-    if (why !== null) process.stderr.write(`Gatehouse does not start: ${why}\n`)
-    const folder = unusableFolder(error)
-    if (folder !== null) process.stderr.write(`Gatehouse does not start: ${folder}. Set DATA_DIR to a folder that it may write to.\n`)
-    return 1
-  }
-  const { code, advice, message } = error
-  log.fatal({ refusal: code, advice, exit_code: 78 }, message)
-  process.stderr.write(`Gatehouse does not start: ${message}.\n`)
-  return 78
-}
-
-/** Why an address could not be listened on: so often the reason that it is told in words. */
-function addressFault(error: unknown): string | null {
-  if (!(error instanceof Error)) return null
-  const [address, port] = [String(Reflect.get(error, 'address')), String(Reflect.get(error, 'port'))]
-  const code: unknown = Reflect.get(error, 'code')
-  if (code === 'EADDRINUSE') return `something else listens at ${address}:${port}. End it, or set PORT.`
-  if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine. Set HOST to one that is, or to 0.0.0.0.`
-  return null
-}
-
-/** What stands in the way of a folder of ours; all of them lie in DATA_DIR. */
-const unusableFolder = (error: unknown): string | null =>
-  error instanceof Error && Reflect.get(error, 'syscall') === 'mkdir' ? `the folder cannot be made (${error.message})` : null
 
 /** Logs the effective settings, and the names that are probably misspelt. */
 export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {

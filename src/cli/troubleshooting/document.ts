@@ -4,12 +4,12 @@ import { preflightChecks } from '../preflight/checks.ts'
 import type { Advice } from './advice.ts'
 import { faultAdvice } from './distribution.ts'
 import { errorAdvice } from './error-codes.ts'
-import { readinessAdvice, refusalAdvice, sealedAdvice } from './starts.ts'
+import { readinessAdvice, startAdvice, sealedAdvice } from './starts.ts'
 
 /** The parts of docs/operations/troubleshooting.md that are made from the code, by the name of their place. */
 export const troubleshootingParts = (): Readonly<Record<string, string>> => ({
   errors: table(errorAdvice, (code) => ` (${statusOf(code)})`),
-  refusals: table(refusalAdvice),
+  refusals: table(startAdvice),
   readiness: table(readinessAdvice),
   sealed: table(sealedAdvice),
   findings: table(findingAdvice),

@@ -3,7 +3,7 @@ import { preflightChecks } from '../preflight/checks.ts'
 import type { Advice } from './advice.ts'
 import { faultAdvice } from './distribution.ts'
 import { errorAdvice } from './error-codes.ts'
-import { readinessAdvice, refusalAdvice, sealedAdvice } from './starts.ts'
+import { readinessAdvice, startAdvice, sealedAdvice } from './starts.ts'
 
 /** What a word means, and where one meets it. */
 export interface Explained extends Advice {
@@ -12,7 +12,7 @@ export interface Explained extends Advice {
 
 const tables: readonly (readonly [where: string, table: Readonly<Record<string, Advice>>])[] = [
   ['an error code of an answer', errorAdvice],
-  ['a reason to end with 78 at the start', refusalAdvice],
+  ['a reason why a start fails', startAdvice],
   ['a check of /readyz', readinessAdvice],
   ['a reason to be sealed', sealedAdvice],
   ['a finding of "gatehouse doctor"', findingAdvice],

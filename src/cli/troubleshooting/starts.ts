@@ -1,10 +1,15 @@
-import type { RefusalCode } from '../../app/boot-refusal.ts'
 import type { HealthReport } from '../../app/health.ts'
 import type { SealedReason } from '../../app/secrets/vault.ts'
+import type { StartFailureCode } from '../../app/start-failure.ts'
 import type { Advice } from './advice.ts'
 
-/** Why a process ends with 78 instead of starting: the `code` of its last line. */
-export const refusalAdvice: Readonly<Record<RefusalCode, Advice>> = {
+/** Why a process ends instead of starting: the `code` of its last JSON line. */
+export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
+  settings_unusable: {
+    means:
+      'One or more settings have a value that cannot be used. `settings` names them, and the lines after it say what is wrong with each.',
+    fix: 'Correct them. `gatehouse env` lists every setting with an example.',
+  },
   release_too_old: {
     means: 'A later release was finalized on this database, and what this release needs is gone from its schema.',
     fix: 'Run the release that the message names, or a later one. To go back further, restore a backup from before `gatehouse finalize`.',
@@ -29,6 +34,22 @@ export const refusalAdvice: Readonly<Record<RefusalCode, Advice>> = {
   unknown_level: {
     means: '`RELEASE_LEVEL` names a release that there never was.',
     fix: 'Set it to a release, or remove it.',
+  },
+  address_in_use: {
+    means: 'Another process listens at the address and port.',
+    fix: 'End the other process, or set `PORT`.',
+  },
+  address_unavailable: {
+    means: '`HOST` is an address that this machine does not have.',
+    fix: 'Set `HOST` to an address of the machine, or to `0.0.0.0` for all of them.',
+  },
+  data_dir_unusable: {
+    means: 'A folder in `DATA_DIR` cannot be made.',
+    fix: 'Set `DATA_DIR` to a folder that the user of the process may write to.',
+  },
+  start_failed: {
+    means: 'Something else failed. The message says what, and `err` in the JSON line has the details.',
+    fix: 'When the message names the database, look at it with `gatehouse preflight`. Otherwise send a support bundle.',
   },
 }
 

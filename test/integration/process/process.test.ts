@@ -31,11 +31,23 @@ async function start(t: ExecutionContext, env: Readonly<Record<string, string>>)
   return { product, base }
 }
 
+/** Asserts that a failed start ended with JSON for programs, then one line for people, then nothing. */
+function lastTwoLines(t: ExecutionContext, product: ProductProcess, expected: { readonly code: string; readonly message: RegExp }): void {
+  const [forPrograms = '', forPeople] = product.output().trimEnd().split('\n').slice(-2)
+  const told = JSON.parse(forPrograms) as Record<string, unknown>
+  t.like(told, { level: 'fatal', code: expected.code, exit_code: 1 })
+  t.regex(String(told['msg']), expected.message)
+  t.is(forPeople, `Gatehouse does not start: ${String(told['msg'])}.`)
+}
+
 test('wrong settings are all named at once, and the exit code says so', async (t) => {
   const product = startProduct({ PORT: 'eighty', LOG_LEVEL: 'loud', WORKERS: '-1', DB_PASSWORD: 'x' })
   t.is(await product.exit(), 78)
   for (const name of ['PORT', 'LOG_LEVEL', 'WORKERS']) t.regex(product.output(), new RegExp(`\\b${name}\\b.*Example: ${name}=`))
   t.regex(product.output(), /warning: DB_PASSWORD is not a setting; did you mean DB_PASS\?/)
+  const [told = '', forPeople] = product.output().trimEnd().split('\n').slice(-5)
+  t.like(JSON.parse(told), { code: 'settings_unusable', exit_code: 78, settings: ['PORT', 'WORKERS', 'LOG_LEVEL'] })
+  t.is(forPeople, 'Gatehouse does not start: 3 settings cannot be used:')
 })
 
 test('the first start shows the keys once, outside the log; SIGTERM ends in order', async (t) => {
@@ -88,7 +100,7 @@ test('a DATA_DIR that is a file is told in words', async (t) => {
   await writeFile(file, '')
   const product = startProduct({ DATA_DIR: file, PORT: '0' })
   t.is(await product.exit(), 1)
-  t.regex(product.output(), /Gatehouse does not start: the folder cannot be made .*Set DATA_DIR/)
+  lastTwoLines(t, product, { code: 'data_dir_unusable', message: /^the folder cannot be made .*Set DATA_DIR/ })
 })
 
 test('a port that is taken and a password that is wrong end the process with a clear message', async (t) => {
@@ -102,13 +114,13 @@ test('a port that is taken and a password that is wrong end the process with a c
   const port = typeof address === 'object' && address !== null ? String(address.port) : ''
   const blocked = startProduct({ ...env, PORT: port })
   t.is(await blocked.exit(), 1)
-  t.regex(blocked.output(), /something else listens at 127\.0\.0\.1:\d+\. End it, or set PORT/)
+  lastTwoLines(t, blocked, { code: 'address_in_use', message: /^something else listens at 127\.0\.0\.1:\d+\. End it, or set PORT$/ })
   const elsewhere = startProduct({ ...env, HOST: '192.0.2.1' })
   t.is(await elsewhere.exit(), 1)
-  t.regex(elsewhere.output(), /192\.0\.2\.1 is no address of this machine\. Set HOST/)
+  lastTwoLines(t, elsewhere, { code: 'address_unavailable', message: /^192\.0\.2\.1 is no address of this machine\. Set HOST/ })
   const stranger = startProduct({ ...env, DB_PASS: 'wrong' })
   t.is(await stranger.exit(), 1)
-  t.regex(stranger.output(), /check DB_USER and DB_PASS/)
+  lastTwoLines(t, stranger, { code: 'start_failed', message: /check DB_USER and DB_PASS/ })
 })
 
 test('a process without its encryption key says that it is sealed, not that it is ready', async (t) => {
