@@ -2,6 +2,7 @@ import { verifyAudit, type ChainReport } from '../../src/app/audit/verify.ts'
 import { runBackfills } from '../../src/app/backfill-runner.ts'
 import { finalize } from '../../src/app/database/finalize.ts'
 import { migrate } from '../../src/app/database/migrate.ts'
+import { createMetrics } from '../../src/app/metrics.ts'
 import type { TestApp } from '../../test/support/app.ts'
 import { silent } from '../../test/support/database.ts'
 import { eventually } from '../../test/support/eventually.ts'
@@ -127,7 +128,13 @@ async function finish(
   { release, product, directory }: { readonly release: string; readonly product: Product; readonly directory: string },
 ): Promise<readonly string[]> {
   const client = loginOf(copy)
-  await runBackfills({ client, log: silent, migrations: directory, signal: AbortSignal.timeout(product.backfillWithinMs ?? 60_000) })
+  await runBackfills({
+    client,
+    log: silent,
+    metrics: createMetrics(release),
+    migrations: directory,
+    signal: AbortSignal.timeout(product.backfillWithinMs ?? 60_000),
+  })
   const { obstacles } = await finalize(client, silent, { deployment: { release }, table: product.table, directory })
   return obstacles.map((obstacle) => `${release} cannot be finalized: ${obstacle}`)
 }

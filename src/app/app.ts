@@ -157,7 +157,8 @@ async function start(parts: Parts, features: readonly Feature[], overrides: Over
   const fills = prepared === undefined && config.roles.has('jobs')
   parts.following = Promise.all([
     followLevel(deps.orm, base.level, { config, log: base.log, signal: stopping.signal }),
-    fills && runBackfills({ client: foundation.connection.runtime, log: base.log, migrations, signal: stopping.signal }),
+    fills &&
+      runBackfills({ client: foundation.connection.runtime, log: base.log, metrics: base.metrics, migrations, signal: stopping.signal }),
   ])
   await Promise.race([planes.snapshot.contacted, aborted(stopping.signal)])
   return { deps, provisioned, snapshot: planes.snapshot }

@@ -4,11 +4,13 @@ import type { Logger } from 'pino'
 import { noteFailure, readBackfills, runBatch } from './database/backfills.ts'
 import { withClient } from './database/migration-client.ts'
 import { readMigrations, type MigrationFile } from './database/migration-files.ts'
+import type { Metrics } from './metrics.ts'
 
 export interface BackfillOptions {
   /** `Connection.runtime`. */
   readonly client: ClientConfig
   readonly log: Logger
+  readonly metrics: Pick<Metrics, 'measure'>
   /** Another folder than the installation's `migrations`. */
   readonly migrations?: string | undefined
   readonly signal: AbortSignal
@@ -25,11 +27,14 @@ export const backfillLock = `hashtextextended('gatehouse:backfills', 0)`
  * Runs the backfills of this build in their order, in batches and no faster than their rate, until all are done. Any number of
  * processes may do this; one of them works. Resolves then, or soon after the signal; never rejects.
  */
-export async function runBackfills({ client, log, migrations, signal }: BackfillOptions): Promise<void> {
+export async function runBackfills({ client, log, metrics, migrations, signal }: BackfillOptions): Promise<void> {
   const files = (await readMigrations(migrations)).filter(({ phase }) => phase === 'backfill')
+  let pending = 0
+  metrics.measure('gateway_backfills_pending', () => pending)
+  const onPending = (count: number) => void (pending = count)
   while (files.length > 0 && !signal.aborted) {
     try {
-      if (await withClient(patient(client), (connected) => session(connected, files, { log, signal }))) return
+      if (await withClient(patient(client), (connected) => session(connected, files, { log, signal, onPending }))) return
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'backfills could not go on; trying again')
     }
@@ -43,14 +48,22 @@ const patient = (client: ClientConfig): ClientConfig => ({
   application_name: 'gatehouse backfill',
 })
 
-type Options = Pick<BackfillOptions, 'log' | 'signal'>
+type Options = Pick<BackfillOptions, 'log' | 'signal'> & { readonly onPending: (count: number) => void }
 
 /** Fills as far as it can now; true when everything is done. */
 async function session(client: Client, files: readonly MigrationFile[], options: Options): Promise<boolean> {
   const { rows } = await client.query<{ leads: boolean }>(`SELECT pg_try_advisory_lock(${backfillLock}) AS leads`)
+  options.onPending(await countUnfinished(client, files))
   if (rows[0]?.leads === true) for (const file of files) await runOne(client, file, options)
-  const unfinished = new Set((await readBackfills(client, files)).flatMap(({ id, state }) => (state === 'done' ? [] : [id])))
-  return !files.some(({ id }) => unfinished.has(id))
+  const unfinished = await countUnfinished(client, files)
+  options.onPending(unfinished)
+  return unfinished === 0
+}
+
+/** Counts the backfills of this build that the database knows and that are not done. */
+async function countUnfinished(client: Client, files: readonly MigrationFile[]): Promise<number> {
+  const ids = new Set(files.map(({ id }) => id))
+  return (await readBackfills(client, files)).filter(({ id, state }) => state !== 'done' && ids.has(id)).length
 }
 
 /** Runs one until it is done, held, or fails; a failure is noted, and holds up no other. */

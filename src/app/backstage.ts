@@ -13,7 +13,7 @@ import { runBackfills } from './backfill-runner.ts'
 import { guardBoot } from './boot-guard.ts'
 import { followLevel } from './follow-level.ts'
 import { createLevel } from './level.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { jobsOf } from './mount.ts'
 import { provision } from './provision.ts'
 import { createRecords } from './records.ts'
@@ -22,6 +22,8 @@ import { schemaOf, type StartMode } from './start-mode.ts'
 /** What a primary process does for its workers: database, migrations, first keys, jobs. */
 export interface Backstage {
   readonly prepared: Promise<{ readonly database: DatabaseConfig } & Outcome>
+  /** Of the jobs and backfills, which no worker runs. */
+  readonly metrics: Metrics
   close(): Promise<void>
 }
 
@@ -43,10 +45,12 @@ export interface BackstageOptions {
 /** Begins at once. */
 export function createBackstage(config: Config, features: readonly Feature[], { log, mode }: BackstageOptions): Backstage {
   const parts: Parts = { stopping: new AbortController(), embedded: null, foundation: null, jobs: null, following: null }
-  const prepared = prepare(parts, config, { features, log, mode })
+  const metrics = createMetrics(config.version)
+  const prepared = prepare(parts, config, { features, log, mode, metrics })
   prepared.catch(() => {})
   return {
     prepared,
+    metrics,
     async close() {
       parts.stopping.abort()
       await prepared.catch(() => {})
@@ -58,11 +62,14 @@ export function createBackstage(config: Config, features: readonly Feature[], { 
   }
 }
 
-async function prepare(parts: Parts, config: Config, options: BackstageOptions & { readonly features: readonly Feature[] }) {
-  const { features, log, mode } = options
+async function prepare(
+  parts: Parts,
+  config: Config,
+  options: BackstageOptions & { readonly features: readonly Feature[]; readonly metrics: Metrics },
+) {
+  const { features, log, mode, metrics } = options
   await guardBoot(config, { mode, records: createRecords(), log })
   const level = createLevel(config)
-  const metrics = createMetrics(config.version)
   const { database, embedded } = await chooseDatabase(config, log)
   parts.embedded = embedded
   const foundation = await openFoundation(
@@ -87,7 +94,7 @@ async function prepare(parts: Parts, config: Config, options: BackstageOptions &
   const { signal } = parts.stopping
   parts.following = Promise.all([
     followLevel(orm, level, { config, log, signal }),
-    config.roles.has('jobs') && runBackfills({ client: connection.runtime, log, signal }),
+    config.roles.has('jobs') && runBackfills({ client: connection.runtime, log, metrics, signal }),
   ])
   return { database, provisioned, sealed: vault.sealed !== null }
 }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AggregatorRegistry } from 'prom-client'
+import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../config/config.ts'
 import { announcement } from './announce.ts'
@@ -8,6 +8,7 @@ import { createBackstage, type Backstage } from './backstage.ts'
 import { packDatabase, readToPrimary, type ToWorker } from './cluster-messages.ts'
 import type { Feature } from './feature.ts'
 import { createLoggers } from './log.ts'
+import { renderPrimaryOnly, replaceFamilies } from './metrics/primary.ts'
 import type { DrainOptions } from './parts.ts'
 import { logSettings, type StartNotes } from './run.ts'
 import { onSignals } from './signals.ts'
@@ -29,6 +30,8 @@ interface Crew {
   readonly config: Config
   readonly log: Logger
   readonly metrics: AggregatorRegistry<typeof AggregatorRegistry.PROMETHEUS_CONTENT_TYPE>
+  /** What the primary measures of its own work. */
+  readonly own: Registry
   database: DatabaseConfig | null
   draining: boolean
   /** Starts that failed one after the other; each doubles the wait before the next. */
@@ -47,10 +50,12 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
   const loggers = createLoggers(config)
   const log = loggers.application
   logSettings(loggers, notes)
+  const backstage = createBackstage(config, features, { log, mode: notes.mode })
   const crew: Crew = {
     config,
     log,
     metrics: new AggregatorRegistry(),
+    own: backstage.metrics.registry,
     database: null,
     draining: false,
     failures: 0,
@@ -58,7 +63,6 @@ export async function runPrimary(config: Config, features: readonly Feature[], n
     members: new Set(),
     complete: Promise.withResolvers(),
   }
-  const backstage = createBackstage(config, features, { log, mode: notes.mode })
   const ended = onSignals(log, async (options) => {
     await drainWorkers(crew, options)
     await backstage.close()
@@ -167,9 +171,9 @@ async function replace(crew: Crew, gone: Readonly<Record<string, unknown>>): Pro
   if (!crew.draining) hire(crew)
 }
 
-async function answerMetrics({ metrics, log }: Crew, worker: Worker, id: number): Promise<void> {
+async function answerMetrics({ metrics, own, log }: Crew, worker: Worker, id: number): Promise<void> {
   try {
-    const text = await metrics.clusterMetrics()
+    const text = replaceFamilies(await metrics.clusterMetrics(), await renderPrimaryOnly(own))
     if (worker.isConnected()) worker.send({ kind: 'metrics', id, text } satisfies ToWorker)
   } catch (error) {
     log.warn({ err: error }, 'the metrics of the workers could not be collected')

@@ -45,11 +45,11 @@ export async function openFoundation(options: FoundationOptions, database: Datab
 }
 
 async function open(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
-  const { config, features, log, signal, metrics, onPhase = () => {} } = options
+  const { config, features, log, signal, metrics, level, onPhase = () => {} } = options
   onPhase('waiting for the database')
   const connection = await connectWithRetry(database, log, { signal })
   const state = await bringUpToDate(connection, options)
-  if (state !== null) options.level.finalizedAt(state.level)
+  if (state !== null) level.finalizedAt(state.level)
   onPhase('opening the database')
   const orm = await openOrm({
     client: connection.runtime,
@@ -66,6 +66,8 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
     await assertRowLevelSecurity(orm)
     const vault = await openVault({ orm, client: connection.runtime, config, log })
     if (vault.sealed === 'wrong_key' && options.refusesWrongKey) throw wrongKey()
+    metrics.measure('gateway_sealed', () => Number(vault.sealed !== null))
+    metrics.state('gateway_level_info', () => ({ level: level.release, finalized: level.finalized ?? 'unknown' }))
     return { database, connection, orm, vault }
   } catch (error) {
     await orm.close(true)

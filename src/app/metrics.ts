@@ -1,7 +1,8 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { GatewayMetrics } from '../gateway/metrics.ts'
 import { counterFamily, type CounterCell, type Labels } from './metrics/cells.ts'
 import { exchangeMetrics } from './metrics/exchanges.ts'
+import { keyOf, measuring, stating, type MeasuredName, type StatedName } from './metrics/measured.ts'
 import type { Pressure } from './overload.ts'
 
 /** The metrics of a process. Label values come from closed sets, so that their number is bounded. */
@@ -13,49 +14,33 @@ export interface Metrics extends GatewayMetrics {
   jobRan(job: string, outcome: 'done' | 'failed' | 'skipped'): void
   /** Gives a figure that its owner keeps, in place of one given before; it is read when somebody scrapes. */
   measure(name: MeasuredName, read: () => number, labels?: Labels): void
+  /** Gives a fact whose labels its owner keeps; they are read when somebody scrapes. */
+  state(name: StatedName, read: () => Labels): void
   /** The text for Prometheus. */
   render(): Promise<string>
   readonly contentType: string
   readonly registry: Registry
 }
 
-/** Figures that others keep: name -> what it is. A name in `_total` is a counter. */
-const measured = {
-  gateway_inflight: { help: 'Requests that are being answered.', labelNames: ['kind'] },
-  gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
-  gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
-  gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
-  gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
-  gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
-  gateway_migrations_pending: { help: 'Migrations of this build that the database lacks.', labelNames: [] },
-} as const satisfies Record<string, { help: string; labelNames: readonly string[] }>
-
-export type MeasuredName = keyof typeof measured
+/** Gauges of prom-client whose names end like those of counters; the same figures by kind are in `nodejs_active_handles` and so on. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /** Builds the registry of a process. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  buildInfo(registry, version)
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  const state = stating(registry)
+  state('gateway_build_info', () => ({ version }))
   return {
     registry,
+    state,
     contentType: registry.contentType,
     render: () => registry.metrics(),
     record: exchangeMetrics(registry),
     measure: measuring(registry),
     ...counters(registry),
   }
-}
-
-function buildInfo(registry: Registry, version: string): void {
-  const info = new Gauge({
-    name: 'gateway_build_info',
-    help: 'Always 1; the labels say which build runs.',
-    labelNames: ['version'],
-    registers: [registry],
-    aggregator: 'first',
-  })
-  info.set({ version }, 1)
 }
 
 function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
@@ -90,7 +75,6 @@ function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'checkRan' 
 }
 
 const maxCells = 200
-const keyOf = (labels: Labels) => Object.values(labels).join(' ')
 
 /** Counts by labels; past the limit new label sets count as `other`. */
 function cells(
@@ -110,28 +94,5 @@ function cells(
   return (labels) => {
     const cell = held.get(keyOf(labels)) ?? open(labels)
     cell.value++
-  }
-}
-
-function measuring(registry: Registry): Metrics['measure'] {
-  const readers = new Map<MeasuredName, { readonly read: () => number; readonly labels: Labels }[]>()
-  for (const name of Object.keys(measured).filter((key): key is MeasuredName => Object.hasOwn(measured, key))) {
-    const list: { readonly read: () => number; readonly labels: Labels }[] = []
-    readers.set(name, list)
-    const Kind = name.endsWith('_total') ? Counter : Gauge
-    const metric = new Kind<string>({
-      name,
-      ...measured[name],
-      registers: [registry],
-      collect() {
-        metric.reset()
-        for (const { read, labels } of list) metric.inc(labels, read())
-      },
-    })
-  }
-  return (name, read, labels = {}) => {
-    const list = readers.get(name) ?? []
-    const at = list.findIndex((held) => keyOf(held.labels) === keyOf(labels))
-    list.splice(at === -1 ? list.length : at, 1, { read, labels })
   }
 }

@@ -146,6 +146,9 @@ test('workers share the port and the work; one that dies is replaced; all end in
   const { text } = await send(`${base}/metrics`)
   t.regex(text, /^gateway_auth_failures_total\{reason="unknown"\} 6$/m)
   t.regex(text, /^gateway_build_info\{version="[\d.]+"\} 1$/m)
+  // The primary alone runs jobs and backfills; its figures stand beside those of the workers.
+  t.is(text.match(/^# HELP gateway_job_runs_total /gm)?.length, 1)
+  t.regex(text, /^gateway_backfills_pending 0$/m)
   const [victim] = await workersOf(product.child.pid)
   process.kill(victim ?? 0, 'SIGKILL')
   await product.until(/"msg":"a worker died"[\s\S]*"serving":2,"msg":"a worker serves"/)

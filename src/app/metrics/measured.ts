@@ -1,0 +1,85 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Labels } from './cells.ts'
+
+interface Figure {
+  readonly help: string
+  readonly labelNames: readonly string[]
+  /** How the figures of several workers become one; `sum` when absent. Figures of the whole installation are equal in all of them. */
+  readonly aggregator?: 'max' | 'first'
+}
+
+/** Figures that others keep: name -> what it is. A name in `_total` is a counter. */
+const measured = {
+  gateway_inflight: { help: 'Requests that are being answered.', labelNames: ['kind'] },
+  gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
+  gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
+  gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
+  gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
+  gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
+  gateway_migrations_pending: { help: 'Migrations of this build that the database lacks.', labelNames: [], aggregator: 'max' },
+  gateway_backfills_pending: { help: 'Backfills of this build that are not done.', labelNames: [], aggregator: 'max' },
+  gateway_sealed: {
+    help: '1 while the process lacks the right encryption key and serves nothing, else 0.',
+    labelNames: [],
+    aggregator: 'max',
+  },
+} as const satisfies Record<string, Figure>
+
+export type MeasuredName = keyof typeof measured
+
+/** Facts in words, told by the labels of a gauge that is always 1. */
+const stated = {
+  gateway_build_info: { help: 'Always 1; the labels say which build runs.', labelNames: ['version'] },
+  gateway_level_info: {
+    help: 'Always 1; the labels say which release level is in effect, and which one is finalized in the database.',
+    labelNames: ['level', 'finalized'],
+  },
+} as const satisfies Record<string, Figure>
+
+export type StatedName = keyof typeof stated
+
+/** Registers figures that their owners keep; the returned function names the owner of one, in place of one named before. */
+export function measuring(registry: Registry): (name: MeasuredName, read: () => number, labels?: Labels) => void {
+  const readers = new Map<MeasuredName, { readonly read: () => number; readonly labels: Labels }[]>()
+  for (const name of Object.keys(measured).filter((key): key is MeasuredName => Object.hasOwn(measured, key))) {
+    const list: { readonly read: () => number; readonly labels: Labels }[] = []
+    readers.set(name, list)
+    const Kind = name.endsWith('_total') ? Counter : Gauge
+    const metric = new Kind<string>({
+      name,
+      ...measured[name],
+      registers: [registry],
+      collect() {
+        metric.reset()
+        for (const { read, labels } of list) metric.inc(labels, read())
+      },
+    })
+  }
+  return (name, read, labels = {}) => {
+    const list = readers.get(name) ?? []
+    const at = list.findIndex((held) => keyOf(held.labels) === keyOf(labels))
+    list.splice(at === -1 ? list.length : at, 1, { read, labels })
+  }
+}
+
+/** Registers the facts; the returned function names what reads the labels of one, in place of what was named before. */
+export function stating(registry: Registry): (name: StatedName, read: () => Labels) => void {
+  const readers = new Map<StatedName, () => Labels>()
+  for (const name of Object.keys(stated).filter((key): key is StatedName => Object.hasOwn(stated, key))) {
+    const gauge = new Gauge<string>({
+      name,
+      ...stated[name],
+      aggregator: 'first',
+      registers: [registry],
+      collect() {
+        const read = readers.get(name)
+        gauge.reset()
+        if (read !== undefined) gauge.set(read(), 1)
+      },
+    })
+  }
+  return (name, read) => void readers.set(name, read)
+}
+
+/** One text for the values of a set of labels. */
+export const keyOf = (labels: Labels): string => Object.values(labels).join(' ')
