@@ -11,8 +11,8 @@ export interface Unavailable {
   readonly feature: string | null
   /** The setting that turns it off. */
   readonly flag: string | null
-  /** The release that brings it. */
-  readonly release: string
+  /** The release that brings it; null: none of the table does. */
+  readonly release: string | null
   /** What is so, and what to do. */
   readonly message: string
 }

@@ -8,6 +8,7 @@ import { pendingOperations } from '../pending.ts'
 import { routeAdapter } from './adapter.ts'
 import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
+import { reservedPaths, sharedSegments } from '../reserved.ts'
 import { firstSegment, ownership, type Owner } from './ownership.ts'
 
 type ControlRouter = Router<State>
@@ -34,7 +35,7 @@ export function controlPlane(frame: Frame): () => ControlPlane {
 
 /** An operation below `/v1`, with what answers it, or why nothing does. */
 interface Row {
-  readonly method: string
+  readonly methods: readonly string[]
   readonly path: string
   readonly answer: Middleware | Unavailable
 }
@@ -44,21 +45,14 @@ function create(frame: Frame): ControlPlane {
   const rows = rowsOf(frame)
   const router = new Router<State>({ prefix: '/v1' })
   const served = new Router<State>({ prefix: '/v1' })
-  for (const { method, path, answer } of rows) {
-    if (isOn(answer)) served.register(path, [method], answer)
-    router.register(path, [method], isOn(answer) ? answer : () => Promise.reject(toError(answer)))
+  for (const { methods, path, answer } of rows) {
+    if (isOn(answer)) served.register(path, [...methods], answer)
+    router.register(path, [...methods], isOn(answer) ? answer : () => Promise.reject(toError(answer)))
   }
   const off = wholeSegmentsOff(rows)
+  const segments = new Set(['health', ...rows.map(({ path }) => firstSegment(path))])
   return {
-    ownerOf: ownership(
-      {
-        segments: new Set(['health', ...rows.map(({ path }) => firstSegment(path))]),
-        foreign: foreignSegments,
-        complete: frame.records.loaded() !== null,
-        serves: (path, method) => served.match(path, method).route,
-      },
-      frame.config.headerAliases,
-    ),
+    ownerOf: ownership({ segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) }),
     routes: router.routes(),
     otherwise: (ctx, next) => refuse(ctx, { served, off }, next),
   }
@@ -69,24 +63,36 @@ function rowsOf(frame: Frame): readonly Row[] {
   const adapt = config.roles.has('control') ? routeAdapter(frame) : () => refuseRole
   const records = frame.records.loaded()
   const pending = records === null ? [] : pendingOperations(records, features, { config, level })
+  const reserved = reservedPaths(features, { config, level }).map(({ path, unavailable }) => ({
+    methods: allMethods,
+    path,
+    answer: unavailable,
+  }))
   return [
+    // Before what a module may have there: `/logs/exports` is no log.
+    ...reserved.filter(({ path }) => !path.includes(':') && path.includes('/', 1)),
     ...mountFeatures(features, { config, level }).flatMap(({ feature, unavailable }) =>
-      feature.routes.map((route) => ({ method: route.method, path: route.path, answer: unavailable ?? adapt(route) })),
+      feature.routes.map((route) => ({ methods: [route.method], path: route.path, answer: unavailable ?? adapt(route) })),
     ),
-    ...pending.map(({ method, path, unavailable }) => ({ method, path, answer: unavailable })),
+    ...pending.map(({ method, path, unavailable }) => ({ methods: [method], path, answer: unavailable })),
+    ...reserved.filter(({ path }) => path.includes(':') || !path.includes('/', 1)),
   ]
 }
 
+const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
 const foreignSegments: ReadonlySet<string> = new Set(Object.values(operations).map(({ path }) => firstSegment(path)))
 
-/** First segments below which nothing is on, with the reason of the first route there. */
+/** First segments below which nothing is on, with the reason of the shortest path there. */
 function wholeSegmentsOff(rows: readonly Row[]): ReadonlyMap<string, Unavailable> {
   const on = new Set(rows.flatMap(({ path, answer }) => (isOn(answer) ? [firstSegment(path)] : [])))
-  const off = rows.flatMap(({ path, answer }) =>
-    isOn(answer) || on.has(firstSegment(path)) ? [] : [[firstSegment(path), answer] as const],
-  )
+  const off = rows
+    .toSorted((one, other) => depth(one) - depth(other))
+    .flatMap(({ path, answer }) => (isOn(answer) || on.has(firstSegment(path)) ? [] : [[firstSegment(path), answer] as const]))
   return new Map(off.toReversed())
 }
+
+const depth = ({ path }: Row): number => path.split('/').length
 
 const isOn = (answer: Row['answer']): answer is Middleware => typeof answer === 'function'
 

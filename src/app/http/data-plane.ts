@@ -12,19 +12,15 @@ import { demandRunning } from './running.ts'
  * since it is the hot path: what it asks of a request is one look at its path.
  */
 export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): Middleware {
-  const take: Middleware = (ctx, next) => {
+  return (ctx, next) => {
     const { req, res } = ctx
     const url = req.url ?? '/'
-    if (!url.startsWith('/v1/')) return next()
-    const owner = control().ownerOf(req)
-    if (owner === 'control') return next()
-    if (owner === 'unknown') return frame.records.load().then(() => take(ctx, next))
+    if (!url.startsWith('/v1/') || control().ownerOf(req) === 'control') return next()
     ctx.respond = false
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
     handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })
     return Promise.resolve()
   }
-  return take
 }
 
 /** The control plane is served all the same: whoever wants to end an overload needs it. */

@@ -1,44 +1,40 @@
 import type { IncomingMessage } from 'node:http'
-import { matchOperation } from '../../gateway/operation.ts'
+import { matchOperation, plainPath } from '../../gateway/operation.ts'
 
 /** What the control plane claims of the paths below `/v1`. */
 export interface Claims {
-  /** First segments of the paths of all its routes, also of those that are off. */
+  /** First segments of its paths, also of those that are off and those that no module serves yet. */
   readonly segments: ReadonlySet<string>
+  /** Segments below which only paths of up to so many segments are claimed, since providers have deeper ones. */
+  readonly shared: ReadonlyMap<string, number>
   /** First segments that only a provider has. */
   readonly foreign: ReadonlySet<string>
-  /** False: there may be more that the release records know and this process has not read. */
-  readonly complete: boolean
-  /** Whether a route that is on takes this. */
-  serves(path: string, method: string): boolean
 }
 
-/** Whose a request is; `unknown`: ask again when the release records were read. */
-export type Owner = 'control' | 'data' | 'unknown'
-
-const targets = ['provider', 'virtual-key', 'custom-host', 'config']
+/** Whose a request is. */
+export type Owner = 'control' | 'data'
 
 /**
- * Tells whose a request below `/v1` is, cheaply for those that are the data plane's. Routes that are on are the control plane's.
- * Below their first segments, and those of what is off or pending, the rest is too, so that a mistyped path is a 404 and not sent
- * to a provider with our key; unless the request says which provider it means: any provider endpoint can be reached. What the
- * data plane knows by name (`/prompts/{promptId}/completions`) is its own there too.
+ * Tells whose a request below `/v1` is by its method and path alone: what a header, a config or a key says of a provider must not lead a
+ * secret of the control plane to it. A path is taken as the most lenient of servers would take it, so that no spelling slips through.
+ * What the data plane knows by name below a claimed segment (`/prompts/{promptId}/completions`) is its own.
  */
-export function ownership(claims: Claims, aliases: readonly string[]): (req: IncomingMessage) => Owner {
-  const targetHeaders = ['service', ...aliases].flatMap((prefix) => targets.map((name) => `x-${prefix}-${name}`))
-  return ({ url = '/', method = 'GET', headers }) => {
-    const segment = firstSegment(url, '/v1/'.length)
-    const targeted = () => targetHeaders.some((name) => headers[name] !== undefined)
-    if (!claims.segments.has(segment)) return isProviders(claims, segment) || targeted() ? 'data' : 'unknown'
-    const path = url.split('?', 1)[0] ?? url
-    if (isOperation(path, method)) return 'data'
-    return !targeted() || path === '/v1/health' || claims.serves(path, method) ? 'control' : 'data'
+export function ownership({ segments, shared, foreign }: Claims): (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner {
+  return ({ url = '/', method = 'GET' }) => {
+    if (foreign.has(firstSegment(url, '/v1/'.length))) return 'data'
+    const path = claimedForm(url)
+    const segment = firstSegment(path)
+    if (!segments.has(segment)) return 'data'
+    if (matchOperation(method, path).name !== 'proxy') return 'data'
+    return path.split('/').length - 1 > (shared.get(segment) ?? Infinity) ? 'data' : 'control'
   }
 }
 
-const isProviders = ({ complete, foreign }: Claims, segment: string): boolean => complete || foreign.has(segment)
-
-const isOperation = (path: string, method: string): boolean => matchOperation(method, path.slice('/v1'.length)).name !== 'proxy'
+/** The path below `/v1`, in the form in which it is compared; a base URL that says the version twice changes nothing. */
+function claimedForm(url: string): string {
+  const path = plainPath(url.split('?', 1)[0] ?? url).replace(/^(?:\/v1)+(?=\/)/i, '')
+  return path.replaceAll(/;[^/]*/g, '').toLowerCase()
+}
 
 /** `api-keys` of `/api-keys/:id?x=1`. */
 export function firstSegment(path: string, from = 1): string {

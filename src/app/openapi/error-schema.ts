@@ -16,7 +16,7 @@ export const errorSchema = {
         feature: {
           type: 'object',
           description: 'With the code `feature_unavailable`: the feature, the setting that turns it off, and the release that brings it.',
-          properties: { id: { type: ['string', 'null'] }, flag: { type: ['string', 'null'] }, release: { type: 'string' } },
+          properties: { id: { type: ['string', 'null'] }, flag: { type: ['string', 'null'] }, release: { type: ['string', 'null'] } },
         },
       },
     },

@@ -76,13 +76,13 @@ test('a HEAD is a GET without its body', async (t) => {
   t.is(answer.text, '')
 })
 
-test('a path of the control plane goes to a provider when the request names one', async (t) => {
+test('a path of the control plane is no provider path, whatever the request names', async (t) => {
   const own = await ask('/v1/logs-of-the-provider', { headers: { 'x-service-api-key': app.workspaceKey } })
   t.is(JSON.parse(own.text).error.code, 'missing_provider')
   const named = await send(`${app.baseUrl}/v1/probe/of-the-provider`, {
     headers: { 'x-service-api-key': app.workspaceKey, 'x-service-provider': '@nobody' },
   })
-  t.is(JSON.parse(named.text).error.code, 'unknown_provider')
+  t.is(JSON.parse(named.text).error.code, 'not_found')
   const exact = await ask('/v1/probe/items/x', { headers: { 'x-service-provider': '@nobody' } })
   t.is(exact.status, 200)
 })

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import test from 'ava'
+import { readOwnTable } from '../../../src/app/release-records.ts'
+import { reservations } from '../../../src/app/reserved.ts'
+import { features } from '../../../src/features/index.ts'
+import { operations } from '../../../src/gateway/providers/operations.ts'
+import { startEmulator, type Emulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send, sendJson, type RawAnswer } from '../../support/http.ts'
+import { startControl, type Control, type Tenant } from '../features/setup.ts'
+
+const corpus = path.resolve(import.meta.dirname, '../../corpus/control-plane-paths.txt')
+/** What other control planes of this API have, and the specification: `METHOD /path/{parameter}`. */
+const known = readFileSync(corpus, 'utf8').trim().split('\n')
+
+const canary = 'hvs.canary-of-a-vault-token'
+const shape = (route: string) => (route.split('?', 1)[0] ?? '').replaceAll(/\{[\w-]+\}|:\w+/g, '{}')
+const served = new Set(features.flatMap(({ routes }) => routes.map((route) => shape(route.path))))
+
+let control: Control
+let emulator: Emulator
+let acme: Tenant
+let boundKey = ''
+
+test.before(async () => {
+  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  acme = await control.createTenant('acme')
+  const make = async (key: string, where: string, body: unknown) => {
+    const { status, text, body: answer } = await control.call(key, 'POST', where, body)
+    if (status !== 200) throw new Error(text)
+    return answer
+  }
+  const account = { name: 'p', slug: 'p', ai_provider_id: 'openai', key: 'sk-stored', configurations: { custom_host: emulator.url } }
+  await make(acme.adminKey, '/integrations', { ...account, default_provider_slug: 'p' })
+  await make(acme.workspaceKey, '/configs', { name: 'c', slug: 'to-provider', config: { provider: '@p' } })
+  const key = await make(acme.adminKey, '/api-keys/workspace/service', {
+    name: 'with a default config',
+    scopes: ['completions.write', 'logs.list'],
+    workspace_id: acme.workspaceId,
+    defaults: { config_id: 'to-provider' },
+  })
+  boundKey = String(key['key'])
+})
+test.after.always(async () => {
+  await control?.close()
+  await emulator?.stop()
+})
+
+/** Every way to name a provider at once. */
+const naming: Readonly<Record<string, string>> = {
+  'x-service-provider': '@p',
+  'x-portkey-virtual-key': 'p',
+  'x-service-config': 'to-provider',
+  'anthropic-version': '2023-06-01',
+}
+
+function ask(operation: string, headers: Readonly<Record<string, string>>): Promise<RawAnswer> {
+  const [method = '', url = ''] = operation.split(' ')
+  const target = `${control.origin}/v1${url.replaceAll(/\{[\w-]+\}/g, '7')}`
+  const withKey = { 'x-service-api-key': boundKey, ...headers }
+  return method === 'GET' ? send(target, { headers: withKey }) : sendAs(method, target, withKey)
+}
+
+const sendAs = (method: string, url: string, headers: Readonly<Record<string, string>>) =>
+  send(url, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ token: canary, model: '@p/m' }) })
+
+const spellings = ['//secret-references', '/%73ecret-references', '/Secret-References', '/v1/secret-references', '/secret-references;a=b']
+const spelt = spellings.flatMap((url) => [`POST ${url}`, `POST ${url}/7`, `POST ${url}?x=1`])
+
+test.serial('no path of the control plane reaches a provider or the log, whatever names one', async (t) => {
+  t.true(known.length > 190)
+  for (const operation of [...known, ...spelt])
+    for (const headers of [{}, naming]) {
+      const { status, text } = await ask(operation, headers)
+      t.true(status >= 400 || served.has(shape(operation.split(' ')[1] ?? '')), `${operation}: ${status} ${text}`)
+    }
+  t.deepEqual(
+    emulator.requests.map(({ method, url }) => `${method} ${url}`),
+    [],
+  )
+  const chat = await sendJson(`${control.origin}/v1/chat/completions`, { 'x-service-api-key': boundKey }, { model: 'm', messages: [] })
+  t.is(chat.status, 200, chat.text)
+  const id = String(chat.headers['x-request-id'])
+  const logged = async () => (await control.sql.query<{ id: string }>('SELECT id FROM logs')).rows
+  await eventually(async () => (await logged()).length > 0, 20_000, 'the log of the chat')
+  t.deepEqual(await logged(), [{ id }])
+})
+
+const unserved = known.filter((operation) => !served.has(shape(operation.split(' ')[1] ?? '')) && !operation.includes('whatever'))
+
+test.serial('what is not built answers 404 feature_unavailable, with the release that brings it', async (t) => {
+  const releases = new Map<string, string | null>()
+  for (const operation of unserved) {
+    const { status, text } = await ask(operation, naming)
+    const { error } = JSON.parse(text) as { error: { code: string; feature: { release: string | null }; message: string } }
+    t.is(status, 404, `${operation}: ${text}`)
+    t.is(error.code, 'feature_unavailable', operation)
+    t.regex(
+      error.message,
+      /^(?:[A-Z]+ )?\/(?:v1\/)?[\w/:{}-]+ (?:is announced for release \d|is a path of the control plane that no release has)/,
+    )
+    releases.set(operation, error.feature.release)
+  }
+  for (const [operation, release] of Object.entries(expected)) t.is(releases.get(operation), release, operation)
+})
+
+const expected: Readonly<Record<string, string | null>> = {
+  'POST /secret-references': '1.12.0',
+  'PUT /deployments/{deploymentId}': '1.4.0',
+  'POST /mcp-integrations': '1.3.0',
+  'GET /mcp-servers/{id}/metadata': '1.9.0',
+  'POST /scim/workspaces': '1.6.0',
+  'PATCH /scim/Users/{id}': '1.3.0',
+  'GET /analytics/graphs/requests': '1.3.0',
+  'GET /analytics/graphs/errors/status-codes': '1.3.0',
+  'GET /analytics/groups/ai-models': '1.11.2',
+  'GET /logs/groups/{groupBy}': '1.11.2',
+  'POST /logs/exports': '1.3.0',
+  'POST /agent-integrations': null,
+}
+
+const passing = [
+  ['POST', '/rerank'],
+  ['POST', '/deployments/gpt-4o/chat/completions'],
+  ['POST', '/assistants'],
+  ['GET', '/vector_stores?limit=2'],
+  ['POST', '/prompt-caches'],
+] as const
+
+test.serial('a path that only a provider has is passed on as before', async (t) => {
+  for (const [method, url] of passing) {
+    const received = emulator.next(url.split('?', 1)[0])
+    await ask(`${method} ${url}`, { 'x-service-provider': '@p' })
+    t.is((await received).method, method, url)
+  }
+})
+
+test('every path that a release brings has a reservation of its own', (t) => {
+  const segments = new Set(reservations.flatMap(({ paths }) => paths.map((one) => one.split('/')[1])))
+  const data = new Set(Object.values(operations).map((one) => one.path.split('/')[1]))
+  const routed = features.flatMap(({ routes }) => routes.map((one) => one.path))
+  const announced = readOwnTable().releases.flatMap(({ api }) => api.added.map((one) => one.split(' ')[1] ?? ''))
+  const named = [...routed, ...announced].map((one) => one.split('/')[1]).filter((segment) => !data.has(segment))
+  t.deepEqual(
+    named.filter((segment) => !segments.has(segment) && segment !== '{provider_endpoint}'),
+    [],
+  )
+})
