@@ -1,8 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { ApiError, errorBody, type ErrorCode } from '../../lib/errors.ts'
+import { answerOn, type Fault } from './refusal.ts'
 import { watchStalls } from './stalls.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 const maxHeaderBytes = 64 * 1024
 /** Far above what any client sends, far below what would take a noticeable time to sort. */
@@ -13,6 +13,8 @@ const maxHeaders = 256
  * readers by `watchStalls`, since an upload or a stream may take as long as it moves.
  */
 export function createHttpServer(handle: RequestListener): Server {
+  const turns = createTurns()
+  const upgrades = new WeakSet<IncomingMessage>()
   const server = createServer(
     {
       headersTimeout: 15_000,
@@ -26,11 +28,15 @@ export function createHttpServer(handle: RequestListener): Server {
       requireHostHeader: false,
       noDelay: true,
       // Java's client offers h2c with every request; what is offered may be passed over (RFC 9110 section 7.8).
-      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+      shouldUpgradeCallback(req) {
+        if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrades.add(req)
+        return false
+      },
     },
     (req, res) => {
-      const fault = faultOf(req)
-      if (fault !== null) answerRaw(req.socket, ...fault)
+      if (!turns.take(req, res)) return
+      const fault = upgrades.has(req) ? noUpgrades : faultOf(req)
+      if (fault !== null) answerOn(res, fault)
       else {
         req.url = originForm(req.url ?? '/')
         handle(req, res)
@@ -39,84 +45,74 @@ export function createHttpServer(handle: RequestListener): Server {
   )
   // Node's own limit drops the headers beyond it without a word.
   server.maxHeadersCount = 0
-  server.on('clientError', (error, socket) => refuseConnection(error, socket))
-  server.on('upgrade', (_req, socket) => answerRaw(socket, 'unsupported_operation', 'Protocol upgrades are not supported.'))
-  server.on('connect', (_req, socket) => answerRaw(socket, 'method_not_allowed', 'This is no proxy: CONNECT is not supported.'))
-  server.on('checkExpectation', ({ socket }) => answerRaw(socket, 'invalid_request', 'The only expectation that is met is 100-continue.'))
+  server.on('clientError', (error, socket) => refuseUnread(turns, error, socket))
+  server.on('connect', (_req, socket) => {
+    takeOver(socket)
+    turns.refuse(socket, ['method_not_allowed', 'This is no proxy: CONNECT is not supported.'])
+  })
+  server.on('checkExpectation', (req, res) => {
+    if (turns.take(req, res)) answerOn(res, ['invalid_request', 'The only expectation that is met is 100-continue.'])
+  })
   watchStalls(server)
   return server
 }
 
-type Fault = readonly [code: ErrorCode, message: string]
+const noUpgrades: Fault = ['unsupported_operation', 'Protocol upgrades are not supported.']
 
 /** What Node's parser lets through and we do not. */
 function faultOf({ rawHeaders, httpVersionMinor, url = '' }: IncomingMessage): Fault | null {
   if (rawHeaders.length > maxHeaders * 2) return ['headers_too_large', `More than ${maxHeaders} header lines came.`]
-  const hosts = countHosts(rawHeaders)
-  // Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word.
-  if (hosts > 1) return ['invalid_request', 'More than one Host header came.']
-  if (hosts === 0 && httpVersionMinor > 0) return ['invalid_request', 'The Host header is missing.']
   // A fragment is the client's own; a server that cuts it off would see another path than we do.
   if (url.includes('#')) return ['invalid_request', 'A request target holds no "#". Send it as %23.']
-  return codingFault(rawHeaders)
+  return hostFault(valuesOf(rawHeaders, 'host').length, httpVersionMinor) ?? codingFault(valuesOf(rawHeaders, 'transfer-encoding'))
+}
+
+const noValues: readonly string[] = []
+
+function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  let values: string[] | null = null
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) (values ??= []).push(rawHeaders[at + 1] ?? '')
+  return values ?? noValues
+}
+
+/** Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word. */
+function hostFault(hosts: number, httpVersionMinor: number): Fault | null {
+  if (hosts > 1) return ['invalid_request', 'More than one Host header came.']
+  return hosts === 0 && httpVersionMinor > 0 ? ['invalid_request', 'The Host header is missing.'] : null
 }
 
 /** Of `gzip, chunked` Node takes the chunks off, and would hand on what is still compressed as if it were not (RFC 9112 section 6.1). */
-function codingFault(rawHeaders: readonly string[]): Fault | null {
-  let codings = ''
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === 17 && rawHeaders[at]?.toLowerCase() === 'transfer-encoding') codings += `, ${rawHeaders[at + 1]}`
-  if (codings === '' || codings === ', chunked' || /^, chunked$/i.test(codings)) return null
+function codingFault(values: readonly string[]): Fault | null {
+  if (values.length === 0) return null
+  const codings = values.join(', ')
+  if (/^chunked$/i.test(codings)) return null
   return /, *chunked$/i.test(codings)
     ? ['not_implemented', 'The only transfer-encoding that is understood is chunked.']
     : ['invalid_request', 'The transfer-encoding of a request must end with chunked.']
 }
 
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
-  return hosts
-}
-
 /** A server takes `GET http://host/path` as `GET /path` (RFC 9112 section 3.2.2). */
 const originForm = (url: string): string => (/^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*/i, '') || '/' : url)
 
-/** What the parser refuses never becomes a request; it gets an answer in our own shape all the same. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const fault = faults[error.code ?? ''] ?? { code: 'invalid_request', message: 'This is not a well-formed HTTP/1.1 request.' }
-  if (error.code === 'ECONNRESET' || answering(socket)) socket.destroy()
-  else answerRaw(socket, fault.code, fault.message)
+/** What the parser refuses never becomes a request; it gets an answer in our own shape all the same. A socket that broke gets none. */
+function refuseUnread(turns: Turns, { code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  if (code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    turns.refuse(socket, faults[code] ?? ['invalid_request', 'This is not a well-formed HTTP/1.1 request.'])
+  else socket.destroy()
 }
 
-const faults: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
-  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', message: `The request line and the headers are larger than ${maxHeaderBytes} bytes.` },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { code: 'payload_too_large', message: 'The chunk extensions of the body are too large.' },
-  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', message: 'The request did not arrive in time.' },
+/** Node lets go of a socket on which CONNECT came: nobody hears its errors, and answers that are under way not that it has room again. */
+function takeOver(socket: Duplex): void {
+  socket.on('error', () => socket.destroy())
+  socket.on('drain', () => {
+    const current: unknown = Reflect.get(socket, '_httpMessage')
+    if (current instanceof ServerResponse) current.emit('drain')
+  })
 }
 
-/** Whether a part of an answer is on its way, so that a second one would be read as its continuation. */
-function answering(socket: Duplex): boolean {
-  const current: unknown = Reflect.get(socket, '_httpMessage')
-  return typeof current === 'object' && current !== null && Reflect.get(current, 'headersSent') === true
-}
-
-/** Writes an answer without a request object, and ends the connection. */
-function answerRaw(socket: Duplex, code: ErrorCode, message: string): void {
-  if (!socket.writable) {
-    socket.destroy()
-    return
-  }
-  const requestId = randomUUIDv7()
-  const error = new ApiError(code, message)
-  const body = JSON.stringify(errorBody(error, requestId))
-  const head = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    `request-id: ${requestId}`,
-    'x-should-retry: false',
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+const faults: Readonly<Record<string, Fault>> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', `The request line and the headers are larger than ${maxHeaderBytes} bytes.`],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The chunk extensions of the body are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 }
