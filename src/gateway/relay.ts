@@ -43,6 +43,10 @@ export interface RelayResult {
   readonly lastByteAt: number
 }
 
+/** A provider sends one or two hints, if any. One that sends them without end would fill the memory of whoever keeps them for the caller. */
+const mostForwardedHints = 8
+const mostHints = 100
+
 /**
  * Passes one answer on: status, headers and bytes as they come, frame by frame for server-sent events, with back-pressure both ways.
  * A class, because it is one handler object per exchange on the hot path.
@@ -65,6 +69,7 @@ export class Relay implements EgressHandler, Member {
   #firstByteAt: number | null = null
   #settled = false
   #waiting = false
+  #hints = 0
 
   constructor(options: RelayOptions) {
     this.#options = options
@@ -78,10 +83,14 @@ export class Relay implements EgressHandler, Member {
     if (!this.#settled && this.#options.res.destroyed) this.#onClose()
   }
 
-  /** Hints may be lost; an answer may not. */
+  /** Hints may be lost, and are where the caller does not read them; an answer may not. */
   onInformation(status: number, rawHeaders: readonly string[]): void {
     const { res } = this.#options
-    if (res.req.httpVersionMinor === 0 || res.headersSent) return
+    this.#hints += 1
+    if (this.#hints > mostHints) {
+      this.cut(new ApiError('upstream_bad_response', `The provider sent more than ${mostHints} informational answers and no other.`))
+    }
+    if (this.#hints > mostForwardedHints || res.req.httpVersionMinor === 0 || res.headersSent || res.socket?.writableNeedDrain) return
     const link = headerValue(rawHeaders, 'link')
     try {
       if (status === 103 && link !== undefined) res.writeEarlyHints({ link })

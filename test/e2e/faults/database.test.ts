@@ -1,5 +1,4 @@
 import test, { type ExecutionContext } from 'ava'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askAdmin, manage, storeProvider } from '../../support/admin.ts'
 import { inDatabase, type TestDatabase, testDatabase } from '../../support/database.ts'
@@ -9,6 +8,7 @@ import { eventually } from '../../support/eventually.ts'
 import { chat, durationAt, exchange, failures, type Load, type Outcome, startLoad, succeeded } from '../../support/load.ts'
 import { readLogged, untilLogged } from '../../support/logged.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
+import { residentBytes } from '../../support/resident.ts'
 import { atNight } from '../../support/size.ts'
 
 const provider = '@emulated'
@@ -92,11 +92,6 @@ async function probe({ gatehouse }: Stage, unseenKey: string): Promise<Probe> {
     askAdmin(origin, 'POST', '/api-keys/workspace/service', { name: 'refused', scopes: ['completions.write'] }),
   ])
   return { alive, ready, refused, memory: await residentBytes(gatehouse) }
-}
-
-async function residentBytes({ process: { pid } }: Gatehouse): Promise<number> {
-  const [, pages = '0'] = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ')
-  return Number(pages) * 4096
 }
 
 async function probeFor(stage: Stage, unseenKey: string, durationMs: number): Promise<readonly Probe[]> {

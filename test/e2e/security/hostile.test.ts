@@ -1,7 +1,11 @@
+import { connect } from 'node:net'
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type RawAnswer, send } from '../../support/http.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
+import { onRequest, startRawServer } from '../../support/raw-server.ts'
+import { residentBytes } from '../../support/resident.ts'
 
 let emulator: Emulator
 let gatehouse: Gatehouse
@@ -93,4 +97,40 @@ test('a provider does not speak in our name', async (t) => {
   )
   t.is(answer?.status, 200)
   t.notRegex(answer?.rawHeaders.join('\n') ?? '', /forged/)
+})
+
+const hint = `HTTP/1.1 103 Early Hints\r\nlink: </${'a'.repeat(4000)}>; rel=preload\r\n\r\n`
+
+test('providers that send hints without end to callers who do not read fill no memory, and are told off', async (t) => {
+  const flood = await startRawServer(
+    onRequest((socket) => {
+      const write = () => {
+        while (!socket.destroyed && socket.write(hint));
+      }
+      socket.on('drain', write)
+      write()
+    }),
+  )
+  t.teardown(() => flood.close())
+  const before = await residentBytes(gatehouse)
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = connect(Number(new URL(gatehouse.origin).port), '127.0.0.1')
+    socket.on('error', () => {})
+    t.teardown(() => socket.destroy())
+    socket.pause()
+    socket.write(
+      `GET /v1/x HTTP/1.1\r\nhost: x\r\nx-service-api-key: ${workspaceKey}\r\nx-service-provider: openai\r\nx-service-custom-host: ${flood.origin}\r\n\r\n`,
+    )
+    return socket
+  })
+  await eventually(() => flood.connections >= 4 && flood.open.size === 0, 30_000, 'the end of the floods')
+  t.true((await residentBytes(gatehouse)) - before < 64 * 1024 * 1024)
+  for (const socket of sockets) {
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+    socket.resume()
+    await eventually(() => text.includes('upstream_bad_response'), 30_000, 'the answer')
+    t.true((text.match(/HTTP\/1\.1 103 /g) ?? []).length <= 8)
+    t.regex(text, /HTTP\/1\.1 502 /)
+  }
 })
