@@ -5,8 +5,14 @@ import type { DrainOptions } from './parts.ts'
 const faultGraceMs = 3_000
 
 /**
+ * A stop of the whole process group reaches us twice: from the system, and from npm or a shell above us that passes it on. A signal this
+ * soon after the one before is the same stop.
+ */
+const sameStopMs = 2_000
+
+/**
  * Resolves with the exit code when the process has ended in order: 0 after SIGTERM or SIGINT, 1 after an error that nobody
- * caught. A second signal ends at once.
+ * caught. A second signal ends at once, unless it is the first one once more.
  */
 export function onSignals(log: Logger, drain: (options?: DrainOptions) => Promise<void>): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -19,9 +25,15 @@ export function onSignals(log: Logger, drain: (options?: DrainOptions) => Promis
       },
     )
   let signals = 0
+  let heardAt = Number.NEGATIVE_INFINITY
   const onSignal = (signal: NodeJS.Signals) => {
-    signals += 1
-    log.info({ signal, now: signals > 1 }, 'signal received')
+    const repeated = performance.now() - heardAt < sameStopMs
+    if (!repeated) {
+      signals += 1
+      heardAt = performance.now()
+    }
+    log.info({ signal, now: signals > 1, repeated }, 'signal received')
+    if (repeated) return
     if (signals > 2) process.exit(1)
     void end(0, { now: signals > 1 })
   }

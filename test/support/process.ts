@@ -52,6 +52,8 @@ export interface GatehouseOptions {
 export interface Program {
   readonly folder: string
   readonly args: readonly string[]
+  /** With a process group of its own, which signals can be sent to. */
+  readonly leads?: boolean
 }
 
 /** Starts a process and waits until it is ready. */
@@ -139,17 +141,18 @@ export function environment(database: DatabaseConfig): Record<string, string> {
   }
 }
 
-const running = new Set<ChildProcess>()
+/** What ends each process that runs, its group with it. */
+const running = new Map<ChildProcess, () => void>()
 
-function run(env: Record<string, string>, { folder, args }: Program = { folder: '.', args: ['src/main.ts'] }): ChildProcess {
-  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
+function run(env: Record<string, string>, { folder, args, leads = false }: Program = { folder: '.', args: ['src/main.ts'] }): ChildProcess {
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: leads })
+  running.set(child, () => (leads && child.pid !== undefined ? process.kill(-child.pid, 'SIGKILL') : child.kill('SIGKILL')))
   child.once('exit', () => running.delete(child))
   return child
 }
 
 // A test that fails or runs out of time leaves no process behind.
-process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+process.once('exit', () => running.forEach((kill) => kill()))
 
 async function ready(origin: string, state: { readonly child: ChildProcess; readonly output: string }): Promise<void> {
   const answersReady = async () => assertRuns(state) || (await fetch(`${origin}/readyz`).catch(() => null))?.status === 200

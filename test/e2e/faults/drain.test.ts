@@ -133,6 +133,36 @@ async function openStream(
   return { ended }
 }
 
+/** A signal that comes sooner after another is the same stop; a little longer than the product's own figure. */
+const sameStopMs = 2_200
+
+for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${name} to the whole process group, with a parent that passes it on, loses no stream`, async (t) => {
+    const emulator = await startEmulator()
+    const gatehouse = await startGatehouse({
+      program: { folder: '.', args: ['test/support/passing-on.mjs', 'src/main.ts'], leads: true },
+      env: { TERMINATION_GRACE: '60s' },
+    })
+    t.teardown(async () => {
+      await gatehouse.stop()
+      await emulator.stop()
+    })
+    await storeProvider(gatehouse.origin, { slug: 'emulated', url: emulator.url })
+    const begun: Promise<void>[] = []
+    const streams = Array.from({ length: 20 }, () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      begun.push(promise)
+      return exchange(stream(gatehouse.origin, 30, 50), false, resolve)
+    })
+    await Promise.all(begun)
+    const { pid } = gatehouse.process
+    const ended = once(gatehouse.process, 'exit')
+    process.kill(-(pid ?? 0), name)
+    t.deepEqual(failures(await Promise.all(streams)), {})
+    t.deepEqual(await ended, [0, null])
+  })
+}
+
 const secondSignal = test.macro({
   title: (_, when: string) => `a second signal ends at once: ${when}`,
   async exec(t: ExecutionContext, _when: string, env: Readonly<Record<string, string>>) {
@@ -140,6 +170,7 @@ const secondSignal = test.macro({
     const { ended } = await openStream(gatehouse.origin)
     const exited = gatehouse.signal('SIGTERM')
     await gatehouse.printed('"draining"')
+    await sleep(sameStopMs)
     const signalledAt = performance.now()
     gatehouse.process.kill('SIGTERM')
     t.is(await exited, 0)

@@ -85,16 +85,6 @@ test('a given first key is used and not shown', async (t) => {
   t.is((await send(`${base}/v1/api-keys`, { headers: { 'x-service-api-key': adminKey } })).status, 200)
 })
 
-test('the second signal ends at once', async (t) => {
-  const database = await testDatabase()
-  t.teardown(() => database.drop())
-  const { product } = await start(t, { ...(await settings(database)), DRAIN_DELAY: '60s', TERMINATION_GRACE: '120s' })
-  product.child.kill('SIGTERM')
-  await product.until(/"msg":"draining"/)
-  product.child.kill('SIGTERM')
-  t.is(await product.exit(), 0)
-})
-
 test('a DATA_DIR that is a file is told in words', async (t) => {
   const file = join(await mkdtemp(join(tmpdir(), 'gatehouse-process-')), 'file')
   await writeFile(file, '')
