@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option, type Command } from 'commander'
 import type { Logger } from 'pino'
-import { chooseDatabase } from '../app/database/choose.ts'
+import { chooseDatabase, hasEmbedded } from '../app/database/choose.ts'
 import { connectWithRetry, type Connection } from '../app/database/connect.ts'
 import { codeOf, DatabaseConnectionError, explainConnectionError } from '../app/database/connection-error.ts'
 import { toCallerError } from '../app/http/errors.ts'
 import { environment, loadConfig, type Config, type DatabaseConfig } from '../config/index.ts'
 import { readDuration } from './duration.ts'
+import { exitCodes } from './exit-codes.ts'
+import { CommandError } from './failure.ts'
 import { progressLog } from './progress.ts'
 
 /** What a command that works on the database is given. */
@@ -35,6 +37,7 @@ export async function withDatabase<T>(
   const config = loadConfig(environment())
   const log = progressLog()
   const { wait = 0 } = command.optsWithGlobals<{ wait?: number }>()
+  demandDatabase(config)
   const { database, embedded } = await chooseDatabase(config, log)
   const deadline = performance.now() + wait
   try {
@@ -51,6 +54,15 @@ export async function withDatabase<T>(
   } finally {
     await embedded?.stop()
   }
+}
+
+/** Only a server makes an embedded PostgreSQL: a command that made one would work on an empty database and tell of success. */
+function demandDatabase(config: Config): void {
+  if (!config.database.embedded || hasEmbedded(config)) return
+  throw new CommandError(
+    `DB_HOST is not set, and there is no embedded PostgreSQL in ${config.dataDir}. Set DB_HOST to the server of the installation, or DATA_DIR to the folder of its embedded PostgreSQL.`,
+    exitCodes.configuration,
+  )
 }
 
 /** query_canceled and lock_not_available: the server has answered. */

@@ -48,5 +48,13 @@ export function createProgram(): Command {
     .option('--root <folder>', 'the checkout to read; by default the one that holds this program')
     .exitOverride()
   for (const add of commands) add(program)
-  return program
+  for (const command of program.commands) hint(command, 'gatehouse')
+  return program.showHelpAfterError('"gatehouse --help" lists the commands.')
+}
+
+/** Lets a wrong command line end with how a right one looks. */
+function hint(command: Command, parents: string): void {
+  const name = `${parents} ${command.name()}`
+  for (const below of command.commands) hint(below, name)
+  command.showHelpAfterError(command.commands.length > 0 ? `"${name} --help" lists the commands.` : `usage: ${name} ${command.usage()}`)
 }

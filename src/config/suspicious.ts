@@ -1,3 +1,4 @@
+import { nearest } from '../lib/nearest.ts'
 import type { Environment } from './environment.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
@@ -8,7 +9,6 @@ export interface SuspiciousName {
 }
 
 const shortest = 5
-const mostEdits = 2
 
 /** Names that systems and tools set, and that happen to lie close to ours. */
 const innocent = new Set(['LINES', 'SHLVL', 'COLUMNS', 'LOGNAME', 'HOSTNAME', 'TESTS', 'DEBUG', 'USERNAME', 'MODULES'])
@@ -41,30 +41,11 @@ function findMeant(name: string): string | null {
   if (plain !== name && ours.includes(plain)) return plain
   const synonym = synonyms[name]
   if (synonym) return synonym
-  const near = ours.filter((known) => known.length >= shortest).map((known) => ({ known, edits: editDistance(name, known) }))
-  const best = near.reduce((left, right) => (right.edits < left.edits ? right : left))
-  return best.edits <= mostEdits ? best.known : null
+  return nearest(
+    name,
+    ours.filter((known) => known.length >= shortest),
+  )
 }
-
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other; given up above the limit. */
-function editDistance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > mostEdits) return Number.POSITIVE_INFINITY
-  let before: number[] = []
-  let previous = Array.from({ length: right.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const replaced = at(previous, column - 1) + (left[row - 1] === right[column - 1] ? 0 : 1)
-      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1] ? at(before, column - 2) + 1 : replaced
-      current.push(Math.min(at(previous, column) + 1, at(current, column - 1) + 1, replaced, swapped))
-    }
-    before = previous
-    previous = current
-  }
-  return at(previous, right.length)
-}
-
-const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY
 
 /** What was given although the embedded database ignores it: somebody probably forgot DB_HOST. */
 export function ignoredSettings(env: Environment): readonly SettingName[] {

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
+import { makeFolder } from '../../lib/make-folder.ts'
 import { codeOf } from '../database/connection-error.ts'
 import type { SealedReason } from './vault.ts'
 
@@ -60,7 +61,7 @@ async function readStored(path: string): Promise<string | null> {
 /** Written in full under another name and then linked, so that of processes that start at once one wins, and nobody reads half a key. */
 async function createStored(path: string): Promise<string> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  await mkdir(join(path, '..'), { recursive: true })
+  makeFolder(join(path, '..'))
   const file = await open(draft, 'wx', 0o600)
   await file.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`)
   await file.sync()

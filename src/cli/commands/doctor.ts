@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { environment } from '../../config/index.ts'
 import type { Trouble } from '../doctor/trouble.ts'
+import { nearest } from '../../lib/nearest.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { explain } from '../explain.ts'
 import { UsageError } from '../failure.ts'
@@ -72,7 +73,12 @@ async function explainOne(word: string): Promise<void> {
   const { explainWord, words } = await import('../troubleshooting/lookup.ts')
   const { plain } = await import('../doctor/trouble.ts')
   const meanings = explainWord(word)
-  if (meanings.length === 0) throw new UsageError(`nobody knows ${word}; these can be explained: ${words().join(', ')}`)
+  if (meanings.length === 0) {
+    const meant = nearest(word, words())
+    throw new UsageError(
+      `nobody knows ${word}; ${meant === null ? `these can be explained: ${words().join(', ')}` : `did you mean ${meant}?`}`,
+    )
+  }
   console.log(
     meanings
       .map(({ where, means, fix }) => [`${word}: ${where}`, ...wrap(plain(means), '  '), ...wrap(`-> ${plain(fix)}`, '  ')].join('\n'))

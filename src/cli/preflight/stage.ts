@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
-import { chooseDatabase } from '../../app/database/choose.ts'
+import { chooseDatabase, hasEmbedded } from '../../app/database/choose.ts'
 import { reach } from '../../app/database/connect.ts'
 import { DatabaseConnectionError } from '../../app/database/connection-error.ts'
 import type { EmbeddedDatabase } from '../../app/database/embedded.ts'
@@ -68,7 +66,7 @@ export function openStage(env: Environment, circumstances: Circumstances, log: L
   }
   const open = async (): Promise<Reached> => {
     const known = settings()
-    if (known.database.embedded && !existsSync(path.join(known.dataDir, 'postgres')))
+    if (known.database.embedded && !hasEmbedded(known))
       throw new NotPossible('the embedded PostgreSQL does not exist yet; the first start makes it')
     const { database, embedded } = await chooseDatabase(known, log)
     opened.embedded = embedded

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { makeFolder } from '../../lib/make-folder.ts'
 
 /** After this long without a sign of life, a writer on another machine (or in another container) counts as dead. */
 export const staleAfterMs = 30_000
@@ -34,7 +35,7 @@ export function createWriterDirectory(root: string): Claim {
   const token = randomUUID()
   const directory = path.join(root, token)
   const unseen = path.join(root, `.${token}`)
-  fs.mkdirSync(unseen, { recursive: true, mode: 0o700 })
+  makeFolder(unseen, { mode: 0o700 })
   fs.writeFileSync(path.join(unseen, 'lock'), JSON.stringify(owner('writer', token)), { mode: 0o600 })
   fs.renameSync(unseen, directory)
   return { directory, token }

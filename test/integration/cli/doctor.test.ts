@@ -132,7 +132,7 @@ test('every word is explained', async (t) => {
   const sealed = await gatehouseHere(['doctor', '--explain', 'sealed'])
   t.is(sealed.status, 0)
   t.regex(sealed.stdout, /^sealed: an error code of an answer\n {2}The process has no encryption key/)
-  t.regex((await gatehouseHere(['doctor', '--explain', 'wrong_key'])).stdout, /a reason to end with 78 [\s\S]*a reason to be sealed/)
+  t.regex((await gatehouseHere(['doctor', '--explain', 'wrong_key'])).stdout, /a reason why a start fails[\s\S]*a reason to be sealed/)
   t.regex((await gatehouseHere(['doctor', '--explain', 'volumes-writable'])).stdout, /^volumes-writable: a check of "gatehouse preflight"/)
   const unknown = await gatehouseHere(['doctor', '--explain', 'toString'])
   t.is(unknown.status, 2)

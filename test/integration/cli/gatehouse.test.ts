@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -48,6 +48,30 @@ test('wrong command lines end with 2 and say why', async (t) => {
     stderr: 'error: 1.3.0 comes before 1.4.0: an upgrade leads to a later release\n',
   })
   t.like(await run('--root', tmpdir(), 'path', '1.3.0', '1.4.0'), { status: 2 })
+})
+
+const hints: readonly (readonly [args: string, hint: string])[] = [
+  ['fly', '"gatehouse --help" lists the commands.'],
+  ['migrat', '(Did you mean migrate?)\n"gatehouse --help" lists the commands.'],
+  ['backfill stat', '(Did you mean status?)\n"gatehouse backfill --help" lists the commands.'],
+  ['path 1.3.0', 'usage: gatehouse path [options] <from> <to>'],
+  ['doctor --explan x', '(Did you mean --explain?)\nusage: gatehouse doctor [options]'],
+  ['doctor --explain blocked_hst', 'error: nobody knows blocked_hst; did you mean blocked_host?'],
+]
+
+test('a wrong command line tells the nearest right one', async (t) => {
+  for (const [args, hint] of hints) t.true((await run(...args.split(' '))).stderr.endsWith(`${hint}\n`), args)
+})
+
+test('a command without DB_HOST makes no database', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-nowhere-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  for (const args of ['migrate', 'migrate status', 'rollback-check 1.11.2', 'keys list', 'audit verify', 'backfill status']) {
+    const { status, stderr } = await gatehouseHere(args.split(' '), { env: { DATA_DIR: folder } })
+    t.is(status, 78, `${args}: ${stderr}`)
+    t.regex(stderr, /^error: DB_HOST is not set, and there is no embedded PostgreSQL in .*Set DB_HOST to the server/, args)
+  }
+  t.deepEqual(readdirSync(folder), [])
 })
 
 test('path and notes answer people and programs', async (t) => {

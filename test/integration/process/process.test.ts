@@ -85,6 +85,12 @@ test('a given first key is used and not shown', async (t) => {
   t.is((await send(`${base}/v1/api-keys`, { headers: { 'x-service-api-key': adminKey } })).status, 200)
 })
 
+test('a DATA_DIR below /proc, where no folder can be made, ends the start at once', async (t) => {
+  const product = startProduct({ DATA_DIR: '/proc/gatehouse', PORT: '0' })
+  t.is(await product.exit(), 1)
+  lastTwoLines(t, product, { code: 'data_dir_unusable', message: /^the folder cannot be made .*Set DATA_DIR/ })
+})
+
 test('a DATA_DIR that is a file is told in words', async (t) => {
   const file = join(await mkdtemp(join(tmpdir(), 'gatehouse-process-')), 'file')
   await writeFile(file, '')

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readdir, readFile, realpath, rename, rm, writeFile
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
+import { makeFolder } from '../../../lib/make-folder.ts'
 import { chooseAccount, runAs, type Account } from './account.ts'
 import { findBinaries, type Binaries } from './binaries.ts'
 import { freePort } from './port.ts'
@@ -31,7 +32,7 @@ const execute = promisify(execFile)
 /** Opens the cluster in `dataDir`, and makes it when there is none. */
 export async function openCluster(givenDir: string): Promise<Cluster> {
   const binaries = findBinaries()
-  await mkdir(givenDir, { recursive: true })
+  makeFolder(givenDir)
   // Without links: a running postmaster is recognised by the path on its command line.
   const dataDir = await realpath(givenDir)
   const folder = path.join(dataDir, 'postgres')
