@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { changesThings } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'
-import { accessSettings, sinceOf } from '../../src/lib/access-settings.ts'
+import { accessSettings } from '../../src/lib/access-settings.ts'
 import { enforcedMetadataFields } from '../../src/lib/enforced-metadata.ts'
 import { userKeyCategory, userKeyFields } from '../../src/lib/user-key-settings.ts'
 import { accessOf, accessOfService, roles, type Access, type Asked } from '../../src/lib/permission-matrix.ts'
@@ -86,8 +86,8 @@ function permissionsTable(): string {
 }
 
 function settingsTable(): string {
-  const rows = Object.entries(accessSettings).map(([name, { category, otherwise, description }]) =>
-    row([`\`${name}\``, `\`${category}\``, otherwise ? 'on' : 'off', sinceOf(name) ?? '', description]),
+  const rows = Object.entries(accessSettings).map(([name, { category, otherwise, description, ...others }]) =>
+    row([`\`${name}\``, `\`${category}\``, otherwise ? 'on' : 'off', 'since' in others ? others.since : '', description]),
   )
   const head = ['Setting', 'Category of the override', 'Unless set', 'From release', 'What it does']
   return [row(head), row(head.map(() => '---')), ...rows].join('\n')

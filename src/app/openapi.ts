@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { isConditional } from './http/etag.ts'
 import { errorSchema } from './openapi/error-schema.ts'
-import { type Example, withExamples } from './openapi/examples.ts'
+import { type Example, exampleAt, withExamples } from './openapi/examples.ts'
 import { gatewayPaths } from './openapi/gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './openapi/schemas.ts'
 import type { Feature } from './feature.ts'
@@ -9,18 +9,21 @@ import type { Route } from './route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift. */
-export function openapiDocument(
-  features: readonly Feature[],
-  about: { readonly version: string; readonly publicUrl: string | null; readonly examples?: ReadonlyMap<string, Example> },
-): Json {
-  const writer = schemaWriter()
+interface About {
+  readonly version: string
+  readonly publicUrl: string | null
+  readonly examples?: ReadonlyMap<string, Example>
+}
+
+/** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift; `version` is the level that it describes. */
+export function openapiDocument(features: readonly Feature[], about: About): Json {
+  const writer = schemaWriter(about.version)
   // Answers first, so that of two shapes with one id theirs keeps it.
   for (const { response } of features.flatMap(({ routes }) => routes)) writer.write(response, 'output')
   const paths: Record<string, Json> = {}
   for (const { id, routes } of features) {
     for (const route of routes) {
-      const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+      const path = pathOf(route)
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, id, writer) }
     }
   }
@@ -34,7 +37,7 @@ export function openapiDocument(
     servers: [{ url: `${about.publicUrl ?? ''}/v1` }],
     security: [{ serviceKey: [] }, { bearer: [] }],
     tags: [...features.filter(({ routes }) => routes.length > 0).map(({ id }) => ({ name: id })), { name: 'gateway' }],
-    paths: withExamples({ ...paths, ...gatewayPaths }, about.examples ?? new Map()),
+    paths: withExamples({ ...paths, ...gatewayPaths }, examplesAt(features, about)),
     components: {
       schemas: { ...writer.components(), Error: errorSchema },
       responses: errorResponses,
@@ -44,6 +47,18 @@ export function openapiDocument(
       },
     },
   }
+}
+
+const pathOf = ({ path }: Route) => path.replaceAll(/:(\w+)/g, '{$1}')
+
+function examplesAt(features: readonly Feature[], { examples = new Map(), version }: About): ReadonlyMap<string, Example> {
+  const routes = new Map(features.flatMap((one) => one.routes.map((route) => [`${route.method} ${pathOf(route)}`, route])))
+  return new Map(
+    [...examples].map(([name, shown]) => {
+      const route = routes.get(name)
+      return [name, route === undefined ? shown : exampleAt(shown, route, version)]
+    }),
+  )
 }
 
 function operation(route: Route, tag: string, writer: SchemaWriter): Json {

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { lowest } from '../release/level.ts'
+import { since as broughtBy } from '../release/since.ts'
 import { userKeyCategory, userKeyFields } from './user-key-settings.ts'
 
 interface Row {
@@ -82,28 +84,27 @@ export type AccessSettings = Readonly<Record<AccessSetting, boolean>>
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are exactly its type's keys
 const names = Object.keys(accessSettings) as readonly AccessSetting[]
 
-/** The release that brings a setting; null for one that was always there. */
-export function sinceOf(name: string): string | null {
-  const rows: Readonly<Record<string, Row>> = accessSettings
-  return Object.hasOwn(rows, name) ? (rows[name]?.since ?? null) : null
-}
-
 const categories: readonly AccessCategory[] = [...new Set(names.map((name) => accessSettings[name].category))]
 
 const toggles = (wanted: (name: AccessSetting) => boolean) =>
   Object.fromEntries(
     names.filter(wanted).map((name) => {
-      const { description, otherwise } = accessSettings[name]
-      return [
-        name,
-        z
-          .boolean()
-          .nullable()
-          .optional()
-          .meta({ description: `${description} ${otherwise ? 'On' : 'Off'} unless set.` }),
-      ]
+      const { description, otherwise, since }: Row = accessSettings[name]
+      const toggle = z
+        .boolean()
+        .nullable()
+        .optional()
+        .meta({ description: `${description} ${otherwise ? 'On' : 'Off'} unless set.` })
+      return [name, since === undefined ? toggle : broughtBy(since, toggle)]
     }),
   )
+
+/** A category comes with the first of its settings. */
+function whole<T extends z.ZodType>(category: AccessCategory, schema: T): T {
+  const rows: readonly Row[] = names.map((name) => accessSettings[name]).filter((row) => row.category === category)
+  const first = rows.map(({ since = null }) => since).reduce((one, other) => (one === null || other === null ? null : lowest(one, other)))
+  return first === null ? schema : broughtBy(first, schema)
+}
 
 /** The settings as fields of an organisation's; null: the default. */
 export const accessSettingFields: Readonly<Record<string, z.ZodOptional<z.ZodNullable<z.ZodBoolean>>>> = toggles(() => true)
@@ -114,15 +115,30 @@ export const accessOverrides = z
     ...Object.fromEntries(
       categories.map((category) => [
         category,
-        z
-          .strictObject(toggles((name) => accessSettings[name].category === category))
-          .nullable()
-          .optional(),
+        whole(
+          category,
+          z
+            .strictObject(toggles((name) => accessSettings[name].category === category))
+            .nullable()
+            .optional(),
+        ),
       ]),
     ),
     [userKeyCategory]: z.strictObject(userKeyFields).nullable().optional(),
   })
   .meta({ id: 'AccessOverrides', description: "What is different in this workspace from the organisation's settings, by category." })
+
+/** What a workspace has overridden, as it is answered. */
+export const accessOverridesView = z
+  .looseObject(
+    Object.fromEntries(
+      categories.map((category): [string, z.ZodType] => [
+        category,
+        whole(category, z.looseObject(toggles((name) => accessSettings[name].category === category)).optional()),
+      ]),
+    ),
+  )
+  .meta({ description: "What differs from the organisation's settings." })
 
 /** The settings that count, from what an organisation and a workspace have stored. */
 export function effectiveSettings(organisation: unknown, overrides: unknown): AccessSettings {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { since } from '../release/since.ts'
 import { textField } from './text.ts'
 
 /** More would be a document. */
@@ -9,23 +10,32 @@ const value = textField(256)
 const fewEnough = (tags: Readonly<Record<string, string>>) => Object.keys(tags).length <= maxTags
 
 /** Names and values that people choose, to find things by. */
-export const tagsField = z
-  .record(name, value)
-  .refine(fewEnough, `At most ${maxTags} tags are allowed.`)
-  .meta({ description: `Up to ${maxTags} pairs of a name and a value.` })
+export const tagsField = since(
+  '1.7.3',
+  z
+    .record(name, value)
+    .refine(fewEnough, `At most ${maxTags} tags are allowed.`)
+    .meta({ description: `Up to ${maxTags} pairs of a name and a value.` }),
+)
+
+/** Tags as they are answered. */
+export const tagsView = since('1.7.3', z.record(z.string(), z.string()))
 
 /** The filter of a list: `{"env":"prod"}`, or `env:prod,team:search`. A row must have all of them. */
-export const tagsFilter = z
-  .string()
-  .max(10_000)
-  .transform((text, context): unknown => {
-    const tags = text.trimStart().startsWith('{') ? parsed(text) : pairs(text)
-    if (tags !== null) return tags
-    context.addIssue({ code: 'custom', message: 'Write name:value,name:value or a JSON object.' })
-    return z.NEVER
-  })
-  .pipe(z.record(name, value).refine(fewEnough, `At most ${maxTags} tags are allowed.`))
-  .meta({ description: 'Rows that have all of these tags: `name:value,name:value`, or a JSON object.' })
+export const tagsFilter = since(
+  '1.7.3',
+  z
+    .string()
+    .max(10_000)
+    .transform((text, context): unknown => {
+      const tags = text.trimStart().startsWith('{') ? parsed(text) : pairs(text)
+      if (tags !== null) return tags
+      context.addIssue({ code: 'custom', message: 'Write name:value,name:value or a JSON object.' })
+      return z.NEVER
+    })
+    .pipe(z.record(name, value).refine(fewEnough, `At most ${maxTags} tags are allowed.`))
+    .meta({ description: 'Rows that have all of these tags: `name:value,name:value`, or a JSON object.' }),
+)
 
 function parsed(text: string): unknown {
   try {

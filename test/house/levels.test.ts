@@ -7,7 +7,15 @@ const root = path.resolve(import.meta.dirname, '../..')
 const releases = new Set(readOwnTable().releases.map(({ version }) => version))
 
 /** Where a release may be named: who brings what, and the one question that changed behaviour asks. */
-const allowed = [/\bsince: '[^']+'/g, /\bchanges: \[[^\]]*\]/g, /\batLeast\('[^']+'\)/g, /\bexample: '[^']+'/g, /\/\*[\s\S]*?\*\/|\/\/.*/g]
+const allowed = [
+  /\bsince: '[^']+'/g,
+  /\bsince\(\s*'[^']+'/g,
+  /\bvaluesSince\(\{[^}]*\}/g,
+  /\bchanges: \[[^\]]*\]/g,
+  /\batLeast\('[^']+'\)/g,
+  /\bexample: '[^']+'/g,
+  /\/\*[\s\S]*?\*\/|\/\/.*/g,
+]
 
 /** The releases that a source names elsewhere. */
 const named = (text: string) => {
@@ -18,7 +26,9 @@ const named = (text: string) => {
 test('a release is named beside since, changes and atLeast alone', (t) => {
   t.deepEqual(named(`if (level.release === '1.9.0' || compareVersions(version, "1.12.0") > 0) {}`), ['1.9.0', '1.12.0'])
   t.deepEqual(
-    named(`feature({ since: '1.9.0', changes: ['1.10.0', '1.11.0'] }); level.atLeast('1.9.0') // not '1.3.0'\nlisten('0.0.0.0')`),
+    named(
+      `since('1.7.3', z.string()); since(\n  '1.7.3', z.string()); valuesSince({ a: '1.8.0' }, z.enum(['a'])); feature({ since: '1.9.0', changes: ['1.10.0', '1.11.0'] }); level.atLeast('1.9.0') // not '1.3.0'\nlisten('0.0.0.0')`,
+    ),
     [],
   )
   const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(

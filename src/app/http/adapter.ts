@@ -91,15 +91,25 @@ function noteCaller({ state }: Context, actor: Actor): void {
 }
 
 /** What the request says, and its conditions. */
-async function parse(ctx: Context, { route, readBody, paired }: Adapted) {
+async function parse(
+  ctx: Context,
+  {
+    route,
+    readBody,
+    paired,
+    frame: {
+      level: { release: level },
+    },
+  }: Adapted,
+) {
   const query = singleValues(ctx.query, route.aliases ?? {})
-  const params = parseInput(route.params, ctx['params'], 'path')
-  const asked = parseInput(route.query, query, 'query')
+  const params = parseInput(route.params, ctx['params'], { place: 'path', level })
+  const asked = parseInput(route.query, query, { place: 'query', level })
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
   const ifMatch = toIfMatch(ctx, route, paired)
   const body = route.body === undefined ? undefined : await readBody(ctx, { form: route.form === true })
   return {
-    input: { params, query: asked, body: parseInput(route.body, withoutRepeated(body, ctx['params']), 'body') },
+    input: { params, query: asked, body: parseInput(route.body, withoutRepeated(body, ctx['params']), { place: 'body', level }) },
     query,
     body,
     key,

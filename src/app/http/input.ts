@@ -1,14 +1,21 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
+import { atLevel } from '../../release/at-level.ts'
 import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
 import { scrubSecrets } from '../../lib/scrub.ts'
 import { isSecretName } from '../secret-names.ts'
 import { withoutSecrets } from '../audit/mask.ts'
 
+/** Where a value came from, and the release whose fields may be in it. */
+interface Given {
+  readonly place: 'path' | 'query' | 'body'
+  readonly level: string
+}
+
 /** The parsed value. Throws AB01 that names every wrong field, its bound, and what came instead. */
-export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, place: 'path' | 'query' | 'body'): T | undefined {
+export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, { place, level }: Given): T | undefined {
   if (schema === undefined) return undefined
-  const parsed = schema.safeParse(value, { error: plainIssue })
+  const parsed = atLevel(schema, level, 'request').safeParse(value, { error: plainIssue })
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.slice(0, maxFaults).flatMap((issue) => describe(issue, value, []))
   const [first] = faults

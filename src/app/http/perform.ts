@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
+import { atLevel } from '../../release/at-level.ts'
 import { changesOf } from '../audit/changes.ts'
 import { writeAudit, type AuditEntry } from '../audit/write.ts'
 import { unlessDeadlocked } from '../database/deadlock.ts'
@@ -100,11 +101,15 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
     callerOf: request.callerOf,
   })
   await em.flush()
-  const answer = route.response.parse(result ?? {})
+  const answer = answerOf(route, result, deps)
   if (changesThings(route) && deps.config.flags.AUDIT_LOGS_ENABLED)
     await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
   return answer
 }
+
+/** What the caller gets of a result: what the schema has at this level, and no more. */
+const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown =>
+  atLevel(response, level.release, 'answer').parse(result ?? {})
 
 interface Matching {
   readonly request: Request
@@ -121,7 +126,7 @@ async function demandMatch(em: EntityManager, deps: Deps, matching: Matching): P
 /** The ETag of what this transaction sees now. */
 async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { representation } }: Matching): Promise<string | null> {
   if (representation === null) return null
-  const query = parseInput(representation.query, request.query, 'query')
+  const query = parseInput(representation.query, request.query, { place: 'query', level: deps.level.release })
   const result = await representation.handle({
     params: request.input.params,
     query,
@@ -133,7 +138,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     afterCommit: () => {},
     callerOf: request.callerOf,
   })
-  return etagOf(representation.response.parse(result ?? {}))
+  return etagOf(answerOf(representation, result, deps))
 }
 
 interface Written extends Pick<AuditEntry, 'changes' | 'at'> {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { atLevel } from '../../release/at-level.ts'
 import { findProjectPath } from '../database/project-path.ts'
+import type { Route } from '../route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -26,6 +28,22 @@ export function readExamples(): ReadonlyMap<string, Example> {
   if (path === null) throw new Error('The installation is not complete: assets/docs/examples.json is missing.')
   const all = z.array(example).parse(JSON.parse(readFileSync(path, 'utf8')))
   return new Map(all.toReversed().map((one) => [one.operation, one]))
+}
+
+/** An example as it can be tried at a level: what holds something later is left out, or passes without it. */
+export function exampleAt(shown: Example, { query, body, response }: Route, level: string): Example {
+  const shape = atLevel(response, level, 'answer')
+  const keeps = (schema: z.ZodType | undefined, value: unknown) => {
+    if (schema === undefined) return true
+    const present = atLevel(schema, level, 'request')
+    return present === schema || present.safeParse(value).success
+  }
+  return {
+    ...shown,
+    query: keeps(query, shown.query) ? shown.query : undefined,
+    body: keeps(body, shown.body) ? shown.body : undefined,
+    answer: shape === response ? shown.answer : shape.safeParse(shown.answer).data,
+  }
 }
 
 /** The paths of a document with an example in each operation that has one. */

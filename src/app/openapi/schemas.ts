@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { atLevel } from '../../release/at-level.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 type Io = 'input' | 'output'
@@ -33,12 +34,12 @@ function nameParts(
   return { parts: [...parts, [id + suffix, own]], use: { $ref: prefix + id + suffix } }
 }
 
-/** Starts with no components. */
-export function schemaWriter(): SchemaWriter {
+/** Starts with no components. Schemas are written as they are at the level. */
+export function schemaWriter(level: string): SchemaWriter {
   const components = new Map<string, unknown>()
   const fits = ([id, schema]: Named) => !components.has(id) || isDeepStrictEqual(components.get(id), schema)
   const write = (schema: z.ZodType, io: Io) => {
-    const json = toJson(schema, io)
+    const json = toJson(atLevel(schema, level, 'description'), io)
     const named = suffixes.map((suffix) => nameParts(json, suffix)).find(({ parts }) => parts.every(fits))
     if (named === undefined)
       throw new Error(

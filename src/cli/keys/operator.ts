@@ -48,12 +48,13 @@ export interface Asked {
 /** Runs a route of the API as the operator: the same rules, the same transaction, the same row in the audit trail. */
 export async function performAsOperator({ config, log, orm, vault, clock }: Installation, route: Route, asked: Asked): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const deps: Deps = { config, log, orm, vault, clock, egress, level: createLevel(config), metrics: createMetrics(config.version) }
+  const level = createLevel(config)
+  const deps: Deps = { config, log, orm, vault, clock, egress, level, metrics: createMetrics(config.version) }
   try {
     const input = {
-      params: parseInput(route.params, asked.params, 'path'),
+      params: parseInput(route.params, asked.params, { place: 'path', level: level.release }),
       query: undefined,
-      body: parseInput(route.body, asked.body, 'body'),
+      body: parseInput(route.body, asked.body, { place: 'body', level: level.release }),
     }
     const { answer } = await perform(deps, {
       route,

@@ -1,7 +1,5 @@
 import { feature } from '../../app/feature.ts'
 
-export { demandOverridesReached, demandReached, isReached } from './reached.ts'
-
 /** Settings that an organisation has under its own route; what they do is in `lib/roles.ts`, which both planes follow. */
 const settings = { requires: ['organisations'], permissions: [], entities: [], routes: [] }
 

@@ -15,7 +15,6 @@ export { demandAccess } from './grants.ts'
 export { addProvider, type ProviderFields } from './handles.ts'
 export { configurationsField, providerKey, secretMappings } from './integration.schema.ts'
 export { demandUnused } from './provider-dependants.ts'
-export { demandTags } from './tags.ts'
 export { addIntegration, archiveIntegration, changeCredential } from './integrations.ts'
 
 /** Provider accounts: credentials, and how to reach the provider. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
-import { tagsField, tagsFilter } from '../../lib/tags.ts'
+import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { isStorable, textField } from '../../lib/text.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
@@ -115,7 +115,7 @@ const listed = {
   last_updated_at: z.iso.datetime(),
   slug: z.string(),
   description: z.string().nullable(),
-  tags: z.record(z.string(), z.string()),
+  tags: tagsView,
   object: z.literal('integration'),
 }
 

@@ -22,7 +22,6 @@ import {
 } from './integration.schema.ts'
 import { addIntegration, archiveIntegration, changeCredential, presentDetail, presentIntegration } from './integrations.ts'
 import { demandOneHost } from './models.ts'
-import { demandTags } from './tags.ts'
 
 const resource = 'integration'
 const empty = z.object({})
@@ -38,7 +37,6 @@ export const createIntegration = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const workspaceId = await workspaceFilter(em, actor, body.workspace_id)
   demandWrite(actor, workspaceId, 'create')
-  demandTags(deps.level, body.tags)
   const wanted = toNewIntegration(body, workspaceId)
   const row = await addIntegration(em, wanted, { actor, vault: deps.vault, egress: deps.egress })
   if (body.create_default_provider) {
@@ -120,7 +118,6 @@ export const updateIntegration = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   assignDefined(row, { name: body.name, description: body.description, pricingAdjustments: body.pricing_adjustments })
-  demandTags(deps.level, body.tags)
   assignDefined(row, { tags: body.tags === null ? {} : body.tags })
   await changeCredential(row, { key: body.key, configurations: body.configurations }, deps)
   await demandOneHost(em, row)

@@ -6,6 +6,8 @@ import { nameField } from '../../lib/slug.ts'
 import { tokenSettings } from '../../lib/token-settings.ts'
 import { userKeyFields } from '../../lib/user-key-settings.ts'
 
+const settingsView: Readonly<Record<string, z.ZodType>> = accessSettingFields
+
 /** An organisation as it is answered. */
 export const organisationView = z
   .object({
@@ -13,7 +15,7 @@ export const organisationView = z
     slug: z.string(),
     name: z.string(),
     status: z.enum(['active', 'archived']),
-    settings: z.record(z.string(), z.unknown()).meta({ description: 'Every setting with the value that counts.' }),
+    settings: z.looseObject(settingsView).meta({ description: 'Every setting with the value that counts.' }),
     defaults: z.record(z.string(), z.unknown()),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),

@@ -1,14 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
-import type { Deps } from '../../app/deps.ts'
 import { route, type Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata } from '../../lib/enforced-metadata.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
 import { userKeySettings } from '../../lib/user-key-settings.ts'
-import { demandReached, isReached } from '../access-settings/index.ts'
 import { demandGuardrails } from '../references/index.ts'
 import { Organisation } from './organisation.entity.ts'
 import {
@@ -31,7 +29,7 @@ export const readOwnOrganisation = route({
   summary: 'Read the organisation of the key',
   permission,
   response: organisationView,
-})(async ({ em, actor, deps }) => presentOrganisation(await find(em, actor, actor.organisationId), deps))
+})(async ({ em, actor }) => presentOrganisation(await find(em, actor, actor.organisationId)))
 
 export const updateOrganisation = route({
   method: 'PUT',
@@ -44,7 +42,6 @@ export const updateOrganisation = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const url = body.settings?.jwt?.jwks_url
   if (url !== undefined) await deps.egress.origin(url.split('?', 1)[0] ?? url, 'settings.jwt.jwks_url')
-  demandReached(body.settings, { stage: deps, path: 'settings' })
   await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body.defaults, path: 'defaults' })
   const row = await own(em, actor)
   assignDefined(row, {
@@ -87,13 +84,9 @@ export const listOrganisations = route({
   permission,
   query: organisationFilter,
   response: organisationList,
-})(async ({ em, actor, deps, query }) => {
+})(async ({ em, actor, query }) => {
   const [rows, total] = await em.findAndCount(Organisation, { id: actor.organisationId, status: 'active' }, pageWindow(query))
-  return toList(
-    rows.map((row) => presentOrganisation(row, deps)),
-    total,
-    query,
-  )
+  return toList(rows.map(presentOrganisation), total, query)
 })
 
 export const readOrganisation = route({
@@ -103,7 +96,7 @@ export const readOrganisation = route({
   permission,
   params: organisationParams,
   response: organisationView,
-})(async ({ em, actor, deps, params }) => presentOrganisation(await find(em, actor, params.id), deps))
+})(async ({ em, actor, params }) => presentOrganisation(await find(em, actor, params.id)))
 
 async function find(em: EntityManager, actor: Actor, reference: string): Promise<Organisation> {
   const row = await em.findOne(Organisation, { $and: [byIdOrSlug(reference), { id: actor.organisationId, status: 'active' }] })
@@ -121,20 +114,19 @@ async function own(em: EntityManager, { organisationId }: Actor): Promise<Organi
 
 const homeOf = ({ organisationId }: Actor) => ({ organisationId, workspaceId: null })
 
-/** The settings that the level has reached. */
-const presentSettings = ({ settings }: Organisation, stage: Pick<Deps, 'level'>) => ({
-  ...Object.fromEntries(Object.entries(effectiveSettings(settings, {})).filter(([name]) => isReached(name, stage))),
+const presentSettings = ({ settings }: Organisation) => ({
+  ...effectiveSettings(settings, {}),
   ...userKeySettings(settings, {}),
   ...enforcedMetadata(settings),
   jwt: settings['jwt'] ?? null,
 })
 
-const presentOrganisation = (row: Organisation, stage: Pick<Deps, 'level'>) => ({
+const presentOrganisation = (row: Organisation) => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
   status: row.status,
-  settings: presentSettings(row, stage),
+  settings: presentSettings(row),
   defaults: { ...row.defaults },
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
-import { tagsField, tagsFilter } from '../../lib/tags.ts'
+import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { textField } from '../../lib/text.ts'
 import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
 
@@ -69,7 +69,7 @@ export const providerViewFields = {
 }
 
 export const providerView = z
-  .object({ ...providerViewFields, integration_id: z.uuid(), tags: z.record(z.string(), z.string()), object: z.literal('provider') })
+  .object({ ...providerViewFields, integration_id: z.uuid(), tags: tagsView, object: z.literal('provider') })
   .meta({ id: 'Provider', description: "A workspace's handle on an integration; requests name it as `@slug`." })
 
 export const providerList = listOf(providerView).meta({ id: 'ProviderList', description: 'Providers of a workspace, newest first.' })

@@ -3,7 +3,7 @@ import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { containing, pageWindow, toList } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/tags.ts'
-import { addProvider, demandAccess, demandTags, demandUnused, findIntegration } from '../integrations/index.ts'
+import { addProvider, demandAccess, demandUnused, findIntegration } from '../integrations/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
 import {
@@ -40,7 +40,6 @@ export const createProvider = route({
   if (integration.workspaceId && integration.workspaceId !== workspace.id) {
     throw new ApiError('AB01', 'The integration belongs to another workspace.', { param: 'integration_id' })
   }
-  demandTags(deps.level, body.tags)
   await demandAccess(em, actor, { integration, workspaceId: workspace.id })
   const wanted = { ...body, kind, workspaceId: workspace.id, integrationId: integration.id } as const
   const row = await addProvider(em, wanted, { actor, nowMs: deps.clock.now() })
@@ -94,7 +93,6 @@ export const updateProvider = route({
 })(async ({ em, actor, deps, params, query, body, audit }) => {
   const workspace = query.workspace_id ?? body.workspace_id
   const row = await findStoredProvider(em, actor, { ...named(params, { workspace_id: workspace }), forWrite: true })
-  demandTags(deps.level, body.tags)
   changeProvider(row, body, deps.clock.now())
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { id: row.id, slug: row.slug }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { accessOverrides } from '../../lib/access-settings.ts'
+import { accessOverrides, accessOverridesView } from '../../lib/access-settings.ts'
 import { metadataField } from '../../lib/metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
@@ -81,7 +81,7 @@ const fields = {
   defaults: z.record(z.string(), z.unknown()),
   usage_limits: z.array(usageLimitsView),
   rate_limits: rateLimitsView,
-  access_overrides: z.record(z.string(), z.unknown()).meta({ description: "What differs from the organisation's settings." }),
+  access_overrides: accessOverridesView,
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),
   object: z.literal('workspace'),

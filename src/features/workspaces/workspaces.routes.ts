@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { demandOverridesReached } from '../access-settings/index.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
@@ -57,7 +56,6 @@ const createWorkspace = route({
   response: workspaceView,
 })(async ({ em, actor, deps, body, audit }) => {
   const { users, ...wanted } = body
-  demandOverridesReached(body.access_overrides, deps)
   const workspace = await addWorkspace(em, { actor, vault: deps.vault }, wanted)
   await addMembers(em, actor, { workspace, users: await toNewMembers(em, actor, users ?? []) })
   audit({ id: workspace.id, workspaceId: workspace.id })
@@ -75,7 +73,6 @@ const updateWorkspace = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
-  demandOverridesReached(body.access_overrides, deps)
   await changeWorkspace(em, workspace, { body, actor, vault: deps.vault })
   audit({ id: workspace.id, workspaceId: workspace.id })
   return {}

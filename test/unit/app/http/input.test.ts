@@ -68,12 +68,14 @@ test('secrets are replaced by name above them and by shape, and the rest stays',
 })
 
 test('no schema, no input', (t) => {
-  t.is(parseInput(undefined, { a: 1 }, 'body'), undefined)
+  t.is(parseInput(undefined, { a: 1 }, { place: 'body', level: '1.12.0' }), undefined)
 })
 
 test('a record with a wrong value names its key', (t) => {
   const schema = z.strictObject({ metadata: z.record(z.string(), z.string().max(3)) })
-  const error = t.throws(() => parseInput(schema, { metadata: { ok: 'a', long: 'abcd' } }, 'body'), { instanceOf: ApiError })
+  const error = t.throws(() => parseInput(schema, { metadata: { ok: 'a', long: 'abcd' } }, { place: 'body', level: '1.12.0' }), {
+    instanceOf: ApiError,
+  })
   t.is(error?.param, 'metadata.long')
   t.regex(error?.message ?? '', /`metadata\.long`.*<=3.*got "abcd"/)
 })
@@ -87,10 +89,13 @@ const refusals: readonly (readonly [value: unknown, says: RegExp])[] = [
 test('a refusal shows what came, but for what may be a secret', (t) => {
   const conditions = z.array(z.object({ key: z.enum(['model', 'provider']) })).max(1)
   const schema = z.strictObject({ conditions, key: z.string().optional() })
-  for (const [value, says] of refusals) t.regex(t.throws(() => parseInput(schema, value, 'body'))?.message ?? '', says)
+  for (const [value, says] of refusals)
+    t.regex(t.throws(() => parseInput(schema, value, { place: 'body', level: '1.12.0' }))?.message ?? '', says)
 })
 
 test('a circular or unprintable value does not break the message', (t) => {
-  const error = t.throws(() => parseInput(z.object({ a: z.string() }), { a: undefined }, 'query'), { instanceOf: ApiError })
+  const error = t.throws(() => parseInput(z.object({ a: z.string() }), { a: undefined }, { place: 'query', level: '1.12.0' }), {
+    instanceOf: ApiError,
+  })
   t.is(error?.message, 'The query is not valid: `a`: expected a string (missing).')
 })

@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { laterValues, markOf } from './since.ts'
+import { changedParts, defOf, isSchema, partsOf, shapeOf } from './schema-parts.ts'
+import { compareVersions } from './version.ts'
+
+/**
+ * `request`: what comes later is refused, and the fault names its release; `answer`: it is left out; `description`: the schema has it not.
+ */
+export type Use = 'request' | 'answer' | 'description'
+
+interface Stage {
+  readonly level: string
+  readonly use: Use
+}
+
+/** What a schema becomes that is not there yet. */
+const absent = Symbol('absent')
+
+/**
+ * A schema as it is at a level: without the fields, forms and values that later releases bring. Made once for all levels between which
+ * nothing is marked; a schema of which everything is there is the very same.
+ */
+export function atLevel<T extends z.ZodType>(schema: T, level: string, use: Use): T {
+  const found = whole(schema, { level, use })
+  if (found === absent) throw new Error('A schema as a whole cannot come with a release: mark the route.')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing at a level is as good as not sent
+  return found as T
+}
+
+const made: Readonly<Record<Use, WeakMap<z.core.$ZodType, Map<string, z.ZodType | typeof absent>>>> = {
+  request: new WeakMap(),
+  answer: new WeakMap(),
+  description: new WeakMap(),
+}
+
+function whole(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
+  const later = releasesOf(schema).filter((release) => isLater(release, stage))
+  if (later.length === 0) return schema
+  const kept = made[stage.use].get(schema) ?? new Map<string, z.ZodType | typeof absent>()
+  made[stage.use].set(schema, kept)
+  const key = later.join()
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  const fresh = build(schema, stage)
+  kept.set(key, fresh)
+  return fresh
+}
+
+const isLater = (release: string, { level }: Stage) => compareVersions(release, level) > 0
+
+const reached = new WeakMap<z.core.$ZodType, readonly string[]>()
+
+/** The releases that a schema, and all within it, is marked with, oldest first. */
+export function releasesOf(schema: z.core.$ZodType): readonly string[] {
+  const known = reached.get(schema)
+  if (known !== undefined) return known
+  const [seen, releases] = [new Set<z.core.$ZodType>(), new Set<string>()]
+  const visit = (part: z.core.$ZodType) => {
+    if (seen.has(part)) return
+    seen.add(part)
+    const mark = markOf(part)
+    for (const release of [mark?.since ?? [], Object.values(laterValues(part))].flat()) releases.add(release)
+    if (mark?.former !== undefined) visit(mark.former)
+    for (const inner of partsOf(part)) visit(inner.schema)
+  }
+  visit(schema)
+  const sorted = [...releases].toSorted(compareVersions)
+  reached.set(schema, sorted)
+  return sorted
+}
+
+function build(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
+  const mark = markOf(schema)
+  if (mark !== null && isLater(mark.since, stage)) {
+    if (mark.former === undefined) return absent
+    const former = atLevel(mark.former, stage.level, stage.use)
+    return stage.use === 'request' ? instead(former, schema, says(mark.since)) : former
+  }
+  const { type } = defOf(schema)
+  if (type === 'object') return objectAt(schema, stage)
+  if (type === 'union') return unionAt(schema, stage)
+  if (type === 'enum') return enumAt(schema, stage)
+  let missing = false
+  const def = changedParts(schema, (part) => {
+    const changed = whole(part, stage)
+    if (changed === absent) missing = true
+    return changed
+  })
+  return missing ? absentWithin(schema) : remade(schema, def)
+}
+
+/** What wraps a value that is not there is not there either; a list of such values has no meaning. */
+function absentWithin(schema: z.ZodType): typeof absent {
+  if ('innerType' in defOf(schema) || 'in' in defOf(schema)) return absent
+  throw new Error(`A part of a schema of the type ${schema.type} cannot come with a release: mark the whole of it.`)
+}
+
+function objectAt(schema: z.ZodType, stage: Stage): z.ZodType {
+  const def = changedParts(schema, (part) => whole(part, stage))
+  if (stage.use === 'answer' && !isOpen(schema)) delete def['catchall']
+  // Asked for when needed, because an object may hold itself.
+  Object.defineProperty(def, 'shape', { get: () => shapeAt(schema, stage), enumerable: true, configurable: true })
+  return remade(schema, def)
+}
+
+const shapeAt = (schema: z.ZodType, stage: Stage) =>
+  Object.fromEntries(
+    Object.entries(shapeOf(schema) ?? {}).flatMap(([name, field]) => {
+      const changed = whole(field, stage)
+      if (changed !== absent) return [[name, changed]]
+      if (stage.use === 'request') return [[name, refused(field, stage)]]
+      return stage.use === 'answer' && isOpen(schema) ? [[name, blank]] : []
+    }),
+  )
+
+/** Whether an object keeps fields that it does not name. */
+function isOpen(schema: z.ZodType): boolean {
+  const { catchall } = defOf(schema)
+  return isSchema(catchall) && catchall.type !== 'never'
+}
+
+/** In the place of a field of an open object, which would else pass: JSON leaves it out. */
+const blank = z
+  .unknown()
+  .transform(() => undefined)
+  .optional()
+
+/** In the place of a field that is not there: nothing, or a fault that says when it comes. */
+function refused(field: z.ZodType, stage: Stage): z.ZodType {
+  const release = releasesOf(field).find((one) => isLater(one, stage)) ?? stage.level
+  return z.never({ error: () => says(release) }).optional()
+}
+
+function unionAt(schema: z.ZodType, stage: Stage): z.ZodType {
+  const missing: z.ZodType[] = []
+  const { options, ...def } = changedParts(schema, (part) => {
+    const changed = whole(part, stage)
+    if (changed === absent) missing.push(part)
+    return changed
+  })
+  const present = [options].flat().filter(isSchema)
+  const error = ({ input }: Fault) => {
+    const wanted = missing.find((option) => option.safeParse(input).success)
+    return wanted === undefined ? undefined : says(releasesOf(wanted)[0] ?? stage.level)
+  }
+  if (missing.length === 0) return remade(schema, { ...def, options: present })
+  // A union of one leaves the fault to it.
+  return remade(schema, { ...def, error, options: present.length === 1 ? present.map((one) => withError(one, error)) : present })
+}
+
+function enumAt(schema: z.ZodType, stage: Stage): z.ZodType {
+  const later = new Map(Object.entries(laterValues(schema)).filter(([, release]) => isLater(release, stage)))
+  const { entries, ...def } = defOf(schema)
+  const present = Object.entries(Object(entries)).filter(([, value]) => !later.has(String(value)))
+  const error = ({ input }: Fault) => {
+    const release = later.get(String(input))
+    return release === undefined ? undefined : says(release)
+  }
+  return remade(schema, { ...def, entries: Object.fromEntries(present), error })
+}
+
+/** As it was before; what only the later form takes is told. */
+const instead = (former: z.ZodType, now: z.ZodType, fault: string): z.ZodType =>
+  withError(former, ({ input }) => (now.safeParse(input).success ? fault : undefined))
+
+const withError = (schema: z.ZodType, error: (fault: Fault) => string | undefined) => remade(schema, { ...defOf(schema), error })
+
+interface Fault {
+  readonly input?: unknown
+}
+
+/** Without the level, since a schema serves all levels that are alike. */
+const says = (release: string) => `comes with release ${release}, which is above the level of this installation`
+
+/** The same schema with other parts, and what is told of it. */
+function remade(schema: z.ZodType, def: Readonly<Record<string, unknown>>): z.ZodType {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of the same kind as the schema's own
+  const fresh = schema.clone(def as unknown as typeof schema._zod.def)
+  const told = z.globalRegistry.get(schema)
+  if (told !== undefined) z.globalRegistry.add(fresh, told)
+  return fresh
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { isVersion } from './version.ts'
+
+/** What a release brought of a schema. */
+export interface Mark {
+  /** The release. */
+  readonly since: string
+  /** What stood there before; absent: nothing. */
+  readonly former?: z.ZodType
+}
+
+const marks = new WeakMap<z.core.$ZodType, Mark>()
+const values = new WeakMap<z.core.$ZodType, Readonly<Record<string, string>>>()
+
+/**
+ * Marks a field, a parameter, or one of the forms of a union, with the release that brought it. Below that level the frame takes it out
+ * of requests, answers and the API description; with `former`, that takes its place there. Handlers then meet `undefined`.
+ */
+export function since<T extends z.ZodType>(release: string, schema: T, former?: z.ZodType): T {
+  const marked = schema.clone()
+  marks.set(marked, { since: demandVersion(release), ...(former !== undefined && { former }) })
+  return marked
+}
+
+/** Marks values of an enumeration with the releases that brought them: `{ reset: '1.8.0' }`. */
+export function valuesSince<T extends z.ZodEnum>(releases: Readonly<Record<string, string>>, schema: T): T {
+  const marked = schema.clone()
+  for (const release of Object.values(releases)) demandVersion(release)
+  values.set(marked, releases)
+  return marked
+}
+
+/** The mark of exactly this schema; null: none. */
+export const markOf = (schema: z.core.$ZodType): Mark | null => inherited(marks, schema) ?? null
+
+/** The releases of the values of exactly this enumeration, by value. */
+export const laterValues = (schema: z.core.$ZodType): Readonly<Record<string, string>> => inherited(values, schema) ?? {}
+
+/** A copy that tells more of itself, or checks more, keeps its mark. */
+function inherited<T>(of: WeakMap<z.core.$ZodType, T>, schema: z.core.$ZodType): T | undefined {
+  const { parent } = schema._zod
+  return of.get(schema) ?? (parent === undefined ? undefined : inherited(of, parent))
+}
+
+function demandVersion(release: string): string {
+  if (isVersion(release)) return release
+  throw new RangeError(`${release} is no release: write major.minor.patch`)
+}
