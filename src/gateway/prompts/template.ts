@@ -31,7 +31,7 @@ export function compile(text: string, field: string): Template {
   if (!text.includes('{{')) return text === '' ? [] : [{ kind: 'text', text }]
   refuseLongTags(text, field)
   const count = { tags: 0 }
-  return toNodes(parse(text, field), { field, count, nesting: 0 })
+  return toNodes(parse(text, field), { field, count, nesting: 0, source: text, end: text.length })
 }
 
 /** Spaces in a row within a tag. The parser looks for a tag's end from each of them to the last. */
@@ -63,17 +63,49 @@ interface Place {
   readonly field: string
   readonly count: { tags: number }
   readonly nesting: number
+  readonly source: string
+  /** Where these tokens end in the source. */
+  readonly end: number
 }
 
 /** The parser's tokens as our nodes; comments and changes of the delimiters give none. */
 function toNodes(tokens: unknown, place: Place): Template {
   if (!Array.isArray(tokens)) return []
   const nodes: Node[] = []
-  for (const token of tokens) {
+  for (const [at, token] of tokens.entries()) {
     const node = toNode(Array.isArray(token) ? token : [], place)
     if (node !== null) nodes.push(node)
+    const blank = droppedBlank(tokens, at, place)
+    if (blank !== '') nodes.push({ kind: 'text', text: blank })
   }
   return nodes
+}
+
+/**
+ * Returns the white space behind a partial that the parser drops although another partial is on the same line: only a tag that has its
+ * line to itself may take the line's white space with it.
+ */
+function droppedBlank(tokens: readonly unknown[], at: number, { source, end }: Place): string {
+  const partial = toPartialSpan(tokens[at])
+  if (partial === null) return ''
+  const gap = source.slice(partial.to, toSpan(tokens[at + 1])?.from ?? end)
+  if (toPartialSpan(tokens[at + 1]) !== null && /^[ \t]+$/.test(gap)) return gap
+  const before = toPartialSpan(tokens[at - 1])
+  const isSecond = before !== null && !source.slice(before.to, partial.from).includes('\n')
+  return isSecond ? (/^[ \t]*(?:\r?\n|$)/.exec(gap)?.[0] ?? '') : ''
+}
+
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+const toPartialSpan = (token: unknown): Span | null => (Array.isArray(token) && token[0] === '>' ? toSpan(token) : null)
+
+/** Returns where a token begins and ends in the source. */
+function toSpan(token: unknown): Span | null {
+  const [, , from, to]: readonly unknown[] = Array.isArray(token) ? token : []
+  return typeof from === 'number' && typeof to === 'number' ? { from, to } : null
 }
 
 function toNode([type, value, , , fifth, sixth, seventh]: readonly unknown[], place: Place): Node | null {
@@ -81,14 +113,14 @@ function toNode([type, value, , , fifth, sixth, seventh]: readonly unknown[], pl
   if (type === 'text') return { kind: 'text', text: name }
   if (++place.count.tags > bounds.tags) throw wrong(place.field, `it has more than ${bounds.tags} tags`)
   if (type === 'name' || type === '&') return { kind: 'value', name, asIs: type === '&' }
-  if (type === '#' || type === '^') return { kind: 'section', name, inverted: type === '^', body: toNodes(fifth, deeper(place)) }
+  if (type === '#' || type === '^') return { kind: 'section', name, inverted: type === '^', body: toNodes(fifth, deeper(place, sixth)) }
   return type === '>' ? toPartial(name, toIndent(fifth, sixth, seventh)) : null
 }
 
-function deeper(place: Place): Place {
+function deeper(place: Place, end: unknown): Place {
   const nesting = place.nesting + 1
   if (nesting > bounds.nesting) throw wrong(place.field, `its sections are nested deeper than ${bounds.nesting}`)
-  return { ...place, nesting }
+  return { ...place, nesting, end: typeof end === 'number' ? end : place.end }
 }
 
 /** `{{>>name}}` is a partial that the caller keeps and sends as a variable: its text goes in, and is no template. */

@@ -52,9 +52,14 @@ function theirs({ template, variables }: Entry): string | null | undefined {
   }
 }
 
-/** Where we give something else on purpose: objects as JSON, nothing of a prototype, and partials that the caller keeps. */
+/**
+ * Where we give something else on purpose: objects as JSON, nothing of a prototype, partials that the caller keeps, and the white space of
+ * a line with two partials.
+ */
 const onPurpose = ({ template }: Entry, reference: string | null | undefined) =>
-  reference === undefined || reference?.includes('[object') === true || /constructor|proto|__|toString|valueOf|>>/.test(template)
+  reference === undefined ||
+  reference?.includes('[object') === true ||
+  /constructor|proto|__|toString|valueOf|>>|\{\{>[^\n]*\{\{>/.test(template)
 
 const name = fc.constantFrom('a', 'b', 'a.b', 'c', '.', 'a.length')
 const text = fc.constantFrom('x', ' ', '\n', '  \n', '"', '\\', '{', '}', '{"a":1}')

@@ -28,6 +28,21 @@ for (const { name, template, variables, partials, expected, safer } of cases) {
   })
 }
 
+test('a line with two partials keeps its white space, a line with one alone does not', async (t) => {
+  const texts = { a: 'A', b: 'B' }
+  for (const [template, expected] of [
+    ['{{>a}} {{>b}}', 'A B'],
+    ['{{>a}} \t{{>b}}\nnext', 'A \tB\nnext'],
+    ['{{>a}} {{>b}}  \r\n {{>a}} {{>b}} {{>a}} ', 'A B  \r\n A B A '],
+    ['{{#on}}\n{{>a}} {{>b}}\n{{/on}}\nend', 'A B\nend'],
+    ['{{#on}}{{>a}} {{>b}} {{/on}}x', 'A B x'],
+    ['{{=<% %>=}}<%>a%> <%>b%>\n', 'A B\n'],
+    ['  {{>a}}\nx', '  Ax'],
+    ['{{>a}}\n{{>b}}\n', 'AB'],
+  ] as const)
+    t.is(await filled(template, { on: true }, texts), expected, template)
+})
+
 const refused = (
   t: { throwsAsync: (work: Promise<unknown>, expectation: object) => Promise<unknown> },
   work: Promise<unknown>,
