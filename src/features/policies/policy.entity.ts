@@ -26,7 +26,7 @@ export const RateLimitPolicy = defineEntity({
     ...policy(),
     type: p.text().$type<'requests' | 'tokens'>(),
     unit: p.text().$type<'rpm' | 'rph' | 'rpd'>(),
-    value: p.bigint('number'),
+    value: p.decimal('number').precision(25).scale(9),
   },
 })
 

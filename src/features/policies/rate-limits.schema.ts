@@ -6,7 +6,13 @@ import { conditionsView, groupsView, rateLimitConditions, rateLimitGroups } from
 const type = z.enum(['requests', 'tokens'])
 const unit = z.enum(['rpm', 'rph', 'rpd'])
 export const policyStatus = z.enum(['active', 'archived'])
-const value = z.int().min(0).meta({ description: 'Requests or tokens in one unit of time; 0 lets nothing through.' })
+/** Sixteen digits before the point and nine behind it, as the column holds them. */
+const value = z
+  .number()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .refine((given) => Number(given.toFixed(9)) === given, 'At most nine digits behind the point.')
+  .meta({ description: 'Requests or tokens in one unit of time, a fraction too; 0 lets nothing through.' })
 
 export const createRateLimitBody = z
   .strictObject({

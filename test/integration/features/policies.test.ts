@@ -56,6 +56,8 @@ test('a rate-limit policy is made, read, changed, archived, and read as archived
     workspace_id: acme.workspaceId,
     organisation_id: acme.organisationId,
   })
+  t.deepEqual((await ask('PUT', `/policies/rate-limits/${id}`, { value: 1.5 })).body, {})
+  t.like((await ask('GET', `/policies/rate-limits/${id}`)).body, { value: 1.5 })
   t.deepEqual((await ask('PUT', `/policies/rate-limits/${id}`, { value: 20 })).body, {})
   await done(ask('PUT', `/policies/rate-limits/${id}`, { name: null, unit: 'rpd' }))
   t.like((await ask('GET', `/policies/rate-limits/${String(id).toUpperCase()}`)).body, { name: null, unit: 'rpd', value: 20 })
@@ -198,7 +200,7 @@ const refused: readonly (readonly [kind: string, fields: object, param: string])
   ['rate-limits', { type: 'cost' }, 'type'],
   ['rate-limits', { unit: 'rps' }, 'unit'],
   ['rate-limits', { value: -1 }, 'value'],
-  ['rate-limits', { value: 1.5 }, 'value'],
+  ['rate-limits', { value: 1.0000000001 }, 'value'],
   ['rate-limits', { value: '10' }, 'value'],
   ['rate-limits', { name: long }, 'name'],
   ['rate-limits', { organisation_id: randomUUID() }, 'organisation_id'],
