@@ -16,10 +16,14 @@ interface PromptRow extends StoredPrompt {
   readonly labelId: string | null
 }
 
+/** JSON with its keys in the order in which they were sent; sorted in versions of earlier releases. */
+const ordered = (column: string) => `coalesce(v.ordered -> '${column}', v.${column}::json)`
+
 const prompt = (key: string, version: string) => `
   SELECT p.id, p.slug, p.organisation_id AS "organisationId", p.workspace_id AS "workspaceId", v.id AS "versionId", v.version, v.string,
-         v.is_raw_template AS "isRaw", v.virtual_key AS "virtualKey", v.model, v.parameters, v.functions, v.tools,
-         v.tool_choice AS "toolChoice", v.template_metadata AS "templateMetadata", l.id AS "labelId"
+         v.is_raw_template AS "isRaw", v.virtual_key AS "virtualKey", v.model,
+         ${ordered('parameters')} AS parameters, ${ordered('functions')} AS functions, ${ordered('tools')} AS tools,
+         ${ordered('tool_choice')} AS "toolChoice", ${ordered('template_metadata')} AS "templateMetadata", l.id AS "labelId"
     FROM prompts p
     JOIN prompt_versions v ON v.prompt_id = p.id
     JOIN workspaces w ON w.id = p.workspace_id

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { CreatePrompt, UpdatePrompt } from './prompt.schema.ts'
-import type { PromptVersion } from './version.entity.ts'
+import type { OrderedContent, PromptVersion } from './version.entity.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -18,6 +18,25 @@ export interface Content {
   readonly description: string | null
 }
 
+/** Returns the JSON of a version, with its keys in the order in which they were sent as far as that is known. */
+export const orderedContent = (version: PromptVersion): OrderedContent =>
+  version.ordered ?? {
+    parameters: version.parameters,
+    functions: version.functions ?? null,
+    tools: version.tools ?? null,
+    tool_choice: version.toolChoice ?? null,
+    template_metadata: version.templateMetadata,
+  }
+
+/** Returns what is kept of a new version's JSON with its keys in order. */
+export const toOrdered = ({ parameters, functions, tools, toolChoice, templateMetadata }: Content): OrderedContent => ({
+  parameters,
+  functions,
+  tools,
+  tool_choice: toolChoice ?? null,
+  template_metadata: templateMetadata,
+})
+
 type Given = Omit<UpdatePrompt, 'patch' | 'name' | 'collection_id'>
 
 /** What a first version says. */
@@ -30,14 +49,17 @@ export const contentOf = (body: CreatePrompt): Content => ({
 })
 
 /** What a version may leave out; it is empty then, or that of the version which is kept. */
-const optionalContent = (given: Given, kept: PromptVersion | null) => ({
-  model: orKept(given.model, kept?.model),
-  functions: orKept(given.functions, kept?.functions),
-  tools: orKept(given.tools, kept?.tools),
-  toolChoice: orKept<unknown>(given.tool_choice, kept?.toolChoice),
-  templateMetadata: orKept(given.template_metadata ?? given.prompt_metadata, kept?.templateMetadata) ?? {},
-  description: given.version_description ?? null,
-})
+function optionalContent(given: Given, kept: PromptVersion | null) {
+  const json = kept === null ? null : orderedContent(kept)
+  return {
+    model: orKept(given.model, kept?.model),
+    functions: orKept(given.functions, json?.functions),
+    tools: orKept(given.tools, json?.tools),
+    toolChoice: orKept<unknown>(given.tool_choice, json?.tool_choice),
+    templateMetadata: orKept(given.template_metadata ?? given.prompt_metadata, json?.template_metadata) ?? {},
+    description: given.version_description ?? null,
+  }
+}
 
 /** Null clears; what is absent stays, or is empty when there is nothing to stay. */
 const orKept = <T>(given: T | null | undefined, kept: T | null | undefined): T | null => (given === undefined ? (kept ?? null) : given)
@@ -53,7 +75,7 @@ export function completed(
   if (Object.values(given).every((value) => value === undefined)) return null
   return {
     string: given.string ?? (patch ? latest.string : missing('string')),
-    parameters: given.parameters ?? (patch ? latest.parameters : missing('parameters')),
+    parameters: given.parameters ?? (patch ? orderedContent(latest).parameters : missing('parameters')),
     virtualKey: given.virtual_key ?? latest.virtualKey,
     isRawTemplate: given.is_raw_template ?? latest.isRawTemplate,
     ...optionalContent(given, patch ? latest : null),

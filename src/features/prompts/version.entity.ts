@@ -18,6 +18,15 @@ const version = () => ({
   createdAt: createdAt(),
 })
 
+/** What of a version is JSON, with the keys of its objects in the order in which they were sent. */
+export interface OrderedContent {
+  readonly parameters: Fields
+  readonly functions: readonly unknown[] | null
+  readonly tools: readonly unknown[] | null
+  readonly tool_choice: unknown
+  readonly template_metadata: Fields
+}
+
 /** A version of a prompt. The database lets nobody change it, but for its label. */
 export const PromptVersion = defineEntity({
   name: 'PromptVersion',
@@ -35,6 +44,8 @@ export const PromptVersion = defineEntity({
     tools: p.json<readonly unknown[]>().nullable(),
     toolChoice: p.json<unknown>().nullable(),
     templateMetadata: p.json<Fields>().default('{}'),
+    /** Null for versions of earlier releases: then the columns above count, whose keys are sorted. */
+    ordered: p.json<OrderedContent>().columnType('json').nullable(),
     labelId: p.uuid().nullable(),
   },
 })

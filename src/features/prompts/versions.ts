@@ -10,7 +10,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { labelsOf } from '../labels/index.ts'
 import { Label } from '../labels/label.entity.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
-import type { Content } from './content.ts'
+import { toOrdered, type Content } from './content.ts'
 import { includedIds } from './includes.ts'
 import type { Prompt } from './prompt.entity.ts'
 import { PromptVersion } from './version.entity.ts'
@@ -28,6 +28,7 @@ export async function addVersion(em: EntityManager, { actor, prompt, version, co
   const template = compilePrompt({ string, isRaw: isRawTemplate, jsonVariables: jsonVariables(templateMetadata) })
   const row = em.create(PromptVersion, {
     ...content,
+    ordered: toOrdered(content),
     organisationId: prompt.organisationId,
     workspaceId: prompt.workspaceId,
     promptId: prompt.id,

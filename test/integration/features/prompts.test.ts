@@ -67,13 +67,45 @@ test('a prompt is made with its first version, published', async (t) => {
       tools: null,
       tool_choice: null,
       template_metadata: { owner: 'x' },
-      is_raw_template: false,
+      is_raw_template: 0,
       status: 'active',
       object: 'prompt',
     })
   }
   const again = await make('/prompts', prompt({ name: 'My Prompt' }))
   t.regex(String(again['slug']), /^pp-my-prompt-[a-z0-9]{6}$/)
+})
+
+test('the keys of schemas, tools and metadata keep the order in which they were sent', async (t) => {
+  const schema = { type: 'object', properties: { zebra: { type: 'string' }, apple: { type: 'number' }, b: {} }, required: ['zebra'] }
+  const given = {
+    parameters: { max_tokens: 5, response_format: { type: 'json_schema', json_schema: { strict: true, name: 'x', schema } } },
+    tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
+    functions: [{ name: 'f', parameters: schema }],
+    tool_choice: { type: 'function', function: { name: 'f' }, also: 1, a: 2 },
+    template_metadata: { z: 1, aa: { y: 1, bbb: 2 } },
+  }
+  const { slug, version_id } = await make('/prompts', prompt({ name: 'Ordered', ...given }))
+  const same = (found: Readonly<Record<string, unknown>>, message: string) => {
+    for (const [field, value] of Object.entries(given)) t.is(JSON.stringify(found[field]), JSON.stringify(value), `${field}, ${message}`)
+  }
+  same(await read(String(slug)), 'read')
+  const [listed] = dataOf(await ask('GET', `/prompts/${slug}/versions`))
+  same(listed?.['prompt_template'] as Readonly<Record<string, unknown>>, 'in the list of versions')
+  const { data } = (await ask('POST', `/prompts/${slug}/render`, { variables: {} })).body as { data: Readonly<Record<string, unknown>> }
+  for (const [field, value] of Object.entries({ ...given.parameters, tools: given.tools, tool_choice: given.tool_choice }))
+    t.is(JSON.stringify(data[field]), JSON.stringify(value), `${field}, rendered`)
+  await done(ask('PUT', `/prompts/${slug}`, { patch: true, string: 'again' }))
+  same(await read(`${slug}@latest`), 'carried over')
+
+  const columns =
+    'organisation_id, workspace_id, prompt_id, string, virtual_key, parameters, tools, functions, tool_choice, template_metadata'
+  await control.sql.query(
+    `INSERT INTO prompt_versions (id, version, ${columns}) SELECT gen_random_uuid(), 9, ${columns} FROM prompt_versions WHERE id = $1`,
+    [version_id],
+  )
+  t.like(await read(`${slug}@9`), given, 'stored by an earlier release')
+  t.like((await ask('POST', `/prompts/${slug}@9/render`, { variables: {} })).body, { data: { tools: given.tools } })
 })
 
 test('a change of the text makes a version, which is published by makeDefault and not before', async (t) => {
