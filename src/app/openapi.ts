@@ -70,7 +70,9 @@ function operation(route: Route, tag: string, writer: SchemaWriter): Json {
     'x-permission': permission,
     ...(route.identify !== undefined && { security: [] }),
     parameters: [...pathParameters(route, writer), ...queryParameters(route, writer), ...headerParameters(route)],
-    ...(body === undefined ? {} : { requestBody: { required: true, content: bodyContent(route, writer.write(body, 'input')) } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: !body.safeParse(undefined).success, content: bodyContent(route, writer.write(body, 'input')) } }),
     responses: {
       200: { description: 'Done.', content: content(writer.write(response, 'output')) },
       ...Object.fromEntries(failures(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),

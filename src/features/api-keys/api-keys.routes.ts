@@ -29,6 +29,7 @@ import {
   transitionEnd,
   visibleKeys,
 } from './api-keys.ts'
+import { policyAfterRotation } from './rotation.ts'
 import { checkMayGrant, keyScope, keyScopes, keyTypes } from './key-scopes.ts'
 
 const resource = 'api-key'
@@ -134,11 +135,13 @@ export const rotateApiKey = route({
   const key = await findKey(em, actor, { id: params.id, verb: 'rotate' })
   checkMayGrant(actor, key.scopes)
   const secret = createSecret()
-  const ends = transitionEnd(key, body.key_transition_period_ms, deps.clock.now())
+  const nowMs = deps.clock.now()
+  const ends = transitionEnd(key, body.key_transition_period_ms, nowMs)
   key.previousKeyHash = key.keyHash
   key.previousKeyExpiresAt = ends
   key.keyHash = deps.vault.hashKey(secret)
-  key.rotatedAt = new Date(deps.clock.now())
+  key.rotatedAt = new Date(nowMs)
+  key.rotationPolicy = policyAfterRotation(key.rotationPolicy, nowMs)
   key.keyHint = keyHint(secret)
   audit({ id: key.id, workspaceId: key.workspaceId ?? null })
   return { id: key.id, key: secret, key_transition_expires_at: ends.toISOString() }

@@ -15,6 +15,7 @@ import { demandScope, resolveWorkspace } from '../workspaces/index.ts'
 import { ApiKey, type KeyDefaults } from './api-key.entity.ts'
 import { minTransitionMs, type CreateApiKey, type KeyDefaultsChange, type UpdateApiKey } from './api-key.schema.ts'
 import { demandRoom, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
+import { datedPolicy } from './rotation.ts'
 import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
 
 /** The key type behind the two path segments. */
@@ -100,6 +101,7 @@ export async function addKey(
     name: body.name,
     scopes: body.scopes,
     ...optionalColumns(body),
+    rotationPolicy: datedPolicy(body.rotation_policy ?? null, { nowMs }),
     expiresAt: (user === null ? asked : user.expiresAt) ?? null,
     keyHash: deps.vault.hashKey(secret),
     keyHint: keyHint(secret),
@@ -115,7 +117,6 @@ const optionalColumns = (body: CreateApiKey) => ({
   rateLimits: body.rate_limits ?? null,
   usageLimits: body.usage_limits ?? null,
   alertEmails: body.alert_emails ?? [],
-  rotationPolicy: body.rotation_policy ?? null,
 })
 
 interface NewUserKey {
@@ -183,7 +184,7 @@ export async function changeKey(
     usageLimits: body.usage_limits,
     defaults: mergeFields(key.defaults, body.defaults),
     alertEmails: body.alert_emails === null ? [] : body.alert_emails,
-    rotationPolicy: body.rotation_policy,
+    rotationPolicy: datedPolicy(body.rotation_policy, { before: key.rotationPolicy, nowMs }),
     expiresAt,
     status: revived(key.status, { expiresAt, resetUsage: body.reset_usage }),
   })

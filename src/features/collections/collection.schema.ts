@@ -44,7 +44,7 @@ const fields = {
   workspace_id: z.uuid(),
   slug: z.string(),
   parent_collection_id: z.uuid().nullable(),
-  is_default: z.boolean(),
+  is_default: z.int().meta({ description: '1 for the collection that came with the workspace, else 0.' }),
   status: z.enum(['active', 'archived']),
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),

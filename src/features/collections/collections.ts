@@ -75,7 +75,7 @@ const presentCollection = (row: Collection) => ({
   workspace_id: row.workspaceId,
   slug: row.slug,
   parent_collection_id: row.parentCollectionId ?? null,
-  is_default: row.isDefault,
+  is_default: Number(row.isDefault),
   status: row.status,
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),

@@ -65,8 +65,11 @@ const fields = {
 
 const success = z.literal(true)
 
+const created = { id: z.uuid(), version_id: z.uuid(), slug: z.string(), object: z.literal('config') }
+
+/** Some clients read the fields below `data`, others at the top. */
 export const createdConfig = z
-  .object({ success, data: z.object({ id: z.uuid(), version_id: z.uuid(), slug: z.string(), object: z.literal('config') }) })
+  .object({ success, data: z.object(created), ...created })
   .meta({ id: 'CreatedConfig', description: 'Which config it is, and its first version.' })
 
 export const updatedConfig = z

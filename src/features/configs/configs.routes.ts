@@ -50,7 +50,8 @@ export const createConfig = route({
   const wanted = { name: body.name, slug: body.slug, config: body.config, workspaceId, isDefault: isDefault(body) ?? false }
   const row = await addConfig(em, wanted, writing(actor, deps))
   audit({ id: row.id, workspaceId })
-  return { success: true as const, data: { id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' as const } }
+  const made = { id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' as const }
+  return { success: true as const, data: made, ...made }
 })
 
 export const listConfigs = route({

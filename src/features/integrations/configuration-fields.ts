@@ -59,14 +59,15 @@ const customHeaders = z
 
 const types: Readonly<Record<string, z.ZodType>> = {
   aws_auth_type: z.enum(['accessKey', 'assumedRole']),
-  azure_auth_mode: z.enum(['default', 'entra', 'managed']),
+  azure_auth_mode: z.enum(['default', 'entra', 'entraFederated', 'managed', 'workload']),
   azure_api_version: line.max(30),
   azure_foundry_url: url,
   azure_deployment_config: z.array(deployment).min(1).max(100),
   huggingface_base_url: url,
-  vertex_auth_type: z.enum(['basic', 'serviceAccount']),
+  vertex_auth_type: z.enum(['basic', 'serviceAccount', 'workload']),
   vertex_service_account_json: serviceAccountJson,
   oracle_private_key: textField(20_000),
+  is_key_required: z.boolean(),
   custom_host: url,
   custom_headers: customHeaders,
 }
@@ -76,8 +77,8 @@ export const fieldType = (name: string): z.ZodType => types[name] ?? line
 
 /** Fields that a kind of provider has besides those of its row in the catalogue. */
 export const extraFields: Readonly<Record<string, readonly string[]>> = {
-  'azure-openai': ['azure_deployment_config', 'azure_managed_client_id'],
-  'azure-ai': ['azure_managed_client_id'],
+  'azure-openai': ['azure_deployment_config', 'azure_managed_client_id', 'azure_workload_client_id'],
+  'azure-ai': ['azure_managed_client_id', 'azure_workload_client_id'],
   sagemaker: ['amzn_sagemaker_model_name'],
 }
 
@@ -103,6 +104,12 @@ export const choices: readonly {
     field: 'azure_auth_mode',
     value: 'entra',
     needs: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret'],
+    orKey: false,
+  },
+  {
+    field: 'azure_auth_mode',
+    value: 'entraFederated',
+    needs: ['azure_entra_tenant_id', 'azure_entra_client_id'],
     orKey: false,
   },
   { field: 'vertex_auth_type', value: 'serviceAccount', needs: ['vertex_service_account_json'], orKey: false },

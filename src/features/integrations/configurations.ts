@@ -45,7 +45,13 @@ const withoutNulls = (given: Configurations): Configurations =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 
 function schemaFor(aiProviderId: string, provider: Provider) {
-  const names = [...Object.keys(provider.fields ?? {}), ...(extraFields[aiProviderId] ?? []), 'custom_host', 'custom_headers']
+  const names = [
+    ...Object.keys(provider.fields ?? {}),
+    ...(extraFields[aiProviderId] ?? []),
+    'is_key_required',
+    'custom_host',
+    'custom_headers',
+  ]
   return z.strictObject(Object.fromEntries(names.map((name) => [name, fieldType(name).optional()])))
 }
 

@@ -108,6 +108,7 @@ const listed = {
   id: z.uuid(),
   organisation_id: z.uuid(),
   workspace_id: z.uuid().nullable(),
+  type: z.enum(['organisation', 'workspace']).meta({ description: 'Whose it is: that of `workspace_id`, or of the organisation.' }),
   ai_provider_id: z.string(),
   name: z.string(),
   status: z.enum(['active', 'archived']),

@@ -114,6 +114,7 @@ export const presentIntegration = (row: Integration) => ({
   id: row.id,
   organisation_id: row.organisationId,
   workspace_id: row.workspaceId ?? null,
+  type: row.workspaceId ? ('workspace' as const) : ('organisation' as const),
   ai_provider_id: row.aiProviderId,
   name: row.name,
   status: row.status,

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { pageWindow } from '../../lib/paging.ts'
 import { demandRead, findIntegration, integrationScopes } from './access.ts'
 import { integrationParams } from './integration.schema.ts'
 import { deleteModels, findModels, presentModel, updateModels } from './models.ts'
-import { deleteModelsQuery, modelList, modelsPage, updateModelsBody } from './models.schema.ts'
+import { deleteModelsBody, deleteModelsQuery, modelList, modelsPage, updateModelsBody } from './models.schema.ts'
 
 const resource = 'integration'
 const empty = z.object({})
@@ -57,10 +58,14 @@ export const removeModels = route({
   resource,
   params: integrationParams,
   query: deleteModelsQuery,
+  body: deleteModelsBody,
   response: empty,
-})(async ({ em, actor, params, query, audit }) => {
+})(async ({ em, actor, params, query, body, audit }) => {
+  const slugs = [...new Set([...(query.slugs ?? []), ...(body.models ?? [])])]
+  if (slugs.length === 0)
+    throw new ApiError('AB01', 'No model is named. Send slugs in the query, or {"models": ["…"]} as the body.', { param: 'models' })
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
-  await deleteModels(em, row, query.slugs)
+  await deleteModels(em, row, slugs)
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })

@@ -63,13 +63,21 @@ export const updateModelsBody = z
 
 export const modelsPage = z.object(pageFields({ defaultSize: maxModels, maxSize: maxModels }))
 
+const modelSlugs = z.array(modelSlug).min(1).max(maxModels)
+
 export const deleteModelsQuery = z.object({
   slugs: z
     .string()
     .transform((text) => [...new Set(text.split(',').map((slug) => slug.trim()))].filter((slug) => slug !== ''))
-    .pipe(z.array(modelSlug).min(1).max(maxModels))
-    .meta({ description: 'Comma-separated.' }),
+    .pipe(modelSlugs)
+    .optional()
+    .meta({ description: 'Comma-separated; or `models` in the body.' }),
 })
+
+export const deleteModelsBody = z
+  .strictObject({ models: modelSlugs.transform((slugs) => [...new Set(slugs)]).optional() })
+  .default({})
+  .meta({ id: 'DeleteIntegrationModels', description: 'The models to forget, when the query does not name them.' })
 
 export const modelList = z
   .object({

@@ -80,7 +80,7 @@ export async function demandOneHost(em: EntityManager, integration: Integration)
 export async function deleteModels(em: EntityManager, integration: Integration, slugs: readonly string[]): Promise<void> {
   const rows = await em.find(IntegrationModel, { ...ownedBy(integration), slug: { $in: [...slugs] } })
   const unknown = slugs.find((slug) => rows.every((row) => row.slug !== slug))
-  if (unknown !== undefined) throw notFound('model', unknown, 'slugs')
+  if (unknown !== undefined) throw notFound('model', unknown, 'models')
   em.remove(rows)
   await em.flush()
 }

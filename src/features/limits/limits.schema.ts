@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
 const usageLimitsShape = z.strictObject({
-  type: z.enum(['cost', 'tokens']).default('cost').meta({ description: '`cost` counts US dollars, `tokens` counts tokens.' }),
+  type: z
+    .enum(['cost', 'tokens'])
+    .optional()
+    .meta({ description: '`cost` counts US dollars, `tokens` counts tokens; `cost` when absent, and absent then in answers too.' }),
   credit_limit: z.int().min(1).nullable().default(null),
   alert_threshold: z.int().min(1).nullable().default(null),
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
@@ -58,7 +61,7 @@ export const rateLimitsView = z.array(z.object({ type: z.string(), unit: z.strin
 
 /** A budget as it is answered. */
 export const usageLimitsView = z.object({
-  type: z.string(),
+  type: z.string().optional(),
   credit_limit: z.number().nullable(),
   alert_threshold: z.number().nullable(),
   periodic_reset: z.string().nullable(),

@@ -75,7 +75,7 @@ export const partialVersionList = listOf(
       prompt_partial_id: z.uuid(),
       prompt_partial_version_id: z.uuid(),
       slug: z.string(),
-      version: z.string(),
+      version: z.int(),
       string: z.string(),
       description: z.string().nullable(),
       created_at: z.iso.datetime(),

@@ -1,3 +1,4 @@
+import { orderedContent } from './content.ts'
 import type { Prompt, PromptPartial } from './prompt.entity.ts'
 import type { PartialVersion, PromptVersion } from './version.entity.ts'
 
@@ -16,17 +17,20 @@ const presentOwn = (row: Prompt) => ({
 /** A prompt as lists answer it. */
 export const presentSummary = (row: Prompt, model: string | null) => ({ ...presentOwn(row), model, object: 'prompt' as const })
 
-const presentContent = (version: PromptVersion) => ({
-  string: version.string,
-  parameters: { ...version.parameters },
-  virtual_key: version.virtualKey,
-  model: version.model ?? null,
-  functions: version.functions ? [...version.functions] : null,
-  tools: version.tools ? [...version.tools] : null,
-  tool_choice: version.toolChoice ?? null,
-  template_metadata: { ...version.templateMetadata },
-  is_raw_template: version.isRawTemplate,
-})
+function presentContent(version: PromptVersion) {
+  const { parameters, functions, tools, tool_choice, template_metadata } = orderedContent(version)
+  return {
+    string: version.string,
+    parameters: { ...parameters },
+    virtual_key: version.virtualKey,
+    model: version.model ?? null,
+    functions: functions && [...functions],
+    tools: tools && [...tools],
+    tool_choice,
+    template_metadata: { ...template_metadata },
+    is_raw_template: Number(version.isRawTemplate),
+  }
+}
 
 /** A prompt with one of its versions. */
 export const presentPrompt = (prompt: Prompt, version: PromptVersion) => ({
@@ -70,7 +74,7 @@ export const presentPartialVersion = (partial: PromptPartial, version: PartialVe
   prompt_partial_id: partial.id,
   prompt_partial_version_id: version.id,
   slug: partial.slug,
-  version: String(version.version),
+  version: version.version,
   string: version.string,
   description: version.description ?? null,
   created_at: version.createdAt.toISOString(),

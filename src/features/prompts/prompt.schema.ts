@@ -125,7 +125,7 @@ const content = {
   tools: z.array(z.unknown()).nullable(),
   tool_choice: z.unknown(),
   template_metadata: anyObject,
-  is_raw_template: z.boolean(),
+  is_raw_template: z.int().meta({ description: '1 for a template of a JSON document, else 0.' }),
 }
 
 export const promptView = z

@@ -6,6 +6,7 @@ export const presentWorkspace = (row: Workspace) => ({
   slug: row.slug,
   name: row.name,
   description: row.description ?? null,
+  icon: row.icon ?? null,
   status: row.status,
   is_default: Number(row.isDefault),
   // The reference documents these two inside `defaults`, its clients read them outside: they are in both.

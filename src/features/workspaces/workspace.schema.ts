@@ -40,6 +40,10 @@ export type WorkspaceDefaults = z.output<typeof defaults>
 
 const optionalFields = {
   description: textField(10_000).nullable().optional(),
+  icon: textField(64)
+    .nullable()
+    .optional()
+    .meta({ description: 'What stands for the workspace in lists, such as an emoji; empty clears it.' }),
   defaults: defaults.nullable().optional(),
   usage_limits: z.array(usageLimits).max(1).nullable().optional(),
   rate_limits: rateLimits.nullable().optional(),
@@ -76,6 +80,7 @@ const fields = {
   slug: z.string(),
   name: z.string(),
   description: z.string().nullable(),
+  icon: z.string().nullable(),
   status: z.enum(statuses),
   is_default: z.int(),
   defaults: z.record(z.string(), z.unknown()),

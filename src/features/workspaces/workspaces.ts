@@ -61,6 +61,7 @@ export async function changeWorkspace(
   assignDefined(row, {
     name: body.name,
     description: body.description,
+    icon: body.icon === '' ? null : body.icon,
     defaults: mergeFields(row.defaults, body.defaults),
     usageLimits: body.usage_limits === null ? [] : body.usage_limits,
     rateLimits: body.rate_limits === null ? [] : body.rate_limits,

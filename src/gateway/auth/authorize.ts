@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
 import { authorizeAws } from './aws.ts'
 import { authorizeAzure } from './azure.ts'
-import { requireKey } from './credential.ts'
+import { field, requireKey } from './credential.ts'
 import { authorizeGoogle } from './google.ts'
 import { authorizeOracle } from './oracle.ts'
 
@@ -16,6 +16,7 @@ export type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
  */
 export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
   const { auth, credential, url } = request
+  if (needsNoKey(request)) return { headers: [], path: url.path }
   switch (auth.kind) {
     case 'none':
       return { headers: credential.key === null ? [] : ['authorization', `Bearer ${requireKey(credential)}`], path: url.path }
@@ -37,6 +38,12 @@ export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Au
       return unknownKind(auth)
   }
 }
+
+const keyKinds: ReadonlySet<string> = new Set(['bearer', 'header', 'query'])
+
+/** A provider behind an address of one's own may ask for no key; who stores it says so. */
+const needsNoKey = ({ auth, credential }: AuthRequest): boolean =>
+  keyKinds.has(auth.kind) && !credential.key && field(credential, 'is_key_required') === 'false'
 
 function withParameter(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`

@@ -30,7 +30,7 @@ export function authorizeAzure(
   if (mode !== 'default') {
     throw new ApiError(
       'invalid_request',
-      'azure_auth_mode must be default or entra: managed identities live on an address that the gateway never calls.',
+      `Requests cannot be signed in with azure_auth_mode ${JSON.stringify(mode)} yet: use "default" with a key, or "entra" with a client secret.`,
       {
         param: 'azure_auth_mode',
       },

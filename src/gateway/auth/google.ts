@@ -1,4 +1,5 @@
 import { importPKCS8, SignJWT } from 'jose'
+import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
@@ -14,6 +15,12 @@ const accountField = 'vertex_service_account_json'
 
 /** A service account's access token (RFC 7523), kept until a minute before it expires; else the key, which is an access token itself. */
 export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
+  if (field(credential, 'vertex_auth_type') === 'workload')
+    throw new ApiError(
+      'invalid_request',
+      'Requests cannot be signed in with vertex_auth_type "workload" yet: use "serviceAccount" with vertex_service_account_json.',
+      { param: 'vertex_auth_type' },
+    )
   const json = field(credential, accountField)
   if (json === null) return withToken(url.path, requireKey(credential))
   const token = cachesOf(deps.egress).tokens.get(fingerprint('google', json), deps.now(), () => fetchToken(json, deps))

@@ -78,7 +78,7 @@ test(
     name: 'Ünï',
     type: 'workspace-user',
     user_id: person,
-    usage_limits: { type: 'cost', credit_limit: 5, periodic_reset: 'monthly' },
+    usage_limits: { credit_limit: 5, periodic_reset: 'monthly' },
     rate_limits: [{ type: 'requests', unit: 'rpw', value: 0 }],
     defaults: { metadata: { team: 'x' }, config_id: 'pc-1', allow_config_override: false },
     alert_emails: ['a@example.com'],

@@ -59,7 +59,7 @@ test('a partial is made, read, changed, published and deleted', async (t) => {
   const versions = await ask('GET', '/prompts/partials/pp-house-style/versions')
   t.like(versions.body, { object: 'list', total: 2 })
   t.like(dataOf(versions)[0], {
-    version: '2',
+    version: 2,
     string: 'Be very {{tone}}.',
     description: 'second',
     prompt_version_status: 'active',

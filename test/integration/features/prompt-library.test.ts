@@ -23,8 +23,8 @@ test('every workspace has a default collection, which stays', async (t) => {
   for (const key of [acme.workspaceKey, acme.sideKey]) {
     const { body } = await ask('GET', '/collections?search=default', undefined, key)
     t.like(body, { object: 'list', total: 1, has_more: false })
-    const [found] = body['data'] as { id: string; is_default: boolean; slug: string }[]
-    t.true(found?.is_default)
+    const [found] = body['data'] as { id: string; is_default: number; slug: string }[]
+    t.is(found?.is_default, 1)
     t.is(errorOf(await ask('DELETE', `/collections/${found?.slug}`)).code, 'AB03')
     t.is((await ask('PUT', `/collections/${found?.id}`, { name: 'Default' })).status, 200)
   }
@@ -39,7 +39,7 @@ test('a collection is made, read by id and slug, renamed, filled, emptied and de
   for (const reference of [made['id'], made['slug']]) {
     const { status, body } = await ask('GET', `/collections/${reference}`)
     t.is(status, 200)
-    t.like(body, { id: made['id'], workspace_id: acme.sideId, name: 'My Ünïque folder', is_default: false, object: 'collection' })
+    t.like(body, { id: made['id'], workspace_id: acme.sideId, name: 'My Ünïque folder', is_default: 0, object: 'collection' })
     t.like(body['collection_details'], { child_collections_count: 1, prompts_count: 0, prompts_last_updated_at: null })
     t.like(body['child_collections'], [{ id: child['id'], name: 'Child' }])
   }
