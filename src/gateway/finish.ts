@@ -2,6 +2,7 @@ import type { Journal, Usage } from './doors.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Ending, Progress } from './progress.ts'
 import { toBodies, toRecord } from './record.ts'
+import { redactionOf } from './redact.ts'
 import type { RelayResult } from './relay.ts'
 import { firstByteMs, upstreamMs, waitedMs } from './timing.ts'
 import { readUsage } from './usage.ts'
@@ -16,7 +17,11 @@ export function finish({ journal, metrics }: FinishDeps, progress: Progress, end
   const usage = ending.relayed === null ? null : usageOf(ending.relayed)
   progress.reservation?.settle(usage)
   const key = progress.caller?.key
-  if (key !== undefined) journal.append(toRecord(progress, ending, { key, usage }), toBodies(progress, ending, journal.maxBodyBytes))
+  if (key !== undefined) {
+    const redaction = redactionOf(progress)
+    const bodies = toBodies(progress, ending, { maxBytes: journal.maxBodyBytes, redaction })
+    journal.append(toRecord(progress, ending, { key, usage, redaction }), bodies)
+  }
   observe(metrics, progress, { ...ending, usage })
 }
 

@@ -98,8 +98,8 @@ export interface CallerHeaders {
 
 /**
  * Sorts raw headers in one pass. `prefixes`: `x-service-` first, then the aliases; where both name one header, the first wins.
- * Throws `invalid_request` when one of ours comes twice with different values, or the type of the body twice: which one was meant cannot
- * be known, and a provider may read another of the two than we do.
+ * Throws `invalid_request` when one of ours or a credential comes twice with different values, or the type of the body twice: which one
+ * was meant cannot be known, and another hop may read the other of the two.
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
   const [canonical = 'x-service-'] = prefixes
@@ -112,7 +112,7 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
     const own = name.extension ? prefixes.find((prefix) => name.lower.startsWith(prefix)) : undefined
     if (own !== undefined) {
       takeOwn(sorted, own, { name: name.lower.slice(own.length), value, canonical: own === canonical })
-    } else if (name.key !== null) sorted.keys[name.key] ??= value
+    } else if (name.key !== null) takeKey(sorted, name.key, value)
     else if (name.forProvider && !dropped.has(name.lower)) {
       sorted.forward.push(original, value)
       if (name.ofBody !== null) noteBody(sorted, name.ofBody, value)
@@ -131,6 +131,13 @@ interface Sorted extends CallerHeaders {
   contentType: string
   contentEncoding: string
   typed: boolean
+}
+
+function takeKey({ keys }: Sorted, name: KeyHeader, value: string): void {
+  const held = keys[name]
+  if (held !== undefined && held !== value)
+    throw new ApiError('invalid_request', `The header ${name} was sent twice with different values. Send one.`, { param: name })
+  keys[name] = value
 }
 
 /** What is known of a body of which no header has spoken yet. */
@@ -204,6 +211,20 @@ export function answerHeaders(raw: readonly string[], prefixes: readonly string[
   return headers
 }
 
+/** Trailers as they go to the caller: headers that frame a message or say who may read it mean nothing at its end (RFC 9110 section 6.5.1). */
+export function answerTrailers(raw: readonly string[], prefixes: readonly string[]): [string, string][] {
+  const kept = answerHeaders(raw, prefixes)
+  const pairs: [string, string][] = []
+  for (let i = 0; i < kept.length; i += 2) {
+    const name = kept[i] ?? ''
+    if (!notInTrailers.test(name)) pairs.push([name, kept[i + 1] ?? ''])
+  }
+  return pairs
+}
+
+const notInTrailers =
+  /^(?:content-(?:length|encoding|type|range|security-policy)|trailer|location|www-authenticate|cache-control|x-content-type-options|access-control-.*)$/i
+
 /** What a header value says: on the wire it is latin1, and clients put UTF-8 into it. */
 export function valueText(value: string): string {
   if (!beyondAscii.test(value)) return value
@@ -225,12 +246,15 @@ export function headerValue(raw: readonly string[], name: string): string | unde
   return undefined
 }
 
-/** A flat list as a record for the log, credentials replaced. Repeated names are joined by a comma. */
-export function loggedHeaders(raw: readonly string[]): Readonly<Record<string, string>> {
+/** A flat list as a record for the log, credentials replaced, and the other values as `redact` gives them. Repeated names are joined by a comma. */
+export function loggedHeaders(
+  raw: readonly string[],
+  redact: (name: string, value: string) => string = (_, value) => value,
+): Readonly<Record<string, string>> {
   const record: Record<string, string> = Object.create(null)
   for (let i = 0; i < raw.length; i += 2) {
     const { lower, credential } = headerName(raw[i] ?? '')
-    const value = credential ? '[removed]' : (raw[i + 1] ?? '')
+    const value = credential ? '[removed]' : redact(lower, raw[i + 1] ?? '')
     const held = record[lower]
     record[lower] = held === undefined ? value : `${held}, ${value}`
   }

@@ -1,4 +1,4 @@
-import { isApiKey } from '../lib/api-key.ts'
+import { holdsApiKey } from '../lib/api-key.ts'
 import { ApiError, type ErrorCode } from '../lib/errors.ts'
 import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { tokenScopes } from '../lib/scopes.ts'
@@ -12,8 +12,8 @@ import type { GatewayMetrics } from './metrics.ts'
 /** Who calls. */
 export interface Caller {
   readonly key: KeyView
-  /** Whether a value is a key of ours: the one that was used, wherever else it stands, or another that we know by its looks. It never goes upstream. */
-  readonly isOwnKey: (value: string) => boolean
+  /** Whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
+  readonly holdsOwnKey: (text: string) => boolean
 }
 
 /** What SDKs send when they were given no key of the provider. */
@@ -35,7 +35,7 @@ export interface IdentifyDeps {
 export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
   const toCaller = ({ key, secret }: FoundKey): Caller => ({
     key: entitled(key, deps),
-    isOwnKey: (value) => value === secret || isApiKey(value) || deps.chosenKeys.has(value),
+    holdsOwnKey: (text) => text.length >= shortestKey && holdsKey(text, secret, deps.chosenKeys),
   })
   const found = findKey(headers, deps)
   return found instanceof Promise ? found.then(toCaller) : toCaller(found)
@@ -153,41 +153,51 @@ export function onlyReads(key: KeyView): ApiError {
   return error
 }
 
+/** No key of ours is shorter: `INIT_*` demands as much. */
+const shortestKey = 32
+
+/** Looks at a text as it is, and as who decodes it would read it. */
+function holdsKey(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
+  const holds = (one: string): boolean => {
+    if (one.includes(secret) || holdsApiKey(one)) return true
+    for (const chosen of chosenKeys) if (one.includes(chosen)) return true
+    return false
+  }
+  return holds(text) || (text.includes('%') && holds(decoded(text))) || (/^basic /i.test(text) && holds(basicText(text)))
+}
+
+const basicText = (value: string): string => Buffer.from(value.slice('basic '.length), 'base64').toString()
+
 /** The headers without those that hold a key of ours, under whatever name. */
-export function withoutOwnKeys(forward: readonly string[], { isOwnKey }: Caller): readonly string[] {
-  const holdsOurs = (value: string) => isOwnKey(value) || isOwnKey(bearerToken(value) ?? '')
+export function withoutOwnKeys(forward: readonly string[], { holdsOwnKey }: Caller): readonly string[] {
   let kept: string[] | null = null
   for (let i = 1; i < forward.length; i += 2) {
-    if (holdsOurs(forward[i] ?? '')) kept ??= forward.slice(0, i - 1)
+    if (holdsOwnKey(forward[i] ?? '')) kept ??= forward.slice(0, i - 1)
     else kept?.push(forward[i - 1] ?? '', forward[i] ?? '')
   }
   return kept ?? forward
 }
 
-/** No key of ours is shorter: `INIT_*` demands as much. */
-const shortestKey = 32
-
 /** The name of the parameter of a query that holds a key of ours, which would go to the provider and into its logs; else null. */
-export function keyInQuery(search: string, { isOwnKey }: Caller): string | null {
+export function keyInQuery(search: string, { holdsOwnKey }: Caller): string | null {
+  if (search.length < shortestKey) return null
   for (const [name, value] of new URLSearchParams(search)) {
-    if (isOwnKey(value)) return name
-    if (name.length >= shortestKey && isOwnKey(name)) return 'query'
+    if (holdsOwnKey(name)) return 'query'
+    if (holdsOwnKey(value)) return name
   }
-  return null
+  return holdsOwnKey(search) ? 'query' : null
 }
 
-/** The path without the segments that are a key of ours; the same path when there is none. */
-export function withoutKeySegments(path: string, { isOwnKey }: Caller): string {
-  if (path.length <= shortestKey) return path
-  const isKey = (segment: string) => segment.length >= shortestKey && isOwnKey(decoded(segment))
-  const segments = path.split('/')
-  return segments.some(isKey) ? segments.map((segment) => (isKey(segment) ? '[removed]' : segment)).join('/') : path
+/** The path without the segments that hold a key of ours; the same path when there is none. */
+export function withoutKeySegments(path: string, { holdsOwnKey }: Caller): string {
+  if (path.length <= shortestKey || !holdsOwnKey(path)) return path
+  const kept = path.split('/').map((segment) => (holdsOwnKey(segment) ? '[removed]' : segment))
+  // A key that the operator chose may itself hold slashes.
+  return kept.includes('[removed]') ? kept.join('/') : '/[removed]'
 }
 
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
+/** The text with its percent signs read, twice where they are written twice. */
+const decoded = (text: string): string => unescaped(unescaped(text))
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString())

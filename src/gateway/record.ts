@@ -1,13 +1,19 @@
 import { loggedHooks } from './checks/hook-results.ts'
 import type { ExchangeBodies, ExchangeRecord, KeyView, LoggedPrompt, Usage } from './doors.ts'
-import { type CallerHeaders, loggedHeaders, valueText } from './headers.ts'
+import { type CallerHeaders, valueText } from './headers.ts'
 import { type Ending, keepsBodies, type Progress } from './progress.ts'
-import { withoutCredential } from './redact.ts'
+import type { Redaction } from './redact.ts'
 import type { RelayResult } from './relay.ts'
 import { firstByteMs, upstreamMs } from './timing.ts'
 
+export interface RecordFacts {
+  readonly key: KeyView
+  readonly usage: Usage | null
+  readonly redaction: Redaction
+}
+
 /** The log row of an exchange. */
-export function toRecord(progress: Progress, ending: Ending, { key, usage }: { key: KeyView; usage: Usage | null }): ExchangeRecord {
+export function toRecord(progress: Progress, ending: Ending, { key, usage, redaction }: RecordFacts): ExchangeRecord {
   const { exchange } = progress
   return {
     id: exchange.requestId,
@@ -29,21 +35,21 @@ export function toRecord(progress: Progress, ending: Ending, { key, usage }: { k
     metadata: progress.metadata,
     prompt: progress.prompt && toLogged(progress.prompt),
     hooks: loggedHooks(progress.hooks, keepsBodies(progress)),
-    ...asked(progress),
+    ...asked(progress, redaction),
     ...target(progress),
-    ...answered(progress, ending.relayed),
+    ...answered(progress, ending.relayed, redaction),
   }
 }
 
 const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
 
-function asked({ exchange, path, operation, body, headers }: Progress) {
+function asked({ exchange, path, operation, body, headers }: Progress, redaction: Redaction) {
   return {
     method: exchange.req.method ?? 'GET',
-    path: withoutKeys(path),
+    path: redaction.text(withoutKeys(path)),
     operation: operation.name,
     requestBytes: body?.length ?? 0,
-    requestHeaders: { ...loggedHeaders(headers?.forward ?? []), ...saidOfUs(headers) },
+    requestHeaders: { ...redaction.headers(headers?.forward ?? []), ...redaction.headers(saidOfUs(headers)) },
   }
 }
 
@@ -60,11 +66,11 @@ const loggedNames = [
   'debug',
 ]
 
-function saidOfUs(headers: CallerHeaders | null): Readonly<Record<string, string>> {
-  const said: Record<string, string> = {}
+function saidOfUs(headers: CallerHeaders | null): readonly string[] {
+  const said: string[] = []
   for (const name of loggedNames) {
     const value = headers?.service.get(name)
-    if (value !== undefined) said[`x-service-${name}`] = valueText(value)
+    if (value !== undefined) said.push(`x-service-${name}`, valueText(value))
   }
   return said
 }
@@ -78,14 +84,14 @@ function target({ target: resolved, prepared }: Progress) {
   }
 }
 
-function answered(progress: Progress, relayed: RelayResult | null) {
+function answered(progress: Progress, relayed: RelayResult | null, redaction: Redaction) {
   return {
     stream: relayed?.stream ?? false,
     durationMs: rounded(performance.now() - progress.exchange.startedAt),
     upstreamMs: maybeRounded(upstreamMs(progress, relayed)),
     firstByteMs: maybeRounded(firstByteMs(progress, relayed)),
     responseBytes: relayed?.capture.size ?? 0,
-    responseHeaders: loggedHeaders(relayed?.rawHeaders ?? []),
+    responseHeaders: redaction.headers(relayed?.rawHeaders ?? []),
   }
 }
 
@@ -96,8 +102,18 @@ const longestModel = 255
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 const maybeRounded = (ms: number | null): number | null => (ms === null ? null : rounded(ms))
 
-const secretParameter =
-  /(?:^|[-_.])(?:key|sig|signature|token|access[-_]?token|secret|password|pwd|auth|authorization|credential|code|jwt)$|api[-_]?key/i
+/** The names under which queries carry credentials, as other tools list them (OpenTelemetry, Sentry, Datadog), and cloud signatures. */
+const secretParameter = new RegExp(
+  [
+    /token(?!s$|s[-_.])|secret|passw|pass[-_.]?phrase|pwd|credential|signature|bearer|cookie|jwt|saml|csrf|xsrf|assertion/,
+    /authoriz|authentic|hmac|session/,
+    /(?:api|app|access|account|auth|client|consumer|license|master|private|public|shared|sign(?:ing)?|subscription|user)[-_.]?key/,
+    /(?:^|[-_.[])(?:key|sig|sign|signed|sas|sso|pass|pw|pin|otp|totp|mfa|sid|sessid|auth|creds?|code|ticket)\]?$/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
 
 /** A path as it may be logged: some providers take their key in the query. */
 function withoutKeys(path: string): string {
@@ -126,10 +142,14 @@ function isSecret(name: string): boolean {
 }
 
 /** The bodies that the log keeps, each cut at `maxBytes`. */
-export function toBodies(progress: Progress, { relayed }: Ending, maxBytes: number): ExchangeBodies {
+export function toBodies(
+  progress: Progress,
+  { relayed }: Ending,
+  { maxBytes, redaction }: { readonly maxBytes: number; readonly redaction: Redaction },
+): ExchangeBodies {
   if (!keepsBodies(progress)) return noBodies
   const request = progress.body?.bytes ?? null
-  const response = relayed === null || relayed.capture.size === 0 ? null : withoutCredential(relayed, progress)
+  const response = relayed === null || relayed.capture.size === 0 ? null : redaction.answer(relayed)
   return {
     request: cut(request, maxBytes),
     response: cut(response, maxBytes),

@@ -1,36 +1,72 @@
 import { fold } from './encoding.ts'
-import { isCredentialHeader } from './headers.ts'
-import type { Progress } from './progress.ts'
+import { headerValue, isCredentialHeader, loggedHeaders } from './headers.ts'
+import { known, type Progress } from './progress.ts'
 import type { RelayResult } from './relay.ts'
 
 /** A shorter one would be found in texts that do not mean it. */
 const shortestSecret = 8
+const removed = '[removed]'
 
-/**
- * An answer's first bytes for the log, without the credential that was sent for it: some providers repeat a key that they refuse.
- * A compressed answer is looked into, and stays compressed.
- */
-export function withoutCredential({ capture, encoding }: Pick<RelayResult, 'capture' | 'encoding'>, progress: Sent): Buffer {
-  const plain = capture.plain(encoding)
-  const repeated = secretsOf(progress).filter((secret) => plain.includes(secret))
-  if (repeated.length === 0) return capture.head()
-  const text = repeated.reduce(
-    (rest, secret) => rest.replaceAll(Buffer.from(secret).toString('latin1'), '[removed]'),
-    plain.toString('latin1'),
-  )
-  return fold(Buffer.from(text, 'latin1'), encoding)
+/** What the log of an exchange must not show. */
+export interface Redaction {
+  /** A flat list of headers, as the log keeps it. */
+  headers(raw: readonly string[]): Readonly<Record<string, string>>
+  text(text: string): string
+  /** An answer's first bytes: some providers repeat a key that they refuse. A compressed answer is looked into, and stays compressed. */
+  answer(relayed: Pick<RelayResult, 'capture' | 'encoding'>): Buffer
 }
 
-type Sent = Pick<Progress, 'target' | 'prepared'>
+type Sent = Pick<Progress, 'target' | 'prepared' | 'headers' | 'caller'>
 
-function secretsOf({ target, prepared }: Sent): readonly string[] {
-  const secrets = new Set<string>()
-  const add = (secret: string | null | undefined) => {
-    if (typeof secret === 'string' && secret.length >= shortestSecret) secrets.add(secret)
+/** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
+export function redactionOf(progress: Sent): Redaction {
+  const sensitive = sensitiveNames(progress)
+  const secrets = secretsOf(progress, sensitive)
+  const text = (value: string) => secrets.reduce((rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, removed) : rest), value)
+  const { caller } = progress
+  return {
+    text,
+    headers: (raw) =>
+      loggedHeaders(raw, (name, value) => (sensitive?.has(name) || caller?.holdsOwnKey(value) === true ? removed : text(value))),
+    answer({ capture, encoding }) {
+      const plain = secrets.length === 0 ? null : capture.plain(encoding)
+      if (plain === null || !secrets.some((secret) => plain.includes(secret, 'latin1'))) return capture.head()
+      return fold(Buffer.from(text(plain.toString('latin1')), 'latin1'), encoding)
+    },
   }
-  add(target?.credential.key)
-  for (const value of Object.values(target?.customHeaders ?? {})) add(value)
-  const { headers = [] } = prepared?.request ?? {}
-  for (let i = 0; i < headers.length; i += 2) if (isCredentialHeader(headers[i] ?? '')) add(headers[i + 1]?.split(' ').at(-1))
-  return [...secrets]
 }
+
+/** The headers that `x-service-sensitive-headers` names, in lower case. */
+function sensitiveNames({ headers }: Sent): ReadonlySet<string> | null {
+  const named = headers?.service.get('sensitive-headers')
+  return named === undefined ? null : new Set(named.split(',').map((name) => name.trim().toLowerCase()))
+}
+
+/** The secrets of an exchange, as latin1 has their bytes. */
+function secretsOf({ target, prepared, headers }: Sent, sensitive: ReadonlySet<string> | null): readonly string[] {
+  const found = [
+    target?.credential.key,
+    ...Object.values(target?.customHeaders ?? {}),
+    ...sentCredentials(prepared?.request.headers ?? none),
+  ]
+  for (const name of sensitive ?? none) found.push(headerValue(known(headers).forward, name))
+  const secrets = new Set<string>()
+  for (const secret of found) if (typeof secret === 'string' && secret.length >= shortestSecret) secrets.add(latin1(secret))
+  return secrets.size === 0 ? none : [...secrets, ...encoded(secrets)]
+}
+
+/** What stands behind the scheme in the headers that hold credentials. */
+function sentCredentials(sent: readonly string[]): (string | undefined)[] {
+  const found: (string | undefined)[] = []
+  for (let i = 0; i < sent.length; i += 2) if (isCredentialHeader(sent[i] ?? '')) found.push(sent[i + 1]?.split(' ').at(-1))
+  return found
+}
+
+const none: readonly string[] = []
+
+/** As they stand in a URL, where that is another text. */
+const encoded = (secrets: ReadonlySet<string>): readonly string[] =>
+  [...secrets].map(encodeURIComponent).filter((text) => !secrets.has(text))
+
+const beyondAscii = /[\u0080-\uffff]/
+const latin1 = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text)

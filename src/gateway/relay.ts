@@ -5,7 +5,7 @@ import { Capture } from './capture.ts'
 import type { Outcome } from './doors.ts'
 import type { EgressCall, EgressHandler } from './egress/egress.ts'
 import { FrameCutter } from './frames.ts'
-import { answerHeaders, headerValue } from './headers.ts'
+import { answerHeaders, answerTrailers, headerValue } from './headers.ts'
 import type { CallerDialect } from './operation.ts'
 import { inBandError } from './respond.ts'
 
@@ -188,7 +188,7 @@ export class Relay implements EgressHandler, Member {
     if (!this.#begin()) return
     const { res } = this.#options
     const rest = this.#frames?.rest() ?? this.#last
-    if (rawTrailers.length > 0) res.addTrailers(pairs(rawTrailers))
+    if (rawTrailers.length > 0) res.addTrailers(answerTrailers(rawTrailers, this.#options.prefixes))
     this.#settle('complete', null)
     if (rest === null) res.end()
     else res.end(rest)
@@ -269,12 +269,6 @@ export class Relay implements EgressHandler, Member {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#options.res.off('close', this.#onClose)
   }
-}
-
-function pairs(flat: readonly string[]): [string, string][] {
-  const list: [string, string][] = []
-  for (let i = 0; i < flat.length; i += 2) list.push([flat[i] ?? '', flat[i + 1] ?? ''])
-  return list
 }
 
 /** Whether Node may send this answer in chunks, and so with trailers. */

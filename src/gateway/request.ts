@@ -21,8 +21,14 @@ export interface ReadDeps {
   readonly settings: GatewaySettings
 }
 
-/** A slash may come as `%2f`, `\` or `%5c`: some servers take these for one, and would climb out of the base path. */
-const dotSegment = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
+/** A slash and a dot as one server or another reads them: plain, percent-encoded once or more often, in an overlong UTF-8. */
+const slash = String.raw`[/\\]|%(?:25)*(?:2f|5c|c0%(?:25)*af)`
+const dot = String.raw`\.|%(?:25)*(?:2e|c0%(?:25)*ae)`
+/** What some servers cut a segment off at before they look for dots: `/..;a/`. */
+const segmentEnd = String.raw`;|%(?:25)*(?:3b|3f|23|00|09|20)`
+
+/** A segment `.` or `..`, by which a server would climb out of the base path. */
+const dotSegment = new RegExp(`(?:^|${slash})(?:${dot}){1,2}(?:${slash}|${segmentEnd}|$)`, 'i')
 
 /** No TRACE among them: a server that honours it would show the caller the stored credential. */
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
@@ -35,7 +41,7 @@ export function checkRequestLine(progress: Progress): void {
   if (!methods.has(method)) throw new ApiError('method_not_allowed', `${method} is not passed on. These are: ${[...methods].join(', ')}.`)
   if (path === '/' || path === '')
     throw new ApiError('not_found', 'There is nothing at this path. Append the path of a provider endpoint to the base URL.')
-  if ((path.includes('.') || path.includes('%2')) && dotSegment.test(path))
+  if ((path.includes('.') || path.includes('%')) && dotSegment.test(path))
     throw new ApiError('invalid_request', 'The path must not hold the segments "." or "..".', { param: 'path' })
   progress.operation = matchOperation(method, path)
   refuseOwnKey(progress, path)

@@ -139,13 +139,14 @@ const needsKey = (provider: Provider): boolean =>
 /** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */
 function callerCredential(
   { service, keys }: CallerHeaders,
-  { isOwnKey }: Caller,
+  { holdsOwnKey }: Caller,
   { provider, fields: details }: { readonly provider: Provider; readonly fields: Addressing['fields'] },
 ): Credential {
-  const { authorization, 'x-api-key': xApiKey, 'api-key': apiKey, 'x-goog-api-key': googleKey } = keys
+  const { 'x-api-key': xApiKey, 'api-key': apiKey, 'x-goog-api-key': googleKey } = keys
+  const authorization = holdsOwnKey(keys.authorization ?? '') ? undefined : keys.authorization
   const native = provider.auth.kind === 'azure' ? [apiKey] : [googleKey, xApiKey, apiKey]
   const sent = [bearerToken(authorization), otherScheme(authorization), ...native]
-  const key = sent.find((value) => value !== undefined && value !== '' && value !== placeholder && !isOwnKey(value)) ?? null
+  const key = sent.find((value) => value !== undefined && value !== '' && value !== placeholder && !holdsOwnKey(value)) ?? null
   const fields: Record<string, string> = {}
   for (const [name, value] of service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
   return { key, fields: details === noFields ? fields : { ...fields, ...details } }

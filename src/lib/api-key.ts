@@ -18,6 +18,15 @@ export function isApiKey(text: string): boolean {
   return shape.test(text) && checksum(text.slice(prefix.length, -checksumLength)) === text.slice(-checksumLength)
 }
 
+const keyLength = prefix.length + randomLength + checksumLength
+
+/** Whether a key of our making stands somewhere in a text. */
+export function holdsApiKey(text: string): boolean {
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1))
+    if (isApiKey(text.slice(at, at + keyLength))) return true
+  return false
+}
+
 /** What may be shown of a key after its creation, e.g. `gh-...Zx81`. */
 export const keyHint = (secret: string): string => `${secret.startsWith(prefix) ? prefix : ''}...${secret.slice(-4)}`
 

@@ -3,7 +3,6 @@ import { modelOf } from '../body.ts'
 import { headerValue } from '../headers.ts'
 import { modelRequest, modelsNamed } from '../model-access.ts'
 import type { KeyHeader } from '../headers.ts'
-import { bearerToken } from '../identify.ts'
 import { matchOperation, plainPath } from '../operation.ts'
 import { known, type Progress } from '../progress.ts'
 import type { RequestFacts } from './check.ts'
@@ -38,7 +37,7 @@ export function requestFacts(progress: Progress, body = known(progress.body)): R
 
 function callerHeader(progress: Progress, name: string): string | undefined {
   const headers = known(progress.headers)
-  const { isOwnKey } = known(progress.caller)
+  const { holdsOwnKey } = known(progress.caller)
   const value = isKeyHeader(name) ? headers.keys[name] : headerValue(headers.forward, name)
-  return value === undefined || isOwnKey(value) || isOwnKey(bearerToken(value) ?? '') ? undefined : value
+  return value === undefined || holdsOwnKey(value) ? undefined : value
 }

@@ -1,0 +1,190 @@
+import { request } from 'node:http'
+import test from 'ava'
+import { createApiKey } from '../../../src/lib/api-key.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import type { Behaviour } from '../../support/emulator/behaviour.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { send } from '../../support/http.ts'
+
+const chosen = 'a key that the operator chose, of any shape: 100% / his'
+const otherKey = createApiKey()
+const stored = 'sk-stored+of/mine'
+let emulator: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  emulator = await startEmulator()
+  bed = await startGateway({
+    providers: { mine: { customHost: emulator.url, credential: { key: stored, fields: {} } } },
+    settings: { chosenKeys: new Set([chosen]) },
+  })
+})
+test.after.always(async () => {
+  await bed.stop()
+  await emulator.stop()
+})
+
+const mine = { 'x-service-api-key': workspaceKey, 'x-service-provider': '@mine' }
+const own = { 'x-service-api-key': workspaceKey, 'x-service-provider': 'openai', authorization: 'Bearer sk-own-of-the-caller' }
+const emulate = (behaviour: Behaviour) => ({ 'x-emulate': JSON.stringify(behaviour) })
+
+/** One exchange with what the log keeps of it. */
+async function logged(path: string, headers: Readonly<Record<string, string>>) {
+  const log = bed.nextLog()
+  const answer = await send(`${bed.origin}/v1${path}`, { headers })
+  return { answer, ...(await log) }
+}
+
+for (const key of [workspaceKey, otherKey, chosen]) {
+  const places: readonly (readonly [where: string, value: string])[] = [
+    ['behind a name', `key=${key}`],
+    ['in a sentence', `use ${key}, please`],
+    ['percent-encoded', `https://a.test/?k=${encodeURIComponent(key)}&x`],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(`key ${key}`))],
+    ['as a password', `Basic ${Buffer.from(`user:${key}`).toString('base64')}`],
+    ['as a bearer', `bearer ${key}`],
+  ]
+  for (const [where, value] of places) {
+    test.serial(`a key of ours (${key.slice(0, 5)}) goes neither upstream nor into the log: in a header, ${where}`, async (t) => {
+      const host = { ...own, 'x-service-custom-host': emulator.url }
+      const { answer, record } = await logged('/echo', { ...host, 'x-baz': value, 'api-key': value, 'x-fine': 'fine' })
+      t.is(answer.status, 200)
+      t.false(answer.text.includes(value))
+      t.true(answer.text.includes('x-fine'))
+      t.is(record.requestHeaders['x-baz'], '[removed]')
+    })
+  }
+  for (const [where, query] of [
+    ['a value', `q=Bearer%20${encodeURIComponent(key)}`],
+    ['a value that hides it', `a=b%26${encodeURIComponent(key)}`],
+    ['a value, encoded twice', `a=${encodeURIComponent(encodeURIComponent(`x ${key}`))}`],
+    ['a name', `${encodeURIComponent(`x${key}`)}=1`],
+  ] as const) {
+    test.serial(`a key of ours (${key.slice(0, 5)}) is refused in a query: ${where}`, async (t) => {
+      const { answer, record } = await logged(`/echo?${query}`, mine)
+      t.is(answer.status, 400)
+      t.is(record.path, '/echo?[removed]')
+    })
+  }
+  test.serial(`a key of ours (${key.slice(0, 5)}) is refused in a path`, async (t) => {
+    const { answer, record } = await logged(`/echo/x-${encodeURIComponent(key)}-y/z`, mine)
+    t.is(answer.status, 400)
+    t.is(record.path, '/echo/[removed]/z')
+  })
+}
+
+test.serial('a credential that the provider repeats in a header is not logged', async (t) => {
+  const headers = {
+    'x-echo': `Bearer ${stored}`,
+    location: `https://a.test/?key=${encodeURIComponent(stored)}`,
+    'x-fine': 'fine',
+  }
+  const { answer, record } = await logged('/models', { ...mine, ...emulate({ headers }) })
+  t.is(answer.headers['x-echo'], `Bearer ${stored}`)
+  t.is(record.responseHeaders['x-echo'], 'Bearer [removed]')
+  t.is(record.responseHeaders['location'], 'https://a.test/?key=[removed]')
+  t.is(record.responseHeaders['x-fine'], 'fine')
+})
+
+test.serial('a credential of the caller that stands in another header and in the path is not logged', async (t) => {
+  const path = '/models?echo=sk-own-of-the-caller'
+  const { record } = await logged(path, { ...own, 'x-service-custom-host': emulator.url, 'x-again': 'sk-own-of-the-caller' })
+  t.is(record.requestHeaders['x-again'], '[removed]')
+  t.is(record.path, '/models?echo=[removed]')
+})
+
+test.serial('headers that x-service-sensitive-headers names are masked in the log, wherever their values come back', async (t) => {
+  const body = '{"you":"sent a-value-of-mine"}'
+  const sent = { ...mine, 'x-service-sensitive-headers': 'X-Mine, x-theirs', 'x-mine': 'a-value-of-mine', 'x-other': 'other' }
+  const { answer, record, bodies } = await logged('/models', { ...sent, ...emulate({ headers: { 'x-theirs': 'short' }, body }) })
+  t.is(answer.headers['x-theirs'], 'short')
+  t.is(record.requestHeaders['x-mine'], '[removed]')
+  t.is(record.requestHeaders['x-other'], 'other')
+  t.is(record.responseHeaders['x-theirs'], '[removed]')
+  t.is(Buffer.from(bodies.response ?? []).toString(), '{"you":"sent [removed]"}')
+})
+
+const secretNames = `key sig sas bearer pass pwd passphrase password token access_token refreshToken client_secret X-Amz-Signature
+  X-Goog-Credential AWSAccessKeyId subscription-key appkey session sid auth otp pin creds jwt SAMLResponse cookie user[pass] hmac`
+const plainNames = 'model limit after max_tokens tokens monkey sort passage design authors page compass'
+
+const names = (text: string) => text.split(/\s+/)
+
+test.serial('what queries name as a secret is not logged, and nothing else is taken out', async (t) => {
+  const query = [...names(secretNames), ...names(plainNames)].map((name) => `${name}=value`).join('&')
+  const { record } = await logged(`/models?${query}`, mine)
+  const expected = [...names(secretNames).map((name) => `${name}=[removed]`), ...names(plainNames).map((name) => `${name}=value`)]
+  t.is(record.path, `/models?${expected.join('&')}`)
+})
+
+test.serial('trailers pass by the rule of headers', async (t) => {
+  const trailers = {
+    'x-checksum': 'abc',
+    'set-cookie': 'a=forged',
+    'x-service-cache-status': 'forged',
+    'strict-transport-security': 'forged',
+    'www-authenticate': 'forged',
+  }
+  const { answer } = await logged('/models', { ...mine, ...emulate({ chunked: true, trailers }) })
+  t.deepEqual({ ...answer.trailers }, { 'x-checksum': 'abc' })
+})
+
+test.serial('two different credentials in one header are refused, two equal ones are one', async (t) => {
+  for (const [name, one, two] of [
+    ['authorization', `Bearer ${workspaceKey}`, 'Bearer other'],
+    ['authorization', 'Bearer other', `Bearer ${workspaceKey}`],
+    ['x-api-key', workspaceKey, 'other'],
+  ] as const) {
+    const answer = await sendLines([name, one, name, two])
+    t.is(answer.status, 400)
+    t.regex(answer.text, new RegExp(`header ${name} was sent twice`))
+  }
+  t.is((await sendLines(['authorization', `Bearer ${workspaceKey}`, 'Authorization', `Bearer ${workspaceKey}`])).status, 200)
+})
+
+/** Sends headers line by line: other clients join those of one name. */
+function sendLines(lines: readonly string[]): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = ['host', 'x', 'x-service-provider', '@mine', ...lines]
+    const sent = request(`${bed.origin}/v1/models`, { headers, agent: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+const climbing = [
+  '/a/../b',
+  '/a/..',
+  '/a/./b',
+  '/a/%2e%2E/b',
+  '/a/..%2fb',
+  '/a%5c..%5Cb',
+  '/a/..;/b',
+  '/a/..;x=1/b',
+  '/a/%2e%2e%3bx/b',
+  '/a/%252e%252e/b',
+  '/a/%25252e%25252e/b',
+  '/a/..%252fb',
+  '/a/%c0%ae%c0%ae/b',
+  '/a/..%c0%afb',
+  '/a/..%00/b',
+  '/a/..%20/b',
+  '/a/..%23/b',
+  '/a/..%3f/b',
+]
+const standing = ['/a/..b', '/a/b..', '/a/b.c', '/a/.well-known', '/a/...', '/files/x%2fy.json', '/a/100%25', '/a;b/c']
+
+for (const path of climbing)
+  test.serial(`a path that climbs is refused: ${path}`, async (t) => {
+    const answer = await send(`${bed.origin}/v1${path}`, { headers: mine })
+    t.is(answer.status, 400)
+    t.regex(answer.text, /segments/)
+  })
+
+test.serial('a path that only looks like climbing passes', async (t) => {
+  for (const path of standing) t.not((await send(`${bed.origin}/v1${path}`, { headers: mine })).status, 400, path)
+})
