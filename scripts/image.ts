@@ -13,8 +13,8 @@ const work = await mkdtemp(path.join(tmpdir(), 'gatehouse-image-'))
 try {
   const tools = await findTools()
   for (const [what, why] of tools.missing) report.skip(what, why)
-  const release = await checkBuild({ work, tools, report })
-  if (release !== null && tools.runs) await checkContainers({ work, release, report })
+  const built = await checkBuild({ work, tools, report })
+  if (built !== null && tools.runs) await checkContainers({ work, built, report })
 } catch (error) {
   report.fail('the image', error)
 } finally {

@@ -46,7 +46,7 @@ let containers = 0
 export async function unpack(release: string, work: string): Promise<string> {
   const [layout, image] = [path.join(work, 'layout'), path.join(work, 'container')]
   // umoci takes no tag with a colon.
-  await mkdir(layout)
+  await mkdir(layout, { recursive: true })
   await symlink(path.join(release, 'oci/blobs'), path.join(layout, 'blobs'))
   await copyFile(path.join(release, 'oci/oci-layout'), path.join(layout, 'oci-layout'))
   const index = JSON.parse(await readFile(path.join(release, 'oci/index.json'), 'utf8')) as { manifests: object[] }

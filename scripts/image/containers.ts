@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { testDatabase } from '../../test/support/database.ts'
 import { startContainer, unpack, type Container } from './container.ts'
+import type { Built } from './build.ts'
 import type { Report } from './report.ts'
 
 const adminKey = 'gh-an-admin-key-of-the-image-check-00000000000'
@@ -15,10 +16,11 @@ const readyWithinMs = 60_000
 /** A user that the image does not know, as some clusters give each namespace one. */
 const stranger = 1_234_560_000
 
-/** Runs the image of a release as its operators do. */
-export async function checkContainers({ work, release, report }: { work: string; release: string; report: Report }): Promise<void> {
+/** Runs the images as their operators do. */
+export async function checkContainers({ work, built, report }: { work: string; built: Built; report: Report }): Promise<void> {
+  const { release, evaluation } = built
   const version = (await readFile(path.join(release, 'SHA256SUMS'), 'utf8')).match(/([\d.]+)\.lock\.json$/m)?.[1] ?? ''
-  const image = await report.check('the image unpacks', () => unpack(release, work))
+  const image = await report.check('the image unpacks', () => unpack(release, path.join(work, 'release')))
   if (image === null) return
   await report.check('gatehouse is a command of it', async () => {
     const container = await startContainer(image, { args: ['--version'] })
@@ -26,7 +28,21 @@ export async function checkContainers({ work, release, report }: { work: string;
     assert.equal(container.output().trim(), version)
   })
   await report.check('migrate and serve on a PostgreSQL, as uid 10001 and as any user of group 0', () => onDatabase(image, version))
-  await report.check('an evaluation without a database and without any network', () => evaluation(image))
+  await report.check('without DB_HOST it ends with 78, and says in one line what to do', async () => {
+    const container = await startContainer(image, { args: ['serve'] })
+    assert.equal(await container.exit(), 78, container.output())
+    const told = container
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('Gatehouse does not start: '))
+    assert.equal(told.length, 1, container.output())
+    assert.match(told[0] ?? '', /DB_HOST is not set.*-evaluation/)
+  })
+  if (evaluation !== null) await checkEvaluation(await unpack(evaluation, path.join(work, 'trial')), report)
+}
+
+async function checkEvaluation(image: string, report: Report): Promise<void> {
+  await report.check('an evaluation without a database and without any network', () => evaluate(image))
   await report.check('an evaluation as a user without a name is refused with what to do', async () => {
     const container = await startContainer(image, { args: ['serve'], uid: stranger })
     assert.notEqual(await container.exit(), 0)
@@ -95,7 +111,7 @@ async function serves(container: Container, { origin, version }: { origin: strin
 }
 
 /** Asked from inside, because nothing leads in. */
-async function evaluation(image: string): Promise<void> {
+async function evaluate(image: string): Promise<void> {
   const container = await startContainer(image, { args: ['serve'], env: { INIT_ADMIN_API_KEY: adminKey } })
   const ask = (at: string) =>
     container.run(`console.log((await fetch('http://127.0.0.1:8787${at}', { headers: { 'x-service-api-key': '${adminKey}' } })).status)`)

@@ -1,5 +1,12 @@
 /** Why a process must not run here, as programs read it. */
-export type RefusalCode = 'release_too_old' | 'chart_too_old' | 'chart_missing' | 'wrong_key' | 'postgresql_too_old' | 'unknown_level'
+export type RefusalCode =
+  | 'release_too_old'
+  | 'chart_too_old'
+  | 'chart_missing'
+  | 'wrong_key'
+  | 'postgresql_too_old'
+  | 'unknown_level'
+  | 'database_missing'
 
 /** This process must not run on this database or in this deployment, however long one waits; it ends with exit code 78. */
 export class BootRefusal extends Error {

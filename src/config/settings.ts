@@ -31,7 +31,7 @@ export const settings = {
     example: '/var/lib/gatehouse',
   }),
   DB_HOST: optional(databaseHost, {
-    desc: 'The PostgreSQL server (14 or later), or the folder of its unix socket. Unset: an embedded PostgreSQL in `DATA_DIR`, which ignores the other `DB_*` settings but the pool size.',
+    desc: 'The PostgreSQL server (14 or later), or the folder of its unix socket. Unset: an embedded PostgreSQL in `DATA_DIR`, which ignores the other `DB_*` settings but the pool size; a checkout and an evaluation image have one, a released image has none and ends with 78.',
     example: 'db.example.com',
   }),
   DB_PORT: setting(integer(1, 65_535), '5432', { desc: 'The port of PostgreSQL.', example: '5433' }),

@@ -14,6 +14,7 @@ export type FaultCode =
   | 'registry_unreachable'
   | 'signature_missing'
   | 'signature_wrong'
+  | 'sources_changed'
   | 'version_differs'
   | 'version_exists'
 

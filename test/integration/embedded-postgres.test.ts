@@ -6,6 +6,7 @@ import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Client } from 'pg'
 import pino from 'pino'
+import { BootRefusal } from '../../src/app/boot-refusal.ts'
 import { startEmbedded, type EmbeddedDatabase } from '../../src/app/database/embedded.ts'
 import { findBinaries } from '../../src/app/database/embedded/binaries.ts'
 import { waitForExit } from '../../src/app/database/embedded/process.ts'
@@ -150,6 +151,18 @@ test('a file of passwords that cannot be read is named', async (t) => {
 
 test('an unsupported platform is told to set DB_HOST', (t) => {
   t.throws(() => findBinaries('plan9-mips'), { message: /no embedded PostgreSQL for plan9-mips.*Set DB_HOST/ })
+})
+
+test("an image without a PostgreSQL says so in one line, and one with Debian's starts that", async (t) => {
+  const image = await emptyFolder(t)
+  t.throws(() => findBinaries('linux-x64', image), {
+    instanceOf: BootRefusal,
+    message: /^DB_HOST is not set, and this image brings no PostgreSQL: set DB_HOST .* -evaluation$/,
+  })
+  const bin = path.join(image, 'postgres', 'bin')
+  await mkdir(bin, { recursive: true })
+  await writeFile(path.join(bin, 'postgres'), '')
+  t.deepEqual(findBinaries('linux-x64', image), { folder: bin, postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') })
 })
 
 const asSuperuser = (database: EmbeddedDatabase) => ({ ...database, ...database.superuser })

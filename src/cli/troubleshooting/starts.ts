@@ -31,6 +31,10 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     means: 'The version of PostgreSQL is below the range of this release.',
     fix: 'Upgrade PostgreSQL first, then Gatehouse.',
   },
+  database_missing: {
+    means: '`DB_HOST` is not set, and the released image brings no PostgreSQL.',
+    fix: 'Set `DB_HOST` and the other `DB_*` settings. For a trial without a database, run the image whose tag ends with `-evaluation`.',
+  },
   unknown_level: {
     means: '`RELEASE_LEVEL` names a release that there never was.',
     fix: 'Set it to a release, or remove it.',

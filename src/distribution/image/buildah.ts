@@ -1,8 +1,12 @@
 import path from 'node:path'
 import { DistributionFault } from '../fault.ts'
 import { argumentsOf, baseName, secondsOf, type ImageBuild } from './builder.ts'
+import { filesOfLayer } from '../oci/image-files.ts'
+import { openImage } from '../release/image.ts'
+import type { TarInput } from '../tar/write.ts'
 import { runs, runStep, type Step } from './run.ts'
 import { warmCache } from './npm-cache.ts'
+import { writeImage } from './write-image.ts'
 
 /** Whether this machine can build with buildah. */
 export const hasBuildah = (): Promise<boolean> => runs('buildah', '--version')
@@ -24,10 +28,33 @@ export async function buildWithBuildah(build: ImageBuild): Promise<string> {
   const command = ['buildah', ...storage, ...budArguments(build, { seconds, cache })] as const
   await budOffline(build, { command, cache })
 
-  onStep('image: writing the layout')
-  const layout = path.join(work, 'image')
-  await buildah('writing the image', 'push', '--quiet', '--format', 'oci', 'gatehouse', `oci:${layout}:image`)
-  return layout
+  onStep('image: reading what was built')
+  const layout = path.join(work, 'built')
+  await buildah('reading the image', 'push', '--quiet', '--format', 'oci', 'gatehouse', `oci:${layout}:image`)
+  const members = await lastLayer(layout)
+  return writeImage(build, () => members)
+}
+
+/** What the Dockerfile adds to its base, in the order of a folder's members. */
+async function lastLayer(layout: string): Promise<readonly TarInput[]> {
+  const image = await openImage(layout)
+  const members: TarInput[] = []
+  for (const layer of image.platforms[0]?.layers.slice(-1) ?? []) {
+    for await (const { path: name, type, mode, size, target, read } of filesOfLayer(layer, image.blobs)) {
+      if (type === 'other') throw new DistributionFault('build_failed', `the image has /${name}, which is no file, folder or link`)
+      const bytes = type === 'file' ? await read() : Buffer.alloc(0)
+      members.push({ path: name, type, mode, target, size, content: () => [bytes] })
+    }
+  }
+  await image.close()
+  return members.toSorted((one, other) => comparePaths(one.path.split('/'), other.path.split('/')))
+}
+
+/** A folder before what is in it, names by their characters. */
+function comparePaths(one: readonly string[], other: readonly string[]): number {
+  const at = one.findIndex((part, index) => part !== other[index])
+  if (at === -1) return one.length - other.length
+  return other[at] !== undefined && (one[at] ?? '') < other[at] ? -1 : 1
 }
 
 function budArguments(build: ImageBuild, { seconds, cache }: { seconds: string; cache: string }): readonly string[] {

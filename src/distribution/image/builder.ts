@@ -11,6 +11,8 @@ export interface ImageBuild {
   readonly created: string
   /** The commit, or `unknown`. */
   readonly revision: string
+  /** The major version of the PostgreSQL that the base has for an evaluation; null: a release has none. */
+  readonly postgres: string | null
   /** Told of each step. */
   readonly onStep: (text: string) => void
 }
@@ -21,10 +23,11 @@ export const secondsOf = (created: string): number => Date.parse(created) / 1000
 /** The base's name in labels and logs. */
 export const baseName = 'localhost/gatehouse-base'
 
-/** The build arguments that end up in the image. */
-export const argumentsOf = ({ release, created, revision }: ImageBuild): Readonly<Record<string, string>> => ({
+/** The arguments of the build. */
+export const argumentsOf = ({ release, created, revision, postgres }: ImageBuild): Readonly<Record<string, string>> => ({
   RELEASE: release,
   CREATED: created,
   REVISION: revision,
   BASE: baseName,
+  EMBEDDED_POSTGRES: postgres ?? 'no',
 })

@@ -1,18 +1,14 @@
-import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+import { readdir, readlink, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { Readable } from 'node:stream'
-import { createGzip } from 'node:zlib'
-import { readFileChunks, type Chunks, fingerprint } from '../bytes.ts'
-import { mediaTypes } from '../oci/documents.ts'
-import { createLayout } from '../oci/layout.ts'
-import { writeTar, type TarInput } from '../tar/write.ts'
-import { argumentsOf, secondsOf, type ImageBuild } from './builder.ts'
-import { settingsOfDockerfile } from './dockerfile.ts'
+import { readFileChunks } from '../bytes.ts'
+import type { TarInput } from '../tar/write.ts'
+import { argumentsOf, type ImageBuild } from './builder.ts'
 import { runStep } from './run.ts'
+import { writeImage } from './write-image.ts'
 
-/** Builds the same image with Node and npm alone, where there is no buildah. Gives the folder of an OCI layout. */
+/** Builds the image with Node and npm alone. Gives the folder of an OCI layout. */
 export async function buildWithNode(build: ImageBuild): Promise<string> {
-  const { root, work, base, created, onStep } = build
+  const { root, work, base, onStep } = build
   const [app, stage] = [path.join(work, 'app'), path.join(work, 'stage')]
   const script = (name: string) => path.join(root, 'docker', name)
   onStep('image: installing the packages and compiling')
@@ -22,32 +18,9 @@ export async function buildWithNode(build: ImageBuild): Promise<string> {
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
   const compile = ['node', compiler, '-p', path.join(root, 'tsconfig.build.json'), '--outDir', path.join(app, 'dist')] as const
   await runStep({ title: 'compiling', command: compile, cwd: root })
-  await runStep({ title: 'laying out the files', command: ['node', script('stage.mjs'), app, stage, path.join(base, 'passwd')] })
-
-  onStep('image: writing the layers')
-  const folder = path.join(work, 'image')
-  const layout = await createLayout(folder)
-  const seconds = secondsOf(created)
-  const archives = ['debian', 'node'].map((name) => () => readFileChunks(path.join(base, `${name}.tar`)))
-  const contents: readonly (() => Chunks)[] = [...archives, () => writeTar(filesOf(stage, ''), seconds)]
-  const layers = []
-  const diffIds = []
-  for (const content of contents) {
-    diffIds.push(`sha256:${(await fingerprint(content())).sha256}`)
-    layers.push(await layout.add(mediaTypes.layer, Readable.from(content(), { objectMode: false }).pipe(createGzip({ level: 6 }))))
-  }
-  const settings = settingsOfDockerfile(await readFile(path.join(root, 'docker/Dockerfile'), 'utf8'), argumentsOf(build))
-  const config = await layout.addJson(mediaTypes.config, {
-    created,
-    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
-    os: 'linux',
-    config: { ...settings, Env: ['PATH=/usr/local/bin:/usr/bin:/bin', ...settings.Env] },
-    rootfs: { type: 'layers', diff_ids: diffIds },
-    history: contents.map(() => ({ created, created_by: 'gatehouse release build' })),
-  })
-  const manifest = await layout.addJson(mediaTypes.manifest, { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers })
-  await layout.finish([{ reference: 'gatehouse:image', descriptor: manifest }])
-  return folder
+  const lay = ['node', script('stage.mjs'), app, stage, path.join(base, 'passwd')] as const
+  await runStep({ title: 'laying out the files', command: lay, variables: argumentsOf(build) })
+  return writeImage(build, () => filesOf(stage, ''))
 }
 
 /** The members of a folder, sorted, so that the archive does not depend on the disk. */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { Lock } from '../../release/record.ts'
 import { readFileChunks, writeFileChunks, type Chunks } from '../bytes.ts'
 import { DistributionFault } from '../fault.ts'
+import { debianUrl, type BasePackage, type Variant } from '../image/base.ts'
 import { secondsOf } from '../image/builder.ts'
 import { createLayout, type LayoutWriter } from '../oci/layout.ts'
 import { createSbom } from '../sbom/sbom.ts'
@@ -11,8 +12,9 @@ import { addChart, packageChart, readChart } from './chart.ts'
 import { cliArchive } from './cli-archive.ts'
 import { writeSums } from './folder.ts'
 import type { SourceImage } from './image.ts'
-import { releaseFiles, repositories } from './names.ts'
-import { provenanceOf } from './provenance.ts'
+import { imageTag, releaseFiles, repositories } from './names.ts'
+import { provenanceOf, type Named } from './provenance.ts'
+import type { Revision } from './revision.ts'
 
 /** How the image was built; `given`: elsewhere. */
 export type Builder = 'buildah' | 'given' | 'node'
@@ -24,8 +26,10 @@ export interface Parts {
   readonly version: string
   /** ISO 8601. */
   readonly created: string
-  /** The commit, or `unknown`. */
-  readonly revision: string
+  readonly revision: Revision
+  readonly variant: Variant
+  /** The Debian packages that went into the image, as far as we know. */
+  readonly packages: readonly BasePackage[]
   readonly image: SourceImage
   readonly builder: Builder
   /** The version that the chart must have. */
@@ -43,12 +47,12 @@ interface Draft {
 
 /** Fills the folder of a release from an image that was built. Gives its lock. */
 export async function assemble(folder: string, parts: Parts): Promise<Lock> {
-  const { version, image, builder, onStep } = parts
+  const { version, variant, image, builder, revision, onStep } = parts
   const sources = await parts.sources()
   const draft = createDraft(folder)
   const layout = await createLayout(path.join(folder, releaseFiles.layout))
   await layout.copy(image.descriptors, image.blobs)
-  const name = `${repositories.image}:${version}`
+  const name = `${repositories.image}:${imageTag(version, variant)}`
   draft.digests.set(name, image.descriptor.digest)
 
   onStep('chart: packaging')
@@ -58,7 +62,8 @@ export async function assemble(folder: string, parts: Parts): Promise<Lock> {
   onStep('software bill of materials, command line, provenance')
   await describeImage(parts, draft)
   const subjects = [...draft.digests].map(([subject, digest]) => ({ name: subject, digest: { sha256: digest.slice('sha256:'.length) } }))
-  await draft.write(releaseFiles.provenance, jsonOf(provenanceOf({ version, builder, subjects, materials: await materialsOf(parts) })))
+  const provenance = provenanceOf({ version, builder, variant, dirty: revision.dirty, subjects, materials: await materialsOf(parts) })
+  await draft.write(releaseFiles.provenance, jsonOf(provenance))
   const lock = { version, ...sources, images: [name], digests: Object.fromEntries(draft.digests) }
   await draft.write(releaseFiles.lock(version), jsonOf(lock))
   await writeSums(folder)
@@ -107,10 +112,11 @@ async function describeImage({ version, created, image }: Parts, draft: Draft): 
   await draft.write(releaseFiles.cli(version), cliArchive(first, image.blobs, { version, seconds: secondsOf(created) }))
 }
 
-async function materialsOf({ root, revision }: Parts) {
+async function materialsOf({ root, revision, packages }: Parts): Promise<readonly Named[]> {
   const lock = await readFile(path.join(root, 'package-lock.json'))
   return [
-    ...(revision === 'unknown' ? [] : [{ name: 'source', digest: { gitCommit: revision } }]),
+    ...(revision.commit === null ? [] : [{ name: 'source', digest: { gitCommit: revision.commit } }]),
     { name: 'package-lock.json', digest: { sha256: createHash('sha256').update(lock).digest('hex') } },
+    ...packages.map((entry) => ({ name: entry.file, uri: debianUrl(entry), digest: { sha256: entry.sha256 } })),
   ]
 }

@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Lock } from '../../release/record.ts'
 import { DistributionFault } from '../fault.ts'
-import { buildWithBuildah, hasBuildah } from '../image/buildah.ts'
+import { makeBase, openBase, type BasePackage, type Variant } from '../image/base.ts'
+import { buildWithBuildah } from '../image/buildah.ts'
 import { buildWithNode } from '../image/node-builder.ts'
-import { runStep } from '../image/run.ts'
 import { assemble, type Builder } from './assemble.ts'
 import { checkVersion, openImage } from './image.ts'
+import { readRevision } from './revision.ts'
 
 export interface ReleaseBuild {
   /** The checkout. */
@@ -21,10 +21,14 @@ export interface ReleaseBuild {
   readonly sources: () => Promise<Pick<Lock, 'migrations' | 'record'>>
   /** The layout or archive of an image that was built elsewhere; null: build one. */
   readonly image: string | null
-  /** Null: buildah where there is one. */
-  readonly builder: 'buildah' | 'node' | null
+  readonly builder: 'buildah' | 'node'
+  readonly variant: Variant
   /** The folder that docker/base.sh made; null: make one. */
   readonly base: string | null
+  /** The list of Debian packages; null: that of the checkout. */
+  readonly packages: string | null
+  /** Whether changes that no commit holds may be built; the release then says so. */
+  readonly allowDirty: boolean
   /** The version that the chart must have. */
   readonly chart: string
   /** Told of each step. */
@@ -44,13 +48,14 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
   await refuseTaken(folder)
   const work = `${folder}.work-${process.pid}`
   const staged = path.join(work, 'release')
+  const revision = await readRevision(build.root, build)
   await mkdir(staged, { recursive: true })
   try {
-    const { builder, place } = await obtainImage(build, work)
+    const { builder, place, packages } = await obtainImage(build, { work, revision: revision.label })
     const image = await openImage(place)
     try {
       checkVersion(image, build.version)
-      const lock = await assemble(staged, { ...build, image, builder, created: createdAt(build), revision: await revisionOf(build.root) })
+      const lock = await assemble(staged, { ...build, image, builder, packages, created: createdAt(build), revision })
       await refuseTaken(folder)
       // Takes the place of an empty folder, and of nothing else.
       await rename(staged, folder)
@@ -72,27 +77,25 @@ async function refuseTaken(folder: string): Promise<void> {
     throw new DistributionFault('version_exists', `${folder} is not empty: a release is built into a new folder`)
 }
 
-async function obtainImage(build: ReleaseBuild, work: string): Promise<{ builder: Builder; place: string }> {
-  if (build.image !== null) return { builder: 'given', place: build.image }
-  const { root, version: release, onStep } = build
-  const builder = build.builder ?? ((await hasBuildah()) ? 'buildah' : 'node')
-  const base = build.base ?? path.join(work, 'base')
+interface Obtained {
+  readonly builder: Builder
+  readonly place: string
+  /** The Debian packages of the image, as far as we know. */
+  readonly packages: readonly BasePackage[]
+}
+
+async function obtainImage(build: ReleaseBuild, { work, revision }: { work: string; revision: string }): Promise<Obtained> {
+  if (build.image !== null) return { builder: 'given', place: build.image, packages: [] }
+  const { root, version: release, builder, variant, onStep } = build
+  const options = { root, variant, lock: build.packages }
+  const folder = build.base ?? path.join(work, 'base')
   if (build.base === null) {
     onStep('base: Debian packages and npm packages')
-    await runStep({ title: 'the base', command: ['sh', path.join(root, 'docker/base.sh'), base] })
+    await makeBase(folder, options)
   }
-  for (const name of ['debian.tar', 'node.tar', 'passwd'])
-    if (!existsSync(path.join(base, name)))
-      throw new DistributionFault('file_missing', `there is no ${path.join(base, name)}: name the folder that docker/base.sh made`)
-  const input = { root, work, base, release, created: createdAt(build), revision: await revisionOf(root), onStep }
-  return { builder, place: await (builder === 'buildah' ? buildWithBuildah : buildWithNode)(input) }
+  const { packages, postgres } = await openBase(folder, options)
+  const input = { root, work, base: folder, release, created: createdAt(build), revision, postgres, onStep }
+  return { builder, packages, place: await (builder === 'buildah' ? buildWithBuildah : buildWithNode)(input) }
 }
 
 const createdAt = ({ date }: ReleaseBuild) => `${date}T00:00:00Z`
-
-/** The commit of a checkout without changes. */
-async function revisionOf(root: string): Promise<string> {
-  const git = (...args: string[]) => runStep({ title: 'the revision', command: ['git', '-C', root, ...args] }).catch(() => null)
-  const [commit, changes] = await Promise.all([git('rev-parse', 'HEAD'), git('status', '--porcelain')])
-  return commit === null || changes !== '' ? 'unknown' : commit.trim()
-}

