@@ -58,3 +58,10 @@ function forwarded(req: IncomingMessage): readonly string[] {
 
 /** `::ffff:10.0.0.1` is `10.0.0.1`. */
 const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address)
+
+/** The address itself; of IPv6 the network of 64 bits, which one customer has for himself. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address
+  const parts = ipaddr.IPv6.parse(address).parts.slice(0, 4)
+  return `${parts.map((part) => part.toString(16)).join(':')}::/64`
+}

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { createTokens, type Tokens } from '../gateway/auth/tokens.ts'
+import { limitFailedCredentials, type FailedCredentials } from '../gateway/failed-credentials.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'
 import { openAccessLog } from './access-log.ts'
 import { refusalRecorder, type RecordRefusal } from './audit/refused-tokens.ts'
+import { networkOf } from './client-address.ts'
 import type { Config } from '../config/config.ts'
 import { servingName } from './database/serving.ts'
 import type { Deps } from './deps.ts'
@@ -32,8 +34,9 @@ export interface PlanesOptions {
 /** Opens the snapshot, which the control plane uses too, and, in the role `gateway`, the journal and the gateway on top. */
 export function openPlanes(options: PlanesOptions): Planes {
   const { deps, foundation } = options
-  const snapshot = openSnapshot(options)
-  const callers = { tokens: openTokens(deps, snapshot), recordRefusal: refusalRecorder(deps) }
+  const failures = openFailures(deps)
+  const snapshot = openSnapshot(options, failures)
+  const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
   if (!deps.config.roles.has('gateway')) return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => snapshot.stop() }
   const { config } = deps
   const directory = join(config.dataDir, 'journal')
@@ -62,21 +65,42 @@ export function openPlanes(options: PlanesOptions): Planes {
   }
 }
 
-function openSnapshot({ deps, foundation, features }: PlanesOptions): LiveSnapshot {
+/** Told in the log so often, whatever strangers do. */
+const quietMs = 10_000
+
+function openFailures({ config, log, metrics }: Deps): FailedCredentials {
+  let toldAt = -Infinity
+  const failures = limitFailedCredentials({
+    perMinute: Math.ceil(config.failedCredentialsPerMinute / config.workers),
+    networkOf,
+    now: () => performance.now(),
+    onSpent(address) {
+      if (performance.now() - toldAt < quietMs) return
+      toldAt = performance.now()
+      log.warn({ client_ip: address }, 'an address shows many credentials that are not good; unknown ones from it are answered 429')
+    },
+  })
+  metrics.measure('gateway_failed_credential_addresses', () => failures.size())
+  return failures
+}
+
+function openSnapshot({ deps, foundation, features }: PlanesOptions, failures: FailedCredentials): LiveSnapshot {
   const loadCredential = features.find((feature) => feature.loadCredential !== undefined)?.loadCredential
   return createSnapshot({
     client: foundation.connection.runtime,
     vault: deps.vault,
     log: deps.log,
     sessionName: servingName(deps.config.version),
+    spent: (address) => failures.spent(address),
     maxStaleMs: deps.config.cacheMaxStaleMs,
     loadCredential: loadCredential ?? (() => Promise.reject(new Error('No feature says how credentials are opened.'))),
   })
 }
 
-function openTokens({ config, egress, clock, level }: Deps, snapshot: LiveSnapshot): Tokens {
+function openTokens({ config, egress, clock, level }: Deps, { snapshot, failures }: Pick<Doors, 'snapshot' | 'failures'>): Tokens {
   return createTokens({
     snapshot,
+    spent: (address) => failures.spent(address),
     egress,
     now: () => clock.now(),
     prefixes: ['service', ...config.headerAliases],
@@ -90,15 +114,17 @@ interface Doors {
   readonly snapshot: LiveSnapshot
   readonly journal: OpenJournal
   readonly tokens: Tokens
+  readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
 }
 
-function openGateway(options: PlanesOptions, { snapshot, journal, tokens, recordRefusal }: Doors): Gateway {
+function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failures, recordRefusal }: Doors): Gateway {
   const { deps, loggers } = options
   const lines = openAccessLog(loggers.access)
   const gateway = createGateway({
     snapshot,
     tokens,
+    failures,
     ledger: unlimitedLedger,
     journal: lines.journal(journal),
     egress: deps.egress,

@@ -69,6 +69,7 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     encryptionKey: values.ENCRYPTION_KEY ?? null,
     encryptionKeyPrevious: values.ENCRYPTION_KEY_PREVIOUS ?? null,
     trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
+    failedCredentialsPerMinute: values.FAILED_CREDENTIALS_PER_MINUTE,
     headerAliases: values.HEADER_ALIASES,
     init: initOf(values),
     mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),

@@ -74,6 +74,10 @@ export const settings = {
     desc: 'The hosts that a request may be sent to although they are private: names, `*.suffix`, addresses, CIDRs, each for every port or with one (`10.1.0.7:5432` also opens a port that is refused elsewhere).',
     example: 'ollama.internal:11434, *.svc.cluster.local, 10.1.0.0/16',
   }),
+  FAILED_CREDENTIALS_PER_MINUTE: setting(integer(0, 1_000_000), '60', {
+    desc: 'How many API keys, tokens and invitations that are not good one address may show in a minute (of IPv6 one network of 64 bits), before unknown ones from it are answered 429 unread. Keys that are good are never counted or refused. Behind a proxy give `TRUSTED_PROXIES`, else all clients are one address. `0`: no limit.',
+    example: '600',
+  }),
   HEADER_ALIASES: setting(list(headerAlias), '', {
     desc: 'Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`, and answers use the prefix of the caller.',
     example: 'portkey',

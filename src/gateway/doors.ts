@@ -114,8 +114,11 @@ export interface ModelRules {
  * `sealed` when the encryption key is missing or wrong.
  */
 export interface Snapshot {
-  /** The key with this secret; null when there is none, or it is archived. */
-  key(secret: string): MaybePromise<KeyView | null>
+  /**
+   * The key with this secret; null when there is none, or it is archived, or when nobody knows it and the address that shows it may not
+   * ask for more (absent: somebody asks who was let in).
+   */
+  key(secret: string, address?: string): MaybePromise<KeyView | null>
   /** The provider or virtual key with this slug, as the given workspace (or, for an admin key, organisation) sees it. */
   provider(scope: ProviderScope, slug: string): MaybePromise<ProviderView | null>
   /** The config with this slug or id, as the given workspace sees it. */
@@ -128,8 +131,8 @@ export interface Snapshot {
 
 /** The part of the Snapshot that callers with a token need. Found and refused as the rest of it. */
 export interface TokenDoor {
-  /** The issuer of the organisation with this id; null when there is no such organisation. */
-  tokenIssuer(organisationId: string): MaybePromise<TokenIssuer | null>
+  /** The issuer of the organisation with this id; null when there is no such organisation, or as with unknown keys. */
+  tokenIssuer(organisationId: string, address?: string): MaybePromise<TokenIssuer | null>
   /** For tokens that were verified: the workspace with this slug or id, and its user with this e-mail address; null without such a workspace. */
   tokenHolder(
     organisationId: string,

@@ -6,6 +6,7 @@ import { noteRefusal } from './auth/token-refusals.ts'
 import type { Tokens } from './auth/tokens.ts'
 import { tokenFault } from './auth/verify-token.ts'
 import type { KeyView, Snapshot } from './doors.ts'
+import type { FailedCredentials } from './failed-credentials.ts'
 import type { CallerHeaders, KeyHeader } from './headers.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
@@ -24,6 +25,9 @@ export interface IdentifyDeps {
   readonly metrics: GatewayMetrics
   /** Absent: API keys are all that is known. */
   readonly tokens?: Tokens | undefined
+  readonly failures: FailedCredentials
+  /** Of the client. */
+  readonly address: string
   /** Keys that the operator chose, which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }
@@ -50,7 +54,8 @@ export interface FoundKey {
 
 /**
  * Finds the caller's key, on either plane: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else
- * `api-key`. A JSON Web Token of an organisation's issuer stands for a key in each of them. Throws `unauthorized` or `expired_key`.
+ * `api-key`. A JSON Web Token of an organisation's issuer stands for a key in each of them. Throws `unauthorized`,
+ * `expired_key`, or `rate_limited` for an address that has shown too many that are not good.
  */
 export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<FoundKey> {
   const own = present(headers.service.get('api-key'))
@@ -95,7 +100,7 @@ function tryNext(search: Search, index: number, refused: ApiError | null): Maybe
   if (deps.tokens?.isToken(secret) === true) return tryToken(search, index, deps.tokens)
   const settle = (key: KeyView | null): MaybePromise<FoundKey> =>
     key === null ? tryNext(search, index + 1, refused) : { key: unexpired(key, deps.metrics), secret }
-  const found = deps.snapshot.key(secret)
+  const found = deps.snapshot.key(secret, deps.address)
   return found instanceof Promise ? found.then(settle) : settle(found)
 }
 
@@ -107,16 +112,19 @@ function tryToken(search: Search, index: number, tokens: Tokens): MaybePromise<F
     return tryNext(search, index + 1, error)
   }
   try {
-    const found = tokens.caller(secret)
+    const found = tokens.caller(secret, search.deps.address)
     return found instanceof Promise ? found.then((key) => ({ key, secret }), goOn) : { key: found, secret }
   } catch (error) {
     return goOn(error)
   }
 }
 
-function nothingFound({ metrics }: FindDeps, refused: ApiError | null): ApiError {
-  metrics.authFailure(refused === null ? 'unknown' : 'token')
-  return refused ?? new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
+function nothingFound({ metrics, failures, address }: FindDeps, refused: ApiError | null): ApiError {
+  const limited = failures.failed(address)
+  metrics.authFailure(limited !== null ? 'limited' : refused === null ? 'unknown' : 'token')
+  return (
+    limited ?? refused ?? new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
+  )
 }
 
 function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {

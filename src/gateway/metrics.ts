@@ -23,5 +23,5 @@ export interface GatewayMetrics {
   record(observation: Observation): void
   /** One run of one check of a guardrail. */
   checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
-  authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token'): void
+  authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite'): void
 }

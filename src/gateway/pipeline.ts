@@ -10,6 +10,7 @@ import type { Journal, Ledger, Snapshot } from './doors.ts'
 import type { Egress, EgressHandler } from './egress/egress.ts'
 import type { Exchange } from './exchange.ts'
 import { explainPath } from './explain-path.ts'
+import type { FailedCredentials } from './failed-credentials.ts'
 import { finish } from './finish.ts'
 import { headerValue, sortHeaders } from './headers.ts'
 import { forwardedHeaders } from './forward.ts'
@@ -29,6 +30,7 @@ export interface PipelineDeps {
   readonly snapshot: Snapshot
   /** Absent: API keys are all that is known. */
   readonly tokens?: Tokens
+  readonly failures: FailedCredentials
   readonly ledger: Ledger
   readonly journal: Journal
   readonly egress: Egress
@@ -68,7 +70,7 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
   const { exchange } = progress
   const headers = (progress.headers = sortHeaders(exchange.req.rawHeaders, deps.prefixes))
   progress.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent'))
-  const caller = identify(headers, { ...deps, chosenKeys: deps.settings.chosenKeys })
+  const caller = identify(headers, { ...deps, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
   progress.caller = caller instanceof Promise ? await caller : caller
   progress.metadata = readMetadata(headers, progress.caller.key.metadata)
 }

@@ -86,6 +86,7 @@ export function testConfig(database: TestDatabase, env: Readonly<Record<string, 
     INIT_ADMIN_API_KEY: adminKey,
     INIT_WORKSPACE_API_KEY: workspaceKey,
     DRAIN_DELAY: '0',
+    FAILED_CREDENTIALS_PER_MINUTE: '0',
     ...env,
   }
   return { ...loadConfig(settings), database: database.config }

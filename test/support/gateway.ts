@@ -8,6 +8,7 @@ import { gatewayConfig, type GatewayConfig } from '../../src/gateway/config/conf
 import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/doors.ts'
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
+import { limitFailedCredentials } from '../../src/gateway/failed-credentials.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { Observation } from '../../src/gateway/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
@@ -125,6 +126,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
       guardrail: (_, slug) => guardrails.get(slug) ?? null,
     },
+    failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
     ledger: { reserve: () => ({ settle() {} }) },
     journal: {
       maxBodyBytes: 64 * 1024,

@@ -138,6 +138,7 @@ export function environment(database: DatabaseConfig): Record<string, string> {
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
     HEADER_ALIASES: 'portkey',
     DRAIN_DELAY: '0',
+    FAILED_CREDENTIALS_PER_MINUTE: '0',
   }
 }
 

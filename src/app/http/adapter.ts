@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import { ApiError } from '../../lib/errors.ts'
 import type { Actor, Route } from '../route.ts'
 import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
 import { bodyReader } from './body.ts'
@@ -39,14 +39,20 @@ export function routeAdapter(frame: Frame): (route: Route) => Middleware {
   }
 }
 
+interface Identifying {
+  readonly running: Running
+  readonly input: Request['input']
+}
+
 async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const { route, frame } = adapted
   ctx.state.access.route = route.path
   const running = demandRunning(frame)
   const { deps } = running
+  if (route.identify !== undefined) demandPatience(adapted, ctx, running)
   const known = route.identify === undefined ? await entitled(ctx, adapted, running) : null
   const parsed = await parse(ctx, adapted)
-  const actor = known ?? (await identified(deps, route, parsed.input))
+  const actor = known ?? (await identified(ctx, adapted, { running, input: parsed.input }))
   noteCaller(ctx, actor)
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
@@ -65,9 +71,10 @@ const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
 
 /** Whose key this is; refused before anything of the request is read when it lacks the scope. */
 async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, running: Running): Promise<Actor> {
-  const { snapshot, tokens, deps, recordRefusal } = running
+  const { deps, recordRefusal } = running
   try {
-    const key = await authenticate(ctx.req.rawHeaders, prefixes, { snapshot, tokens, metrics: deps.metrics })
+    const address = frame.clientAddress(ctx.req)
+    const key = await authenticate(ctx.req.rawHeaders, prefixes, { ...running, metrics: deps.metrics, address })
     const actor = toActor(key)
     noteCaller(ctx, actor)
     demandPermission(key, route)
@@ -78,10 +85,28 @@ async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, runni
   }
 }
 
-async function identified(deps: Deps, route: Route, input: Request['input']): Promise<Actor> {
-  const actor = await route.identify?.(input, deps)
-  if (actor === undefined) throw new Error(`nobody says who calls ${route.path}`)
-  return actor
+/** Whom the request itself names, by a secret in it. */
+async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Identifying): Promise<Actor> {
+  try {
+    const actor = await route.identify?.(input, running.deps)
+    if (actor !== undefined) return actor
+  } catch (error) {
+    throw error instanceof ApiError && error.status === 401 ? failed(running, frame.clientAddress(ctx.req), error) : error
+  }
+  throw new Error(`nobody says who calls ${route.path}`)
+}
+
+/** Before anything of the request is read. */
+function demandPatience({ frame }: Adapted, ctx: Context, running: Running): void {
+  const address = frame.clientAddress(ctx.req)
+  if (running.failures.spent(address)) throw failed(running, address, null)
+}
+
+/** Counts a secret that was not good. */
+function failed({ failures, deps }: Running, address: string, error: ApiError | null): unknown {
+  const limited = failures.failed(address)
+  deps.metrics.authFailure(limited === null ? 'invite' : 'limited')
+  return limited ?? error
 }
 
 function noteCaller({ state }: Context, actor: Actor): void {

@@ -10,7 +10,7 @@ import type { Running } from './frame.ts'
 export async function authenticate(
   rawHeaders: readonly string[],
   prefixes: readonly string[],
-  deps: Pick<IdentifyDeps, 'snapshot' | 'metrics' | 'tokens'>,
+  deps: Omit<IdentifyDeps, 'chosenKeys'>,
 ): Promise<KeyView> {
   const { key } = await findKey(sortHeaders(rawHeaders, prefixes), deps)
   return key

@@ -29,9 +29,15 @@ const controlCodes: Readonly<Partial<Record<ErrorCode, ErrorCode>>> = {
 /** The error of a control-plane route, under the control plane's code for it. */
 function inOwnCodes(ctx: Context, error: ApiError): ApiError {
   const code = ctx.state.access.route === undefined ? undefined : controlCodes[error.code]
-  return code === undefined
-    ? error
-    : new ApiError(code, error.message, { ...(error.param !== null && { param: error.param }), cause: error.cause })
+  if (code === undefined) return error
+  const { message, param, retryAfter, details, beside, cause } = error
+  return new ApiError(code, message, {
+    details,
+    beside,
+    cause,
+    ...(param !== null && { param }),
+    ...(retryAfter !== null && { retryAfter }),
+  })
 }
 
 /** Writes an error as the answer. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import type { Tokens } from '../../gateway/auth/tokens.ts'
+import type { FailedCredentials } from '../../gateway/failed-credentials.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { RecordRefusal } from '../audit/refused-tokens.ts'
 import type { Deps } from '../deps.ts'
@@ -40,6 +41,7 @@ export interface Running {
   readonly deps: Deps
   readonly snapshot: LiveSnapshot
   readonly tokens: Tokens
+  readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
   /** Null when this process has not the role `gateway`. */
   readonly gateway: Gateway | null

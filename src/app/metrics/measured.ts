@@ -16,6 +16,7 @@ const measured = {
   gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
+  gateway_failed_credential_addresses: { help: 'Addresses whose failed credentials are remembered.', labelNames: [] },
   gateway_migrations_pending: { help: 'Migrations of this build that the database lacks.', labelNames: [], aggregator: 'max' },
   gateway_backfills_pending: { help: 'Backfills of this build that are not done.', labelNames: [], aggregator: 'max' },
   gateway_sealed: {

@@ -11,6 +11,7 @@ import { type Caches, forgetAll, forgetChanged, loading, openCaches } from './ca
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { readConfig } from './config-views.ts'
 import { readGuardrail } from './guardrail-views.ts'
+import { createKnown, type Known } from './known.ts'
 import { readPrompt } from './prompts.ts'
 import { readTokenHolder, readTokenIssuer } from './token-views.ts'
 import type { Loaded, ViewCache } from './view-cache.ts'
@@ -25,6 +26,8 @@ export interface SnapshotOptions {
   readonly maxStaleMs: number
   /** `loadCredential` of the integrations feature, which knows how credentials are sealed. */
   readonly loadCredential: (integration: SealedIntegration, vault: Vault) => Promise<OpenedIntegration>
+  /** Whether an address has shown so many credentials that were not good that the database is not asked for another. */
+  readonly spent?: (address: string) => boolean
   readonly pollMs?: number
   /** Of the session that follows changes. */
   readonly sessionName?: string
@@ -46,6 +49,11 @@ export interface LiveSnapshot extends Snapshot, TokenDoor {
 interface State extends SnapshotOptions {
   readonly caches: Caches
   readonly pool: Pool
+  /** For what nobody knows to be there, so that it keeps nothing else waiting. */
+  readonly strangers: Pool
+  readonly known: Known
+  /** How many ask for what nobody knows to be there. */
+  asking: number
   readonly started: PromiseWithResolvers<void>
   contactAt: number
   /** Looked up by every request, so that it is kept by a timer. */
@@ -53,18 +61,21 @@ interface State extends SnapshotOptions {
 }
 
 const maxLoading = 1000
+const maxAsking = 200
 const firstContactMs = 2000
 const longestSlug = 255
 const longestReference = 2 * longestSlug + 1
 
 /** Starts to follow the control plane; views are loaded on their first use. */
 export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
-  const pool = new Pool({ ...systemSession(options.client), max: 2, idleTimeoutMillis: 30_000 })
-  pool.on('error', (error) => options.log.debug({ err: error }, 'an idle snapshot connection was lost'))
+  const [pool, strangers] = [openPool(options, 2), openPool(options, 1)]
   const state: State = {
     ...options,
     caches: openCaches(),
     pool,
+    strangers,
+    known: createKnown(pool, options.log),
+    asking: 0,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
     stale: true,
@@ -72,18 +83,25 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   const feed = followChanges(feedOptions(state))
   const clock = setInterval(() => (state.stale = ageMs(state) > state.maxStaleMs), 250).unref()
   return {
-    key: (secret) => key(state, feed, secret),
+    key: (secret, address) => key(state, feed, { secret, address }),
     provider: (scope, slug) => provider(state, feed, { scope, slug }),
     config: (scope, reference) => document(state, feed, { cache: state.caches.configs, read: readConfig, scope, reference }),
     guardrail: (scope, reference) => document(state, feed, { cache: state.caches.guardrails, read: readGuardrail, scope, reference }),
     prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
-    tokenIssuer: (organisationId) =>
-      plain(state, feed, { cache: state.caches.issuers, id: organisationId, read: () => readTokenIssuer(state.pool, organisationId) }),
+    tokenIssuer: (organisationId, address) =>
+      plain(state, feed, {
+        cache: state.caches.issuers,
+        id: organisationId,
+        read: (from) => readTokenIssuer(from, organisationId),
+        isKnown: () => state.known.isOrganisation(organisationId),
+        address,
+      }),
     tokenHolder: (organisationId, wanted) =>
       plain(state, feed, {
         cache: state.caches.holders,
         id: JSON.stringify([organisationId, wanted.workspace, wanted.email]),
-        read: () => readTokenHolder(state.pool, organisationId, wanted),
+        read: (from) => readTokenHolder(from, organisationId, wanted),
+        isKnown: () => true,
       }),
     get ready() {
       return !state.stale
@@ -93,9 +111,15 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     refresh: () => feed.refresh(),
     async stop() {
       clearInterval(clock)
-      await Promise.all([feed.stop(), pool.end().catch(() => {})])
+      await Promise.all([feed.stop(), pool.end().catch(() => {}), strangers.end().catch(() => {})])
     },
   }
+}
+
+function openPool({ client, log }: SnapshotOptions, max: number): Pool {
+  const pool = new Pool({ ...systemSession(client), max, idleTimeoutMillis: 30_000 })
+  pool.on('error', (error) => log.debug({ err: error }, 'an idle snapshot connection was lost'))
+  return pool
 }
 
 const ageMs = (state: State): number => performance.now() - state.contactAt
@@ -105,22 +129,71 @@ const feedOptions = (state: State) => ({
   log: state.log,
   pollMs: state.pollMs ?? 500,
   sessionName: state.sessionName,
-  onChange: (change: Change) => forgetChanged(state.caches, change),
-  onGap: () => forgetAll(state.caches),
+  onChange(change: Change) {
+    forgetChanged(state.caches, change)
+    state.known.changed(change)
+  },
+  onGap() {
+    forgetAll(state.caches)
+    state.known.reload()
+  },
   onContact(at: number) {
     state.contactAt = at
     state.stale = false
     state.started.resolve()
+    state.known.goOn()
   },
 })
 
-function key(state: State, feed: ChangeFeed, secret: string): MaybePromise<KeyView | null> {
+interface ShownKey {
+  readonly secret: string
+  readonly address: string | undefined
+}
+
+function key(state: State, feed: ChangeFeed, { secret, address }: ShownKey): MaybePromise<KeyView | null> {
   // A digest for the memory only, seven times cheaper than the keyed hash by which the database knows the key.
   const id = hash('sha256', secret, 'base64')
   const found = state.caches.keys.hit(id)
   if (found !== undefined) return fresh(state, found)
   const keyHash = state.vault.hashKey(secret)
-  return load(state, feed, () => state.caches.keys.load(id, () => read(state, () => readKey(state.pool, keyHash, () => performance.now()))))
+  return lookUp(state, feed, {
+    isKnown: () => state.known.mayBeKey(keyHash),
+    address,
+    start: (pool) => state.caches.keys.load(id, () => read(state, () => readKey(pool, keyHash, () => performance.now()))),
+  })
+}
+
+/** Something that strangers can name. */
+interface Named<View> {
+  /** Whether it may be there, by all that was told. */
+  readonly isKnown: () => boolean
+  /** Whose wish it is; undefined: somebody's who was let in. */
+  readonly address?: string | undefined
+  readonly start: (pool: Pool) => Promise<View | null>
+}
+
+function lookUp<View>(state: State, feed: ChangeFeed, named: Named<View>): MaybePromise<View | null> {
+  if (named.isKnown()) return load(state, feed, () => named.start(state.pool))
+  if (state.known.complete() && mayNotAsk(state, named)) return null
+  return askForStranger(state, feed, named)
+}
+
+const mayNotAsk = ({ spent }: State, { address }: { readonly address?: string | undefined }) =>
+  address !== undefined && spent?.(address) === true
+
+/** What is not known may be new: the database is asked for a few at a time, apart from what is known to be there. */
+async function askForStranger<View>(state: State, feed: ChangeFeed, named: Named<View>): Promise<View | null> {
+  if (!feed.connected()) throw unavailable()
+  if (state.asking >= (state.known.complete() ? maxAsking : maxLoading)) throw crowded()
+  state.asking += 1
+  try {
+    if (state.contactAt === -Infinity) await firstContact(state)
+    await state.known.ready()
+    if (named.isKnown()) return await load(state, feed, () => named.start(state.pool))
+    return mayNotAsk(state, named) ? null : await named.start(state.strangers)
+  } finally {
+    state.asking -= 1
+  }
 }
 
 function provider(
@@ -139,13 +212,19 @@ function provider(
 interface Plain<View> {
   readonly cache: ViewCache<View>
   readonly id: string
-  readonly read: () => Promise<Loaded<View> | null>
+  readonly read: (pool: Pool) => Promise<Loaded<View> | null>
+  readonly isKnown: () => boolean
+  readonly address?: string | undefined
 }
 
-function plain<View>(state: State, feed: ChangeFeed, { cache, id, read: readPlain }: Plain<View>): MaybePromise<View | null> {
+function plain<View>(
+  state: State,
+  feed: ChangeFeed,
+  { cache, id, read: readPlain, isKnown, address }: Plain<View>,
+): MaybePromise<View | null> {
   const found = cache.hit(id)
   if (found !== undefined) return fresh(state, found)
-  return load(state, feed, () => cache.load(id, () => read(state, readPlain)))
+  return lookUp(state, feed, { isKnown, address, start: (pool) => cache.load(id, () => read(state, () => readPlain(pool))) })
 }
 
 /** A kind of view that is read from one sealed row, found by slug or id. */
@@ -209,8 +288,7 @@ function fresh<View>(state: State, view: View): View {
 async function load<View>(state: State, feed: ChangeFeed, start: () => Promise<View>): Promise<View> {
   if (!feed.connected()) throw unavailable()
   if (state.contactAt === -Infinity) await firstContact(state)
-  if (loading(state.caches) >= maxLoading)
-    throw new ApiError('overloaded', 'Too many unknown keys are being looked up. Try again shortly.', { retryAfter: 1 })
+  if (loading(state.caches) >= maxLoading + maxAsking) throw crowded()
   return start()
 }
 
@@ -234,6 +312,9 @@ function unreadable({ log }: State, slug: string, error: unknown): ApiError {
   log.error({ err: error, slug }, 'what is stored sealed cannot be opened')
   return new ApiError('credential_failed', `What is stored sealed with ${slug} cannot be opened. Store it again.`, { cause: error })
 }
+
+const crowded = () =>
+  new ApiError('overloaded', 'Too many keys that are not in memory are being looked up. Try again shortly.', { retryAfter: 1 })
 
 const unavailable = (cause?: unknown) =>
   new ApiError(

@@ -118,8 +118,9 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Send less: cookies of a browser are the usual cause.',
   },
   rate_limited: {
-    means: 'The API key, the provider or the workspace has used up its rate limit.',
-    fix: 'Wait as long as `retry-after` says, or raise the limit. A 429 of the provider itself has no code of ours.',
+    means:
+      'The API key, the provider or the workspace has used up its rate limit; or the address has shown too many API keys, tokens or invitations that are not good.',
+    fix: 'Wait as long as `retry-after` says, or raise the limit (`FAILED_CREDENTIALS_PER_MINUTE` for addresses; behind a proxy give `TRUSTED_PROXIES`, else all clients are one address). A 429 of the provider itself has no code of ours.',
   },
   client_closed: {
     means: 'The client left before its answer was complete. It is only seen in logs.',

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { ApiError } from '../../lib/errors.ts'
+import { createRecent, type Recent } from '../../lib/recent.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView, TokenDoor, TokenHolder, TokenIssuer } from '../doors.ts'
 import { createExpiringCache, type Expiring } from './expiring-cache.ts'
@@ -15,9 +16,10 @@ export interface Tokens {
   isToken(secret: string): boolean
   /**
    * The caller as a key. Synchronous for a token that was seen before, and rejects (throws) with what is wrong: `unauthorized`,
-   * `expired_key`, `forbidden`, `dependency_unavailable`.
+   * `expired_key`, `forbidden`, `dependency_unavailable`. From an address that may not ask for more, only tokens that were good before
+   * are looked at.
    */
-  caller(token: string): MaybePromise<KeyView>
+  caller(token: string, address?: string): MaybePromise<KeyView>
 }
 
 export interface TokensOptions extends VerifyDeps {
@@ -27,12 +29,16 @@ export interface TokensOptions extends VerifyDeps {
   readonly explains: () => boolean
   /** Whether tokens hold the scopes that read and list. */
   readonly reads: () => boolean
+  /** Whether an address has shown too many credentials that were not good. */
+  readonly spent: (address: string) => boolean
   /** Keys that the operator chose, which may be of any form. */
   readonly chosenKeys: ReadonlySet<string>
 }
 
 interface State extends TokensOptions {
   readonly verified: ReturnType<typeof createExpiringCache<TokenClaims>>
+  /** Tokens that were good, by their ids. */
+  readonly good: Recent<true>
   readonly views: WeakMap<TokenClaims, Viewed>
 }
 
@@ -49,12 +55,17 @@ const recheckMs = 30_000
 
 /** Tokens of every organisation that has an issuer. */
 export function createTokens(options: TokensOptions): Tokens {
-  const state: State = { ...options, verified: createExpiringCache<TokenClaims>(maxTokens), views: new WeakMap() }
+  const state: State = {
+    ...options,
+    verified: createExpiringCache<TokenClaims>(maxTokens),
+    good: createRecent(maxTokens),
+    views: new WeakMap(),
+  }
   return {
     isToken: (secret) => looksLikeToken(secret) && !options.chosenKeys.has(secret),
-    caller(token) {
+    caller(token, address) {
       try {
-        const found = identify(state, token)
+        const found = identify(state, token, address)
         return found instanceof Promise ? found.catch((error: unknown) => refuse(state, token, error)) : found
       } catch (error) {
         return refuse(state, token, error)
@@ -63,27 +74,34 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 }
 
-function identify(state: State, token: string): MaybePromise<KeyView> {
+function identify(state: State, token: string, address: string | undefined): MaybePromise<KeyView> {
   const organisation = organisationOf(readUnverified(token), state.prefixes)
   if (organisation === null) throw tokenFault('it names no organisation: the claim organisation_id is missing, or is no UUID.')
-  return after(state.snapshot.tokenIssuer(organisation), (issuer) => {
+  return after(state.snapshot.tokenIssuer(organisation, address), (issuer) => {
     if (issuer === null) throw tokenFault('its organisation is not known here.')
     if (issuer.settings === null)
       throw tokenFault(
         'its organisation takes no tokens. An admin of it can set settings.jwt with PUT /v1/admin/organisation.',
         'forbidden',
       )
-    return after(claimsOf(state, token, issuer), (claims) =>
+    return after(claimsOf(state, { token, address }, issuer), (claims) =>
       after(state.snapshot.tokenHolder(issuer.organisationId, claims), (holder) => keyOf(state, claims, holder)),
     )
   })
 }
 
-function claimsOf(state: State, token: string, { settings, version }: TokenIssuer): MaybePromise<TokenClaims> {
+interface Shown {
+  readonly token: string
+  readonly address: string | undefined
+}
+
+function claimsOf(state: State, { token, address }: Shown, { settings, version }: TokenIssuer): MaybePromise<TokenClaims> {
   if (settings === null) throw new Error('an issuer without settings verifies nothing')
   const id = `${version}:${hash('sha256', token, 'base64')}`
   return state.verified.get(id, state.now(), async (): Promise<Expiring<TokenClaims>> => {
+    if (address !== undefined && state.good.get(id) === undefined && state.spent(address)) throw tokenFault('it was not looked at.')
     const claims = demandClaims(await verifyToken(token, settings, state), state.prefixes)
+    state.good.set(id, true)
     return { value: claims, usableUntil: Math.min(claims.expiresAt + settings.clock_tolerance * 1000, state.now() + recheckMs) }
   })
 }

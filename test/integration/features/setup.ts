@@ -80,6 +80,7 @@ export async function startControl(overrides: Overrides = {}, env: Readonly<Reco
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+      FAILED_CREDENTIALS_PER_MINUTE: '0',
       ROLES: 'gateway,control',
       ...env,
     }),

@@ -12,6 +12,7 @@ test('what looks like a token is one, unless the operator chose it as a key', (t
     prefixes: ['service'],
     explains: () => true,
     reads: () => true,
+    spent: () => false,
     chosenKeys: new Set([chosen]),
   })
   t.false(tokens.isToken(chosen))
