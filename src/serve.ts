@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
+import path from 'node:path'
 import { runPrimary, runWorker } from './app/cluster.ts'
 import { limitHeap } from './app/heap.ts'
-import { createLoggers } from './app/log.ts'
+import { createLoggers, type Loggers } from './app/log.ts'
 import { run, type StartNotes } from './app/run.ts'
 import { reportWrongSettings } from './app/start-failure.ts'
 import type { StartMode } from './app/start-mode.ts'
@@ -14,21 +15,36 @@ export async function serve(mode: StartMode): Promise<number> {
   limitHeap()
   const start = readSettings(mode)
   if (start === null) return 78
-  const { config, notes } = start
-  if (cluster.isWorker) return runWorker(config, features)
-  return config.workers > 1 ? runPrimary(config, features, notes) : run(config, features, notes)
+  const { config, loggers, notes } = start
+  if (cluster.isWorker) return runWorker(config, features, loggers)
+  return config.workers > 1 ? runPrimary(config, features, { loggers, notes }) : run(config, features, { loggers, notes })
+}
+
+interface Start {
+  readonly config: Config
+  readonly loggers: Loggers
+  readonly notes: StartNotes
 }
 
 /** Wrong settings are all named at once; the exit code 78 (EX_CONFIG) means just this. */
-function readSettings(mode: StartMode): { readonly config: Config; readonly notes: StartNotes } | null {
+function readSettings(mode: StartMode): Start | null {
   const env = environment()
   try {
-    return { config: loadConfig(env), notes: { settings: effectiveSettings(env), suspicious: suspiciousNames(env), mode } }
+    const config = withLogFile(loadConfig(env), mode)
+    return {
+      config,
+      loggers: createLoggers(config),
+      notes: { settings: effectiveSettings(env), suspicious: suspiciousNames(env), mode },
+    }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     // A misspelt name is often why another is missing.
     for (const { name, meant } of suspiciousNames(env)) process.stderr.write(`warning: ${name} is not a setting; did you mean ${meant}?\n`)
-    reportWrongSettings(createLoggers({ logLevel: 'info', version: version() }).application, error)
+    reportWrongSettings(createLoggers({ logLevel: 'info', logFile: null, version: version() }).application, error)
     return null
   }
 }
+
+/** At a terminal the first keys must not drown in JSON, so that the log goes to a file there. */
+const withLogFile = (config: Config, { deployed }: StartMode): Config =>
+  deployed || config.logFile !== null || !process.stdout.isTTY ? config : { ...config, logFile: path.join(config.dataDir, 'gatehouse.log') }

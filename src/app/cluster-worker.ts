@@ -4,13 +4,12 @@ import { createApp } from './app.ts'
 import { readToWorker, unpackDatabase, type ToPrimary } from './cluster-messages.ts'
 import type { Feature } from './feature.ts'
 import { collectStartGarbage } from './heap.ts'
-import { createLoggers } from './log.ts'
+import type { Loggers } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { onFault } from './signals.ts'
 
 /** Runs one worker: the primary says when it listens on the shared port, and when the database is prepared. */
-export async function runWorker(config: Config, features: readonly Feature[]): Promise<number> {
-  const loggers = createLoggers(config)
+export async function runWorker(config: Config, features: readonly Feature[], loggers: Loggers): Promise<number> {
   const metrics = createMetrics(config.version)
   shareMetrics(metrics.registry)
   const prepared = Promise.withResolvers<DatabaseConfig>()

@@ -7,10 +7,9 @@ import { announcement } from './announce.ts'
 import { createBackstage, type Backstage } from './backstage.ts'
 import { packDatabase, readToPrimary, type ToWorker } from './cluster-messages.ts'
 import type { Feature } from './feature.ts'
-import { createLoggers } from './log.ts'
 import { renderPrimaryOnly, replaceFamilies } from './metrics/primary.ts'
 import type { DrainOptions } from './parts.ts'
-import { logSettings, type StartNotes } from './run.ts'
+import { logSettings, type Prepared } from './run.ts'
 import { onSignals } from './signals.ts'
 import { describeStartFailure, reportStartFailure } from './start-failure.ts'
 
@@ -46,8 +45,7 @@ interface Crew {
  * Runs `WORKERS` processes that share the port. The primary starts the embedded database, migrates, provisions and runs the
  * jobs, once for all; it serves no request. A worker that dies is started again.
  */
-export async function runPrimary(config: Config, features: readonly Feature[], notes: StartNotes): Promise<number> {
-  const loggers = createLoggers(config)
+export async function runPrimary(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
   const log = loggers.application
   logSettings(loggers, notes)
   const backstage = createBackstage(config, features, { log, mode: notes.mode })

@@ -4,7 +4,7 @@ import { announcement } from './announce.ts'
 import { createApp, type App } from './app.ts'
 import type { Feature } from './feature.ts'
 import { collectStartGarbage } from './heap.ts'
-import { createLoggers, type Loggers } from './log.ts'
+import type { Loggers } from './log.ts'
 import { onSignals } from './signals.ts'
 import { describeStartFailure, reportStartFailure } from './start-failure.ts'
 import type { StartMode } from './start-mode.ts'
@@ -17,9 +17,14 @@ export interface StartNotes {
   readonly mode: StartMode
 }
 
+/** What is there before anything starts. */
+export interface Prepared {
+  readonly loggers: Loggers
+  readonly notes: StartNotes
+}
+
 /** Runs one process until it is told to end, and gives its exit code. */
-export async function run(config: Config, features: readonly Feature[], notes: StartNotes): Promise<number> {
-  const loggers = createLoggers(config)
+export async function run(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
   logSettings(loggers, notes)
   const app = await createApp(config, features, { loggers, mode: notes.mode })
   const stopping = new AbortController()

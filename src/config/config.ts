@@ -67,6 +67,8 @@ export interface Config {
   readonly mail: MailConfig | null
   readonly roles: ReadonlySet<Role>
   readonly workers: number
+  /** Null: standard output. */
+  readonly logFile: string | null
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   /** Until the provider's response headers, and for a whole answer that is not a stream. */
   readonly requestTimeoutMs: number

@@ -76,31 +76,42 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     roles: frozenSet(values.ROLES),
     workers: values.WORKERS,
     logLevel: values.LOG_LEVEL,
-    requestTimeoutMs: values.REQUEST_TIMEOUT,
-    connectTimeoutMs: values.CONNECT_TIMEOUT,
-    streamIdleTimeoutMs: values.STREAM_IDLE_TIMEOUT,
-    maxJsonBytes: values.MAX_JSON_PAYLOAD_SIZE_IN_MB,
-    maxUploadBytes: values.MAX_UPLOAD_SIZE_IN_MB,
-    maxLogBodyBytes: values.MAX_LOG_BODY_SIZE_IN_KB,
-    maxSpoolBytes: values.LOG_SPOOL_MAX_MB,
-    cacheMaxStaleMs: values.CACHE_MAX_STALE,
+    logFile: values.LOG_FILE ?? null,
+    ...timesOf(values),
+    ...boundsOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
-    terminationGraceMs: values.TERMINATION_GRACE,
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
     logRetentionDays: values.LOG_RETENTION_DAYS,
     flags: flagsOf(values),
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,
-    deployment: {
-      chart: values.DEPLOYMENT_CHART ?? null,
-      image: values.DEPLOYMENT_IMAGE ?? null,
-      reason: values.DEPLOYMENT_REASON ?? null,
-      chartCheck: values.CHART_CHECK,
-    },
+    deployment: deploymentOf(values),
     inKubernetes,
   }
 }
+
+const timesOf = (values: Values) => ({
+  requestTimeoutMs: values.REQUEST_TIMEOUT,
+  connectTimeoutMs: values.CONNECT_TIMEOUT,
+  streamIdleTimeoutMs: values.STREAM_IDLE_TIMEOUT,
+  cacheMaxStaleMs: values.CACHE_MAX_STALE,
+  terminationGraceMs: values.TERMINATION_GRACE,
+})
+
+const boundsOf = (values: Values) => ({
+  maxJsonBytes: values.MAX_JSON_PAYLOAD_SIZE_IN_MB,
+  maxUploadBytes: values.MAX_UPLOAD_SIZE_IN_MB,
+  maxLogBodyBytes: values.MAX_LOG_BODY_SIZE_IN_KB,
+  maxSpoolBytes: values.LOG_SPOOL_MAX_MB,
+})
+
+const deploymentOf = (values: Values): Config['deployment'] => ({
+  chart: values.DEPLOYMENT_CHART ?? null,
+  image: values.DEPLOYMENT_IMAGE ?? null,
+  reason: values.DEPLOYMENT_REASON ?? null,
+  chartCheck: values.CHART_CHECK,
+})
 
 const flagsOf = (values: Values): Config['flags'] => ({
   GUARDRAILS_ENABLED: values.GUARDRAILS_ENABLED,

@@ -110,6 +110,10 @@ export const settings = {
   }),
   WORKERS: setting(integer(1, 256), '1', { desc: 'How many processes serve requests.', example: '2' }),
   LOG_LEVEL: setting(choice(logLevels), 'info', { desc: 'The least level that is logged.', example: 'debug' }),
+  LOG_FILE: optional(text(4096), {
+    desc: 'The file that the log is appended to, in place of standard output. Unset: standard output; but `npm start` at a terminal logs to `gatehouse.log` in `DATA_DIR`, so that the screen stays readable.',
+    example: '/var/log/gatehouse.log',
+  }),
   LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'After how many days request logs are deleted.', example: '30' }),
   REQUEST_TIMEOUT: setting(duration(1), '600s', {
     desc: 'How long a provider may take until its answer begins, and for a whole answer that is not a stream.',

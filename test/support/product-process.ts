@@ -22,9 +22,10 @@ export function startProduct(
   [program, ...args]: readonly [string, ...string[]] = ['main.ts'],
 ): ProductProcess {
   const { HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(source, program), ...args], {
+  // One pipe for both, so that the order of the lines is the one in which they were written.
+  const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', process.execPath, join(source, program), ...args], {
     env: { ...nodeEnvironment, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
   let text = ''
   const waiting = new Set<() => void>()
@@ -33,8 +34,7 @@ export function startProduct(
     for (const look of waiting) look()
   }
   child.stdout.on('data', note)
-  child.stderr.on('data', note)
-  const exited = once(child, 'exit')
+  const exited = once(child, 'close')
   return {
     child,
     output: () => text,

@@ -1,4 +1,5 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +75,41 @@ test('the first start shows the keys once, outside the log; SIGTERM ends in orde
   t.is((await send(`${second.base}/v1/api-keys`, { headers: { 'x-service-api-key': admin } })).status, 200)
   second.product.child.kill('SIGINT')
   t.is(await second.product.exit(), 0)
+})
+
+/** Runs a line of the screen in a shell, as somebody who pastes it. */
+const paste = (line: string | undefined) =>
+  execFileSync('sh', ['-c', line ?? ''], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], OPENAI_API_KEY: 'sk-of-nobody' },
+    stdio: 'pipe',
+  })
+
+test('with LOG_FILE the log goes there, and the screen shows the steps, the keys, and three calls that work when pasted', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const env = await settings(database)
+  const file = join(env['DATA_DIR'] ?? '', 'logs', 'gatehouse.log')
+  const { product, base } = await start(t, { ...env, LOG_FILE: file })
+  await product.until(/3\. Read the log\n +curl .*\n/)
+  const screen = product.output()
+  t.deepEqual(screen.match(/^- .*$/gm), ['- starting', '- listening', '- ready'])
+  t.notRegex(screen, /^\{/m)
+  t.true(screen.includes(`Log: ${file}`))
+  const calls = [...screen.matchAll(/^ {2}curl .*$/gm)].map(([line]) => line)
+  t.is(calls.length, 3)
+  t.like(JSON.parse(paste(calls[0])), { slug: 'openai' })
+  t.true(calls[1]?.startsWith(`  curl ${base}/v1/chat/completions `))
+  t.like(JSON.parse(paste(calls[2])), { object: 'list' })
+  product.child.kill('SIGTERM')
+  t.is(await product.exit(), 0)
+  const logged = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  t.like(JSON.parse(logged[0] ?? ''), { msg: 'starting' })
+  t.true(logged.some((line) => line.includes('"log_type":"access"')))
+
+  const refused = startProduct({ ...env, LOG_FILE: '/proc/gatehouse/gatehouse.log' })
+  t.is(await refused.exit(), 78)
+  t.regex(refused.output(), /LOG_FILE cannot be written to \(ENOENT/)
 })
 
 test('a given first key is used and not shown', async (t) => {
@@ -155,7 +191,6 @@ test('workers share the port and the work; one that dies is replaced; all end in
 
 /** The process ids of the children that run the product. */
 async function workersOf(parent: number | undefined): Promise<readonly number[]> {
-  const { execFileSync } = await import('node:child_process')
   const table = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
   const rows = table.split('\n').map((line) => line.trim().split(/\s+/))
   return rows.filter(([, ppid, ...args]) => Number(ppid) === parent && args.join(' ').includes('main.ts')).map(([pid]) => Number(pid))
