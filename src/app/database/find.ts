@@ -37,15 +37,3 @@ export async function flushUnique(em: EntityManager, message: string, param: str
 export async function holdSlug(em: EntityManager, scope: string, slug: string): Promise<void> {
   await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:slug:${scope}:${slug}`])
 }
-
-const namedDependants = 20
-
-/** Refuses with AB07, naming them, to delete what others depend on. */
-export function demandNoDependants(noun: string, names: readonly string[]): void {
-  if (names.length === 0) return
-  const rest = names.length > namedDependants ? ` and ${names.length - namedDependants} more` : ''
-  throw new ApiError(
-    'AB07',
-    `These still depend on this ${noun}: ${names.slice(0, namedDependants).join(', ')}${rest}. Change or delete them first.`,
-  )
-}

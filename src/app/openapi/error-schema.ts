@@ -1,3 +1,17 @@
+/** What kind of fault one field has. */
+export const issueCodes = [
+  'missing',
+  'unknown_field',
+  'invalid_type',
+  'invalid_value',
+  'invalid_format',
+  'too_small',
+  'too_big',
+  'invalid',
+] as const
+
+export type IssueCode = (typeof issueCodes)[number]
+
 /** The body of every error of the control plane, and of the data plane in the OpenAI dialect. */
 export const errorSchema = {
   type: 'object',
@@ -13,6 +27,20 @@ export const errorSchema = {
         param: { type: ['string', 'null'] },
         code: { type: 'string' },
         request_id: { type: 'string' },
+        issues: {
+          type: 'array',
+          description: 'With the code `AB01`: every fault of the request, of which `param` names the first; at most a few hundred.',
+          items: {
+            type: 'object',
+            required: ['param', 'code', 'message'],
+            properties: { param: { type: 'string' }, code: { type: 'string', enum: issueCodes }, message: { type: 'string' } },
+          },
+        },
+        used_by: {
+          type: 'array',
+          description: 'With the code `AB07`: what still depends on the resource; at most 100.',
+          items: { $ref: '#/components/schemas/Dependant' },
+        },
         feature: {
           type: 'object',
           description: 'With the code `feature_unavailable`: the feature, the setting that turns it off, and the release that brings it.',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
@@ -18,6 +19,8 @@ export const updateCollectionBody = z
   .meta({ id: 'UpdateCollection', description: 'The new name; the slug stays.' })
 
 export const collectionParams = z.object({ collectionId: z.string() })
+
+export const collectionRead = z.object(usedByQuery)
 
 export const collectionFilter = z.object({
   ...pageFields({ defaultSize: 50, maxSize: 1000 }),
@@ -55,7 +58,7 @@ const child = z.object({ id: z.uuid(), name: z.string(), slug: z.string(), last_
 
 /** A collection as it is read: with those in it. */
 export const collectionView = z
-  .object({ ...fields, collection_details: details, child_collections: z.array(child) })
+  .object({ ...fields, collection_details: details, child_collections: z.array(child), ...usedByField })
   .meta({ id: 'CollectionWithChildCollections', description: 'A folder for prompts, with the folders in it.' })
 
 export const collectionList = listOf(

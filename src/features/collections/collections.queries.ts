@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { findDependants, type Dependant } from '../../app/database/dependants.ts'
 
 /** How much lies directly in a collection. */
 export interface Content {
@@ -38,14 +39,11 @@ export async function countContents(em: EntityManager, ids: readonly string[]): 
   return { children: of('children'), prompts: of('prompts') }
 }
 
-/** The names of what lies in a collection, partials too. */
-export async function namesIn(em: EntityManager, id: string): Promise<readonly string[]> {
-  const rows = await em.execute<{ name: string }[]>(
-    `SELECT 'collection ' || slug AS name FROM collections WHERE status = 'active' AND parent_collection_id = ?
-     UNION ALL SELECT 'prompt ' || slug FROM prompts WHERE status = 'active' AND collection_id = ?
-     UNION ALL SELECT 'partial ' || slug FROM prompt_partials WHERE status = 'active' AND collection_id = ?
-     ORDER BY 1`,
-    [id, id, id],
-  )
-  return rows.map(({ name }) => name)
-}
+/** Returns what lies directly in a collection, partials too. */
+export const thingsIn = (em: EntityManager, id: string): Promise<Dependant[]> =>
+  findDependants(em, {
+    sql: `SELECT 'collection', id, slug, name, workspace_id FROM collections WHERE status = 'active' AND parent_collection_id = ?
+     UNION ALL SELECT 'prompt', id, slug, name, workspace_id FROM prompts WHERE status = 'active' AND collection_id = ?
+     UNION ALL SELECT 'partial', id, slug, name, workspace_id FROM prompt_partials WHERE status = 'active' AND collection_id = ?`,
+    values: [id, id, id],
+  })

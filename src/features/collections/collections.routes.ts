@@ -3,10 +3,12 @@ import { route } from '../../app/route.ts'
 import { containing, pageWindow, toList } from '../../lib/paging.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { Collection } from './collection.entity.ts'
+import { thingsIn } from './collections.queries.ts'
 import {
   collectionFilter,
   collectionList,
   collectionParams,
+  collectionRead,
   collectionReference,
   collectionView,
   createCollectionBody,
@@ -54,8 +56,12 @@ export const readCollection = route({
   summary: 'Read a collection with the collections in it',
   permission: 'prompts.read',
   params: collectionParams,
+  query: collectionRead,
   response: collectionView,
-})(async ({ em, actor, params }) => presentWithChildren(em, await findCollection(em, actor, { reference: params.collectionId })))
+})(async ({ em, actor, params, query }) => {
+  const row = await findCollection(em, actor, { reference: params.collectionId })
+  return { ...(await presentWithChildren(em, row)), ...(query.include_used_by && { used_by: await thingsIn(em, row.id) }) }
+})
 
 export const updateCollection = route({
   method: 'PUT',

@@ -1,11 +1,12 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug, demandNoDependants, flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
+import { demandNoDependants } from '../../app/database/dependants.ts'
+import { byIdOrSlug, flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, toSlug } from '../../lib/slug.ts'
 import { visibleTo } from '../workspaces/index.ts'
 import { Collection } from './collection.entity.ts'
-import { countContents, namesIn, type Content, type Contents } from './collections.queries.ts'
+import { countContents, thingsIn, type Content, type Contents } from './collections.queries.ts'
 
 interface Wanted {
   /** UUID or slug. */
@@ -64,7 +65,7 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, name: st
 /** Deletes an empty collection; AB07 naming what lies in it. */
 export async function archiveCollection(em: EntityManager, row: Collection): Promise<void> {
   if (row.isDefault) throw new ApiError('AB03', 'The default collection stays as long as its workspace does.')
-  demandNoDependants('collection', await namesIn(em, row.id))
+  demandNoDependants('collection', await thingsIn(em, row.id))
   row.status = 'archived'
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { gatewayConfig } from '../../gateway/config/config.schema.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
@@ -47,6 +48,7 @@ export const configFilter = z.object({
   workspace_id: z.string().optional(),
   name: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
+export const configRead = z.object(usedByQuery)
 export const versionFilter = z.object(pageFields({ defaultSize: 100, maxSize: 1000 }))
 
 const fields = {
@@ -91,6 +93,7 @@ export const configView = z
       ...fields,
       version_id: z.uuid(),
       config: z.record(z.string(), z.unknown()).meta({ description: 'The config; credentials show as `********`.' }),
+      ...usedByField,
       object: z.literal('config'),
     }),
   })

@@ -9,6 +9,7 @@ import {
   configFilter,
   configList,
   configParams,
+  configRead,
   configVersionList,
   configView,
   createConfigBody,
@@ -29,7 +30,7 @@ import {
   takeDefault,
   visibleConfigs,
 } from './configs.ts'
-import { refuseWhenUsed } from './references.ts'
+import { configDependants, refuseWhenUsed } from './references.ts'
 
 const resource = 'config'
 
@@ -78,11 +79,13 @@ export const readConfig = route({
   summary: 'Read a gateway config, its credentials masked',
   permission: 'configs.read',
   params: configParams,
+  query: configRead,
   response: configView,
-})(async ({ em, actor, deps, params }) => {
+})(async ({ em, actor, deps, params, query }) => {
   const row = await findConfig(em, actor, { reference: params.slug })
   const config = shownContent(await readVersion(em, row, deps.vault))
-  return { success: true as const, data: { ...presentConfig(row), version_id: row.versionId, config } }
+  const used = query.include_used_by ? { used_by: await configDependants(em, row) } : {}
+  return { success: true as const, data: { ...presentConfig(row), version_id: row.versionId, config, ...used } }
 })
 
 export const updateConfig = route({

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { Phase } from '../../gateway/checks/check.ts'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
@@ -66,24 +67,20 @@ function pathOf(config: GatewayConfig, named: Named, path: string): string {
   return path
 }
 
-interface Dependant {
-  readonly kind: string
-  readonly name: string
-}
-
 const dependants = `
-  SELECT 'API key' AS kind, name FROM api_keys
+  SELECT 'api_key', id, NULL::text, name, workspace_id FROM api_keys
    WHERE organisation_id = ? AND status <> 'archived' AND defaults ->> 'config_id' IN (?, ?)
   UNION ALL
-  SELECT 'workspace', name FROM workspaces
-   WHERE organisation_id = ? AND status <> 'archived' AND defaults ->> 'user_api_key_config' IN (?, ?)
-   ORDER BY kind, name LIMIT 20`
+  SELECT 'workspace', id, slug, name, id FROM workspaces
+   WHERE organisation_id = ? AND status <> 'archived' AND defaults ->> 'user_api_key_config' IN (?, ?)`
 
-/** AB07 naming the keys and workspaces that start from this config. */
-export async function refuseWhenUsed(em: EntityManager, { id, slug, organisationId }: ConfigEntity): Promise<void> {
+/** Returns the keys and workspaces that start from a config. */
+export function configDependants(em: EntityManager, { id, slug, organisationId }: ConfigEntity): Promise<Dependant[]> {
   const one = [organisationId, id, slug]
-  const rows = await em.execute<Dependant[]>(dependants, [...one, ...one])
-  if (rows.length === 0) return
-  const names = rows.map(({ kind, name }) => `${kind} "${name}"`).join(', ')
-  throw new ApiError('AB07', `This config is still the default of: ${names}. Give them another one first.`)
+  return findDependants(em, { sql: dependants, values: [...one, ...one] })
+}
+
+/** Throws AB07 while keys or workspaces start from this config. */
+export async function refuseWhenUsed(em: EntityManager, row: ConfigEntity): Promise<void> {
+  demandNoDependants('config', await configDependants(em, row))
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { checkList, guardrailActionChanges, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { idsFilter } from '../../lib/ids-filter.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
@@ -67,11 +68,14 @@ export const guardrailSummary = z.object(fields).meta({ id: 'GuardrailSummary', 
 
 export const guardrailList = listOf(guardrailSummary).meta({ id: 'GuardrailList', description: 'Guardrails, newest first.' })
 
+export const guardrailRead = z.object(usedByQuery)
+
 export const guardrailView = z
   .object({
     ...fields,
     version_id: z.uuid(),
     checks: z.array(z.record(z.string(), z.unknown())).meta({ description: 'The checks; secrets show as `********`.' }),
     actions: z.record(z.string(), z.unknown()),
+    ...usedByField,
   })
   .meta({ id: 'Guardrail', description: 'A guardrail with its checks.' })

@@ -12,12 +12,13 @@ import {
   guardrailFilter,
   guardrailList,
   guardrailParams,
+  guardrailRead,
   guardrailReference,
   guardrailView,
   updateGuardrailBody,
 } from './guardrail.schema.ts'
 import { addGuardrail, changedActions, presentDetail, presentGuardrail, replaceChecks } from './guardrails.ts'
-import { refuseWhenUsed } from './references.ts'
+import { guardrailDependants, refuseWhenUsed } from './references.ts'
 
 const resource = 'guardrail'
 
@@ -60,10 +61,13 @@ export const readGuardrail = route({
   summary: 'Read a guardrail, the secrets of its checks masked',
   permission: guardrailScopes('read'),
   params: guardrailParams,
+  query: guardrailRead,
   response: guardrailView,
-})(async ({ em, actor, deps, params }) =>
-  presentDetail(await findGuardrail(em, actor, { reference: params.guardrailId, verb: 'read' }), deps.vault),
-)
+})(async ({ em, actor, deps, params, query }) => {
+  const row = await findGuardrail(em, actor, { reference: params.guardrailId, verb: 'read' })
+  const view = await presentDetail(row, deps.vault)
+  return query.include_used_by ? { ...view, used_by: await guardrailDependants(em, row, actor.workspaceId) } : view
+})
 
 export const updateGuardrail = route({
   method: 'PUT',

@@ -1,17 +1,25 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { demandNoDependants } from '../../app/database/find.ts'
+import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
 import type { Integration } from './integration.entity.ts'
 import { demandUnused } from './provider-dependants.ts'
 
+const users = `
+  SELECT CASE kind WHEN 'provider' THEN 'provider' ELSE 'virtual_key' END, id, slug, name, workspace_id FROM providers
+   WHERE organisation_id = ? AND integration_id = ? AND status <> 'archived' AND (? OR NOT is_default)`
+
+/** Returns the providers of an integration, those that were made with it too unless told; of one workspace when it is named. */
+export const integrationDependants = (
+  em: EntityManager,
+  { id, organisationId }: Integration,
+  { workspaceId = null, withDefaults = true }: { readonly workspaceId?: string | null; readonly withDefaults?: boolean },
+): Promise<Dependant[]> => findDependants(em, { sql: users, values: [organisationId, id, withDefaults] }, workspaceId)
+
 /** Archives the providers that were made with the integration; AB07 naming the others that still use it, or what uses these. */
-export async function archiveDefaultProviders(em: EntityManager, { id, organisationId }: Integration): Promise<void> {
-  const live = { organisationId, integrationId: id, status: { $ne: 'archived' as const } }
+export async function archiveDefaultProviders(em: EntityManager, row: Integration): Promise<void> {
+  const live = { organisationId: row.organisationId, integrationId: row.id, status: { $ne: 'archived' as const } }
   const providers = await em.find(ProviderEntity, live, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { slug: 'asc' } })
-  demandNoDependants(
-    'integration',
-    providers.filter(({ isDefault }) => !isDefault).map(({ slug }) => `provider @${slug}`),
-  )
+  demandNoDependants('integration', await integrationDependants(em, row, { withDefaults: false }))
   for (const provider of providers) {
     await demandUnused(em, provider, 'integration')
     provider.status = 'archived'

@@ -14,7 +14,7 @@ export { loadCredential, type SealedCredential, type StoredCredential } from './
 export { demandAccess } from './grants.ts'
 export { addProvider, type ProviderFields } from './handles.ts'
 export { configurationsField, providerKey, secretMappings } from './integration.schema.ts'
-export { demandUnused } from './provider-dependants.ts'
+export { demandUnused, providerDependants } from './provider-dependants.ts'
 export { addIntegration, archiveIntegration, changeCredential } from './integrations.ts'
 
 /** Provider accounts: credentials, and how to reach the provider. */

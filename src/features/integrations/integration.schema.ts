@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
@@ -92,6 +93,8 @@ export type UpdateIntegration = z.output<typeof updateIntegrationBody>
 
 export const integrationParams = z.object({ slug: z.string() })
 
+export const integrationRead = z.object(usedByQuery)
+
 export const integrationFilter = z.object({
   ...pageFields({ defaultSize: 100, maxSize: 1000 }),
   workspace_id: z.string().optional(),
@@ -137,5 +140,6 @@ export const integrationDetail = z
     workspace_count: z.int(),
     secret_mappings: z.array(z.unknown()),
     pricing_adjustments: z.record(z.string(), z.unknown()).nullable(),
+    ...usedByField,
   })
   .meta({ id: 'Integration', description: 'A provider account in full, but for its secrets.' })

@@ -6,7 +6,7 @@ import { containing, pageWindow, toList } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/tags.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { demandRead, demandWrite, findIntegration, listedLevels, integrationScopes, visibleIntegrations } from './access.ts'
-import { archiveDefaultProviders, countWorkspaces } from './dependants.ts'
+import { archiveDefaultProviders, countWorkspaces, integrationDependants } from './dependants.ts'
 import { giveAccess } from './grants.ts'
 import { addProvider } from './handles.ts'
 import { Integration } from './integration.entity.ts'
@@ -17,6 +17,7 @@ import {
   integrationFilter,
   integrationList,
   integrationParams,
+  integrationRead,
   updateIntegrationBody,
   type CreateIntegration,
 } from './integration.schema.ts'
@@ -99,11 +100,13 @@ export const readIntegration = route({
   summary: 'Read a provider account, but for its secrets',
   permission: integrationScopes('read'),
   params: integrationParams,
+  query: integrationRead,
   response: integrationDetail,
-})(async ({ em, actor, deps, params }) => {
+})(async ({ em, actor, deps, params, query }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
   demandRead(actor, row.workspaceId)
-  return presentDetail(row, { workspaceCount: await countWorkspaces(em, row), vault: deps.vault })
+  const view = await presentDetail(row, { workspaceCount: await countWorkspaces(em, row), vault: deps.vault })
+  return query.include_used_by ? { ...view, used_by: await integrationDependants(em, row, { workspaceId: actor.workspaceId }) } : view
 })
 
 export const updateIntegration = route({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { isStorable, textField } from '../../lib/text.ts'
 
@@ -37,7 +38,7 @@ export const labelParams = z.object({ labelId: z.string() })
 
 const home = { organisation_id: z.uuid().optional(), workspace_id: z.string().optional() }
 
-export const inHome = z.object(home)
+export const labelRead = z.object({ ...home, ...usedByQuery })
 
 export const labelFilter = z.object({
   ...pageFields({ defaultSize: 50, maxSize: 1000 }),
@@ -59,6 +60,7 @@ export const labelView = z
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),
     status: z.enum(['active', 'archived']),
+    ...usedByField,
     object: z.literal('label'),
   })
   .meta({ id: 'Label', description: 'A name for one version of each prompt.' })

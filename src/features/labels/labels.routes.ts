@@ -3,8 +3,17 @@ import { route } from '../../app/route.ts'
 import { containing, pageWindow, toList } from '../../lib/paging.ts'
 import { demandOwnOrganisation, resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { Label } from './label.entity.ts'
-import { createLabelBody, inHome, labelFilter, labelList, labelParams, labelReference, labelView, updateLabelBody } from './label.schema.ts'
-import { addLabel, archiveLabel, changeLabel, findLabel, labelsOf, presentLabel } from './labels.ts'
+import {
+  createLabelBody,
+  labelFilter,
+  labelList,
+  labelParams,
+  labelRead,
+  labelReference,
+  labelView,
+  updateLabelBody,
+} from './label.schema.ts'
+import { addLabel, archiveLabel, changeLabel, findLabel, labelDependants, labelsOf, presentLabel } from './labels.ts'
 
 const resource = 'label'
 
@@ -47,12 +56,13 @@ export const readLabel = route({
   summary: 'Read a label',
   permission: 'prompts.read',
   params: labelParams,
-  query: inHome,
+  query: labelRead,
   response: labelView,
 })(async ({ em, actor, params, query }) => {
   demandOwnOrganisation(actor, query.organisation_id)
   await workspaceFilter(em, actor, query.workspace_id)
-  return presentLabel(await findLabel(em, actor, { id: params.labelId }))
+  const row = await findLabel(em, actor, { id: params.labelId })
+  return { ...presentLabel(row), ...(query.include_used_by && { used_by: await labelDependants(em, row, actor.workspaceId) }) }
 })
 
 export const updateLabel = route({

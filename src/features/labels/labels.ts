@@ -1,5 +1,6 @@
 import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
-import { demandNoDependants, flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
+import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
+import { flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -84,17 +85,17 @@ async function demandFreeName(em: EntityManager, { organisationId, workspaceId, 
   if (rivals > 0) throw new ApiError('AB07', taken(name), { param: 'name' })
 }
 
+const carriers = `
+  SELECT 'prompt', p.id, p.slug || '@' || v.version, p.name, p.workspace_id FROM prompt_versions v JOIN prompts p ON p.id = v.prompt_id
+   WHERE v.label_id = ? AND p.status = 'active'`
+
+/** Returns the prompts of which a version carries a label; of one workspace when it is named. */
+export const labelDependants = (em: EntityManager, { id }: Label, workspaceId: string | null): Promise<Dependant[]> =>
+  findDependants(em, { sql: carriers, values: [id] }, workspaceId)
+
 /** Deletes a label that no version carries; AB07 naming the prompts otherwise. */
 export async function archiveLabel(em: EntityManager, row: Label): Promise<void> {
-  const carriers = await em.execute<{ name: string }[]>(
-    `SELECT p.slug || '@' || v.version AS name FROM prompt_versions v JOIN prompts p ON p.id = v.prompt_id
-      WHERE v.label_id = ? AND p.status = 'active' ORDER BY 1`,
-    [row.id],
-  )
-  demandNoDependants(
-    'label',
-    carriers.map(({ name }) => `prompt ${name}`),
-  )
+  demandNoDependants('label', await labelDependants(em, row, null))
   row.status = 'archived'
 }
 

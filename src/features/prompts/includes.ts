@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { demandNoDependants } from '../../app/database/find.ts'
+import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
 import { parseReference, versionNumber } from '../../gateway/prompts/reference.ts'
 import { compile, partialsOf } from '../../gateway/prompts/template.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -76,24 +76,20 @@ async function textOf(em: EntityManager, { id, version }: { id: string; version:
   return row?.string ?? ''
 }
 
-/**
- * Refuses to delete a partial that is included by a version which is called without its number: published, latest or labelled.
- * Older versions that include it answer from then on that it is missing.
- */
-export async function demandNotIncluded(em: EntityManager, { id, slug, workspaceId }: PromptPartial): Promise<void> {
-  const names = `ARRAY[?, ?]::text[]`
-  const rows = await em.execute<{ name: string }[]>(
-    `SELECT DISTINCT 'prompt ' || p.slug AS name FROM prompt_versions v JOIN prompts p ON p.id = v.prompt_id
-      WHERE v.partials && ${names} AND p.workspace_id = ? AND p.status <> 'archived'
-        AND (v.version IN (p.published_version, p.latest_version) OR v.label_id IS NOT NULL)
-     UNION SELECT 'partial ' || p.slug FROM prompt_partial_versions v JOIN prompt_partials p ON p.id = v.prompt_partial_id
-      WHERE v.partials && ${names} AND p.workspace_id = ? AND p.status <> 'archived' AND p.id <> ?
-        AND v.version IN (p.published_version, p.latest_version)
-     ORDER BY 1`,
-    [slug, id, workspaceId, slug, id, workspaceId, id],
-  )
-  demandNoDependants(
-    'partial',
-    rows.map(({ name }) => name),
-  )
+const including = `
+  SELECT 'prompt', p.id, p.slug, p.name, p.workspace_id FROM prompt_versions v JOIN prompts p ON p.id = v.prompt_id
+   WHERE v.partials && ARRAY[?, ?]::text[] AND p.workspace_id = ? AND p.status <> 'archived'
+     AND (v.version IN (p.published_version, p.latest_version) OR v.label_id IS NOT NULL)
+  UNION SELECT 'partial', p.id, p.slug, p.name, p.workspace_id
+    FROM prompt_partial_versions v JOIN prompt_partials p ON p.id = v.prompt_partial_id
+   WHERE v.partials && ARRAY[?, ?]::text[] AND p.workspace_id = ? AND p.status <> 'archived' AND p.id <> ?
+     AND v.version IN (p.published_version, p.latest_version)`
+
+/** Returns the prompts and partials of which a version that is called without its number, or by a label, includes a partial. */
+export const partialDependants = (em: EntityManager, { id, slug, workspaceId }: PromptPartial): Promise<Dependant[]> =>
+  findDependants(em, { sql: including, values: [slug, id, workspaceId, slug, id, workspaceId, id] })
+
+/** Refuses to delete a partial that is in use. Older versions that include it answer from then on that it is missing. */
+export async function demandNotIncluded(em: EntityManager, partial: PromptPartial): Promise<void> {
+  demandNoDependants('partial', await partialDependants(em, partial))
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
@@ -26,6 +27,8 @@ export const updatePartialBody = z
   .meta({ id: 'UpdatePromptPartial', description: 'A `string` makes a new version, which is not published by that.' })
 
 export const partialParams = z.object({ promptPartialId: z.string() })
+
+export const partialRead = z.object(usedByQuery)
 
 export const partialFilter = z.object({
   ...pageFields({ defaultSize: 50, maxSize: 1000 }),
@@ -61,6 +64,7 @@ export const partialView = z
     version: z.int(),
     version_description: z.string().nullable(),
     prompt_partial_version_id: z.uuid(),
+    ...usedByField,
   })
   .meta({ id: 'PromptPartial', description: 'A partial with one of its versions; without a suffix the published one.' })
 

@@ -10,11 +10,13 @@ import {
   partialFilter,
   partialList,
   partialParams,
+  partialRead,
   partialVersionList,
   partialView,
   updatedPartial,
   updatePartialBody,
 } from './partial.schema.ts'
+import { partialDependants } from './includes.ts'
 import { addPartial, archivePartial, changePartial, findPartial, findPartialVersion, publishPartial } from './partials.ts'
 import { presentPartial, presentPartialSummary, presentPartialVersion } from './present.ts'
 import { PromptPartial } from './prompt.entity.ts'
@@ -79,8 +81,12 @@ export const readPartial = route({
   summary: 'Read a partial with its published version, or another by a suffix',
   permission: 'prompts.read',
   params: partialParams,
+  query: partialRead,
   response: partialView,
-})(async ({ em, actor, params }) => presentPartial(...(await findPartialVersion(em, actor, params.promptPartialId))))
+})(async ({ em, actor, params, query }) => {
+  const [partial, version] = await findPartialVersion(em, actor, params.promptPartialId)
+  return { ...presentPartial(partial, version), ...(query.include_used_by && { used_by: await partialDependants(em, partial) }) }
+})
 
 export const updatePartial = route({
   method: 'PUT',

@@ -2,7 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { ProviderEntity } from './provider.entity.ts'
 import { createProvider, deleteProvider, listProviders, readProvider, updateProvider } from './providers.routes.ts'
 
-export { inWorkspace, providerFields, providerFilter, providerParams, providerViewFields } from './provider.schema.ts'
+export { inWorkspace, providerFields, providerFilter, providerParams, providerRead, providerViewFields } from './provider.schema.ts'
 export { changeProvider, findStoredProvider, presentShared } from './providers.ts'
 
 /** What requests name as `@slug`: a workspace's handles on integrations. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
@@ -40,6 +41,7 @@ export const updateProviderBody = z
 
 export const providerParams = z.object({ slug: z.string() })
 export const inWorkspace = z.object({ workspace_id: z.string().optional() })
+export const providerRead = inWorkspace.extend(usedByQuery)
 export const providerFilter = z.object({ ...pageFields({ defaultSize: 50, maxSize: 100 }), workspace_id: z.string().optional() })
 
 /** The filters of the list of providers. */
@@ -66,6 +68,7 @@ export const providerViewFields = {
   expires_at: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),
+  ...usedByField,
 }
 
 export const providerView = z

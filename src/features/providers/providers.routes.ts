@@ -3,12 +3,13 @@ import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { containing, pageWindow, toList } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/tags.ts'
-import { addProvider, demandAccess, demandUnused, findIntegration } from '../integrations/index.ts'
+import { addProvider, demandAccess, demandUnused, findIntegration, providerDependants } from '../integrations/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
 import {
   createProviderBody,
   inWorkspace,
+  providerRead,
   providerQuery,
   providerList,
   providerParams,
@@ -74,11 +75,12 @@ export const readProvider = route({
   summary: 'Read a provider',
   permission: 'providers.read',
   params: providerParams,
-  query: inWorkspace,
+  query: providerRead,
   response: providerView,
-})(async ({ em, actor, deps, params, query }) =>
-  presentProvider(await findStoredProvider(em, actor, named(params, query)), deps.clock.now()),
-)
+})(async ({ em, actor, deps, params, query }) => {
+  const row = await findStoredProvider(em, actor, named(params, query))
+  return { ...presentProvider(row, deps.clock.now()), ...(query.include_used_by && { used_by: await providerDependants(em, row) }) }
+})
 
 export const updateProvider = route({
   method: 'PUT',

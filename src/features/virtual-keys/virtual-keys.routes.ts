@@ -1,9 +1,17 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
-import { addIntegration, addProvider, archiveIntegration, catalogueRow, changeCredential, demandUnused } from '../integrations/index.ts'
+import {
+  addIntegration,
+  addProvider,
+  archiveIntegration,
+  catalogueRow,
+  changeCredential,
+  demandUnused,
+  providerDependants,
+} from '../integrations/index.ts'
 import { Integration } from '../integrations/integration.entity.ts'
-import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams } from '../providers/index.ts'
+import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams, providerRead } from '../providers/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { createdVirtualKey, createVirtualKeyBody, updateVirtualKeyBody, virtualKeyList, virtualKeyView } from './virtual-key.schema.ts'
@@ -67,11 +75,12 @@ export const readVirtualKey = route({
   summary: 'Read a virtual key, without the key behind it',
   permission: 'virtual_keys.read',
   params: providerParams,
-  query: inWorkspace,
+  query: providerRead,
   response: virtualKeyView,
 })(async ({ em, actor, deps, params, query }) => {
   const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind })
-  return presentVirtualKey(row, await ownIntegration(em, row), deps.clock.now())
+  const view = presentVirtualKey(row, await ownIntegration(em, row), deps.clock.now())
+  return query.include_used_by ? { ...view, used_by: await providerDependants(em, row) } : view
 })
 
 export const updateVirtualKey = route({

@@ -1,4 +1,5 @@
 import type { EntityManager, EntityMetadata } from '@mikro-orm/postgresql'
+import type { Dependant } from '../../app/database/dependants.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { Collection } from '../collections/collection.entity.ts'
 import { IntegrationWorkspace } from '../integrations/integration-workspace.entity.ts'
@@ -6,6 +7,7 @@ import type { Workspace } from './workspace.entity.ts'
 
 /** So many of each kind are named when a workspace is not empty. */
 const named = 10
+const listed = 100
 
 /** What came with the workspace or by itself, and goes with it: nobody has to delete it first. */
 const incidental: Readonly<Record<string, (row: object) => boolean>> = {
@@ -37,7 +39,7 @@ const nameOf = (row: object): string => String(Reflect.get(row, 'slug') ?? Refle
 /** AB07 that names what is still in the workspace. */
 export async function demandEmpty(em: EntityManager, workspace: Workspace): Promise<void> {
   const contents = (await contentsOf(em, workspace))
-    .map(({ table, noun, rows }) => ({ noun, rows: rows.filter((row) => incidental[table]?.(row) !== true) }))
+    .map(({ table, noun, rows }) => ({ table, noun, rows: rows.filter((row) => incidental[table]?.(row) !== true) }))
     .filter(({ rows }) => rows.length > 0)
   if (contents.length === 0) return
   const list = contents.map(({ noun, rows }) => {
@@ -46,8 +48,19 @@ export async function demandEmpty(em: EntityManager, workspace: Workspace): Prom
   })
   throw new ApiError('AB07', `The workspace still has ${list.join('; ')}. Delete them first, or set force_delete.`, {
     param: 'force_delete',
+    details: { used_by: contents.flatMap(({ table, rows }) => rows.map((row) => toDependant(row, { table, workspace }))).slice(0, listed) },
   })
 }
+
+const toDependant = (row: object, { table, workspace }: { readonly table: string; readonly workspace: Workspace }): Dependant => ({
+  kind: table.replace(/s$/, ''),
+  id: String(Reflect.get(row, 'id')),
+  slug: textOrNull(Reflect.get(row, 'slug')),
+  name: textOrNull(Reflect.get(row, 'name')) ?? nameOf(row),
+  workspace: workspace.slug,
+})
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** Archives all that is in the workspace, and takes its access away; a deleted row keeps no secret. */
 export async function archiveContents(em: EntityManager, workspace: Workspace): Promise<void> {

@@ -14,7 +14,10 @@ const statusFilter = z
   .default('active')
   .transform((text) => text.split(',').map((status) => status.trim()))
   .pipe(z.array(z.enum(statuses)).min(1))
-  .meta({ description: 'Comma-separated: active, archived. Archived ones are shown to organisation keys only.' })
+  .meta({
+    description:
+      'Comma-separated: active, archived. Archived ones are shown to organisation keys, and to owners and admins of the organisation.',
+  })
 
 /** The filters of the list of workspaces. */
 export const workspaceFilterQuery = z.object({

@@ -2,6 +2,7 @@ import type { FilterQuery } from '@mikro-orm/core'
 import { z } from 'zod'
 import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { isAtLeast } from '../../lib/roles.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
@@ -131,9 +132,10 @@ export const workspaceRoutes: readonly Route[] = [
 ]
 
 async function listWorkspaces({ em, actor, query }: Call<undefined, Filter, undefined>) {
-  if (actor.workspaceId !== null && query.status.includes('archived')) {
-    throw new ApiError('AB03', 'Only organisation keys list archived workspaces.', { param: 'status' })
-  }
+  if (query.status.includes('archived') && !seesArchived(actor))
+    throw new ApiError('AB03', 'Only owners and admins of the organisation, and organisation keys, list archived workspaces.', {
+      param: 'status',
+    })
   const options = { ...pageWindow(query), orderBy: { createdAt: 'asc', id: 'asc' } } as const
   const [rows, total] = await em.findAndCount(Workspace, matching(actor, query), options)
   return toList(rows.map(presentWorkspace), total, query)
@@ -144,10 +146,14 @@ async function readWorkspace({ em, actor, params }: Call<{ workspaceId: string }
   return { ...presentWorkspace(row), users: await presentMembers(em, row, await membersOf(em, row)) }
 }
 
+/** Their own key shows owners and admins one live workspace, and every archived one. */
+const seesArchived = ({ workspaceId, role }: Actor): boolean =>
+  workspaceId === null || (role !== null && isAtLeast(role, 'organisation-admin'))
+
 const matching = (actor: Actor, { name, exact_name, status }: Filter): FilterQuery<Workspace> => ({
   $and: [
-    visibleWorkspaces(actor),
-    { status: { $in: status } },
+    { organisationId: actor.organisationId },
+    { $or: status.map((wanted) => ({ ...(wanted === 'active' && visibleWorkspaces(actor)), status: wanted })) },
     ...(name === undefined ? [] : [{ name: { $ilike: `%${name.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` } }]),
     ...(exact_name === undefined ? [] : [{ name: exact_name }]),
   ],

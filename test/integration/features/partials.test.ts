@@ -151,7 +151,7 @@ test('a partial that is in use is not deleted, and the users are named', async (
   const other = await partial('Uses it', `{{>${used}@1}}`)
   const refused = await ask('DELETE', `/prompts/partials/${used}`)
   t.deepEqual([refused.status, errorOf(refused).code], [409, 'AB07'])
-  t.regex(refused.text, new RegExp(`partial ${other}, prompt ${user}`))
+  t.regex(refused.text, new RegExp(`"slug":"${other}".*"slug":"${user}"`))
   t.is((await ask('PUT', `/prompts/partials/${used}`, { status: 'archived' })).status, 409)
   await done(ask('DELETE', `/prompts/partials/${other}`))
   await done(ask('PUT', `/prompts/${user}`, { patch: true, string: 'without' }))
