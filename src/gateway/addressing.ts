@@ -55,6 +55,12 @@ export function addressingOf(headers: CallerHeaders, config: ChosenConfig | null
   return config.binding || saidNothing ? saidInConfig(config, said) : said
 }
 
+/** Whether neither the headers nor the config of a request name its target, so that its model has to. */
+export function namesNoTarget(headers: CallerHeaders, config: ChosenConfig | null): boolean {
+  const { stored, provider } = addressingOf(headers, config, { fromModel: null, promptProvider: null })
+  return stored === null && provider === null
+}
+
 /** A config that names no target may still say details of it. */
 function withDetails(config: ChosenConfig, said: Addressing): Addressing {
   const host = hostOf(config)

@@ -4,6 +4,7 @@ import { ApiError } from '../lib/errors.ts'
 import { isFields } from '../lib/fields.ts'
 import { ByteList } from '../lib/byte-list.ts'
 import { parseJson } from '../lib/json.ts'
+import { canUnfold, unfoldRequest } from './encoding.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
 export interface RequestBody {
@@ -27,6 +28,8 @@ export interface BodyOptions {
   readonly maxHeldBytes: number
   /** More than may be held goes through as it comes, in place of being refused. */
   readonly letsLongOnesPass?: boolean
+  /** By how much a body whose beginning was read and put back is shorter than was declared. */
+  readonly shortenedBy?: number
 }
 
 const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: null, length: null }
@@ -47,16 +50,29 @@ export const modelOf = (json: unknown): string | null => (isFields(json) && type
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {
   const length = declaredLength(req)
   if (length === 0 || (length === null && req.headers['transfer-encoding'] === undefined)) return none
-  const json = isJsonType(options.contentType) && options.contentEncoding === ''
+  const json = isReadableJson(options)
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
-  if (json) {
-    const bytes = await collect(req, limit)
-    return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
-  }
+  if (json) return readJson(req, limit, options.contentEncoding)
   const held = options.maxHeldBytes > 0 ? await holdOpaque(req, Math.min(limit, options.maxHeldBytes), options) : null
   if (held !== null) return { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length }
-  return { kind: 'stream', bytes: null, json: undefined, stream: bounded(req, limit), length }
+  return {
+    kind: 'stream',
+    bytes: null,
+    json: undefined,
+    stream: bounded(req, limit),
+    length: length === null ? null : length - (options.shortenedBy ?? 0),
+  }
+}
+
+/** Whether a body is JSON whose bytes are as they are, or can be unfolded to it. */
+export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
+  isJsonType(contentType) && (contentEncoding === '' || canUnfold(contentEncoding))
+
+async function readJson(req: IncomingMessage, limit: number, encoding: string): Promise<RequestBody> {
+  const sent = await collect(req, limit)
+  const bytes = encoding === '' ? sent : await unfoldRequest(sent, encoding, limit)
+  return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
 }
 
 /** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
@@ -115,6 +131,7 @@ function collected(req: IncomingMessage, limit: number, overflow: (held: ByteLis
     }
     req.on('close', onGone)
     req.on('error', onGone)
+    if (req.isPaused()) req.resume() // Its beginning was read and put back.
   })
 }
 

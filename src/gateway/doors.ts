@@ -108,6 +108,13 @@ export interface ModelRules {
   readonly named: ReadonlyMap<string, { readonly enabled: boolean; readonly customHost: string | null }>
 }
 
+/** A stored provider of a workspace, as the list of models needs it. */
+export interface ListedProvider {
+  readonly slug: string
+  /** The models that are enabled by name, custom ones among them. */
+  readonly models: readonly string[]
+}
+
 /**
  * Immutable views of the control plane, in memory. A hit is synchronous; a miss is one database read, shared by all who wait.
  * Throws (or rejects with) ApiError `dependency_unavailable` when the database is away and nothing fresh enough is held,
@@ -121,6 +128,8 @@ export interface Snapshot {
   key(secret: string, address?: string): MaybePromise<KeyView | null>
   /** The provider or virtual key with this slug, as the given workspace (or, for an admin key, organisation) sees it. */
   provider(scope: ProviderScope, slug: string): MaybePromise<ProviderView | null>
+  /** The providers and virtual keys of a workspace, by slug; none for an admin key. */
+  providers(scope: ProviderScope): MaybePromise<readonly ListedProvider[]>
   /** The config with this slug or id, as the given workspace sees it. */
   config(scope: ProviderScope, reference: string): MaybePromise<ConfigView | null>
   /** The version of a prompt that `id`, `id@latest`, `id@12` or `id@label` names; null when there is none. */

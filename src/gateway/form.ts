@@ -55,13 +55,13 @@ const isBlank = (bytes: Buffer, from: number): boolean => bytes.length - from < 
 function fieldIn(bytes: Buffer, from: number, end: number): FormField | null {
   const blank = bytes.indexOf('\r\n\r\n', from)
   if (blank === -1 || blank + 4 > end || blank - from > longestHead) return null
-  const named = nameIn(bytes.toString('utf8', from, blank).split('\r\n'))
+  const named = namedPart(bytes.toString('utf8', from, blank).split('\r\n'))
   if (named === null) return null
   const start = blank + 4
   return { name: named.name, text: named.isFile ? null : bytes.toString('utf8', start, end), start, end }
 }
 
-interface Named {
+export interface Named {
   readonly name: string
   readonly isFile: boolean
 }
@@ -70,7 +70,7 @@ const plainEncoding = /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t
 const foreignCharset = /charset[ \t]*=[ \t]*"?(?!utf-?8\b|us-ascii\b)/i
 
 /** The name that the headers of a part give it; null when one of them can be read in two ways. */
-function nameIn(lines: readonly string[]): Named | null {
+export function namedPart(lines: readonly string[]): Named | null {
   if (lines.some((line) => /[\r\n\0]/.test(line) || !/^[!-9;-~]+:/.test(line))) return null
   const dispositions = lines.filter((line) => /^content-disposition:/i.test(line))
   const encodings = lines.filter((line) => /^content-transfer-encoding:/i.test(line))

@@ -28,6 +28,8 @@ export interface IdentifyDeps {
   readonly failures: FailedCredentials
   /** Of the client. */
   readonly address: string
+  /** What `?key=` holds, where Google's clients call. */
+  readonly queryKey?: string | null
   /** Keys that the operator chose, which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }
@@ -54,12 +56,12 @@ export interface FoundKey {
 
 /**
  * Finds the caller's key, on either plane: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else
- * `api-key`. A JSON Web Token of an organisation's issuer stands for a key in each of them. Throws `unauthorized`,
- * `expired_key`, or `rate_limited` for an address that has shown too many that are not good.
+ * `api-key`, else `x-goog-api-key`, else the query's. A JSON Web Token of an organisation's issuer stands for a key in
+ * each of them. Throws `unauthorized`, `expired_key`, or `rate_limited` for an address that has shown too many that are not good.
  */
 export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<FoundKey> {
   const own = present(headers.service.get('api-key'))
-  const candidates = own === null ? sharedHeaders.flatMap((name) => candidate(headers, name)) : [own]
+  const candidates = own === null ? [...sharedHeaders.flatMap((name) => candidate(headers, name)), ...inQuery(deps)] : [own]
   if (candidates.length === 0) {
     deps.metrics.authFailure('missing')
     throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
@@ -69,7 +71,12 @@ export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<Fo
   return tryNext({ candidates, deps }, 0, null)
 }
 
-const sharedHeaders = ['authorization', 'x-api-key', 'api-key'] as const
+const sharedHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const
+
+const inQuery = ({ queryKey }: FindDeps): readonly string[] => {
+  const secret = present(queryKey ?? undefined)
+  return secret === null ? [] : [secret]
+}
 
 function candidate(headers: CallerHeaders, header: KeyHeader): readonly string[] {
   const value = headers.keys[header]

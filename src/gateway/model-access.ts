@@ -30,7 +30,7 @@ export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Pro
 /** Whether a body must be read for the model that it names: of a form, when only some models may be used. */
 export const readsForm = ({ view }: Target, headers: CallerHeaders): boolean => (view?.models ?? null) !== null && isForm(headers)
 
-const isForm = ({ contentType }: CallerHeaders): boolean => contentType.toLowerCase().startsWith('multipart/')
+export const isForm = ({ contentType }: CallerHeaders): boolean => contentType.toLowerCase().startsWith('multipart/')
 
 /** What cannot be read may name any model. */
 export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHeaders): void {
@@ -61,7 +61,7 @@ function ownHost({ view, customHost }: Target): Target['customHost'] {
   return view.customHost === null ? null : { url: view.customHost, param: 'custom_host' }
 }
 
-const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? allowAll
+export const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? allowAll
 
 /** Every name, wherever it stands: a provider may read another of two than we do. Throws `invalid_request` for a form that no reader reads. */
 export const modelsNamed = (request: ModelRequest): readonly string[] => [

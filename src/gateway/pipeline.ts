@@ -12,16 +12,18 @@ import type { Exchange } from './exchange.ts'
 import { explainPath } from './explain-path.ts'
 import type { FailedCredentials } from './failed-credentials.ts'
 import { finish } from './finish.ts'
+import { dropGoogleKey, googleKey } from './google-door.ts'
 import { headerValue, sortHeaders } from './headers.ts'
 import { forwardedHeaders } from './forward.ts'
 import { identify } from './identify.ts'
 import { readMetadata, readTrace } from './metadata.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { callerDialect } from './operation.ts'
+import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import { begin, keepsBodies, known, type Progress } from './progress.ts'
 import { Relay, type RelayResult } from './relay.ts'
 import { admitAgain, checkRequestLine, readAndResolve, requestTimeout } from './request.ts'
-import { linger, ownHeaders, refuse } from './respond.ts'
+import { answer, linger, ownHeaders, refuse } from './respond.ts'
 import { prepare } from './send.ts'
 import type { GatewaySettings } from './settings.ts'
 
@@ -57,6 +59,10 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     await identifyCaller(deps, progress)
     checkRequestLine(progress)
     if (mayHaveConfig(known(progress.headers), known(progress.caller).key)) await startFromConfig(deps, progress)
+    if (asksForOwnModels(progress)) {
+      answerOwn(deps, progress, await ownModels(deps, progress))
+      return
+    }
     await readAndResolve(deps, progress)
     await reserve(deps, progress)
     if (progress.guardrails !== null && (await checkBefore(progress, checkDeps(deps)))) admitAgain(progress)
@@ -70,8 +76,10 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
   const { exchange } = progress
   const headers = (progress.headers = sortHeaders(exchange.req.rawHeaders, deps.prefixes))
   progress.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent'))
-  const caller = identify(headers, { ...deps, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
+  const queryKey = googleKey(progress.path)
+  const caller = identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
   progress.caller = caller instanceof Promise ? await caller : caller
+  if (queryKey !== null && progress.caller.holdsOwnKey(queryKey)) dropGoogleKey(progress)
   progress.metadata = readMetadata(headers, progress.caller.key.metadata)
 }
 
@@ -116,7 +124,7 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const relay: Relay = new Relay({
       res: exchange.res,
-      dialect: callerDialect(exchange.req.url ?? ''),
+      dialect: callerDialect(exchange.req),
       requestId: exchange.requestId,
       ownHeaders: answerHeaders(progress),
       keepBytes: keepsBodies(progress) ? deps.journal.maxBodyBytes : 0,
@@ -151,6 +159,12 @@ const answerHeaders = ({ exchange, headers, trace, target, prepared, config }: P
     provider: target?.providerId ?? null,
     lastUsedOption: prepared === null ? null : (config?.option ?? 'config'),
   })
+
+/** An answer of our own, which is an exchange as any other. */
+function answerOwn(deps: PipelineDeps, progress: Progress, body: object): void {
+  finish(deps, progress, { status: 200, outcome: 'complete', error: null, relayed: null })
+  answer(progress.exchange, body, answerHeaders(progress))
+}
 
 /** What takes the provider's answer: the relay itself, or the guardrails in front of it. */
 function handlerOf(deps: PipelineDeps, progress: Progress, relay: Relay): EgressHandler {

@@ -1,7 +1,9 @@
 import { ApiError } from '../lib/errors.ts'
 import { isFields } from '../lib/fields.ts'
-import { admitChanged, admitModel, modelRequest, readsForm, refuseUnreadable } from './model-access.ts'
-import { type BodyOptions, isJsonType, mayHoldWords, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
+import { namesNoTarget } from './addressing.ts'
+import { admitChanged, admitModel, isForm, modelRequest, readsForm, refuseUnreadable } from './model-access.ts'
+import { type BodyOptions, isJsonType, isReadableJson, mayHoldWords, modelOf, readBody, replaceModel, type RequestBody } from './body.ts'
 import { changeBody } from './config/change-body.ts'
 import { readsBody } from './checks/plan.ts'
 import { validateBody, validateQuery } from './dedicated/validate.ts'
@@ -11,6 +13,8 @@ import type { CallerHeaders } from './headers.ts'
 import { keyInQuery, withoutKeySegments } from './identify.ts'
 import { type MatchedOperation, matchOperation } from './operation.ts'
 import { checkDebug, known, type Progress } from './progress.ts'
+import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
+import { takeModelOfPath } from './google-door.ts'
 import { expandPrompt } from './prompts/expand.ts'
 import { signsBody } from './send.ts'
 import type { GatewaySettings } from './settings.ts'
@@ -69,21 +73,23 @@ function refuseOwnKey(progress: Progress, path: string): void {
  */
 export async function readAndResolve(deps: ReadDeps, progress: Progress): Promise<void> {
   const headers = known(progress.headers)
+  const modelOfPath = takeModelOfPath(progress)
   if (progress.operation.name === 'promptComplete') {
     progress.body = await read(deps, progress)
     checkBody(progress.operation, headers, progress.body)
     progress.body = changed(await expandPrompt(deps, progress), progress)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
-  } else if (isJsonType(headers.contentType) && headers.contentEncoding === '') {
+  } else if (isReadableJson(headers)) {
     progress.body = changed(await read(deps, progress), progress)
     checkBody(progress.operation, headers, progress.body)
-    progress.target = await resolve(deps, progress, modelOf(progress.body.json))
+    progress.target = await resolve(deps, progress, modelOfPath ?? modelOf(progress.body.json))
   } else {
     const reads = progress.guardrails !== null && readsBody(progress.guardrails)
     if (reads) refuseEncoded(headers)
-    progress.target = await resolve(deps, progress, null)
+    const form = modelOfPath === null ? await modelOfForm(progress) : noFormModel
+    progress.target = await resolve(deps, progress, modelOfPath ?? form.model)
     refuseUnreadable(progress.target, headers)
-    progress.body = changed(await read(deps, progress, holding(deps, progress, reads)), progress)
+    progress.body = changed(await read(deps, progress, { ...holding(deps, progress, reads), shortenedBy: form.shortenedBy }), progress)
     checkBody(progress.operation, headers, progress.body)
   }
   assertServed(progress.target, progress.operation)
@@ -107,7 +113,13 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
 const changed = (body: RequestBody, { config }: Progress): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
 
-type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass'>
+/** A form is looked into when nothing else names its target. */
+const modelOfForm = ({ exchange, headers, config }: Progress): MaybePromise<FormModel> =>
+  isForm(known(headers)) && known(headers).contentEncoding === '' && namesNoTarget(known(headers), config)
+    ? takeModelOfForm(exchange.req, known(headers).contentType)
+    : noFormModel
+
+type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy'>
 
 /** How much is held of a body that is no JSON. Of uploads guardrails read what is held anyhow, or is no longer than other bodies may be. */
 function holding({ settings }: ReadDeps, { target, headers }: Progress, reads: boolean): Holding {
@@ -117,11 +129,20 @@ function holding({ settings }: ReadDeps, { target, headers }: Progress, reads: b
   return { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(contentType) }
 }
 
-function read({ settings }: ReadDeps, progress: Progress, held: Holding = { maxHeldBytes: 0 }): Promise<RequestBody> {
+async function read({ settings }: ReadDeps, progress: Progress, held: Holding = { maxHeldBytes: 0 }): Promise<RequestBody> {
   const { contentType, contentEncoding } = known(progress.headers)
   const { maxJsonBytes, maxUploadBytes } = settings
-  return readBody(progress.exchange.req, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
+  const body = await readBody(progress.exchange.req, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
+  if (body.kind === 'json' && contentEncoding !== '') progress.headers = withoutEncoding(known(progress.headers))
+  return body
 }
+
+/** Of a body that was unfolded to be read the plain bytes go on. */
+const withoutEncoding = (headers: CallerHeaders): CallerHeaders => ({
+  ...headers,
+  contentEncoding: '',
+  forward: headers.forward.filter((_, at, all) => all[at - (at % 2)]?.toLowerCase() !== 'content-encoding'),
+})
 
 function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | null): Promise<Target> {
   const storedOnly = progress.operation.spec?.virtualKey === true
@@ -166,8 +187,16 @@ function checkBody(operation: MatchedOperation, { contentType }: CallerHeaders, 
 
 /** Takes the slug out of a model `@slug/model`, which only we understand. */
 function withPlainModel(body: RequestBody, target: Target): RequestBody {
-  if (!target.modelRewritten || target.model === null || body.bytes === null || !isFields(body.json)) return body
-  const bytes = replaceModel(body.bytes, modelOf(body.json) ?? '', target.model)
+  const named = modelOf(body.json)
+  if (
+    !target.modelRewritten ||
+    target.model === null ||
+    named !== `@${target.view?.slug}/${target.model}` ||
+    body.bytes === null ||
+    !isFields(body.json)
+  )
+    return body
+  const bytes = replaceModel(body.bytes, named, target.model)
   return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
 }
 

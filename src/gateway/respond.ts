@@ -1,5 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import { anthropicErrorBody, type ApiError, errorBody, retryHeaders } from '../lib/errors.ts'
+import { anthropicErrorBody, type ApiError, errorBody, googleErrorBody, retryHeaders } from '../lib/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { textValue } from './headers.ts'
 import { callerDialect, type CallerDialect } from './operation.ts'
@@ -40,6 +40,20 @@ export const ownStatusTexts: Readonly<Record<number, string>> = {
   499: 'Client Closed Request',
 }
 
+const errorBodies = { openai: errorBody, responses: errorBody, anthropic: anthropicErrorBody, google: googleErrorBody } as const
+
+/** Answers with what we know ourselves. */
+export function answer({ req, res, requestId }: Exchange, body: object, own: readonly string[]): void {
+  if (res.destroyed || res.headersSent) return
+  const text = JSON.stringify(body)
+  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(text))]
+  headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store')
+  res.sendDate = true
+  res.writeHead(200, 'OK', headers)
+  res.end(text)
+  if (!req.complete) linger(req)
+}
+
 /** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
 export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
   const { req, res, requestId } = exchange
@@ -47,9 +61,7 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
     res.destroy()
     return
   }
-  const body = JSON.stringify(
-    callerDialect(req.url ?? '') === 'anthropic' ? anthropicErrorBody(error, requestId) : errorBody(error, requestId),
-  )
+  const body = JSON.stringify(errorBodies[callerDialect(req)](error, requestId))
   const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
   headers.push('x-request-id', requestId, 'request-id', requestId)
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
@@ -84,6 +96,7 @@ export function linger(req: IncomingMessage): void {
 /** The error event that ends a stream which broke off; no `[DONE]` follows it. */
 export function inBandError(dialect: CallerDialect, error: ApiError, requestId: string): string {
   if (dialect === 'anthropic') return `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`
+  if (dialect === 'google') return `data: ${JSON.stringify(googleErrorBody(error))}\r\n\r\n`
   if (dialect === 'openai') return `data: ${JSON.stringify(errorBody(error, requestId))}\n\n`
   // Some clients look for `error`, others go by `type`.
   const { code, message, param } = error

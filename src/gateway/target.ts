@@ -49,7 +49,7 @@ export async function resolveTarget(request: TargetRequest): Promise<Target> {
   const addressing = addressingOf(request.headers, request.config, { fromModel, promptProvider: request.promptProvider })
   if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
   if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
-  if (addressing.provider === null) throw noProvider(request.headers)
+  if (addressing.provider === null) throw await noProvider(request)
   return given(request, { ...addressing, provider: addressing.provider })
 }
 
@@ -209,17 +209,19 @@ const unknownSlug = ({ slug, param }: Reference) =>
     },
   )
 
-/** A form goes on as it comes: nobody looks into it for a model. */
-const noProvider = ({ contentType }: CallerHeaders) =>
-  new ApiError(
+async function noProvider({ model, caller, snapshot }: TargetRequest): Promise<ApiError> {
+  const slug = model?.split('/', 1)[0] ?? ''
+  const meant = slug !== model && slugPattern.test(slug) ? await snapshot.provider(scopeOf(caller.key), slug) : null
+  if (meant !== null)
+    return new ApiError('missing_provider', `No provider was named. A stored one is named with @: did you mean the model "@${model}"?`, {
+      param: 'model',
+    })
+  return new ApiError(
     'missing_provider',
-    /^multipart\/|form/i.test(contentType)
-      ? 'No provider was named. A form needs a header for it, its model is not read: x-service-provider (a name, or @slug of a stored one) or x-service-virtual-key.'
-      : 'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
-    {
-      param: 'x-service-provider',
-    },
+    'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
+    { param: 'x-service-provider' },
   )
+}
 
 const noCredential = (name: string) =>
   new ApiError(
@@ -234,6 +236,10 @@ const keyless = ({ slug, param }: Reference) =>
   new ApiError('missing_credential', `The provider @${slug} has no key. Store one with its integration.`, { param })
 
 const needsVirtualKey = () =>
-  new ApiError('missing_credential', 'This endpoint needs a stored credential: send x-service-virtual-key.', {
-    param: 'x-service-virtual-key',
-  })
+  new ApiError(
+    'missing_credential',
+    'This endpoint needs a stored credential: send x-service-virtual-key, or its newer form x-service-provider: @slug.',
+    {
+      param: 'x-service-virtual-key',
+    },
+  )

@@ -91,7 +91,33 @@ export function errorBody(error: ApiError, requestId: string) {
   }
 }
 
-/** The body of the Anthropic dialect, for `/v1/messages` and its children. */
+/** The body of Google's dialect, for `/v1beta`. */
+export function googleErrorBody({ status, message, code, param, beside }: ApiError) {
+  const details = [
+    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata: param === null ? {} : { param } },
+  ]
+  return {
+    error: { code: status, message, status: googleStatuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details },
+    ...beside,
+  }
+}
+
+const googleStatuses: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** The body of the Anthropic dialect, for `/v1/messages`, its children, and whoever says `anthropic-version`. */
 export function anthropicErrorBody(error: ApiError, requestId: string) {
   const type = anthropicTypes[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
   return {

@@ -36,6 +36,8 @@ export interface GatewayBed {
 export interface GatewayBedOptions {
   readonly providers?: Readonly<Record<string, Partial<ProviderView>>>
   readonly keys?: Readonly<Record<string, Partial<KeyView>>>
+  /** The models that are enabled by name, by the slug of their provider. */
+  readonly enabledModels?: Readonly<Record<string, readonly string[]>>
   /** By slug. */
   readonly configs?: Readonly<Record<string, GatewayConfig>>
   /** By reference: `id`, `id@label`. */
@@ -122,6 +124,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     snapshot: {
       key: (secret) => keys.get(secret) ?? null,
       provider: (_, slug) => providers.get(slug) ?? null,
+      providers: () => [...providers.keys()].map((slug) => ({ slug, models: options.enabledModels?.[slug] ?? [] })),
       config: (_, slug) => configs.get(slug) ?? null,
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
       guardrail: (_, slug) => guardrails.get(slug) ?? null,

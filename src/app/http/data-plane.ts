@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Exchange } from '../../gateway/exchange.ts'
+import { googlePrefix } from '../../gateway/operation.ts'
 import { ownHeaders, refuse } from '../../gateway/respond.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Middleware } from './context.ts'
@@ -8,14 +9,14 @@ import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
 
 /**
- * Hands everything below `/v1` that is not the control plane's to the gateway, as raw request and raw answer. First in the list,
+ * Hands everything below `/v1` that is not the control plane's, and Google's `/v1beta`, to the gateway, as raw request and raw answer. First in the list,
  * since it is the hot path: what it asks of a request is one look at its path.
  */
 export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): Middleware {
   return (ctx, next) => {
     const { req, res } = ctx
     const url = req.url ?? '/'
-    if (!url.startsWith('/v1/') || control().ownerOf(req) === 'control') return next()
+    if (!url.startsWith('/v1/') ? !url.startsWith(googlePrefix) : control().ownerOf(req) === 'control') return next()
     ctx.respond = false
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
     handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })

@@ -118,6 +118,10 @@ function requestBody(name: Operation): Json {
 const pathParameters = (path: string): readonly Json[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ in: 'path', name, required: true, schema: { type: 'string' } }))
 
+/** What Gatehouse answers itself, as long as nothing names a provider. */
+const ownModels =
+  "`GET /models` and `GET /models/{model}` that name no provider list what the workspace's stored providers offer, as `@slug/model`: in OpenAI's shape, or in Anthropic's for callers that send `anthropic-version`."
+
 /** Any other path below `/v1` goes to the provider as it is. */
 const passThrough: Json = Object.fromEntries(
   ['get', 'post', 'put', 'delete', 'patch', 'head', 'options'].map((method) => [
@@ -126,6 +130,7 @@ const passThrough: Json = Object.fromEntries(
       operationId: `passThrough_${method}`,
       tags: ['gateway'],
       summary: 'Call any endpoint of a provider',
+      ...(method === 'get' && { description: ownModels }),
       parameters: [
         { in: 'path', name: 'provider_endpoint', required: true, description: 'May hold slashes.', schema: { type: 'string' } },
         ...targetHeaders,

@@ -1,8 +1,9 @@
 import type { Guardrail } from '../../gateway/checks/guardrail.ts'
-import type { ConfigView, KeyView, ProviderView, TokenHolder, TokenIssuer } from '../../gateway/doors.ts'
+import type { ConfigView, KeyView, ListedProvider, ProviderView, TokenHolder, TokenIssuer } from '../../gateway/doors.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import type { Change } from './change-feed.ts'
 import { anyPartial } from './prompts.ts'
+import { anyProvider } from './provider-lists.ts'
 import { anyPerson } from './token-views.ts'
 import { createViewCache, type ViewCache } from './view-cache.ts'
 
@@ -10,6 +11,7 @@ import { createViewCache, type ViewCache } from './view-cache.ts'
 export interface Caches {
   readonly keys: ViewCache<KeyView>
   readonly providers: ViewCache<ProviderView>
+  readonly providerLists: ViewCache<readonly ListedProvider[]>
   readonly configs: ViewCache<ConfigView>
   readonly guardrails: ViewCache<Guardrail>
   readonly prompts: ViewCache<Prompt>
@@ -26,6 +28,7 @@ const maxTemplateWeight = 64 * 1024 * 1024
 export const openCaches = (): Caches => ({
   keys: createViewCache(limits),
   providers: createViewCache(limits),
+  providerLists: createViewCache(documentLimits),
   configs: createViewCache(documentLimits),
   guardrails: createViewCache(documentLimits),
   prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
@@ -33,7 +36,7 @@ export const openCaches = (): Caches => ({
   holders: createViewCache(limits),
 })
 
-const every = ['keys', 'providers', 'configs', 'guardrails', 'prompts', 'issuers', 'holders'] as const
+const every = ['keys', 'providers', 'providerLists', 'configs', 'guardrails', 'prompts', 'issuers', 'holders'] as const
 
 /** What was absent may be there now, by a change of a table. */
 const missedBefore = new Map<string, readonly (keyof Caches)[]>([
@@ -52,6 +55,7 @@ export function forgetChanged(caches: Caches, { kind, entityId }: Change): void 
   for (const name of every) caches[name].forget(entityId)
   for (const name of missedBefore.get(kind) ?? []) caches[name].forgetMisses()
   if (kind === 'prompt_partials') caches.prompts.forget(anyPartial)
+  if (kind === 'providers') caches.providerLists.forget(anyProvider)
   if (kind === 'users') caches.holders.forget(anyPerson)
 }
 

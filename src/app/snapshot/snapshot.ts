@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
-import type { ProviderScope, ProviderView, KeyView, Snapshot, TokenDoor } from '../../gateway/doors.ts'
+import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, TokenDoor } from '../../gateway/doors.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
@@ -13,6 +13,7 @@ import { readConfig } from './config-views.ts'
 import { readGuardrail } from './guardrail-views.ts'
 import { createKnown, type Known } from './known.ts'
 import { readPrompt } from './prompts.ts'
+import { readProviderList } from './provider-lists.ts'
 import { readTokenHolder, readTokenIssuer } from './token-views.ts'
 import type { Loaded, ViewCache } from './view-cache.ts'
 import { readKey, readProvider, type OpenedIntegration, type SealedIntegration } from './views.ts'
@@ -85,6 +86,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   return {
     key: (secret, address) => key(state, feed, { secret, address }),
     provider: (scope, slug) => provider(state, feed, { scope, slug }),
+    providers: (scope) => providers(state, feed, scope),
     config: (scope, reference) => document(state, feed, { cache: state.caches.configs, read: readConfig, scope, reference }),
     guardrail: (scope, reference) => document(state, feed, { cache: state.caches.guardrails, read: readGuardrail, scope, reference }),
     prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
@@ -225,6 +227,15 @@ function plain<View>(
   const found = cache.hit(id)
   if (found !== undefined) return fresh(state, found)
   return lookUp(state, feed, { isKnown, address, start: (pool) => cache.load(id, () => read(state, () => readPlain(pool))) })
+}
+
+/** An admin key is of no workspace, and calls no provider. */
+function providers(state: State, feed: ChangeFeed, scope: ProviderScope): MaybePromise<readonly ListedProvider[]> {
+  const { workspaceId } = scope
+  if (workspaceId === null) return []
+  const cache = state.caches.providerLists
+  const found = plain(state, feed, { cache, id: workspaceId, read: (from) => readProviderList(from, scope), isKnown: () => true })
+  return found instanceof Promise ? found.then((list) => list ?? []) : (found ?? [])
 }
 
 /** A kind of view that is read from one sealed row, found by slug or id. */

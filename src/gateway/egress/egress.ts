@@ -63,6 +63,8 @@ export interface SmallRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly timeoutMs: number
+  /** When the answer may be longer than 256 KB. */
+  readonly maxBytes?: number
 }
 
 export interface SmallResponse {

@@ -9,6 +9,7 @@ export const maxSmallResponseBytes = 256 * 1024
 /** Sends a small request and collects its answer as text; the time limit covers the whole exchange. */
 export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequest): Promise<SmallResponse> {
   return new Promise((resolve, reject) => {
+    const { maxBytes = maxSmallResponseBytes } = request
     const chunks: Buffer[] = []
     let size = 0
     let status = 0
@@ -33,7 +34,7 @@ export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequ
         },
         onData(chunk) {
           size += chunk.length
-          if (size > maxSmallResponseBytes) fail(new ApiError('upstream_bad_response', 'The host sent more than 256 KB.'))
+          if (size > maxBytes) fail(new ApiError('upstream_bad_response', `The host sent more than ${maxBytes / 1024} KB.`))
           else chunks.push(chunk)
         },
         onEnd() {

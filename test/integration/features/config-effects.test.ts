@@ -49,6 +49,21 @@ test.serial('a new version counts within a second, and a deleted config is gone'
   t.is((await chat(acme.sideKey, { 'x-service-config': await made({ config: seeds(1) }) })).status, 400)
 })
 
+test.serial('the list of models is that of the providers of the workspace, as they are now', async (t) => {
+  const ids = async (key = acme.workspaceKey) => {
+    const { body } = await control.call(key, 'GET', '/models')
+    return (body['data'] as readonly { id: string }[]).map(({ id }) => id)
+  }
+  t.true((await ids()).includes('@p/emulated-model'))
+  t.deepEqual(await ids(acme.sideKey), [])
+  const enabled = { models: [{ slug: 'tuned', enabled: true, is_custom: true }] }
+  t.is((await control.call(acme.adminKey, 'PUT', '/integrations/p/models', enabled)).status, 200)
+  await eventually(async () => (await ids()).includes('@p/tuned'), 1000, 'the custom model')
+  const other = { name: 'q', slug: 'q', ai_provider_id: 'openai', key: 'sk-q', configurations: { custom_host: emulator.url } }
+  await control.call(acme.adminKey, 'POST', '/integrations', { ...other, default_provider_slug: 'q' })
+  await eventually(async () => (await ids()).includes('@q/emulated-small'), 1000, 'the new provider')
+})
+
 test.serial('a config that was looked for in vain is found once it is there', async (t) => {
   const slug = 'pc-to-come'
   t.is((await chat(acme.workspaceKey, { 'x-service-config': slug })).status, 400)

@@ -1,0 +1,122 @@
+import { isFields } from '../../lib/fields.ts'
+import { parseJson } from '../../lib/json.ts'
+import type { ProviderView } from '../doors.ts'
+import type { Egress } from '../egress/egress.ts'
+import { sendSmall } from '../egress/small-exchange.ts'
+import { passThrough } from '../operation.ts'
+import { findProvider } from '../providers/catalog.ts'
+import type { DialectId, Provider } from '../providers/provider.ts'
+import { prepare } from '../send.ts'
+
+/** A model as its provider lists it. */
+export interface LiveModel {
+  readonly id: string
+  readonly name: string
+  /** Unix seconds; 0: the provider does not say. */
+  readonly created: number
+}
+
+/** Null: the provider has no list that we can read, or did not give it. */
+export type LiveModels = readonly LiveModel[] | null
+
+const timeoutMs = 3000
+/** The list of a provider with hundreds of models takes half a megabyte. */
+const maxBytes = 4 * 1024 * 1024
+const maxModels = 5000
+const freshMs = 5 * 60 * 1000
+const retryMs = 30 * 1000
+
+/** Where a provider that speaks this dialect lists its models; of the others nobody asks. */
+const listPaths: Readonly<Partial<Record<DialectId, string>>> = {
+  openai: '/models',
+  anthropic: '/models?limit=1000',
+  google: '/v1beta/models?pageSize=1000',
+}
+
+interface Held {
+  readonly models: LiveModels
+  readonly until: number
+}
+
+/** By the view of the provider, which is another one after each change of its credential or host: so nothing has to be forgotten. */
+const held = new WeakMap<ProviderView, Held>()
+const asked = new WeakMap<ProviderView, Promise<LiveModels>>()
+
+/**
+ * The models that a provider itself lists, five minutes old at most when it answers within three seconds. Whoever comes later than that
+ * is given the former list at once while the next one is fetched.
+ */
+export function liveModels(view: ProviderView, egress: Egress): LiveModels | Promise<LiveModels> {
+  const found = held.get(view)
+  if (found !== undefined && found.until > performance.now()) return found.models
+  const running = asked.get(view) ?? refresh(view, egress)
+  return found?.models ?? running
+}
+
+function refresh(view: ProviderView, egress: Egress): Promise<LiveModels> {
+  const started = ask(view, egress)
+    .catch(() => null)
+    .then((models) => {
+      const known = models ?? held.get(view)?.models ?? null
+      held.set(view, { models: known, until: performance.now() + (models === null ? retryMs : freshMs) })
+      return known
+    })
+    .finally(() => asked.delete(view))
+  asked.set(view, started)
+  return started
+}
+
+async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
+  const provider = findProvider(view.provider)
+  const path = provider === null ? undefined : listPath(provider)
+  if (provider === null || path === undefined) return null
+  const { origin, request } = await prepare({
+    method: 'GET',
+    path,
+    operation: passThrough,
+    target: { ...targetOf(view), provider },
+    body: { kind: 'none', bytes: null, json: undefined, stream: null, length: null },
+    forward: ['accept', 'application/json', 'accept-encoding', 'identity'],
+    timeouts: { firstByteMs: timeoutMs, idleMs: timeoutMs },
+    egress,
+  })
+  const headers: Record<string, string> = {}
+  for (let at = 0; at < request.headers.length; at += 2) headers[request.headers[at] ?? ''] = request.headers[at + 1] ?? ''
+  const answer = await sendSmall(origin, request.path, { url: origin.origin, method: 'GET', headers, timeoutMs, maxBytes })
+  return answer.status === 200 ? modelsIn(parseJson(Buffer.from(answer.text))) : null
+}
+
+/** The paths of other clouds list what can be deployed, not what is. */
+const listPath = ({ dialect, paths, variants }: Provider): string | undefined =>
+  paths === undefined && variants === undefined ? listPaths[dialect] : undefined
+
+const targetOf = (view: ProviderView) => ({
+  providerId: view.provider,
+  view,
+  credential: view.credential,
+  customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
+  customHeaders: view.customHeaders,
+  model: null,
+  modelRewritten: false,
+})
+
+/** `{data: [{id}]}` of OpenAI and Anthropic, `{models: [{name: "models/…"}]}` of Google, or a bare list. */
+function modelsIn(json: unknown): LiveModels {
+  const list = isFields(json) ? (json['data'] ?? json['models']) : json
+  if (!Array.isArray(list)) return null
+  return list.slice(0, maxModels).flatMap((one: unknown) => (isFields(one) ? toModel(one) : []))
+}
+
+function toModel(fields: Readonly<Record<string, unknown>>): readonly LiveModel[] {
+  const id = textOf(fields['id']) ?? textOf(fields['name'])?.replace(/^models\//, '')
+  if (id === undefined || id.length > 255) return []
+  const { created, created_at: createdAt } = fields
+  return [{ id, name: textOf(fields['display_name']) ?? textOf(fields['displayName']) ?? id, created: seconds(created ?? createdAt) }]
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+function seconds(value: unknown): number {
+  const at = typeof value === 'string' ? Math.floor(Date.parse(value) / 1000) : value
+  return typeof at === 'number' && Number.isSafeInteger(at) && at > 0 ? at : 0
+}

@@ -1,0 +1,65 @@
+import type { ListedProvider, ProviderScope, ProviderView, Snapshot } from '../doors.ts'
+import type { Egress } from '../egress/egress.ts'
+import { mayUse } from '../model-access.ts'
+import { type LiveModel, liveModels } from './live-models.ts'
+
+/** A model that a caller may ask for. */
+export interface OfferedModel {
+  /** `@slug/model` */
+  readonly id: string
+  readonly name: string
+  /** Unix seconds; 0: not known. */
+  readonly created: number
+  /** A row of the catalogue. */
+  readonly provider: string
+}
+
+export interface OfferedDeps {
+  readonly snapshot: Snapshot
+  readonly egress: Egress
+}
+
+/** So many providers are asked for their own lists; of the rest the models that are enabled by name are told. */
+const maxAsked = 50
+
+/** All models of a workspace's providers, by their ids. */
+export async function offeredModels(deps: OfferedDeps, scope: ProviderScope): Promise<readonly OfferedModel[]> {
+  const listed = await deps.snapshot.providers(scope)
+  const offers = await Promise.all(listed.map((one, at) => offerOf(deps, scope, { listed: one, asks: at < maxAsked })))
+  return offers.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+/** What the provider with this slug offers; nothing when the workspace has none, or may not use it. */
+export async function offerOfSlug(deps: OfferedDeps, scope: ProviderScope, slug: string): Promise<readonly OfferedModel[]> {
+  const listed = (await deps.snapshot.providers(scope)).find((one) => one.slug === slug)
+  return listed === undefined ? [] : offerOf(deps, scope, { listed, asks: true })
+}
+
+interface Wanted {
+  readonly listed: ListedProvider
+  readonly asks: boolean
+}
+
+async function offerOf(
+  { snapshot, egress }: OfferedDeps,
+  scope: ProviderScope,
+  { listed, asks }: Wanted,
+): Promise<readonly OfferedModel[]> {
+  const view = await snapshot.provider(scope, listed.slug)
+  if (view === null || !isUsable(view)) return []
+  const open = view.models?.allowAll ?? true
+  const live = open && asks ? await liveModels(view, egress) : []
+  const { models: rules } = view
+  const own: readonly LiveModel[] = (live ?? []).filter(({ id }) => rules === null || mayUse(rules, id))
+  const known = new Set(own.map(({ id }) => id))
+  const named = listed.models.filter((id) => !known.has(id)).map((id): LiveModel => ({ id, name: id, created: 0 }))
+  return [...own, ...named].map(({ id, name, created }) => ({
+    id: `@${listed.slug}/${id}`,
+    name,
+    created,
+    provider: view.provider,
+  }))
+}
+
+const isUsable = ({ allowed, status, expiresAt }: ProviderView): boolean =>
+  allowed && status === 'active' && (expiresAt === null || expiresAt > Date.now())

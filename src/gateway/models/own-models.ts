@@ -1,0 +1,48 @@
+import { ApiError } from '../../lib/errors.ts'
+import { modelReference, namesNoTarget } from '../addressing.ts'
+import type { ProviderScope } from '../doors.ts'
+import { callerDialect, unescaped } from '../operation.ts'
+import { known, type Progress } from '../progress.ts'
+import { modelShapes } from './model-shapes.ts'
+import { type OfferedDeps, offerOfSlug, offeredModels, type OfferedModel } from './offered-models.ts'
+
+const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
+
+/**
+ * Whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
+ * is meant.
+ */
+export function asksForOwnModels({ exchange, path: asked, headers, config }: Progress): boolean {
+  if (exchange.req.method !== 'GET' || !path.test(pathOf(asked))) return false
+  return namesNoTarget(known(headers), config)
+}
+
+/** The answer to such a request. Throws `not_found` for a model that is not there. */
+export async function ownModels(deps: OfferedDeps, { exchange, path: asked, caller }: Progress): Promise<object> {
+  const { organisationId, workspaceId } = known(caller).key
+  const shape = modelShapes[callerDialect(exchange.req)]
+  const scope: ProviderScope = { organisationId, workspaceId }
+  const [, id] = path.exec(pathOf(asked)) ?? []
+  if (id !== undefined) return shape.one(await findModel(deps, scope, decoded(id)))
+  return shape.list(await offeredModels(deps, scope), new URLSearchParams(asked.split('?', 2)[1] ?? ''))
+}
+
+async function findModel(deps: OfferedDeps, scope: ProviderScope, id: string): Promise<OfferedModel> {
+  const reference = modelReference(id)
+  const offer = reference === null ? [] : await offerOfSlug(deps, scope, reference.slug)
+  const found = offer.find((model) => model.id === id)
+  if (found !== undefined) return found
+  throw new ApiError('not_found', `There is no model ${JSON.stringify(id.slice(0, 100))}. GET /v1/models lists them, as @slug/model.`, {
+    param: 'model',
+  })
+}
+
+const pathOf = (asked: string): string => unescaped(asked.split('?', 1)[0] ?? asked)
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,233 @@
+import * as zlib from 'node:zlib'
+import test from 'ava'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { readMultipart } from '../../support/emulator/multipart.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { send, sendJson } from '../../support/http.ts'
+
+let emulator: Emulator
+let google: Emulator
+let bed: GatewayBed
+
+const geminis = JSON.stringify({ models: [{ name: 'models/gemini-2.5-flash', displayName: 'Gemini 2.5 Flash' }] })
+
+const rules = (allowAll: boolean, ...names: string[]) => ({
+  models: { allowAll, named: new Map(names.map((name) => [name, { enabled: !allowAll, customHost: null }])) },
+})
+
+test.before(async () => {
+  ;[emulator, google] = await Promise.all([startEmulator(), startEmulator()])
+  google.script({ behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: geminis } })
+  const stored = { provider: 'openai', customHost: emulator.url } as const
+  bed = await startGateway({
+    providers: {
+      open: stored,
+      some: { ...stored, ...rules(false, 'gpt-mini', 'whisper-1') },
+      most: { ...stored, ...rules(true, 'gpt-4o') },
+      gemini: { provider: 'google', customHost: google.origin },
+      closed: { ...stored, allowed: false },
+      away: { provider: 'openai', customHost: 'http://127.0.0.1:1' },
+    },
+    enabledModels: { some: ['gpt-mini', 'whisper-1'], away: ['own-model'], closed: ['hidden'] },
+    configs: { 'pc-open': { provider: '@open' } },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await emulator?.stop()
+  await google?.stop()
+})
+
+const bearer = { authorization: `Bearer ${workspaceKey}` }
+const anthropic = { 'x-api-key': workspaceKey, 'anthropic-version': '2023-06-01' }
+const get = async (path: string, headers: Readonly<Record<string, string>> = bearer) => {
+  const { status, text, headers: sent } = await send(`${bed.origin}${path}`, { headers })
+  return { status, body: JSON.parse(text), requestId: sent['request-id'] }
+}
+const idsOf = ({ data }: { readonly data: readonly { readonly id: string }[] }) => data.map(({ id }) => id)
+
+test.serial('GET /models with a key alone lists what its providers offer', async (t) => {
+  const live = idsOf(JSON.parse((await send(`${emulator.url}/models`)).text))
+  const { status, body } = await get('/v1/models')
+  t.is(status, 200)
+  t.is(body.object, 'list')
+  const expected = [
+    ...live.map((id) => `@open/${id}`),
+    '@some/gpt-mini',
+    '@some/whisper-1',
+    ...live.filter((id) => id !== 'gpt-4o').map((id) => `@most/${id}`),
+    '@gemini/gemini-2.5-flash',
+    '@away/own-model',
+  ]
+  t.deepEqual(idsOf(body).toSorted(), expected.toSorted())
+  t.like(body.data[0], { object: 'model', owned_by: 'openai' })
+  t.true(body.data.every(({ created }: { created: unknown }) => Number.isInteger(created)))
+  const asked = emulator.requests.filter(({ url }) => url === '/v1/models').length
+  await get('/v1/models')
+  t.is(emulator.requests.filter(({ url }) => url === '/v1/models').length, asked)
+})
+
+test('one model, however its name is escaped', async (t) => {
+  for (const path of ['/v1/models/@some/gpt-mini', '/v1/models/%40some%2Fgpt-mini']) {
+    t.like((await get(path)).body, { id: '@some/gpt-mini', object: 'model' })
+  }
+  t.like((await get('/v1/models/@some%2Fgpt-mini', anthropic)).body, { id: '@some/gpt-mini', type: 'model', display_name: 'gpt-mini' })
+  for (const path of ['/v1/models/@some/gpt-4o', '/v1/models/@most/gpt-4o', '/v1/models/@closed/hidden', '/v1/models/gpt-mini']) {
+    const { status, body } = await get(path)
+    t.is(status, 404, path)
+    t.like(body.error, { code: 'not_found', param: 'model' })
+  }
+})
+
+test("Anthropic's list comes in pages", async (t) => {
+  const first = (await get('/v1/models?limit=2', anthropic)).body
+  t.like(first, { has_more: true, first_id: first.data[0].id, last_id: first.data[1].id })
+  const second = (await get(`/v1/models?limit=1000&after_id=${encodeURIComponent(first.last_id)}`, anthropic)).body
+  t.false(second.has_more)
+  t.is(new Set([...idsOf(first), ...idsOf(second)]).size, idsOf((await get('/v1/models')).body).length)
+  const { status, body } = await get('/v1/models?limit=many', anthropic)
+  t.is(status, 400)
+  t.like(body, { type: 'error', error: { type: 'invalid_request_error', param: 'limit' } })
+})
+
+test('a request that names a provider gets that provider list, as before', async (t) => {
+  for (const named of [{ 'x-service-provider': '@open' }, { 'x-service-config': 'pc-open' }]) {
+    const { body } = await get('/v1/models', { ...bearer, ...named })
+    t.false(idsOf(body).some((id) => id.startsWith('@')))
+  }
+})
+
+const refused = (path: string, headers: Readonly<Record<string, string>>) => send(`${bed.origin}${path}`, { headers })
+
+test('errors are in the shape of whoever asks', async (t) => {
+  const unknown = await refused('/v1/models', { 'x-api-key': 'nobody', 'anthropic-version': '2023-06-01' })
+  t.is(unknown.status, 401)
+  t.like(JSON.parse(unknown.text), { type: 'error', error: { type: 'authentication_error' } })
+  const googles = await refused('/v1beta/models', { 'x-goog-api-key': 'nobody' })
+  t.like(JSON.parse(googles.text), { error: { code: 401, status: 'UNAUTHENTICATED' } })
+})
+
+const part = (name: string, content: string, more = '') =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`
+const file = part('file', 'RIFF\r\n--not-the-boundary\r\n'.repeat(20_000), '; filename="a.wav"\r\ncontent-type: audio/wav')
+
+const closed = (parts: string) => `${parts}--b--\r\n`
+
+for (const [order, parts] of [
+  ['the model first', (model: string) => part('model', model) + file],
+  ['the model last', (model: string) => file + part('language', 'en') + part('model', model)],
+] as const)
+  for (const slug of ['open', 'some'])
+    for (const chunked of [false, true])
+      test(`a form names its provider: @${slug}, ${order}${chunked ? ', chunked' : ''}`, async (t) => {
+        const arrived = emulator.next(`/v1/audio/transcriptions?t=${slug}${order.length}${chunked}`)
+        const { status, text } = await send(`${bed.origin}/v1/audio/transcriptions?t=${slug}${order.length}${chunked}`, {
+          method: 'POST',
+          headers: {
+            ...bearer,
+            'content-type': 'multipart/form-data; boundary=b',
+            ...(chunked && { 'transfer-encoding': 'chunked' }),
+          },
+          body: closed(parts(`@${slug}/whisper-1`)),
+        })
+        t.is(status, 200, text)
+        const { body, headers } = await arrived
+        t.is(body.toString(), closed(parts('whisper-1')))
+        t.is(headers.authorization, `Bearer sk-stored-${slug}`)
+        t.is(
+          readMultipart(headers['content-type'] ?? '', body)
+            .find(({ name }) => name === 'model')
+            ?.content.toString(),
+          'whisper-1',
+        )
+      })
+
+const postForm = (parts: string) =>
+  send(`${bed.origin}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'multipart/form-data; boundary=b' },
+    body: closed(parts),
+  })
+
+test('a form whose model is not enabled is refused, and one without a model too', async (t) => {
+  t.is((await postForm(part('model', '@some/gpt-4o') + file)).status, 403)
+  t.like(JSON.parse((await postForm(file)).text), { error: { code: 'missing_provider' } })
+  t.like(JSON.parse((await postForm(part('model', 'open/whisper-1') + file)).text), { error: { code: 'missing_provider', param: 'model' } })
+})
+
+const chat = { model: '@open/gpt-mini', messages: [{ role: 'user', content: 'é'.repeat(2000) }] }
+const codings = {
+  gzip: zlib.gzipSync,
+  br: zlib.brotliCompressSync,
+  deflate: zlib.deflateSync,
+  zstd: zlib.zstdCompressSync,
+} as const
+
+for (const [coding, fold] of Object.entries(codings))
+  test(`a body in ${coding} is read, and goes on plain`, async (t) => {
+    const path = `/v1/chat/completions?coding=${coding}`
+    const arrived = emulator.next(path)
+    const { status, text } = await send(`${bed.origin}${path}`, {
+      method: 'POST',
+      headers: { ...bearer, 'content-type': 'application/json', 'content-encoding': coding },
+      body: fold(JSON.stringify(chat)),
+    })
+    t.is(status, 200, text)
+    const { json, headers } = await arrived
+    t.deepEqual(json, { ...chat, model: 'gpt-mini' })
+    t.is(headers['content-encoding'], undefined)
+  })
+
+const postGzip = (body: Uint8Array) =>
+  send(`${bed.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    body,
+  })
+
+test('a bomb, and bytes that are not what they say', async (t) => {
+  const bomb = await postGzip(zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024, ' ')))
+  t.is(bomb.status, 413)
+  t.regex(bomb.text, /unfolds to more than 10485760 bytes/)
+  const lie = await postGzip(Buffer.from('{}'))
+  t.is(lie.status, 400)
+  t.like(JSON.parse(lie.text), { error: { param: 'content-encoding' } })
+})
+
+const contents = { contents: [{ parts: [{ text: 'hi' }] }] }
+const ways = {
+  'the key header': ['', { 'x-goog-api-key': workspaceKey }],
+  'the query': [`?key=${workspaceKey}&alt=sse`, {}],
+} as const
+for (const [way, [search, headers]] of Object.entries(ways))
+  for (const model of ['@gemini/gemini-2.5-flash', '%40gemini%2Fgemini-2.5-flash'])
+    test(`Google's door by ${way}: ${model}`, async (t) => {
+      const before = google.requests.length
+      const { status, text } = await sendJson(`${bed.origin}/v1beta/models/${model}:generateContent${search}`, headers, contents)
+      t.is(status, 200, text)
+      const received = google.requests.slice(before).find(({ method, url }) => method === 'POST' && url.includes(':generateContent'))
+      const [path, query] = (received?.url ?? '').split('?')
+      t.is(path, '/v1beta/models/gemini-2.5-flash:generateContent')
+      t.is(new URLSearchParams(query).get('key'), 'sk-stored-gemini')
+      t.deepEqual(received?.json, contents)
+      t.false(JSON.stringify(received?.rawHeaders).includes(workspaceKey))
+      t.false(bed.logged.some(({ record }) => JSON.stringify(record).includes(workspaceKey)))
+    })
+
+test('Google clients may name the provider in a header, and list models', async (t) => {
+  const key = { 'x-goog-api-key': workspaceKey }
+  const path = '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse'
+  await sendJson(`${bed.origin}${path}`, { ...key, 'x-service-provider': '@gemini' }, contents)
+  t.true(google.requests.some(({ url }) => url.startsWith(`${path}&key=sk-stored`)))
+  const { body } = await get('/v1beta/models?pageSize=1', key)
+  t.is(body.models.length, 1)
+  t.is(body.nextPageToken, '1')
+  const rest = (await get('/v1beta/models?pageToken=1', key)).body.models
+  t.true(rest.some(({ name }: { name: string }) => name === 'models/@gemini/gemini-2.5-flash'))
+})
+
+test('a stored slug without its @ is told', async (t) => {
+  const { text } = await sendJson(`${bed.origin}/v1/chat/completions`, bearer, { ...chat, model: 'open/gpt-mini' })
+  t.like(JSON.parse(text), { error: { code: 'missing_provider', param: 'model' } })
+  t.regex(text, /did you mean the model \\"@open\/gpt-mini\\"\?/)
+})
