@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
+import { cutSources, type Cut } from '../../src/distribution/release/cut.ts'
 import { root } from '../../test/support/cli.ts'
 
 /** A release that there is not yet: this checkout's code under another version, with migrations of its own. */
@@ -26,6 +27,13 @@ export const thisBuild = async (): Promise<Build> => ({
   release: (JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { version: string }).version,
   remove: async () => {},
 })
+
+/** An earlier release, cut out of this checkout as `gatehouse release build` cuts it. */
+export async function buildCut(release: Cut): Promise<Build> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-cut-'))
+  await cutSources({ root, folder, release, runs: true })
+  return { folder, release: release.version, remove: () => rm(folder, { recursive: true, force: true }) }
+}
 
 /** What the product reads at run time, as the image holds it. */
 const parts = ['src', 'assets', 'docker/ca', 'migrations', 'releases']

@@ -48,6 +48,10 @@ export async function mustRun({ folder }: Build, args: readonly string[], env: R
   return stdout
 }
 
-/** Serves a build as a container does. */
-export const serve = ({ folder }: Build, options: GatehouseOptions): Promise<Gatehouse> =>
-  startGatehouse({ ...options, env: { ...quickStart, ...options.env }, program: { folder, args: ['src/cli/gatehouse.ts', 'serve'] } })
+/** Serves a build as a container does, with more arguments of `serve` where some are given. */
+export const serve = ({ folder }: Build, { args = [], ...options }: GatehouseOptions & { args?: readonly string[] }): Promise<Gatehouse> =>
+  startGatehouse({
+    ...options,
+    env: { ...quickStart, ...options.env },
+    program: { folder, args: ['src/cli/gatehouse.ts', 'serve', ...args] },
+  })

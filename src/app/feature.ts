@@ -1,5 +1,6 @@
 import type { EntitySchema } from '@mikro-orm/core'
 import type { FeatureFlag } from '../config/config.ts'
+import { isBuiltWith } from '../config/version.ts'
 import type { Deps } from './deps.ts'
 import type { Route } from './route.ts'
 import type { SnapshotOptions } from './snapshot/snapshot.ts'
@@ -32,3 +33,7 @@ export interface Job {
 }
 
 export const feature = (definition: Feature): Feature => definition
+
+/** The tables of this build: those of features that come with a later release are in none of its migrations. */
+export const entitiesOf = (features: readonly Feature[]): readonly EntitySchema[] =>
+  features.flatMap(({ since, entities }) => (isBuiltWith(since) ? entities : []))

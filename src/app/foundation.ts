@@ -6,7 +6,7 @@ import { connectWithRetry, type Connection } from './database/connect.ts'
 import { assertRowLevelSecurity } from './database/guard.ts'
 import { openOrm } from './database/orm.ts'
 import { BootRefusal } from './boot-refusal.ts'
-import type { Feature } from './feature.ts'
+import { entitiesOf, type Feature } from './feature.ts'
 import { toCallerError } from './http/errors.ts'
 import type { LiveLevel } from './level.ts'
 import { bringUpToDate, type SchemaOptions } from './schema.ts'
@@ -54,7 +54,7 @@ async function open(options: FoundationOptions, database: DatabaseConfig): Promi
   const orm = await openOrm({
     client: connection.runtime,
     poolSize: database.poolSize,
-    entities: features.flatMap(({ entities }) => entities),
+    entities: entitiesOf(features),
     subscribers: [changeRecorder],
     log,
     onPool(pool) {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { pendingMigrations } from '../app/database/migrate.ts'
 import { openOrm } from '../app/database/orm.ts'
+import { entitiesOf } from '../app/feature.ts'
 import { openVault, reopenVault } from '../app/secrets/open-vault.ts'
 import type { Vault } from '../app/secrets/vault.ts'
 import type { Deps } from '../app/deps.ts'
@@ -26,7 +27,7 @@ export const withInstallation = <T>(
     const pending = await pendingMigrations(connection.login)
     if (pending.length > 0)
       throw new CommandError(`the schema lacks ${pending.join(', ')}: run "gatehouse migrate"`, exitCodes.configuration)
-    const orm = await openOrm({ client: connection.runtime, poolSize: 2, entities: features.flatMap(({ entities }) => entities), log })
+    const orm = await openOrm({ client: connection.runtime, poolSize: 2, entities: entitiesOf(features), log })
     try {
       const options = { orm, client: connection.runtime, config, log }
       const vault = makes ? await openVault(options) : ((await reopenVault(options)) ?? emptyVault)

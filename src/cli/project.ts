@@ -4,9 +4,10 @@ import path from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { openapiDocument } from '../app/openapi.ts'
-import { settingNames, settings } from '../config/index.ts'
+import { allSettingNames, settingNames, settings } from '../config/index.ts'
 import { version } from '../config/version.ts'
 import { features } from '../features/index.ts'
+import { cutCode, cutPublished } from '../release/cut.ts'
 import type { Code, Project } from '../release/project.ts'
 import { published } from '../release/published.ts'
 import { Lock } from '../release/record.ts'
@@ -21,8 +22,8 @@ export function readProject(root: string): Project {
   const table = readTable(root)
   return {
     table,
-    published,
-    code: readCode(),
+    published: cutPublished(published, version()),
+    code: cutCode(readCode()),
     hashes: {
       migrations: hashes(path.join(root, 'migrations'), '.sql'),
       records: Object.fromEntries(recordFiles(root).map((file) => [path.basename(file, '.yaml'), hash(path.join(root, 'releases', file))])),
@@ -35,8 +36,8 @@ export function readProject(root: string): Project {
 
 /** What the chart is made from. */
 export const chartSources = (): ChartSources => ({
-  settings: settingNames.map((name) => ({ name, ...settings[name] })),
-  controlPaths: [...new Set(features.flatMap(({ routes }) => routes.map(({ path: at }) => at.split('/')[1] ?? '')))].toSorted(),
+  settings: allSettingNames.map((name) => Object.assign({ name }, settings[name])),
+  controlPaths: features.flatMap(({ since, routes }) => routes.map(({ path: at }) => ({ since, segment: at.split('/')[1] ?? '' }))),
 })
 
 function readCode(): Code {

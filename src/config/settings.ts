@@ -3,6 +3,7 @@ import { apiKey, chart, choice, duration, email, integer, list, onOff, release, 
 import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost } from './network.ts'
 import { certificates, privateKey } from './pem.ts'
 import { optional, setting } from './setting.ts'
+import { isBuiltWith } from './version.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -208,6 +209,9 @@ export const settings = {
 
 export type SettingName = keyof typeof settings
 
-/** The names of all settings, in the order of the documents. */
+/** The names of all settings, of later releases too, in the order of the documents. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are exactly its type's keys
-export const settingNames = Object.keys(settings) as readonly SettingName[]
+export const allSettingNames = Object.keys(settings) as readonly SettingName[]
+
+/** The names of the settings that this build has; the others have their defaults, whatever is given. */
+export const settingNames: readonly SettingName[] = allSettingNames.filter((name) => isBuiltWith(settings[name].since))

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
+import { compareVersions } from '../release/version.ts'
 
 const Manifest = z.object({ name: z.literal('gatehouse'), version: z.string() })
 
@@ -12,3 +13,11 @@ export function version(folder: string = import.meta.dirname): string {
   if (path.dirname(folder) === folder) throw new Error('the package.json of Gatehouse is missing')
   return version(path.dirname(folder))
 }
+
+const own = version()
+
+/**
+ * Whether this build has what a release brought. A build of an earlier release is made of the same sources: what came after it is
+ * left out of its settings and of its tables by this alone.
+ */
+export const isBuiltWith = (release: string): boolean => compareVersions(own, release) >= 0

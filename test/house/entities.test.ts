@@ -2,6 +2,7 @@ import test from 'ava'
 import { Client } from 'pg'
 import { connect } from '../../src/app/database/connect.ts'
 import { openOrm } from '../../src/app/database/orm.ts'
+import { entitiesOf } from '../../src/app/feature.ts'
 import { features } from '../../src/features/index.ts'
 import { silent, testDatabase } from '../support/database.ts'
 
@@ -28,7 +29,7 @@ test.after.always(() => database.drop())
 
 test('every property of an entity is a column of its table, of the same type and nullability, and the reverse', async (t) => {
   const { runtime } = await connect(database.config, silent)
-  const orm = await openOrm({ client: runtime, poolSize: 1, entities: features.flatMap(({ entities }) => entities) })
+  const orm = await openOrm({ client: runtime, poolSize: 1, entities: entitiesOf(features) })
   const client = new Client(database.superuser)
   await client.connect()
   const { rows } = await client.query<Column>(

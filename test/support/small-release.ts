@@ -36,7 +36,8 @@ export async function smallRelease(options: SmallReleaseOptions = {}): Promise<S
   const table = readTable(root)
   const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { version: string }
   const record = findRelease(table, version)
-  if (record === null) throw new Error(`there is no record of ${version}`)
+  const chart = record === null ? null : chartFor(table, record)
+  if (record === null || chart === null) throw new Error(`there is no record of ${version}, or no chart for it`)
   const image = path.join(scratch, 'image')
   await smallImage(image, { version, ...options })
   const folder = path.join(scratch, 'release')
@@ -52,7 +53,8 @@ export async function smallRelease(options: SmallReleaseOptions = {}): Promise<S
     base: null,
     packages: null,
     allowDirty: true,
-    chart: chartFor(table, record)?.version ?? '',
+    revision: null,
+    chart,
     onStep: () => {},
   })
   return { folder, scratch, version, ...(await writeKeys(scratch)), remove: () => rm(scratch, { recursive: true, force: true }) }

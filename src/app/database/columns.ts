@@ -1,4 +1,5 @@
 import { p } from '@mikro-orm/core'
+import { isBuiltWith } from '../../config/version.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 
 /** The primary key of every entity. */
@@ -17,3 +18,8 @@ export const lastUpdatedAt = () =>
     .datetime()
     .onCreate(() => new Date())
     .onUpdate(() => new Date())
+
+/** A column that a release brought. A build of an earlier one has no such column: there the field is kept nowhere. */
+export const since = <Column extends { persist(persist: false): unknown }>(release: string, column: Column): Column =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is that of the newest build, where every column is kept
+  isBuiltWith(release) ? column : (column.persist(false) as Column)

@@ -1,28 +1,40 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { cutTable } from '../../release/cut.ts'
 import type { Project } from '../../release/project.ts'
 import type { ReleaseTable } from '../../release/table.ts'
+import { compareVersions } from '../../release/version.ts'
 import { withManifest } from './manifest.ts'
 import { releasesFile } from './releases-file.ts'
 import { placeOf, type ChartSetting } from './settings.ts'
 import { withValues } from './values-readme.ts'
 import { valuesSchema } from './values-schema.ts'
 import { valuesYaml } from './values-yaml.ts'
+import { cutTree } from './node.ts'
 import { valuesTree } from './values/index.ts'
 
 /** What the chart is made from, beside the records. */
 export interface ChartSources {
+  /** Those of later releases too. */
   readonly settings: readonly ChartSetting[]
-  /** The first segments below `/v1` that the control plane serves. */
-  readonly controlPaths: readonly string[]
+  /** The first segments below `/v1` that the control plane serves, and since which release. */
+  readonly controlPaths: readonly { readonly since: string; readonly segment: string }[]
 }
 
 /** The folder of the chart in a checkout. */
 export const chartFolder = 'charts/app'
 
-/** The generated files of the chart, as they are and as they should be. */
-export function chartFiles(root: string, table: ReleaseTable, { settings, controlPaths }: ChartSources): Project['generated'] {
-  const tree = valuesTree(settings)
+/**
+ * The generated files of the chart, as they are and as they should be. The chart knows what there was in the release that it was cut for,
+ * so that it is the same with every release that it deploys.
+ */
+export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSources): Project['generated'] {
+  const release = newest.charts.at(-1)?.appVersion ?? ''
+  const has = (since: string) => compareVersions(since, release) <= 0
+  const table = cutTable(newest, release)
+  const settings = sources.settings.filter(({ since }) => has(since))
+  const controlPaths = new Set(sources.controlPaths.flatMap(({ since, segment }) => (has(since) ? [segment] : [])))
+  const tree = cutTree(valuesTree(sources.settings), has)
   const file = (name: string, expected: (found: string | null) => string) => {
     const at = path.join(root, chartFolder, name)
     const found = existsSync(at) ? readFileSync(at, 'utf8') : null
@@ -35,7 +47,7 @@ export function chartFiles(root: string, table: ReleaseTable, { settings, contro
     file('README.md', (found) => withValues(found, tree)),
     file('files/releases.json', () => releasesFile(table)),
     file('files/settings.json', () => lines(settings.map((setting) => placeOf(setting)))),
-    file('files/control-paths.json', () => lines(controlPaths)),
+    file('files/control-paths.json', () => lines([...controlPaths].toSorted())),
   ]
 }
 

@@ -8,6 +8,8 @@ export interface Leaf {
   readonly otherwise?: unknown
   /** What stands in values.yaml, as a comment, when there is no default. */
   readonly example?: unknown
+  /** The release that brought it; charts that were cut for earlier ones do not have it. */
+  readonly since?: string
 }
 
 /** Values below one key. Unknown keys are refused, unless it is open. */
@@ -15,6 +17,7 @@ export interface Section {
   readonly desc: string
   readonly of: Tree
   readonly open?: boolean
+  readonly since?: string
 }
 
 export type Node = Leaf | Section
@@ -25,6 +28,15 @@ export const isSection = (node: Node): node is Section => 'of' in node
 
 /** A key with values of its own below it. */
 export const section = (desc: string, of: Tree): Section => ({ desc, of })
+
+/** The values of a chart that has what these releases brought. */
+export const cutTree = (tree: Tree, has: (release: string) => boolean): Tree =>
+  Object.fromEntries(
+    Object.entries(tree).flatMap(([name, node]) => {
+      if (node.since !== undefined && !has(node.since)) return []
+      return [[name, isSection(node) ? { ...node, of: cutTree(node.of, has) } : node]]
+    }),
+  )
 
 /** A value of any schema. */
 export const leaf = (desc: string, schema: Schema, otherwise?: unknown): Leaf =>

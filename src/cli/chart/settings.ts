@@ -68,7 +68,7 @@ export function settingLeaf(setting: ChartSetting): Leaf {
   const { note, leaf: differs } = inCluster[setting.name] ?? { leaf: {} }
   const otherwise = setting.otherwise ? ` Default: \`${setting.otherwise}\`.` : ''
   const desc = `${setting.name}: ${setting.desc}${note === undefined ? otherwise : ` ${note}`}`
-  return { desc, schema: setting.schema, example: exampleFor(setting), ...differs }
+  return { desc, schema: setting.schema, example: exampleFor(setting), since: setting.since, ...differs }
 }
 
 function exampleFor({ schema, example, otherwise }: ChartSetting): unknown {
@@ -98,4 +98,7 @@ export function settingsTree(settings: readonly ChartSetting[]): Tree {
   }
 }
 
-const secretLeaf = ({ name, desc }: ChartSetting): Leaf => dataKey(`${name}: ${desc}`, name === 'ENCRYPTION_KEY' ? 'encryption-key' : '')
+const secretLeaf = ({ name, desc, since }: ChartSetting): Leaf => ({
+  ...dataKey(`${name}: ${desc}`, name === 'ENCRYPTION_KEY' ? 'encryption-key' : ''),
+  since,
+})

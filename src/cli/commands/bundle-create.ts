@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander'
 import { answer } from '../answer.ts'
-import { rootFor } from '../checkout.ts'
 import { createMeter } from '../distribution/meter.ts'
 import { readPartSize } from '../distribution/size.ts'
 import { addSigningKey, signingKeyOf } from '../distribution/trust.ts'
@@ -27,7 +26,6 @@ export const addBundleCreate = (bundle: Command): Command =>
     .option('--json', '{ files: [path], release, artifacts: [{ name, tag, digest }] }')
     .action(async (release: string, { output, split, json }: Options, command: Command) => {
       const key = signingKeyOf(command)
-      const root = rootFor(command)
       const { collectBundle } = await import('../distribution/collect.ts')
       const { createBundle } = await import('../../distribution/bundle/create.ts')
       const { refuseTarget } = await import('../../distribution/bundle/parts.ts')
@@ -35,7 +33,7 @@ export const addBundleCreate = (bundle: Command): Command =>
       // Said at once, and not when all has been read.
       refuseTarget(output)
       const meter = createMeter('read')
-      const contents = await collectBundle(release, { root, onBytes: meter.bytes })
+      const contents = await collectBundle(release, { onBytes: meter.bytes })
       const chunks = await createBundle({ ...contents, key, onBytes: meter.bytes })
       const files = await writeArchive(chunks, { file: output, split: split ?? null })
       meter.end()

@@ -1,22 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Option, type Command } from 'commander'
+import { z } from 'zod'
 import { DistributionFault } from '../../distribution/fault.ts'
 import { check } from '../../release/check.ts'
-import { chartFor } from '../../release/table.ts'
+import { cutTable } from '../../release/cut.ts'
+import type { ReleaseRecord } from '../../release/record.ts'
+import { chartFor, type ReleaseTable } from '../../release/table.ts'
+import { compareVersions } from '../../release/version.ts'
 import { answer } from '../answer.ts'
 import { readTable, releaseNamed, rootFor } from '../checkout.ts'
 import { explain } from '../explain.ts'
 import { CommandError, UsageError } from '../failure.ts'
 
 interface Options {
-  readonly output: string
+  readonly output?: string
   readonly image?: string
   readonly builder: 'buildah' | 'node'
   readonly evaluation?: true
   readonly base?: string
   readonly packages?: string
   readonly allowDirty?: true
+  readonly revision?: string
+  readonly list?: true
   readonly lock?: true
   readonly json?: true
 }
@@ -27,9 +37,12 @@ export const addReleaseBuild = (release: Command): Command =>
     example: 'gatehouse release build 1.12.0 --output dist/1.12.0',
     exits: { 1: 'a rule of "release check" found a fault, a step of the build failed, or the release exists already' },
   })
-    .description('Builds the release of this checkout: image, chart, bills of materials, provenance and lock, with a list of their hashes.')
-    .argument('<version>', 'the release')
-    .requiredOption('--output <folder>', 'the folder to make')
+    .description(
+      'Builds a release from this checkout: image, chart, bills of materials, provenance and lock, with a list of their hashes. An earlier release is built from the sources as they are, cut at it: what came later is not in it.',
+    )
+    .argument('[version]', 'the release')
+    .option('--output <folder>', 'the folder to make')
+    .option('--list', 'only tell which releases can be built, with the chart of each')
     .option('--image <layout>', 'an image that was built elsewhere: an OCI layout, as a folder or an archive')
     .addOption(
       new Option('--builder <builder>', 'what compiles: Node and npm alone, or buildah as docker/Dockerfile says; both give one digest')
@@ -45,42 +58,101 @@ export const addReleaseBuild = (release: Command): Command =>
     .option('--base <folder>', 'what "sh docker/base.sh <folder>" made, with "evaluation" behind it for --evaluation')
     .option('--packages <file>', 'another list of Debian packages than docker/debian.lock.json')
     .option('--allow-dirty', 'build changes that no commit holds; image and provenance say so')
+    .option('--revision <commit>', 'the commit of the sources, when they are in no checkout of git')
     .option('--lock', 'also write releases/locks/<version>.lock.json, after which the record and its migrations stay as they are')
-    .option('--json', '{ folder, builder, lock }')
-    .action(async (version: string, options: Options, command: Command) => {
+    .option('--json', '{ folder, builder, lock }; with --list a JSON array of { version, date, chart }')
+    .action(async (version: string | undefined, options: Options, command: Command) => {
       const root = rootFor(command)
       const table = readTable(root)
+      const own = versionOf(root)
+      if (options.list) return list(cutTable(table, own), options)
+      if (version === undefined || options.output === undefined)
+        throw new UsageError('name the release and its folder: gatehouse release build <version> --output <folder>; or give --list')
       const record = releaseNamed(table, version)
-      if (!existsSync(path.join(root, 'docker', 'Dockerfile')))
-        throw new UsageError(`${root} is no checkout: a release is built from the sources`)
-      const manifest: { version?: unknown } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
-      if (manifest.version !== version) throw new UsageError(`this checkout is ${String(manifest.version)}, not ${version}`)
+      if (compareVersions(version, own) > 0) throw new UsageError(`this checkout is ${own}: ${version} is built from a later one`)
       const locked = path.join(root, 'releases', 'locks', `${version}.lock.json`)
       if (options.lock && existsSync(locked))
         throw new DistributionFault('version_exists', `${locked} is there already; a release is locked once`)
-      const { buildRelease } = await import('../../distribution/release/build.ts')
-      const built = await buildRelease({
-        root,
-        output: options.output,
-        version,
-        date: record.date,
-        sources: () => readSources(root, version),
-        image: options.image ?? null,
-        builder: options.builder,
-        variant: options.evaluation ? 'evaluation' : 'release',
-        packages: options.packages === undefined ? null : path.resolve(options.packages),
-        allowDirty: options.allowDirty === true,
-        base: options.base === undefined ? null : path.resolve(options.base),
-        chart: chartFor(table, record)?.version ?? '',
-        onStep: (text) => console.error(text),
-      })
-      if (options.lock) keepLock(path.join(built.folder, `${version}.lock.json`), locked)
-      answer(
-        options.json,
-        built,
-        [built.folder, ...Object.entries(built.lock.digests).map(([name, digest]) => `  ${digest}  ${name}`)].join('\n'),
-      )
+      const given = { ...options, output: path.resolve(options.output) }
+      if (version === own) await buildOwn(root, { table, record }, given)
+      else await buildCut(root, record, given)
+      if (options.lock) keepLock(path.join(given.output, `${version}.lock.json`), locked)
     })
+
+/** The release that a checkout is. */
+function versionOf(root: string): string {
+  const manifest = path.join(root, 'package.json')
+  if (!existsSync(path.join(root, 'docker', 'Dockerfile')) || !existsSync(manifest))
+    throw new UsageError(`${root} is no checkout: a release is built from the sources`)
+  return Manifest.parse(JSON.parse(readFileSync(manifest, 'utf8'))).version
+}
+
+const Manifest = z.object({ version: z.string() })
+
+/** What can be built here, oldest first. */
+function list(table: ReleaseTable, { json }: Options): void {
+  const rows = table.releases.map((release) => ({
+    version: release.version,
+    date: release.date,
+    chart: `app-${chartFor(table, release)?.version ?? ''}`,
+  }))
+  answer(json, rows, rows.map(({ version, date, chart }) => `${version.padEnd(8)}  ${date}  ${chart}`).join('\n'))
+}
+
+type Given = Options & { readonly output: string }
+
+const onStep = (text: string) => console.error(text)
+
+/** The release that this checkout is. */
+async function buildOwn(root: string, { table, record }: { table: ReleaseTable; record: ReleaseRecord }, options: Given): Promise<void> {
+  const { version, date } = record
+  const chart = chartFor(table, record)
+  if (chart === null) throw new CommandError(`no chart deploys ${version}: see "gatehouse release check"`)
+  const { buildRelease } = await import('../../distribution/release/build.ts')
+  const built = await buildRelease({
+    root,
+    output: options.output,
+    version,
+    date,
+    sources: () => readSources(root, version),
+    image: options.image ?? null,
+    builder: options.builder,
+    variant: options.evaluation ? 'evaluation' : 'release',
+    packages: options.packages === undefined ? null : path.resolve(options.packages),
+    allowDirty: options.allowDirty === true,
+    base: options.base === undefined ? null : path.resolve(options.base),
+    revision: options.revision ?? null,
+    chart,
+    onStep,
+  })
+  const digests = Object.entries(built.lock.digests).map(([name, digest]) => `  ${digest}  ${name}`)
+  answer(options.json, built, [built.folder, ...digests].join('\n'))
+}
+
+/** An earlier one: its sources are cut out of this checkout, and build themselves. */
+async function buildCut(root: string, release: ReleaseRecord, options: Given): Promise<void> {
+  const { cutSources } = await import('../../distribution/release/cut.ts')
+  const { readRevision } = await import('../../distribution/release/revision.ts')
+  const revision = options.revision ?? (await readRevision(root, { allowDirty: options.allowDirty === true, onStep })).label
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-cut-'))
+  try {
+    onStep(`sources: cutting ${release.version} out of this checkout`)
+    await cutSources({ root, folder, release })
+    const { output, builder } = options
+    const places = Object.entries({ image: options.image, base: options.base, packages: options.packages })
+    const named = [
+      ...places.flatMap(([name, place]) => (place === undefined ? [] : [`--${name}`, path.resolve(place)])),
+      ...(options.evaluation ? ['--evaluation'] : []),
+      ...(options.json ? ['--json'] : []),
+    ]
+    const args = ['release', 'build', release.version, '--output', output, '--builder', builder, '--revision', revision, ...named]
+    const child = spawn(process.execPath, [path.join(folder, 'src/cli/gatehouse.ts'), ...args], { stdio: ['ignore', 'inherit', 'inherit'] })
+    const [code]: unknown[] = await once(child, 'close')
+    if (code !== 0) throw new CommandError(`${release.version} was not built`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
 
 /** The hashes of the record and of its migrations, when all rules are kept. */
 async function readSources(root: string, version: string) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { BundleFile } from '../../distribution/bundle/create.ts'
 import type { BundleInfo } from '../../distribution/bundle/contents.ts'
@@ -11,14 +11,14 @@ import { catalogueData } from './catalogue.ts'
 /** What a bundle of a release holds, but for what its creation adds. Checks the release's files first. */
 export async function collectBundle(
   folder: string,
-  { root, onBytes }: { root: string; onBytes: (count: number) => void },
+  { onBytes }: { onBytes: (count: number) => void },
 ): Promise<{ readonly info: BundleInfo; readonly files: readonly BundleFile[] }> {
   const lock = readLock(folder)
   const sums = await checkFiles(folder, onBytes)
   const artifacts = await artifactsOf(folder)
   const chart = artifacts.find(({ name }) => name.startsWith(`${repositories.charts}/`))
   const listed = [...sums.keys()].map((file) => ({ path: placeInBundle(file), from: path.join(folder, file) }))
-  const files = [...listed, ...documents(root), { path: 'data/providers.json', from: Buffer.from(catalogueData()) }]
+  const files = [...listed, { path: 'data/providers.json', from: Buffer.from(catalogueData()) }]
   const info = {
     format: 1,
     product: 'gatehouse',
@@ -37,13 +37,4 @@ function readLock(folder: string): Lock {
   const name = present.find((file) => file.endsWith('.lock.json'))
   if (name === undefined) throw new UsageError(`${folder} is no release: it has no <version>.lock.json`)
   return Lock.parse(JSON.parse(readFileSync(path.join(folder, name), 'utf8')))
-}
-
-/** What operators read: the documents of the checkout. */
-function documents(root: string): readonly BundleFile[] {
-  const folder = path.join(root, 'docs')
-  const below = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md')) : []
-  return ['README.md', 'CHANGELOG.md', ...below.map((file) => `docs/${file.replaceAll(path.sep, '/')}`)]
-    .filter((file) => existsSync(path.join(root, file)))
-    .map((file) => ({ path: file.startsWith('docs/') ? file : `docs/${file}`, from: path.join(root, file) }))
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { Lock } from '../../release/record.ts'
+import type { Chart, Lock } from '../../release/record.ts'
 import { readFileChunks, writeFileChunks, type Chunks } from '../bytes.ts'
 import { DistributionFault } from '../fault.ts'
 import { debianUrl, type BasePackage, type Variant } from '../image/base.ts'
@@ -32,8 +32,8 @@ export interface Parts {
   readonly packages: readonly BasePackage[]
   readonly image: SourceImage
   readonly builder: Builder
-  /** The version that the chart must have. */
-  readonly chart: string
+  /** The chart that deploys it: the same with each release that it deploys, to the last byte. */
+  readonly chart: Chart
   /** What the lock says of the sources; throws when they must not be released. */
   readonly sources: () => Promise<Pick<Lock, 'migrations' | 'record'>>
   readonly onStep: (text: string) => void
@@ -59,7 +59,8 @@ export async function assemble(folder: string, parts: Parts): Promise<Lock> {
   const chart = await storeChart(parts, { folder, draft, layout })
   await layout.finish([{ reference: name, descriptor: image.descriptor }, chart])
 
-  onStep('software bill of materials, command line, provenance')
+  onStep('documents, software bill of materials, command line, provenance')
+  await copyDocuments(parts.root, path.join(folder, releaseFiles.documents))
   await describeImage(parts, draft)
   const subjects = [...draft.digests].map(([subject, digest]) => ({ name: subject, digest: { sha256: digest.slice('sha256:'.length) } }))
   const provenance = provenanceOf({ version, builder, variant, dirty: revision.dirty, subjects, materials: await materialsOf(parts) })
@@ -88,17 +89,27 @@ const jsonOf = (value: unknown) => [Buffer.from(`${JSON.stringify(value, null, 2
 async function storeChart(parts: Parts, { folder, draft, layout }: { folder: string; draft: Draft; layout: LayoutWriter }) {
   const source = path.join(parts.root, 'charts', 'app')
   const chart = await readChart(source)
-  if (chart.version !== parts.chart || chart.appVersion !== parts.version)
+  const { version, appVersion, date } = parts.chart
+  if (chart.version !== version || chart.appVersion !== appVersion)
     throw new DistributionFault(
       'version_differs',
-      `charts/app is ${chart.version} for ${chart.appVersion}, and ${parts.version} ships with ${parts.chart}`,
+      `charts/app is ${chart.version} for ${chart.appVersion}, and ${parts.version} ships with ${version} for ${appVersion}`,
     )
   const file = releaseFiles.chart(chart.name, chart.version)
-  await draft.write(file, await packageChart(source, { name: chart.name, seconds: secondsOf(parts.created) }))
+  await draft.write(file, await packageChart(source, { name: chart.name, seconds: secondsOf(`${date}T00:00:00Z`) }))
   const descriptor = await addChart(layout, chart, readFileChunks(path.join(folder, file)))
   const reference = `${repositories.charts}/${chart.name}:${chart.version}`
   draft.digests.set(reference, descriptor.digest)
   return { reference, descriptor }
+}
+
+/** What operators read: the documents of this release. */
+async function copyDocuments(root: string, folder: string): Promise<void> {
+  await cp(path.join(root, 'docs'), folder, {
+    recursive: true,
+    filter: async (file) => file.endsWith('.md') || (await stat(file)).isDirectory(),
+  })
+  for (const name of ['README.md', 'CHANGELOG.md']) await cp(path.join(root, name), path.join(folder, name))
 }
 
 /** What the image consists of, for each platform, and its program for machines without containers. */

@@ -1,13 +1,13 @@
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { Lock } from '../../release/record.ts'
+import type { Chart, Lock } from '../../release/record.ts'
 import { DistributionFault } from '../fault.ts'
 import { makeBase, openBase, type BasePackage, type Variant } from '../image/base.ts'
 import { buildWithBuildah } from '../image/buildah.ts'
 import { buildWithNode } from '../image/node-builder.ts'
 import { assemble, type Builder } from './assemble.ts'
 import { checkVersion, openImage } from './image.ts'
-import { readRevision } from './revision.ts'
+import { readRevision, revisionNamed } from './revision.ts'
 
 export interface ReleaseBuild {
   /** The checkout. */
@@ -29,8 +29,10 @@ export interface ReleaseBuild {
   readonly packages: string | null
   /** Whether changes that no commit holds may be built; the release then says so. */
   readonly allowDirty: boolean
-  /** The version that the chart must have. */
-  readonly chart: string
+  /** The commit of the sources as the image tells it; null: the checkout knows. */
+  readonly revision: string | null
+  /** The chart that deploys it. */
+  readonly chart: Chart
   /** Told of each step. */
   readonly onStep: (text: string) => void
 }
@@ -48,7 +50,7 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
   await refuseTaken(folder)
   const work = `${folder}.work-${process.pid}`
   const staged = path.join(work, 'release')
-  const revision = await readRevision(build.root, build)
+  const revision = build.revision === null ? await readRevision(build.root, build) : revisionNamed(build.revision)
   await mkdir(staged, { recursive: true })
   try {
     const { builder, place, packages } = await obtainImage(build, { work, revision: revision.label })

@@ -4,6 +4,7 @@ import type { Variant } from '../image/base.ts'
 export const releaseFiles = {
   layout: 'oci',
   sboms: 'sbom',
+  documents: 'docs',
   provenance: 'provenance.intoto.json',
   lock: (version: string): string => `${version}.lock.json`,
   chart: (name: string, version: string): string => `${name}-${version}.tgz`,

@@ -11,6 +11,15 @@ export interface Revision {
   readonly label: string
 }
 
+const dirtyEnding = '-dirty'
+
+/** The revision of a label. */
+export function revisionNamed(label: string): Revision {
+  const dirty = label.endsWith(dirtyEnding)
+  const commit = dirty ? label.slice(0, -dirtyEnding.length) : label
+  return { commit: label === 'unknown' ? null : commit, dirty, label }
+}
+
 const named = 5
 
 /** The commit of a checkout. Throws DistributionFault `sources_changed` when it has changes, and these are not allowed. */
@@ -31,7 +40,7 @@ export async function readRevision(
   if (files.length === 0) return { commit: commit.trim(), dirty: false, label: commit.trim() }
   if (!allowDirty) throw new DistributionFault('sources_changed', changedMessage(files))
   onStep(`revision: ${files.length} changes that no commit holds; image and provenance say so`)
-  return { commit: commit.trim(), dirty: true, label: `${commit.trim()}-dirty` }
+  return { commit: commit.trim(), dirty: true, label: `${commit.trim()}${dirtyEnding}` }
 }
 
 const changedMessage = (files: readonly string[]) =>

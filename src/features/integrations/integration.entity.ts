@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, since } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { GlobalAccess } from './grants.schema.ts'
 
@@ -31,7 +31,7 @@ export const Integration = defineEntity({
     allowAllModels: p.boolean().default(true),
     globalWorkspaceAccess: p.json<GlobalAccess>().nullable(),
     pricingAdjustments: p.json<Readonly<Record<string, unknown>>>().nullable(),
-    tags: p.json<Readonly<Record<string, string>>>().default('{}'),
+    tags: since('1.7.3', p.json<Readonly<Record<string, string>>>().default('{}')),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, since } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
@@ -23,7 +23,7 @@ export const ProviderEntity = defineEntity({
     usageLimits: p.json<UsageLimits>().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),
     expiresAt: p.datetime().nullable(),
-    tags: p.json<Readonly<Record<string, string>>>().default('{}'),
+    tags: since('1.7.3', p.json<Readonly<Record<string, string>>>().default('{}')),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

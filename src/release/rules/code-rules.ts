@@ -2,6 +2,7 @@ import type { Finding, Project, Rule } from '../project.ts'
 import { allItems, type Item } from '../items.ts'
 import type { ReleaseRecord } from '../record.ts'
 import { findRelease, releaseWith } from '../table.ts'
+import { compareVersions } from '../version.ts'
 
 type Changes = (release: ReleaseRecord) => ReleaseRecord['features']
 
@@ -37,9 +38,12 @@ export const settingsMatch: Rule = (project) => [
   ...pending(project, 'R7'),
 ]
 
-function chartPassesOn({ code, chart }: Project): readonly Finding[] {
-  if (chart.settings === null) return []
-  const [known, passed] = [new Set(code.settings.map(({ name }) => name)), new Set(chart.settings)]
+/** The newest chart knows the settings of the release that it was cut for; those of later ones come with the next chart. */
+function chartPassesOn({ table, code, chart }: Project): readonly Finding[] {
+  const cutFor = table.charts.at(-1)?.appVersion
+  if (chart.settings === null || cutFor === undefined) return []
+  const settings = code.settings.filter(({ since }) => compareVersions(since, cutFor) <= 0)
+  const [known, passed] = [new Set(settings.map(({ name }) => name)), new Set(chart.settings)]
   return [
     ...[...known].filter((name) => !passed.has(name)).map((name) => `has no place for the setting ${name}`),
     ...[...passed].filter((name) => !known.has(name)).map((name) => `passes on ${name}, which is no setting`),

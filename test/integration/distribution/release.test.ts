@@ -4,7 +4,9 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { runCommand } from '../../../scripts/rehearse/command.ts'
 import { gatehouseHere as run, root } from '../../support/cli.ts'
+import { inParallel } from '../../support/in-parallel.ts'
 import { smallImage, smallRelease } from '../../support/small-release.ts'
 
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
@@ -29,7 +31,17 @@ const read = (...parts: readonly string[]) => readFileSync(path.join(...parts), 
 /** What a release is built from, in a folder that a test may change. */
 function checkout(t: ExecutionContext): string {
   const folder = path.join(scratch(t), 'checkout')
-  for (const name of ['releases', 'migrations', 'charts', 'docker', 'CHANGELOG.md', 'README.md', 'package.json', 'package-lock.json'])
+  for (const name of [
+    'releases',
+    'migrations',
+    'charts',
+    'docker',
+    'docs',
+    'CHANGELOG.md',
+    'README.md',
+    'package.json',
+    'package-lock.json',
+  ])
     cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
   return folder
 }
@@ -50,6 +62,7 @@ test('a release is built from an image: everything is there, listed and describe
   const files = [
     'SHA256SUMS',
     'app-1.6.0.tgz',
+    'docs',
     `gatehouse-cli-${version}.tgz`,
     'oci',
     'provenance.intoto.json',
@@ -135,6 +148,36 @@ test('two builds are the same to the last byte', async (t) => {
   t.is(one, two)
 })
 
+test('an earlier release is cut out of this checkout, with the chart that deploys it, to the last byte the same with each release', async (t) => {
+  const folder = scratch(t)
+  const built = await inParallel(['1.8.0', '1.9.0'], 2, async (release) => {
+    const output = path.join(folder, release)
+    const given = ['--output', output, '--image', await image(t, { version: release }), '--revision', 'c0ffee', '--json']
+    const ended = await runCommand(['release', 'build', release, ...given], { env: {} })
+    t.is(ended.code, 0, ended.stderr)
+    t.like(JSON.parse(ended.stdout), { folder: output, lock: { version: release, images: [`gatehouse:${release}`] } })
+    t.true(read(output, 'provenance.intoto.json').includes('c0ffee'))
+    return output
+  })
+  const [charts] = built.map((output) => read(output, 'SHA256SUMS').match(/^.*app-.*$/m)?.[0])
+  t.regex(charts ?? '', / app-1\.5\.0\.tgz$/)
+  for (const output of built) t.true(read(output, 'SHA256SUMS').includes(charts ?? ''))
+  t.regex(read(folder, '1.8.0', 'docs/CHANGELOG.md'), /^# Changelog\n\n.*\n\n## 1\.8\.0 /)
+  const lock = JSON.parse(read(folder, '1.8.0', '1.8.0.lock.json')) as { migrations: object }
+  t.deepEqual(Object.keys(lock.migrations), [])
+})
+
+test('the releases that can be built are all of the table, each with its chart', async (t) => {
+  const { status, stdout } = await run(['release', 'build', '--list', '--json'])
+  t.is(status, 0)
+  const rows = JSON.parse(stdout) as { version: string; chart: string }[]
+  t.is(rows.length, 21)
+  t.like(
+    rows.find((row) => row.version === '1.11.2'),
+    { chart: 'app-1.5.1' },
+  )
+})
+
 test('an image of several platforms has a bill of materials for each', async (t) => {
   const release = await smallRelease({ multiPlatform: true })
   t.teardown(() => release.remove())
@@ -159,7 +202,7 @@ test('what is not this release is refused', async (t) => {
   t.is(other.status, 1)
   t.regex(other.stderr, new RegExp(`^error: version_differs: the image for linux-amd64 says that it is 1\\.0\\.0, not ${version}`, 'm'))
   t.false(existsSync(output))
-  t.like(await run(['release', 'build', '1.11.2', '--output', output]), { status: 2 })
+  t.like(await run(['release', 'build', version]), { status: 2 })
   t.like(await run(['release', 'build', '9.9.9', '--output', output]), { status: 2 })
   t.regex((await build(output, '--image', path.join(output, 'absent'))).stderr, /^error: file_missing: /m)
   t.regex((await build(root, '--image', await image(t))).stderr, /^error: version_exists: .* is not empty/m)

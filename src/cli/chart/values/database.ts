@@ -10,12 +10,15 @@ export const database = (setting: (name: string) => Leaf): Tree => ({
     poolSize: setting('DB_POOL_SIZE'),
     existingSecret: objectName('The Secret with the password.'),
     passwordKey: dataKey('The key of the password in it.', 'password'),
-    ssl: section('TLS to PostgreSQL.', {
-      mode: setting('DB_SSL'),
-      existingSecret: objectName('The Secret with the certificates below.'),
-      caKey: dataKey('The key of the authorities to believe.'),
-      certKey: dataKey('The key of the client certificate.'),
-      keyKey: dataKey("The key of the client certificate's private key."),
-    }),
+    ssl: {
+      ...section('TLS to PostgreSQL.', {
+        mode: setting('DB_SSL'),
+        existingSecret: objectName('The Secret with the certificates below.'),
+        caKey: dataKey('The key of the authorities to believe.'),
+        certKey: dataKey('The key of the client certificate.'),
+        keyKey: dataKey("The key of the client certificate's private key."),
+      }),
+      since: '1.6.2',
+    },
   }),
 })

@@ -1,0 +1,22 @@
+import type { Code, Project } from './project.ts'
+import type { ReleaseTable } from './table.ts'
+import { compareVersions } from './version.ts'
+
+const upTo = (release: string) => (version: string) => compareVersions(version, release) <= 0
+
+/** The records as they were when a release came: it is the newest, and charts that were cut for later ones are not there. */
+export const cutTable = ({ releases, charts }: ReleaseTable, release: string): ReleaseTable => ({
+  releases: releases.filter(({ version }) => upTo(release)(version)),
+  charts: charts.filter(({ appVersion }) => upTo(release)(appVersion)),
+})
+
+/** What the code says of itself, without what came after the release that it is. */
+export function cutCode(code: Code): Code {
+  const has = upTo(code.version)
+  const known = code.features.filter(({ since }) => has(since))
+  return { ...code, features: known.map(({ id, since, changes = [] }) => ({ id, since, changes: changes.filter(has) })) }
+}
+
+/** The announcements up to a release. */
+export const cutPublished = (published: Project['published'], release: string): Project['published'] =>
+  published.filter(({ version }) => upTo(release)(version))
