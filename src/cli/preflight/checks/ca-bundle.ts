@@ -13,11 +13,19 @@ interface Bundle {
   readonly pem: string | null
 }
 
+/** What DB_SSL=MANAGED believes without DB_SSL_CA. */
+const managed = 'docker/ca/managed-databases.pem'
+
+const findPem = (file: string) => {
+  const found = findProjectPath(file)
+  return found === null ? null : read(found)
+}
+
 /** Whether the certificates that were given can be used. */
 export const caBundleCheck: Check = {
   id: 'ca-bundle',
   about:
-    'The certificates of `NODE_EXTRA_CA_CERTS` (authorities of your own, also for providers), `DB_SSL_CA` and `DB_SSL_CERT` can be read and are valid.',
+    'The certificates of `NODE_EXTRA_CA_CERTS` (authorities of your own, also for providers), `DB_SSL_CA` and `DB_SSL_CERT`, and with `DB_SSL=MANAGED` those that come along for managed databases, can be read and are valid.',
   remedy:
     'Give PEM files that the process can read; renew what has expired. Node skips a `NODE_EXTRA_CA_CERTS` that it cannot read without a word.',
   quick: true,
@@ -28,13 +36,8 @@ export const caBundleCheck: Check = {
       ...(extra ? [{ name: 'NODE_EXTRA_CA_CERTS', pem: read(extra) }] : []),
       ...(ssl.ca === null ? [] : [{ name: 'DB_SSL_CA', pem: ssl.ca }]),
       ...(ssl.cert === null ? [] : [{ name: 'DB_SSL_CERT', pem: ssl.cert }]),
+      ...(ssl.mode === 'MANAGED' && ssl.ca === null ? [{ name: managed, pem: findPem(managed) }] : []),
     ]
-    const lacking = ssl.mode === 'MANAGED' && findProjectPath('docker/ca/managed-databases.pem') === null
-    if (lacking)
-      return warn(
-        'DB_SSL=MANAGED, and this installation brings no authorities of managed databases',
-        'Use DB_SSL=VERIFY_IDENTITY, with DB_SSL_CA.',
-      )
     return worst(bundles.map(judgeBundle)) ?? ok("no authorities of your own; Node's are used")
   },
 }
