@@ -2,7 +2,7 @@ import { openapiDocument } from '../openapi.ts'
 import { featuresOn } from '../mount.ts'
 import { readExamples } from '../openapi/examples.ts'
 import type { Context, Middleware } from './context.ts'
-import { loadDocs } from './docs.ts'
+import { docsAnswers } from './docs.ts'
 import type { Frame } from './frame.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
@@ -18,7 +18,7 @@ export function processRoutes(frame: Frame): Middleware {
     ['/metrics', metrics(frame)],
     ['/openapi.json', apiDescription(frame)],
   ])
-  for (const [path, answer] of loadDocs()) routes.set(path, (ctx) => sendStatic(ctx, answer))
+  for (const [path, answer] of docsAnswers()) routes.set(path, (ctx) => sendStatic(ctx, answer()))
   return (ctx, next) => {
     const answer = ctx.method === 'GET' || ctx.method === 'HEAD' ? routes.get(ctx.path) : undefined
     return answer === undefined ? next() : Promise.resolve(answer(ctx))
