@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { openArchive } from '../../src/distribution/bundle/archive.ts'
+import { checkContents } from './contents.ts'
 import type { Report } from './report.ts'
 import type { Tools } from './tools.ts'
 
@@ -49,6 +50,12 @@ export async function checkBuild({ work, tools, report }: { work: string; tools:
   await report.check(`another build by ${other} gives the same bytes`, async () => compare(release ?? '', await second))
   if (release === null) return null
   const evaluation = await report.check('the image for evaluations is built', () => build('evaluation', '--base', bases[1], '--evaluation'))
+  for (const folder of [release, evaluation])
+    if (folder !== null)
+      await report.check(
+        `each binary of ${path.basename(folder)} is in its bill of materials, with the version that is in it, and is mended today`,
+        async () => report.figure(`binaries of ${path.basename(folder)}`, await checkContents(folder)),
+      )
   await report.check('the release is signed, bundled and verified', () => bundle(release, { work, report }))
   await tellImage(release, report)
   if (evaluation !== null) await tellImage(evaluation, report)

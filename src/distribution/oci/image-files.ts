@@ -23,14 +23,3 @@ function unpacked({ mediaType, digest }: Descriptor, blobs: Blobs): AsyncIterabl
   if (mediaType.endsWith('.tar')) return packed
   throw new DistributionFault('manifest_malformed', `the layer ${digest} is of the type ${mediaType}, which is not known here`)
 }
-
-/** The files of an image that `wanted` says yes to, by path; of one that several layers have, the last. */
-export async function readImageFiles(layers: readonly Descriptor[], blobs: Blobs, wanted: (path: string) => boolean) {
-  const found = new Map<string, Buffer>()
-  for (const layer of layers) {
-    for await (const file of filesOfLayer(layer, blobs)) {
-      if (file.type === 'file' && wanted(file.path)) found.set(file.path, await file.read())
-    }
-  }
-  return found
-}

@@ -9,8 +9,13 @@ export interface Component {
   readonly version: string
   readonly purl?: string
   readonly licenses?: readonly ({ readonly expression: string } | { readonly license: { readonly name: string } })[]
-  readonly hashes?: readonly { readonly alg: 'SHA-512'; readonly content: string }[]
+  readonly hashes?: readonly { readonly alg: 'SHA-256' | 'SHA-512'; readonly content: string }[]
   readonly supplier?: { readonly name: string }
+  readonly cpe?: string
+  /** Where it lies in the image. */
+  readonly evidence?: { readonly occurrences: readonly { readonly location: string }[] }
+  /** What it brings: the shared libraries of a package, what Node was built with. */
+  readonly components?: readonly Component[]
 }
 
 /** `package-lock.json`, or what npm writes of it beside the packages that it installed. */
@@ -78,41 +83,4 @@ function resolve(from: string, name: string, known: ReadonlyMap<string, string>)
     const candidate = `${folder}node_modules/${name}`
     if (known.has(candidate) || folder === '') return candidate
   }
-}
-
-const installed = 'install ok installed'
-
-/** Debian's packages, from dpkg's status file. */
-export function debianComponents(status: string, distribution: string): readonly Component[] {
-  return status
-    .split(/\n{2,}/)
-    .map(fieldsOf)
-    .filter((fields) => fields['Package'] !== undefined && (fields['Status'] ?? installed).startsWith(installed))
-    .map((fields) => debianComponent(fields, distribution))
-}
-
-type Fields = Readonly<Record<string, string | undefined>>
-
-function debianComponent(fields: Fields, distribution: string): Component {
-  const { Package: name = '', Version: version = '', Architecture: architecture = '', Maintainer: supplier = '' } = fields
-  const [upstream = name] = (fields['Source'] ?? name).split(' ')
-  const origin = upstream === name ? '' : `&upstream=${upstream}`
-  const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&distro=${distribution}${origin}`
-  return { type: 'library', 'bom-ref': purl, name, version, purl, supplier: { name: supplier } }
-}
-
-/** The fields of one entry; lines that begin with a space go on with the one before, and are not needed here. */
-const fieldsOf = (entry: string): Fields =>
-  Object.fromEntries([...entry.matchAll(/^([A-Za-z-]+): (.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
-
-/** Name and version of the distribution, from `os-release`. */
-export function osOf(release: string): { readonly id: string; readonly version: string; readonly title: string } {
-  const field = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(release)?.[1] ?? ''
-  return { id: field('ID'), version: field('VERSION_ID'), title: field('PRETTY_NAME') }
-}
-
-/** The version that Node's headers tell; null when they do not. */
-export function nodeVersionOf(header: string): string | null {
-  const numbers = ['MAJOR', 'MINOR', 'PATCH'].map((part) => new RegExp(`^#define NODE_${part}_VERSION (\\d+)$`, 'm').exec(header)?.[1])
-  return numbers.includes(undefined) ? null : numbers.join('.')
 }

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { DistributionFault } from '../fault.ts'
 import type { Blobs } from '../oci/artifacts.ts'
 import type { Descriptor } from '../oci/documents.ts'
-import { readImageFiles } from '../oci/image-files.ts'
-import { debianComponents, directDependencies, nodeVersionOf, npmComponents, osOf, type Component } from './components.ts'
+import { directDependencies, npmComponents, type Component } from './components.ts'
+import { copyrightOf, librariesByPackage, readContents } from './contents.ts'
+import { debianComponents, osOf } from './debian.ts'
+import { nodeComponents } from './node.ts'
 
 /** The image that a bill of materials is about. */
 export interface SbomSubject {
@@ -17,26 +19,36 @@ export interface SbomSubject {
 const npmLock = 'app/node_modules/.package-lock.json'
 const npmManifest = 'app/package.json'
 const nodeHeader = 'usr/local/include/node/node_version.h'
+const nodeVersions = 'usr/local/include/node/versions.json'
 const dpkgStatus = 'var/lib/dpkg/status'
 const osRelease = 'usr/lib/os-release'
-const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, nodeHeader, dpkgStatus, osRelease])
+const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, nodeHeader, nodeVersions, dpkgStatus, osRelease])
 
-/** Reads from an image what it consists of, and tells it as CycloneDX 1.6: Debian's packages, Node, npm's packages. */
+/**
+ * Reads from an image what it consists of, and tells it as CycloneDX 1.6: Debian's packages with their shared libraries, Node with what
+ * it was built with, npm's packages.
+ */
 export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<object> {
-  const files = await readImageFiles(subject.layers, blobs, (path) => wanted.has(path))
+  const contents = await readContents(subject.layers, blobs, wanted)
+  const { documents } = contents
   const text = (path: string) => {
-    const found = files.get(path)
+    const found = documents.get(path)
     if (found === undefined)
       throw new DistributionFault('manifest_malformed', `the image has no /${path}, so nobody can say what it consists of`)
-    return found.toString('utf8')
+    return found
   }
   const os = osOf(text(osRelease))
+  const libraries = librariesByPackage(contents)
   const npm = npmComponents(text(npmLock))
   const direct = new Set(directDependencies(text(npmManifest)))
   const components: readonly Component[] = [
     { type: 'operating-system', 'bom-ref': 'operating-system', name: os.id, version: os.version },
-    ...debianComponents(text(dpkgStatus), `${os.id}-${os.version}`),
-    ...nodeOf(files.get(nodeHeader)?.toString('utf8') ?? ''),
+    ...debianComponents(text(dpkgStatus), {
+      distribution: `${os.id}-${os.version}`,
+      copyright: (name) => copyrightOf(contents, name),
+      libraries: (name) => libraries.get(name) ?? [],
+    }),
+    ...nodeComponents(documents.get(nodeHeader) ?? '', documents.get(nodeVersions) ?? null),
     ...npm.map(({ component }) => component),
   ]
   const unique = [...new Map(components.map((component) => [component['bom-ref'], component])).values()]
@@ -52,13 +64,6 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<ob
       npm.map(({ component, uses }) => [component['bom-ref'], { ref: component['bom-ref'], dependsOn: [...new Set(uses)].toSorted() }]),
     ).values(),
   ])
-}
-
-function nodeOf(header: string): readonly Component[] {
-  const version = nodeVersionOf(header)
-  if (version === null) return []
-  const purl = `pkg:generic/node@${version}`
-  return [{ type: 'framework', 'bom-ref': purl, name: 'node', version, purl, licenses: [{ expression: 'MIT' }] }]
 }
 
 interface Dependency {

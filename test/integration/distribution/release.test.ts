@@ -219,3 +219,9 @@ test('an image that hides what it consists of is refused', async (t) => {
     message: /^manifest_malformed: .*package-lock/,
   })
 })
+
+test('an image with a binary that no package brought is refused', async (t) => {
+  await t.throwsAsync(smallRelease({ files: { 'app/node_modules/addon/build.node': '\u007fELF and more' } }), {
+    message: /^manifest_malformed: the image has \/app\/node_modules\/addon\/build\.node, and none of its packages/,
+  })
+})
