@@ -133,6 +133,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failur
       ...deps.config,
       acts: { configs: acting('configs', options), guardrails: acting('guardrails', options) },
       atLeast: (release) => deps.level.atLeast(release),
+      level: () => deps.level.release,
       chosenKeys: chosenKeys(deps.config),
     },
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),

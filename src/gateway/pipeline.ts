@@ -86,7 +86,10 @@ async function identifyCaller(deps: PipelineDeps, progress: Progress): Promise<v
 async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<void> {
   const { acts } = deps.settings
   if (acts.configs()) {
-    const config = chooseConfig(known(progress.headers), known(progress.caller).key, deps)
+    const config = chooseConfig(known(progress.headers), known(progress.caller).key, {
+      snapshot: deps.snapshot,
+      level: deps.settings.level,
+    })
     progress.config = config instanceof Promise ? await config : config
   }
   if (acts.guardrails()) progress.guardrails = await planGuardrails(progress, deps.snapshot)

@@ -10,6 +10,8 @@ export interface GatewaySettings {
   readonly acts: Readonly<Record<'configs' | 'guardrails', () => boolean>>
   /** Whether the installation is at the level of a release, so that what it brought acts. */
   readonly atLeast: (release: string) => boolean
+  /** The release whose fields requests may have. */
+  readonly level: () => string
   /** Keys that the operator chose (INIT_*), which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }

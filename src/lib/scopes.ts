@@ -54,6 +54,19 @@ const dataPlane = {
   feedbacks: ['read', 'write'],
 }
 
+/** The scopes that a release brought. */
+const brought: readonly { readonly since: string; readonly scopes: readonly string[] }[] = [
+  { since: '1.3.2', scopes: ['mcp.invoke'] },
+  { since: '1.5.0', scopes: expand({ policies: crudl }) },
+  { since: '1.8.0', scopes: expand({ deployments: crudl }) },
+  { since: '1.12.0', scopes: expand({ secret_references: crudl }) },
+]
+
+/** The releases of the scopes that were not always there. */
+export const scopeReleases: Readonly<Record<string, string>> = Object.fromEntries(
+  brought.flatMap(({ since, scopes }) => scopes.map((scope) => [scope, since])),
+)
+
 /** Every scope that an organisation (admin) key can hold. */
 export const organisationScopes = [...expand(organisation), ...expand(apiKeys), ...expand(shared)]
 

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
+import { since } from '../release/since.ts'
 import { isUuid } from './is-uuid.ts'
 
 const maxLength = 255
@@ -9,21 +10,36 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** What a slug or a UUID in a path can look like; anything else names nothing. */
 export const slugPattern = /^[a-zA-Z0-9_-]+$/
 
+const slugUpTo = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(slugPattern, 'Only letters, digits, _ and - are allowed.')
+    .refine((slug) => !isUuid(slug), 'A slug must not look like a UUID.')
+
+const nameUpTo = (most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(most)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Control characters are not allowed.')
+
 /** A slug as a caller may choose it. */
-export const slugField = z
-  .string()
-  .min(1)
-  .max(maxLength)
-  .regex(slugPattern, 'Only letters, digits, _ and - are allowed.')
-  .refine((slug) => !isUuid(slug), 'A slug must not look like a UUID.')
+export const slugField = slugUpTo(maxLength)
 
 /** A name as a caller may choose it: some text on one line. */
-export const nameField = z
-  .string()
-  .trim()
-  .min(1)
-  .max(maxLength)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Control characters are not allowed.')
+export const nameField = nameUpTo(maxLength)
+
+/** What an index can hold. */
+const formerLength = 1000
+
+/** The slug of an integration or a provider. */
+export const accountSlug = since('1.3.2', slugField, slugUpTo(formerLength))
+
+/** The name of an integration or a provider. */
+export const accountName = since('1.3.2', nameField, nameUpTo(formerLength))
 
 /** A slug from a name: `My Ünïque key!` gives `my-unique-key`; a name without a single letter or digit gives the fallback. */
 export function toSlug(name: string, fallback: string): string {

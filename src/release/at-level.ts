@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { laterValues, markOf } from './since.ts'
+import { laterValues, markOf, type Mark } from './since.ts'
 import { changedParts, defOf, isSchema, partsOf, shapeOf } from './schema-parts.ts'
 import { compareVersions } from './version.ts'
 
@@ -71,29 +71,41 @@ export function releasesOf(schema: z.core.$ZodType): readonly string[] {
 
 function build(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
   const mark = markOf(schema)
-  if (mark !== null && isLater(mark.since, stage)) {
-    if (mark.former === undefined) return absent
-    const former = atLevel(mark.former, stage.level, stage.use)
-    return stage.use === 'request' ? instead(former, schema, says(mark.since)) : former
-  }
+  if (mark !== null && isLater(mark.since, stage)) return before(schema, mark, stage)
   const { type } = defOf(schema)
   if (type === 'object') return objectAt(schema, stage)
   if (type === 'union') return unionAt(schema, stage)
-  if (type === 'enum') return enumAt(schema, stage)
+  if (type === 'enum' || type === 'string') return valuesAt(schema, stage)
   let missing = false
   const def = changedParts(schema, (part) => {
     const changed = whole(part, stage)
     if (changed === absent) missing = true
     return changed
   })
-  return missing ? absentWithin(schema) : remade(schema, def)
+  if (missing) return absentWithin(schema, stage)
+  return type === 'array' && stage.use === 'answer' ? listAt(remade(schema, def), schema, stage) : remade(schema, def)
 }
 
-/** What wraps a value that is not there is not there either; a list of such values has no meaning. */
-function absentWithin(schema: z.ZodType): typeof absent {
-  if ('innerType' in defOf(schema) || 'in' in defOf(schema)) return absent
+/** What stood there before. Answers hold what is stored, whatever its form. */
+function before(schema: z.ZodType, { since: release, former }: Mark, stage: Stage): z.ZodType | typeof absent {
+  if (former === undefined) return absent
+  if (stage.use === 'answer') return schema
+  const known = atLevel(former, stage.level, stage.use)
+  if (stage.use === 'description') return known
+  return withError(known, ({ input }) => (schema.safeParse(input).success ? says(release) : undefined))
+}
+
+/** What wraps a value that is not there is not there either, but for its default; a list of such values has no meaning. */
+function absentWithin(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
+  const { type, ...def } = defOf(schema)
+  if (stage.use === 'request' && (type === 'default' || type === 'prefault'))
+    return z.custom(() => false, { error: () => says(laterIn(schema, stage)) }).default(schema.parse(undefined))
+  if ('innerType' in def || 'in' in def) return absent
   throw new Error(`A part of a schema of the type ${schema.type} cannot come with a release: mark the whole of it.`)
 }
+
+/** The release of which something is missing. */
+const laterIn = (schema: z.ZodType, stage: Stage): string => releasesOf(schema).find((release) => isLater(release, stage)) ?? stage.level
 
 function objectAt(schema: z.ZodType, stage: Stage): z.ZodType {
   const def = changedParts(schema, (part) => whole(part, stage))
@@ -126,48 +138,58 @@ const blank = z
   .optional()
 
 /** In the place of a field that is not there: nothing, or a fault that says when it comes. */
-function refused(field: z.ZodType, stage: Stage): z.ZodType {
-  const release = releasesOf(field).find((one) => isLater(one, stage)) ?? stage.level
-  return z.never({ error: () => says(release) }).optional()
-}
+const refused = (field: z.ZodType, stage: Stage): z.ZodType => z.never({ error: () => says(laterIn(field, stage)) }).optional()
 
 function unionAt(schema: z.ZodType, stage: Stage): z.ZodType {
   const missing: z.ZodType[] = []
   const { options, ...def } = changedParts(schema, (part) => {
     const changed = whole(part, stage)
-    if (changed === absent) missing.push(part)
-    return changed
+    if (changed !== absent) return changed
+    if (stage.use === 'answer') return part
+    missing.push(part)
+    return absent
   })
   const present = [options].flat().filter(isSchema)
+  if (missing.length === 0) return remade(schema, { ...def, options: present })
   const error = ({ input }: Fault) => {
     const wanted = missing.find((option) => option.safeParse(input).success)
-    return wanted === undefined ? undefined : says(releasesOf(wanted)[0] ?? stage.level)
+    return wanted === undefined ? undefined : says(laterIn(wanted, stage))
   }
-  if (missing.length === 0) return remade(schema, { ...def, options: present })
   // A union of one leaves the fault to it.
   return remade(schema, { ...def, error, options: present.length === 1 ? present.map((one) => withError(one, error)) : present })
 }
 
-function enumAt(schema: z.ZodType, stage: Stage): z.ZodType {
-  const later = new Map(Object.entries(laterValues(schema)).filter(([, release]) => isLater(release, stage)))
+/** Values that come later are refused, and not described. */
+function valuesAt(schema: z.ZodType, stage: Stage): z.ZodType {
+  const later = laterOf(schema, stage)
+  if (stage.use === 'answer') return schema
+  if (stage.use === 'request')
+    return schema.superRefine((value, context) => {
+      const release = later.get(String(value))
+      if (release !== undefined) context.addIssue({ code: 'custom', message: `${String(value)} ${says(release)}` })
+    })
   const { entries, ...def } = defOf(schema)
+  if (entries === undefined) return schema
   const present = Object.entries(Object(entries)).filter(([, value]) => !later.has(String(value)))
-  const error = ({ input }: Fault) => {
-    const release = later.get(String(input))
-    return release === undefined ? undefined : says(release)
-  }
-  return remade(schema, { ...def, entries: Object.fromEntries(present), error })
+  return remade(schema, { ...def, entries: Object.fromEntries(present) })
 }
 
-/** As it was before; what only the later form takes is told. */
-const instead = (former: z.ZodType, now: z.ZodType, fault: string): z.ZodType =>
-  withError(former, ({ input }) => (now.safeParse(input).success ? fault : undefined))
+const laterOf = (schema: z.ZodType, stage: Stage): ReadonlyMap<string, string> =>
+  new Map(Object.entries(laterValues(schema)).filter(([, release]) => isLater(release, stage)))
 
-const withError = (schema: z.ZodType, error: (fault: Fault) => string | undefined) => remade(schema, { ...defOf(schema), error })
+/** A list without the values that come later. */
+function listAt(list: z.ZodType, schema: z.ZodType, stage: Stage): z.ZodType {
+  const { element } = defOf(schema)
+  const later = isSchema(element) ? laterOf(element, stage) : new Map<string, string>()
+  if (later.size === 0) return list
+  return z.preprocess((items) => (Array.isArray(items) ? items.filter((item: unknown) => !later.has(String(item))) : items), list)
+}
 
 interface Fault {
   readonly input?: unknown
 }
+
+const withError = (schema: z.ZodType, error: (fault: Fault) => string | undefined) => remade(schema, { ...defOf(schema), error })
 
 /** Without the level, since a schema serves all levels that are alike. */
 const says = (release: string) => `comes with release ${release}, which is above the level of this installation`

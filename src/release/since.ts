@@ -22,8 +22,8 @@ export function since<T extends z.ZodType>(release: string, schema: T, former?: 
   return marked
 }
 
-/** Marks values of an enumeration with the releases that brought them: `{ reset: '1.8.0' }`. */
-export function valuesSince<T extends z.ZodEnum>(releases: Readonly<Record<string, string>>, schema: T): T {
+/** Marks values of an enumeration, or texts, with the releases that brought them: `{ reset: '1.8.0' }`. */
+export function valuesSince<T extends z.ZodType<string>>(releases: Readonly<Record<string, string>>, schema: T): T {
   const marked = schema.clone()
   for (const release of Object.values(releases)) demandVersion(release)
   values.set(marked, releases)
@@ -33,7 +33,7 @@ export function valuesSince<T extends z.ZodEnum>(releases: Readonly<Record<strin
 /** The mark of exactly this schema; null: none. */
 export const markOf = (schema: z.core.$ZodType): Mark | null => inherited(marks, schema) ?? null
 
-/** The releases of the values of exactly this enumeration, by value. */
+/** The releases of the values of exactly this schema, by value. */
 export const laterValues = (schema: z.core.$ZodType): Readonly<Record<string, string>> => inherited(values, schema) ?? {}
 
 /** A copy that tells more of itself, or checks more, keeps its mark. */

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { atLevel } from '../../release/at-level.ts'
+import { since } from '../../release/since.ts'
 import { openapiDocument } from '../openapi.ts'
 import { featuresOn } from '../mount.ts'
 import { readExamples } from '../openapi/examples.ts'
@@ -6,13 +9,25 @@ import { docsAnswers } from './docs.ts'
 import type { Frame } from './frame.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
+/** What `/v1/health` answers. */
+export const healthView = z.object({
+  message: z.string(),
+  status: z.literal('ok'),
+  service: since('1.7.0', z.string()),
+  version: z.string(),
+  level: z.string().nullable(),
+  finalized_level: z.string().nullable(),
+})
+
+const healthOf = (frame: Frame) => ({ message: 'Server is healthy', status: 'ok', service: 'gatehouse', ...releases(frame) })
+
 type Answer = (ctx: Context) => void | Promise<void>
 
 /** What a process says of itself, without a key: health, metrics, the description of its API. */
 export function processRoutes(frame: Frame): Middleware {
   const routes = new Map<string, Answer>([
     ['/', (ctx) => ctx.redirect('/docs')],
-    ['/v1/health', (ctx) => void (ctx.body = { message: 'Server is healthy', status: 'ok', service: 'gatehouse', ...releases(frame) })],
+    ['/v1/health', (ctx) => void (ctx.body = atLevel(healthView, frame.level.release, 'answer').parse(healthOf(frame)))],
     ['/healthz', (ctx) => void (ctx.body = { status: 'alive' })],
     ['/readyz', (ctx) => readiness(frame, ctx)],
     ['/metrics', metrics(frame)],

@@ -30,20 +30,28 @@ export function readExamples(): ReadonlyMap<string, Example> {
   return new Map(all.toReversed().map((one) => [one.operation, one]))
 }
 
-/** An example as it can be tried at a level: what holds something later is left out, or passes without it. */
+/** An example as it can be tried at a level: without what comes later. */
 export function exampleAt(shown: Example, { query, body, response }: Route, level: string): Example {
   const shape = atLevel(response, level, 'answer')
-  const keeps = (schema: z.ZodType | undefined, value: unknown) => {
-    if (schema === undefined) return true
-    const present = atLevel(schema, level, 'request')
-    return present === schema || present.safeParse(value).success
-  }
   return {
     ...shown,
-    query: keeps(query, shown.query) ? shown.query : undefined,
-    body: keeps(body, shown.body) ? shown.body : undefined,
+    query: fields.parse(accepted(query, shown.query, level)),
+    body: accepted(body, shown.body, level),
     answer: shape === response ? shown.answer : shape.safeParse(shown.answer).data,
   }
+}
+
+/** A value without the parts that a level refuses. */
+function accepted(schema: z.ZodType | undefined, value: unknown, level: string): unknown {
+  if (schema === undefined || value === undefined) return value
+  const present = atLevel(schema, level, 'request')
+  if (present === schema) return value
+  const rest: unknown = structuredClone(value)
+  for (const { path } of present.safeParse(value).error?.issues ?? []) {
+    const holder = path.slice(0, -1).reduce<unknown>((part, step) => Object(part)[step], rest)
+    Reflect.deleteProperty(Object(holder), path.at(-1) ?? '')
+  }
+  return rest
 }
 
 /** The paths of a document with an example in each operation that has one. */

@@ -4,6 +4,8 @@ import { metadataField } from '../../lib/metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
+import { scopeReleases } from '../../lib/scopes.ts'
+import { valuesSince } from '../../release/since.ts'
 import { keyRateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
 
 /** Half an hour: clients need that long to take up a new key. */
@@ -38,7 +40,7 @@ const optionalFields = {
 }
 
 const scopes = z
-  .array(z.string().max(100))
+  .array(valuesSince(scopeReleases, z.string().max(100)))
   .min(1)
   .max(500)
   .transform((list) => [...new Set(list)])
@@ -104,7 +106,7 @@ export const apiKeyView = z
     user_id: z.uuid().nullable(),
     status: z.enum(['active', 'exhausted', 'expired', 'archived']),
     creation_mode: z.enum(['ui', 'api', 'auto']),
-    scopes: z.array(z.string()),
+    scopes: z.array(valuesSince(scopeReleases, z.string())),
     defaults: z.record(z.string(), z.unknown()),
     rate_limits: rateLimitsView.nullable(),
     usage_limits: usageLimitsView.nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { pageFields } from '../../lib/paging.ts'
 import { slugField } from '../../lib/slug.ts'
+import { since } from '../../release/since.ts'
 import { rateLimitsView, singleRateLimit, usageLimits, usageLimitsView } from '../limits/index.ts'
 
 const limits = {
@@ -19,8 +20,8 @@ const workspace = z.strictObject({
   enabled: z.boolean(),
   ...limits,
   reset_usage: z.boolean().optional(),
-  create_default_provider: z.boolean().optional(),
-  default_provider_slug: slugField.optional(),
+  create_default_provider: since('1.10.0', z.boolean()).optional(),
+  default_provider_slug: since('1.10.0', slugField).optional(),
 })
 
 export type WorkspaceGrant = z.output<typeof workspace>
@@ -30,16 +31,19 @@ export const maxGrants = 1000
 
 export const updateGrantsBody = z
   .strictObject({
-    workspaces: z.array(workspace).max(maxGrants).optional(),
+    workspaces: since('1.11.1', z.array(workspace).max(maxGrants), z.array(workspace).min(1).max(maxGrants)).optional(),
     global_workspace_access: globalAccess.nullable().optional(),
     override_existing_workspace_access: z.boolean().default(false).meta({
       description: 'Takes away what was said of workspaces that are not named here; with an empty array, of all.',
     }),
     override_existing_workspaces_access: z.boolean().optional().meta({ description: 'Another name of the same.' }),
-    create_default_provider: z.boolean().default(true).meta({
-      description: 'Gives each workspace that gets access a provider, unless it has one of this integration.',
-    }),
-    default_provider_slug: slugField.optional(),
+    create_default_provider: since(
+      '1.10.0',
+      z.boolean().default(true).meta({
+        description: 'Gives each workspace that gets access a provider, unless it has one of this integration.',
+      }),
+    ),
+    default_provider_slug: since('1.10.0', slugField).optional(),
   })
   .meta({ id: 'UpdateIntegrationWorkspaces', description: 'Which workspaces may use the integration, and within which limits.' })
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
-import { nameField, slugField } from '../../lib/slug.ts'
+import { accountName, accountSlug, slugField } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { isStorable, textField } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
 export const providerKey = z
@@ -67,15 +68,16 @@ const common = {
 
 export const createIntegrationBody = z
   .strictObject({
-    name: nameField,
-    slug: slugField.optional(),
+    name: accountName,
+    slug: accountSlug.optional(),
     ai_provider_id: z.string().min(1).max(255),
     key: providerKey.optional(),
     workspace_id: z.string().min(1).max(255).optional(),
-    create_default_provider: z.boolean().default(true),
-    default_provider_slug: slugField
-      .optional()
-      .meta({ description: 'The slug of the provider that comes with it; that of the integration unless given.' }),
+    create_default_provider: since('1.11.2', z.boolean().default(true)),
+    default_provider_slug: since(
+      '1.11.2',
+      slugField.optional().meta({ description: 'The slug of the provider that comes with it; that of the integration unless given.' }),
+    ),
     ...common,
   })
   .meta({ id: 'CreateIntegration', description: 'A new integration: a provider account and how to reach it.' })
@@ -83,7 +85,7 @@ export const createIntegrationBody = z
 export type CreateIntegration = z.output<typeof createIntegrationBody>
 
 export const updateIntegrationBody = z
-  .strictObject({ name: nameField.optional(), key: providerKey.nullable().optional(), ...common })
+  .strictObject({ name: accountName.optional(), key: providerKey.nullable().optional(), ...common })
   .meta({
     id: 'UpdateIntegration',
     description: 'What to change; what is absent stays, null clears. Configurations change field by field in the same way.',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { since } from '../../release/since.ts'
 
 const usageLimitsShape = z.strictObject({
   type: z
@@ -8,8 +9,8 @@ const usageLimitsShape = z.strictObject({
   credit_limit: z.int().min(1).nullable().default(null),
   alert_threshold: z.int().min(1).nullable().default(null),
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
-  periodic_reset_days: z.int().min(1).max(365).nullable().default(null),
-  next_usage_reset_at: z.iso.datetime({ offset: true }).nullable().default(null),
+  periodic_reset_days: since('1.10.0', z.int().min(1).max(365).nullable()).default(null),
+  next_usage_reset_at: since('1.10.0', z.iso.datetime({ offset: true }).nullable()).default(null),
 })
 
 /** A budget: how much a key or a provider may use, and when its counter starts again. */
@@ -65,6 +66,6 @@ export const usageLimitsView = z.object({
   credit_limit: z.number().nullable(),
   alert_threshold: z.number().nullable(),
   periodic_reset: z.string().nullable(),
-  periodic_reset_days: z.number().nullable(),
-  next_usage_reset_at: z.string().nullable(),
+  periodic_reset_days: since('1.10.0', z.number().nullable()),
+  next_usage_reset_at: since('1.10.0', z.string().nullable()),
 })

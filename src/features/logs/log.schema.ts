@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { textField } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 import { readCursor } from './cursor.ts'
 
 const moment = z.iso.datetime({ offset: true })
@@ -170,6 +171,6 @@ export const logObject = z
       .nullable()
       .meta({ description: 'What guardrails found before and after the call, as the answer told it; null when none ran.' }),
     metrics: logMetrics,
-    log_format: z.literal('v1'),
+    log_format: since('1.12.0', z.literal('v1')),
   })
   .meta({ id: 'LogObject', description: 'One exchange with its bodies and headers; credentials were removed before it was stored.' })

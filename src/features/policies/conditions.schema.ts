@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { isStorable } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 
 /** What a condition can look at. A metadata key follows behind `metadata.`. */
 const keys = ['api_key', 'workspace_id', 'organisation_id', 'virtual_key', 'provider', 'config', 'prompt', 'model'] as const
@@ -9,6 +10,7 @@ const rateLimitKeys = [...keys, 'endpoint_type'] as const
 const any = '*'
 const one = z.string().min(1).max(255).refine(isStorable, 'NUL characters and broken Unicode are not allowed.')
 const several = z.union([one, z.array(one).min(1).max(100)])
+const plain = one.refine((value) => !value.includes(any))
 
 const listOf = (values: string | readonly string[]): readonly string[] => (typeof values === 'string' ? [values] : values)
 
@@ -16,8 +18,8 @@ const condition = (known: readonly string[]) =>
   z
     .strictObject({
       key: keyField(known),
-      value: several.meta({ description: 'One of these must fit; `*` fits all. A model may be `@provider/*`.' }),
-      excludes: several.optional().meta({ description: 'None of these may fit.' }),
+      value: since('1.8.0', several.meta({ description: 'One of these must fit; `*` fits all. A model may be `@provider/*`.' }), plain),
+      excludes: since('1.8.0', several.meta({ description: 'None of these may fit.' })).optional(),
     })
     .superRefine(({ key, value, excludes }, context) => {
       for (const [path, values] of [
@@ -93,7 +95,7 @@ export const conditionsView = z.array(
   z.object({
     key: z.string(),
     value: z.union([z.string(), z.array(z.string())]),
-    excludes: z.union([z.string(), z.array(z.string())]).optional(),
+    excludes: since('1.8.0', z.union([z.string(), z.array(z.string())])).optional(),
   }),
 )
 export const groupsView = z.array(z.object({ key: z.string() }))

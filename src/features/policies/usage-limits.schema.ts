@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 import { usageLimitConditions, usageLimitGroups } from './conditions.schema.ts'
 import { policyFields, policyStatus } from './rate-limits.schema.ts'
 
@@ -14,8 +15,8 @@ const moment = z.iso.datetime({ offset: true })
 const limits = {
   alert_threshold: amount.nullable().optional(),
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().optional(),
-  periodic_reset_days: z.int().min(1).max(365).nullable().optional(),
-  next_usage_reset_at: moment.nullable().optional(),
+  periodic_reset_days: since('1.10.0', z.int().min(1).max(365).nullable()).optional(),
+  next_usage_reset_at: since('1.10.0', moment.nullable()).optional(),
 }
 
 export const createUsageLimitBody = z
@@ -68,8 +69,8 @@ export const usageLimitView = z
     credit_limit: z.number(),
     alert_threshold: z.number().nullable(),
     periodic_reset: z.string().nullable(),
-    periodic_reset_days: z.int().nullable(),
-    next_usage_reset_at: z.iso.datetime().nullable(),
+    periodic_reset_days: since('1.10.0', z.int().nullable()),
+    next_usage_reset_at: since('1.10.0', z.iso.datetime().nullable()),
     last_reset_at: z.iso.datetime().nullable(),
     value_key_usage_map: z.record(z.string(), usage).optional(),
     object: z.literal('policy_usage_limits'),

@@ -4,6 +4,7 @@ import { optionalHyperparameters, promptRequest } from '../../gateway/prompts/ch
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { isStorableJson, textField } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 
 export const reference = z.string().min(1).max(255)
 const unstorable = 'NUL characters and broken Unicode are not allowed.'
@@ -65,7 +66,10 @@ export const createPromptBody = z
 
 export const updatePromptBody = z
   .strictObject({
-    patch: z.boolean().default(false).meta({ description: 'Whether what is missing in the new version comes from the latest one.' }),
+    patch: since(
+      '1.11.2',
+      z.boolean().default(false).meta({ description: 'Whether what is missing in the new version comes from the latest one.' }),
+    ),
     name: nameField.optional(),
     collection_id: reference.optional(),
     string: templateText.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
-import { nameField, slugField } from '../../lib/slug.ts'
+import { accountName, accountSlug } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { textField } from '../../lib/text.ts'
 import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
@@ -20,10 +20,10 @@ const tags = { tags: tagsField.nullable().optional() }
 
 export const createProviderBody = z
   .strictObject({
-    name: nameField,
+    name: accountName,
     integration_id: z.string().min(1).max(255),
     workspace_id: z.string().min(1).max(255).optional(),
-    slug: slugField.optional(),
+    slug: accountSlug.optional(),
     ...providerFields,
     ...tags,
   })
@@ -31,7 +31,7 @@ export const createProviderBody = z
 
 export const updateProviderBody = z
   .strictObject({
-    name: nameField.optional(),
+    name: accountName.optional(),
     reset_usage: z.boolean().optional(),
     workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in, when the query does not say it.' }),
     ...providerFields,

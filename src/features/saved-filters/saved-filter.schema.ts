@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { isStorableJson, textField } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 
 const reference = z.string().min(1).max(255)
+/** An id; since then also a slug. */
+const workspace = since('1.12.0', reference.meta({ description: 'Id or slug.' }), z.uuid())
 const moment = z.iso.datetime({ offset: true })
 const count = z.int().min(0)
 const amount = z.number().min(0)
@@ -36,7 +39,7 @@ const fields = {
   span_id: textField(255).min(1).optional(),
   is_success: z.boolean().optional(),
   metadata: z.record(textField(255), textField(2000)).optional(),
-  workspace_slug: reference.optional().meta({ description: 'Id or slug of a workspace.' }),
+  workspace_slug: since('1.12.0', reference.meta({ description: 'Id or slug of a workspace.' })).optional(),
 }
 
 /** What may be saved: the filters of logs and analytics by their names. */
@@ -58,7 +61,7 @@ const compare = (min: unknown, max: unknown): number =>
 const type = z.enum(['logs', 'analytics'])
 
 export const createFilterBody = z
-  .strictObject({ name: nameField, workspace_id: reference.optional(), type: type.default('logs'), filters })
+  .strictObject({ name: nameField, workspace_id: workspace.optional(), type: type.default('logs'), filters })
   .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name.' })
 
 export const updateFilterBody = z
@@ -69,7 +72,7 @@ export const filterParams = z.object({ filterId: z.string() })
 
 export const filterQuery = z.object({
   ...pageFields({ defaultSize: 50, maxSize: 1000 }),
-  workspace_id: z.string().optional().meta({ description: 'Id or slug.' }),
+  workspace_id: workspace.optional(),
   type: type.optional(),
   search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })

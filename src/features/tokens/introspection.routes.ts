@@ -17,10 +17,10 @@ export const introspectToken = route({
   form: true,
   body: introspectionBody,
   response: introspectionView,
-})(async ({ em, actor, deps, body, callerOf }): Promise<Introspection> => {
+})(async ({ em, actor, body, callerOf }): Promise<Introspection> => {
   const key = await callerOf(body.token)
   if (key === null || !sees(actor, key)) return { active: false }
-  return { ...presentKey(key), ...(deps.level.atLeast('1.7.3') && (await presentHolder(em, key))) }
+  return { ...presentKey(key), ...(await presentHolder(em, key)) }
 })
 
 /** What belongs to others is as good as unknown. */

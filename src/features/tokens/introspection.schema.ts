@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { textField } from '../../lib/text.ts'
+import { since } from '../../release/since.ts'
 
 export const introspectionBody = z
   .object({
@@ -19,8 +20,11 @@ export const introspectionView = z
     organisation_id: z.uuid().optional(),
     workspace_id: z.uuid().nullable().optional(),
     user_id: z.uuid().nullable().optional(),
-    email: z.string().nullable().optional(),
-    username: z.string().nullable().optional().meta({ description: "The holder's name; else what names the holder in the token." }),
+    email: since('1.7.3', z.string().nullable()).optional(),
+    username: since(
+      '1.7.3',
+      z.string().nullable().meta({ description: "The holder's name; else what names the holder in the token." }),
+    ).optional(),
     sub: z.string().optional(),
     iss: z.string().optional(),
     aud: z.array(z.string()).optional(),

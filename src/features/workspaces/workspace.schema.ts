@@ -5,15 +5,19 @@ import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
 import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { since } from '../../release/since.ts'
 import { memberView } from './member.schema.ts'
 
 const statuses = ['active', 'archived'] as const
 
-const statusFilter = z
-  .string()
-  .default('active')
-  .transform((text) => text.split(',').map((status) => status.trim()))
-  .pipe(z.array(z.enum(statuses)).min(1))
+const statusFilter = since(
+  '1.11.2',
+  z
+    .string()
+    .transform((text) => text.split(',').map((status) => status.trim()))
+    .pipe(z.array(z.enum(statuses)).min(1)),
+)
+  .prefault('active')
   .meta({
     description:
       'Comma-separated: active, archived. Archived ones are shown to organisation keys, and to owners and admins of the organisation.',

@@ -3,6 +3,7 @@ import { parseJson } from '../../lib/json.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/plain-issue.ts'
 import { createRecent } from '../../lib/recent.ts'
+import { atLevel } from '../../release/at-level.ts'
 import type { ConfigView, KeyView, RequestDefaults, Snapshot } from '../doors.ts'
 import type { CallerHeaders } from '../headers.ts'
 import { type ActiveConfig, compileConfig } from './compile.ts'
@@ -21,6 +22,8 @@ export interface ChosenConfig extends ActiveConfig {
 
 export interface ChooseDeps {
   readonly snapshot: Snapshot
+  /** The release whose fields a config may have. */
+  readonly level: () => string
 }
 
 const header = 'x-service-config'
@@ -34,7 +37,8 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
   const { defaults } = key
   const given = defaults === null || defaults.config === null ? null : { reference: defaults.config, locked: defaults.configLocked }
   if (asked === '') return given === null ? null : after(stored(key, given.reference, deps), (view) => started(view, given))
-  if (defaults?.configLocked !== true) return asked.trimStart().startsWith('{') ? usable(inline(asked, key)) : askedFor(asked, key, deps)
+  if (defaults?.configLocked !== true)
+    return asked.trimStart().startsWith('{') ? usable(inline(asked, key, deps)) : askedFor(asked, key, deps)
   if (given === null) throw bound('no config, as long as its workspace has no default')
   return after(stored(key, given.reference, deps), (view) => locked(view, asked, given.reference))
 }
@@ -63,21 +67,23 @@ const bound = (what: string) => new ApiError('forbidden', `This API key is bound
 const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { snapshot }: ChooseDeps) =>
   snapshot.config({ organisationId, workspaceId }, reference)
 
-/** Clients send the same config with every request; by its text it is checked once. */
-const checked = createRecent<ChosenConfig>(1000)
+/** Clients send the same config with every request; by its text it is checked once, as long as the level stays. */
+let checked = { level: '', configs: createRecent<ChosenConfig>(1000) }
 
-function inline(text: string, key: KeyView): ChosenConfig {
+function inline(text: string, key: KeyView, { level }: ChooseDeps): ChosenConfig {
   if (key.settings.block_inline_config)
     throw new ApiError('forbidden', `Configs in ${header} are not allowed here. Store the config, and send its slug.`, { param: header })
-  const known = checked.get(text)
+  const release = level()
+  if (checked.level !== release) checked = { level: release, configs: createRecent<ChosenConfig>(1000) }
+  const known = checked.configs.get(text)
   if (known !== undefined) return known
-  const parsed = gatewayConfig.safeParse(parsedHeader(text), { error: plainIssue })
+  const parsed = atLevel(gatewayConfig, release, 'request').safeParse(parsedHeader(text), { error: plainIssue })
   if (!parsed.success) {
     const { path, message } = firstFault(parsed.error)
     throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
   }
   const config = { ...compileConfig(parsed.data), slug: null, binding: true, locked: false }
-  checked.set(text, config)
+  checked.configs.set(text, config)
   return config
 }
 

@@ -4,7 +4,8 @@ import { parseJsonPath } from '../../lib/json-path.ts'
 import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider } from '../providers/catalog.ts'
-import { providerFieldNames, unreadFieldNames } from './provider-fields.ts'
+import { since } from '../../release/since.ts'
+import { fieldReleases, providerFieldNames, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, retry, strategy } from './strategy.schema.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
@@ -137,8 +138,13 @@ const fieldTypes: Readonly<Record<string, z.ZodType>> = {
   vertex_skip_ptu_cost_attribution: z.union([z.boolean(), line]),
 }
 
+const broughtField = (name: string, type: z.ZodType): z.ZodType => {
+  const release = fieldReleases[name]?.since
+  return release === undefined ? type : since(release, type)
+}
+
 const providerFields = Object.fromEntries(
-  [...providerFieldNames, ...unreadFieldNames].map((name) => [name, (fieldTypes[name] ?? line).optional()]),
+  [...providerFieldNames, ...unreadFieldNames].map((name) => [name, broughtField(name, fieldTypes[name] ?? line).optional()]),
 )
 
 /** Fields that say nothing by themselves of what a request should become. */

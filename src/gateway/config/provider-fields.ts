@@ -33,6 +33,13 @@ export const unreadFieldNames: ReadonlySet<string> = new Set([
   'vertex_storage_bucket_name',
 ])
 
+/** The fields that a release brought. */
+export const fieldReleases: Readonly<Partial<Record<string, { readonly since: string }>>> = {
+  anthropic_beta: { since: '1.7.3' },
+  azure_entra_scope: { since: '1.11.2' },
+  vertex_skip_ptu_cost_attribution: { since: '1.8.0' },
+}
+
 /** The fields of a config that hold a credential: sealed at rest, never shown. */
 export const secretConfigFields: ReadonlySet<string> = new Set(['api_key', 'modal_key', ...secretFields])
 
