@@ -24,8 +24,13 @@ export interface SchemaOptions {
 const pollMs = 1000
 
 /** Who migrates, as the settings tell. */
-export const deploymentOf = ({ version: release, deployment }: Pick<Config, 'version' | 'deployment'>): Deployment => ({
+export const deploymentOf = ({
+  version: release,
+  releaseLevel,
+  deployment,
+}: Pick<Config, 'version' | 'releaseLevel' | 'deployment'>): Deployment => ({
   release,
+  releaseLevel,
   ...deployment,
 })
 

@@ -151,7 +151,7 @@ export const settings = {
     example: '60s',
   }),
   RELEASE_LEVEL: optional(release, {
-    desc: 'The release up to which features are on, when that is lower than this build and than what `gatehouse finalize` has reached: to try an upgrade, or to take it back.',
+    desc: 'The release up to which features are on, when that is lower than this build and than what `gatehouse finalize` has reached: to try an upgrade, or to take it back. A new database begins finalized there.',
     example: '1.11.2',
   }),
   DEPLOYMENT_CHART: optional(chart, {

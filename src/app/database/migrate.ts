@@ -1,6 +1,7 @@
 import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { version } from '../../config/version.ts'
+import { lowest } from '../../release/level.ts'
 import { compareVersions } from '../../release/version.ts'
 import { ensureAppRole, lacksAppRole } from './app-role.ts'
 import { applyWithRetries, createTable, readApplied, type ApplyOptions, type Run } from './apply-migration.ts'
@@ -76,6 +77,9 @@ async function lacksNoBackfill(client: Client, files: readonly MigrationFile[], 
 const backfillsWithin = (files: readonly MigrationFile[], release: string) =>
   files.filter((file) => file.phase === 'backfill' && isWithin(file, release))
 
+/** What a new database is finalized at: no more than its operator wants to see, so that every later release is still ahead. */
+const firstLevel = ({ release, releaseLevel = null }: Deployment) => lowest(release, releaseLevel)
+
 /** A database without a state is new: nobody's data is in it, so that what contracts a schema can run at once. */
 async function bringUp(run: Run, files: readonly MigrationFile[], deployment: Deployment): Promise<readonly string[]> {
   const { worker } = run
@@ -97,8 +101,8 @@ async function bringUp(run: Run, files: readonly MigrationFile[], deployment: De
     await history.begin()
     await history.explain()
     if (state === null && (await hasReleaseState(worker)))
-      await apply((await pendingOf('contract', worker, files)).filter((file) => isWithin(file, deployment.release)))
-    await settle(worker, { files, state, release: deployment.release })
+      await apply((await pendingOf('contract', worker, files)).filter((file) => isWithin(file, firstLevel(deployment))))
+    await settle(worker, { files, state, deployment })
     await history.end(applied, null)
     return applied
   } catch (error) {
@@ -136,20 +140,24 @@ function openHistory(worker: Client, state: ReleaseState | null, deployment: Dep
 interface Settled {
   readonly files: readonly MigrationFile[]
   readonly state: ReleaseState | null
-  readonly release: string
+  readonly deployment: Deployment
 }
 
-/** Writes down where the database stands. A new one begins at this build's release, with nothing to fill. */
-async function settle(worker: Client, { files, state, release }: Settled): Promise<void> {
+/** Writes down where the database stands. A new one has nothing to fill of what is finalized. */
+async function settle(worker: Client, { files, state, deployment }: Settled): Promise<void> {
   if (!(await hasReleaseState(worker))) return
+  const level = firstLevel(deployment)
   await worker.query('BEGIN')
   try {
-    for (const { id } of backfillsWithin(files, release))
-      await worker.query('INSERT INTO backfill_state (id, done) VALUES ($1, $2) ON CONFLICT DO NOTHING', [id, state === null])
+    for (const file of backfillsWithin(files, deployment.release))
+      await worker.query('INSERT INTO backfill_state (id, done) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        file.id,
+        state === null && isWithin(file, level),
+      ])
     await worker.query(
       `INSERT INTO release_state (level, schema_head, min_app_version) VALUES ($1, $2, $1)
        ON CONFLICT (single) DO UPDATE SET schema_head = excluded.schema_head, updated_at = now()`,
-      [release, await headOf(worker)],
+      [level, await headOf(worker)],
     )
     await worker.query('COMMIT')
   } catch (error) {

@@ -19,6 +19,8 @@ export interface ReleaseState {
 export interface Deployment {
   /** This build's. */
   readonly release: string
+  /** What holds the level below it: a new database begins there. Null: nothing. */
+  readonly releaseLevel?: string | null
   readonly image?: string | null
   readonly chart?: string | null
   /** Why it does what the guards refuse. */

@@ -52,6 +52,19 @@ test('migrate, on an empty database and again, with what it tells before and aft
   t.regex((await run('migrate', 'status')).stdout, /Z {2}install 1\.12\.0 {2}done, by gatehouse_test@\S+$/m)
 })
 
+test('a new installation at a lower level is finalized there: every level above can be reached, and earlier releases may run', async (t) => {
+  const { database } = await installation(t, { empty: true })
+  const run = (...args: readonly string[]) =>
+    gatehouseHere(args, { env: { ...environment(database.config), RELEASE_LEVEL: '1.3.0', CHART_CHECK: 'warn' } })
+  t.is((await run('migrate')).status, 0)
+  t.like(JSON.parse((await run('migrate', 'status', '--json')).stdout), { release: '1.12.0', level: '1.3.0', minAppVersion: '1.3.0' })
+  t.is((await run('rollback-check', '1.11.2')).status, 0)
+  const raised = await run('finalize', '--to', '1.4.0')
+  t.is(raised.status, 0, raised.stdout + raised.stderr)
+  t.regex((await run('rollback-check', '1.3.3')).stdout, /1\.4\.0 is the oldest release that the schema accepts/)
+  t.is((await run('rollback-check', '1.4.0')).status, 0)
+})
+
 test('a chart that is too old does not migrate either, unless CHART_CHECK is warn', async (t) => {
   const { database } = await installation(t, { empty: true })
   const migrate = (env: Readonly<Record<string, string>>) =>
