@@ -1,5 +1,5 @@
 import { DistributionFault } from '../fault.ts'
-import { blobPath } from '../oci/documents.ts'
+import { blobPath, type Descriptor } from '../oci/documents.ts'
 import type { Artifact, Blobs } from '../oci/artifacts.ts'
 import type { Registry } from './registry.ts'
 import { repositoryOf, type RegistryTarget } from './target.ts'
@@ -37,29 +37,48 @@ export async function compareTags(artifacts: readonly Artifact[], { target, regi
 const referenceOf = (target: RegistryTarget, { name, tag }: { name: string; tag: string }) =>
   `${target.host}/${repositoryOf(target, name)}:${tag}`
 
-/** Sends what the registry lacks of the artifacts, and names them last. Stopped in the middle, the next call goes on. */
+/**
+ * Sends what the registry lacks of the artifacts, and names them last. Stopped in the middle, the next call goes on. Throws
+ * DistributionFault `blob_missing`, before anything is sent, when neither we nor the registry have all of it.
+ */
 export async function pushArtifacts(artifacts: readonly Artifact[], options: PushOptions): Promise<readonly Pushed[]> {
+  const plans: Plan[] = []
+  for (const artifact of artifacts) plans.push(await planArtifact(artifact, options))
   const pushed: Pushed[] = []
-  for (const artifact of artifacts) pushed.push(await pushArtifact(artifact, options))
+  for (const plan of plans) pushed.push(await pushArtifact(plan, options))
   return pushed
 }
 
-async function pushArtifact(artifact: Artifact, options: PushOptions): Promise<Pushed> {
-  const { target, registry, onStep } = options
+/** What is to be sent of one artifact. */
+interface Plan {
+  readonly artifact: Artifact
+  readonly missing: readonly Descriptor[]
+  readonly known: number
+}
+
+async function planArtifact(artifact: Artifact, { target, registry, blobs }: PushOptions): Promise<Plan> {
   const repository = repositoryOf(target, artifact.name)
-  const reference = referenceOf(target, artifact)
-  const wanted = [...new Map(artifact.manifests.flatMap(({ blobs }) => blobs).map((blob) => [blob.digest, blob])).values()]
-  let sent = 0
+  const wanted = [...new Map(artifact.manifests.flatMap((manifest) => manifest.blobs).map((blob) => [blob.digest, blob])).values()]
+  const missing: Descriptor[] = []
   for (const blob of wanted) {
     if (await registry.hasBlob(repository, blob.digest)) continue
-    if ((await options.blobs.size(blob.digest)) === null)
+    if ((await blobs.size(blob.digest)) === null)
       throw new DistributionFault(
         'blob_missing',
         `${blobPath(blob.digest)} was left out, and ${target.host}/${repository} does not have it: load the earlier bundle first`,
       )
+    missing.push(blob)
+  }
+  return { artifact, missing, known: wanted.length - missing.length }
+}
+
+async function pushArtifact({ artifact, missing, known }: Plan, options: PushOptions): Promise<Pushed> {
+  const { target, registry, onStep } = options
+  const repository = repositoryOf(target, artifact.name)
+  const reference = referenceOf(target, artifact)
+  for (const blob of missing) {
     onStep?.(`${reference}: sending ${blob.digest}, ${blob.size} bytes`)
     await registry.putBlob(repository, blob, () => counted(options.blobs.read(blob.digest), options.onBytes))
-    sent++
   }
   for (const { descriptor, text } of artifact.manifests) {
     const tag = descriptor === artifact.descriptor ? artifact.tag : descriptor.digest
@@ -68,7 +87,7 @@ async function pushArtifact(artifact: Artifact, options: PushOptions): Promise<P
       throw new DistributionFault('registry_refused', `${target.host} stored ${reference} as ${stored} instead of ${descriptor.digest}`)
   }
   onStep?.(`${reference}@${artifact.descriptor.digest}`)
-  return { reference, digest: artifact.descriptor.digest, sent, known: wanted.length - sent }
+  return { reference, digest: artifact.descriptor.digest, sent: missing.length, known }
 }
 
 async function* counted(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, onBytes?: (count: number) => void) {

@@ -1,11 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import { openArchive } from '../../../src/distribution/bundle/archive.ts'
-import { fileOf, writeTar } from '../../../src/distribution/tar/write.ts'
-import { gatehouseHere as run } from '../../support/cli.ts'
+import { fileOf, writeTar, type TarInput } from '../../../src/distribution/tar/write.ts'
+import { hasOpenssl } from '../../support/certificates.ts'
+import { gatehouseHere as run, root } from '../../support/cli.ts'
 import { smallRelease, writeKeys, type SmallRelease } from '../../support/small-release.ts'
 
 let release: SmallRelease
@@ -347,4 +348,47 @@ test('the unpacked bundle is a layout that other tools read, checked with sha256
     providers: { id: string; base_urls: string[] }[]
   }
   t.deepEqual(data.providers.find(({ id }) => id === 'openai')?.base_urls, ['https://api.openai.com/v1'])
+})
+
+/** The commands of the page for machines without Node, as they stand there. */
+const [, openssl = ''] =
+  /^## Check it with what every machine has$[\s\S]*?^```sh[^\n]*\n([\s\S]*?)^```$/m.exec(
+    readFileSync(path.join(root, 'docs/operations/air-gapped-install.md'), 'utf8'),
+  ) ?? []
+
+function checkByHand(file: string) {
+  const outside = mkdtempSync(path.join(release.scratch, 'by-hand-'))
+  const folder = path.join(outside, 'inner')
+  mkdirSync(folder)
+  copyFileSync(release.publicKey, path.join(folder, 'gatehouse.pub'))
+  const { status } = spawnSync('sh', ['-c', openssl], { cwd: folder, env: { ...process.env, BUNDLE: file }, encoding: 'utf8' })
+  return { status, unpacked: existsSync(path.join(folder, 'unpacked')), outside: readdirSync(outside) }
+}
+
+const byHand = hasOpenssl ? test : test.skip
+
+byHand('openssl, tar and diff take the bundle as it is, and refuse one with more in it before it is unpacked', async (t) => {
+  t.regex(openssl, /openssl dgst/)
+  t.deepEqual(checkByHand(bundle), { status: 0, unpacked: true, outside: ['inner'] })
+  const added =
+    (...more: readonly TarInput[]) =>
+    async () => {
+      const file = path.join(mkdtempSync(path.join(release.scratch, 'added-')), 'b.tar')
+      const members = (await membersOf(bundle)).map(({ path: name, bytes }) => fileOf(name, bytes))
+      writeFileSync(file, Buffer.concat(await Array.fromAsync(writeTar([...members, ...more]))))
+      return file
+    }
+  const more = Buffer.from('added')
+  for (const make of [
+    added(fileOf('app-9.9.9.tgz', more)),
+    added(fileOf('../escaped', more)),
+    added(fileOf('docs/README.md', more)),
+    added({ path: 'a-link', type: 'link', mode: 0o777, target: '/etc/passwd' }),
+    added({ path: 'docs/README.md', type: 'link', mode: 0o777, target: '/etc/passwd' }),
+  ]) {
+    const { status, unpacked, outside } = checkByHand(await make())
+    t.not(status, 0)
+    t.false(unpacked)
+    t.deepEqual(outside, ['inner'])
+  }
 })

@@ -135,6 +135,28 @@ test('a difference is loaded where the rest is, and names what is missing elsewh
   t.true(pushed(loaded).every(({ known }) => known > 0))
 })
 
+test('a difference whose base is only half there is refused before anything is sent', async (t) => {
+  const next = await smallRelease({ files: { 'app/new.js': 'changed again' } })
+  t.teardown(() => next.remove())
+  const [whole, difference] = ['whole.tar', 'difference.tar'].map((name) => path.join(next.scratch, name)) as [string, string]
+  await run(['bundle', 'create', next.folder, '--key', release.privateKey, '--output', whole])
+  await run(['bundle', 'diff', whole, '--from', bundle, '--output', difference])
+  let forgets = false
+  const target = await registry(t, {
+    fault: (method, at) => (forgets && method === 'HEAD' && at.includes('/charts/app/blobs/') ? 404 : undefined),
+  })
+  await load(target.origin)
+  forgets = true
+  const before = target.requests.length
+  const refused = await run(['bundle', 'load', difference, '--key', release.publicKey, '--to', target.origin, '--replace'])
+  t.is(refused.status, 1)
+  t.regex(refused.stderr, /^error: blob_missing: .*\/charts\/app does not have it: load the earlier bundle first/m)
+  t.deepEqual(
+    target.requests.slice(before).filter((request) => !/^(?:GET|HEAD) /.test(request)),
+    [],
+  )
+})
+
 const credentials = (t: ExecutionContext, password = 'a password') => {
   const file = path.join(mkdtempSync(path.join(release.scratch, 'password-')), 'password')
   writeFileSync(file, `${password}\n`)
