@@ -15,7 +15,7 @@ const fingerprints: readonly (readonly [file: RegExp, component: string, version
   [/\/libz\.so\.[\d.]+$/, 'zlib1g', /inflate (\d+(?:\.\d+)+) Copyright/],
   [/\/local\/bin\/node$/, 'openssl', /OpenSSL (\d+\.\d+\.\d+) \d/],
   [/\/local\/bin\/node$/, 'node', /\bv(2\d\.\d+\.\d+)\0/],
-  [/\/postgresql\/\d+\/bin\/postgres$/, 'postgresql', /PostgreSQL (\d+\.\d+)/],
+  [/\/postgresql\/\d+\/bin\/postgres$/, 'postgresql', /postgres \(PostgreSQL\) (\d+\.\d+)/],
 ]
 
 interface Bill {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
@@ -78,6 +78,54 @@ test('no image is labelled as a release that it is not', (t) => {
   })
   t.not(status, 0)
   t.true(stderr.includes(`RELEASE=1.9.0: this checkout is ${version}`), stderr)
+})
+
+test('the image holds what the program opens: no types, sources, maps and tests of packages, and PostgreSQL only for an evaluation', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-stage-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const packages = { 'node_modules/@types/koa': {}, 'node_modules/zod': { version: '4.6.7' } }
+  const files = {
+    'package.json': JSON.stringify({ version }),
+    passwd: '',
+    'dist/src/main.js': '',
+    'node_modules/.package-lock.json': JSON.stringify({ packages }),
+    'node_modules/@types/koa/index.d.ts': '',
+    'node_modules/zod/package.json': '{}',
+    'node_modules/zod/LICENSE.md': '',
+    'node_modules/zod/README.md': '',
+    'node_modules/zod/index.cjs': '',
+    'node_modules/zod/index.d.cts': '',
+    'node_modules/zod/index.js.map': '',
+    'node_modules/zod/src/index.ts': '',
+    'node_modules/zod/test/index.js': '',
+    'node_modules/zod/v4/test/kept.js': '',
+  }
+  const stage = (name: string, env: Record<string, string>) => {
+    const built = path.join(folder, name)
+    for (const [file, content] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(built, file)), { recursive: true })
+      writeFileSync(path.join(built, file), content)
+    }
+    const args = [path.join(root, 'docker/stage.mjs'), built, path.join(built, 'stage'), path.join(built, 'passwd')]
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+    t.is(status, 0, stderr)
+    return path.join(built, 'stage/app')
+  }
+  const app = stage('release', {})
+  const modules = path.join(app, 'node_modules')
+  t.deepEqual(
+    readdirSync(modules, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(modules, path.join(entry.parentPath, entry.name)))
+      .toSorted(),
+    ['.package-lock.json', 'zod/LICENSE.md', 'zod/index.cjs', 'zod/package.json', 'zod/v4/test/kept.js'],
+  )
+  t.deepEqual(JSON.parse(readFileSync(path.join(modules, '.package-lock.json'), 'utf8')), {
+    packages: { 'node_modules/zod': { version: '4.6.7' } },
+  })
+  t.true(existsSync(path.join(app, 'docker/ca/managed-databases.pem')))
+  t.false(readdirSync(app).includes('postgres'))
+  t.is(readlinkSync(path.join(stage('evaluation', { EMBEDDED_POSTGRES: '17' }), 'postgres')), '/usr/lib/postgresql/17')
 })
 
 const lockFile = z.object({
