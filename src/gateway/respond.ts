@@ -42,6 +42,9 @@ export const ownStatusTexts: Readonly<Record<number, string>> = {
 
 const errorBodies = { openai: errorBody, responses: errorBody, anthropic: anthropicErrorBody, google: googleErrorBody } as const
 
+/** A call that the provider did not answer in time may have been carried out, and paid for: clients must not make it again by themselves. */
+const mayHaveActed = ({ method }: IncomingMessage): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+
 /** Answers with what we know ourselves. */
 export function answer({ req, res, requestId }: Exchange, body: object, own: readonly string[]): void {
   if (res.destroyed || res.headersSent) return
@@ -65,6 +68,7 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
   const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
   headers.push('x-request-id', requestId, 'request-id', requestId)
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
+  if (error.code === 'upstream_timeout' && mayHaveActed(req)) headers.push('x-should-retry', 'false')
   if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
   res.sendDate = true
   res.writeHead(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)

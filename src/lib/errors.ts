@@ -21,7 +21,7 @@ const problems = {
   not_found: { status: 404, type: 'not_found_error' },
   feature_unavailable: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
-  upstream_timeout: { status: 408, type: 'timeout_error' },
+  upstream_timeout: { status: 504, type: 'timeout_error' },
   budget_exhausted: { status: 412, type: 'budget_error' },
   precondition_failed: { status: 412, type: 'conflict_error' },
   request_timeout: { status: 408, type: 'timeout_error' },
@@ -136,6 +136,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   413: 'request_too_large',
   429: 'rate_limit_error',
   503: 'overloaded_error',
+  504: 'timeout_error',
 }
 
 /** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */

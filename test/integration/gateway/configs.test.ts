@@ -199,13 +199,13 @@ test.serial('headers that are named are forwarded, our key never', async (t) => 
 test.serial('a config bounds the time', async (t) => {
   emulator.script({ behaviour: { hang: 'before-headers' } })
   const answer = await withConfig('pc-slow')
-  t.is(answer.status, 408)
+  t.is(answer.status, 504)
   const shorter = await withConfig({ provider: '@stored', request_timeout: 20_000 }, undefined, { 'x-service-request-timeout': '30' })
-  t.is(shorter.status, 408)
+  t.is(shorter.status, 504)
   emulator.script({ behaviour: { delayMs: 500 } })
   const more = { 'x-service-request-timeout': '60000' }
-  t.is((await chat({ 'x-service-api-key': keyThat('is-bound-to-slow'), ...more })).status, 408)
-  t.is((await chat({ 'x-service-api-key': keyThat('is-bound-to-slow'), 'x-service-config': 'pc-slow', ...more })).status, 408)
+  t.is((await chat({ 'x-service-api-key': keyThat('is-bound-to-slow'), ...more })).status, 504)
+  t.is((await chat({ 'x-service-api-key': keyThat('is-bound-to-slow'), 'x-service-config': 'pc-slow', ...more })).status, 504)
   t.is((await withConfig('pc-slow', undefined, more)).status, 200)
 })
 

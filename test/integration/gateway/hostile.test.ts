@@ -78,7 +78,7 @@ test.serial('a provider that answers before it has read all is heard, and the co
 
 test.serial('a provider that says nothing after its headers is told, unless it streams', async (t) => {
   const answer = await sendJson(`${bed.origin}/v1/chat/completions`, emulate({ hang: 'after-headers' }), chat)
-  t.is(answer.status, 408)
+  t.is(answer.status, 504)
   t.is((JSON.parse(answer.text) as { error: { code: string } }).error.code, 'upstream_timeout')
 })
 

@@ -106,19 +106,23 @@ test.serial('a client that leaves while it still sends its body leaves nothing b
   t.is(record.status, 499)
 })
 
-test.serial('no answer in time is a 408 that says so', async (t) => {
+test.serial('no answer in time is a 504 that says so', async (t) => {
   const started = performance.now()
   const answer = await sendJson(`${bed.origin}/v1/chat/completions`, chat('hang'), streamBody)
   const took = performance.now() - started
-  t.is(answer.status, 408)
+  t.is(answer.status, 504)
   t.true(took > 380 && took < 600, `${took} ms`)
+  t.is(answer.headers['x-should-retry'], 'false')
+  const read = await send(`${bed.origin}/v1/files/f`, { headers: chat('hang') })
+  t.is(read.status, 504)
+  t.is(read.headers['x-should-retry'], undefined)
   t.is((JSON.parse(answer.text) as { error: { code: string } }).error.code, 'upstream_timeout')
 })
 
 test.serial('a caller may ask for less time', async (t) => {
   const started = performance.now()
   const answer = await sendJson(`${bed.origin}/v1/chat/completions`, { ...chat('hang'), 'x-service-request-timeout': '100' }, streamBody)
-  t.is(answer.status, 408)
+  t.is(answer.status, 504)
   t.true(performance.now() - started < 300)
 })
 
