@@ -53,7 +53,3 @@ function put(document: unknown, path: JsonPath, value: unknown): void {
   if (typeof parent === 'object' && parent !== null && last !== undefined)
     Object.defineProperty(parent, last, { value, enumerable: true, configurable: true, writable: true })
 }
-
-/** A path as people write it: `targets[0].api_key`. */
-export const pathText = (path: JsonPath): string =>
-  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step}`)).join('')

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
 import { atLevel } from '../../release/at-level.ts'
+import { pathText } from '../../lib/json-path.ts'
 import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
 import { scrubSecrets } from '../../lib/scrub.ts'
 import { isSecretName } from '../secret-names.ts'
@@ -91,10 +92,7 @@ const unknownField = (path: readonly PropertyKey[]): Fault => ({
   got: '',
 })
 
-const toField = (path: readonly PropertyKey[]) =>
-  path.length === 0
-    ? 'body'
-    : path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('')
+const toField = (path: readonly PropertyKey[]) => pathText(path) || 'body'
 
 /** What came instead, cut short; nothing of a field that may hold a secret. */
 function got(root: unknown, path: readonly PropertyKey[]): string {

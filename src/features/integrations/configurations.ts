@@ -4,6 +4,7 @@ import { findProvider } from '../../gateway/providers/catalog.ts'
 import { baseUrlOf, withDefaults } from '../../gateway/providers/endpoint.ts'
 import { secretFields } from '../../gateway/providers/fields.ts'
 import type { Provider } from '../../gateway/providers/provider.ts'
+import { pathText } from '../../lib/json-path.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
 import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
@@ -69,7 +70,7 @@ function demandAll(configurations: Configurations, names: readonly string[]): vo
 function toFault(error: z.ZodError): ApiError {
   const issue = error.issues[0]
   if (issue?.code === 'unrecognized_keys') return fault(issue.keys[0] ?? '', 'is no configuration of this provider')
-  return fault(issue?.path.join('.') ?? '', `is wrong: ${withoutFullStop(issue?.message ?? 'unknown fault')}`)
+  return fault(pathText(issue?.path ?? []), `is wrong: ${withoutFullStop(issue?.message ?? 'unknown fault')}`)
 }
 
 const fault = (name: string, text: string): ApiError =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pathText } from '../../../lib/json-path.ts'
 import type { JsonPath } from '../../../lib/json-path.ts'
 import { type Basis, type BodyEdit, check, type Check, type CheckContext, type Subject, type TextPart, type Verdict } from '../check.ts'
 import { calledUrl } from '../default/webhook.ts'
@@ -208,7 +209,7 @@ export async function postPartner<Answer>({ title, url, headers, body, answer, c
   if (status < 200 || status > 299) throw new Error(`${title} answered ${status}.`)
   const parsed = answer.safeParse(toJson(text))
   if (parsed.success) return parsed.data
-  const at = parsed.error.issues[0]?.path.join('.') ?? ''
+  const at = pathText(parsed.error.issues[0]?.path ?? [])
   throw new Error(`${title} gave an answer of another shape than expected${at === '' ? '' : `, at ${at}`}.`)
 }
 
