@@ -55,6 +55,10 @@ export interface Config {
   readonly failedCredentialsPerMinute: number
   /** Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`. */
   readonly headerAliases: readonly string[]
+  /** How much the dedicated endpoints demand of their callers. */
+  readonly dedicatedValidation: 'strict' | 'lenient'
+  /** The origins of web pages that may call models; `*`: all. */
+  readonly corsOrigins: readonly string[]
   readonly init: {
     readonly organisationName: string
     readonly workspaceName: string

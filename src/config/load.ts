@@ -71,6 +71,8 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
     failedCredentialsPerMinute: values.FAILED_CREDENTIALS_PER_MINUTE,
     headerAliases: values.HEADER_ALIASES,
+    dedicatedValidation: values.DEDICATED_VALIDATION,
+    corsOrigins: values.CORS_ORIGINS,
     init: initOf(values),
     mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),
     roles: frozenSet(values.ROLES),

@@ -69,3 +69,14 @@ export const headerAlias: Kind<string> = {
     return taken.has(word) ? fault(`${quoted(input)} is taken: headers x-${word}-* have a meaning of their own`) : word
   },
 }
+
+/** A web page's origin as browsers send it, or `*`. */
+export const webOrigin: Kind<string> = {
+  name: 'origins, `*`',
+  parse: (input) => {
+    if (input === '*') return input
+    const url = URL.parse(input)
+    if (url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href) return url.origin
+    return fault(`${quoted(input)} is not an origin: give https://host or https://host:port, without a path`)
+  },
+}

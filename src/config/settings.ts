@@ -1,6 +1,6 @@
 import type { DbSslMode, MailTls, Role } from './config.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
-import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost } from './network.ts'
+import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, privateKey } from './pem.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
@@ -82,6 +82,14 @@ export const settings = {
   HEADER_ALIASES: setting(list(headerAlias), '', {
     desc: 'Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`, and answers use the prefix of the caller.',
     example: 'portkey',
+  }),
+  DEDICATED_VALIDATION: setting(choice(['strict', 'lenient'] as const), 'strict', {
+    desc: 'Whether text completions, batches, fine-tuning and threads need a stored credential (`x-service-virtual-key`, or `x-service-provider: @slug`), and `POST /fine_tuning/jobs` its `suffix` and `method`: `strict`. Public clients leave these out: `lenient` lets a provider key of the caller and absent fields pass.',
+    example: 'lenient',
+  }),
+  CORS_ORIGINS: setting(list(webOrigin), '', {
+    desc: 'The web pages that may call models from a browser: origins such as `https://chat.example.com`, or `*` for all. Unset: none. A page holds its key where its user can read it: give it a key of its own with a budget. The control plane is never open to pages.',
+    example: 'https://chat.example.com, http://localhost:3000',
   }),
   INIT_ORG_NAME: setting(text(120), 'Default organisation', {
     desc: 'The name of the organisation that the first start makes.',

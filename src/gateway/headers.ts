@@ -34,6 +34,13 @@ const notForCaller = new Set([
   'strict-transport-security', // would bind our host
   'alt-svc', // would lead the client around the gateway
   'public-key-pins',
+  // what pages may call the provider is no word about who may call us
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
 ])
 
 /** Headers in which callers may put a key; each is kept from the provider when it held ours. */

@@ -76,12 +76,12 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
   const modelOfPath = takeModelOfPath(progress)
   if (progress.operation.name === 'promptComplete') {
     progress.body = await read(deps, progress)
-    checkBody(progress.operation, headers, progress.body)
+    checkBody(deps, progress, progress.body)
     progress.body = changed(await expandPrompt(deps, progress), progress)
     progress.target = await resolve(deps, progress, modelOf(progress.body.json))
   } else if (isReadableJson(headers)) {
     progress.body = changed(await read(deps, progress), progress)
-    checkBody(progress.operation, headers, progress.body)
+    checkBody(deps, progress, progress.body)
     progress.target = await resolve(deps, progress, modelOfPath ?? modelOf(progress.body.json))
   } else {
     const reads = progress.guardrails !== null && readsBody(progress.guardrails)
@@ -90,7 +90,7 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
     progress.target = await resolve(deps, progress, modelOfPath ?? form.model)
     refuseUnreadable(progress.target, headers)
     progress.body = changed(await read(deps, progress, { ...holding(deps, progress, reads), shortenedBy: form.shortenedBy }), progress)
-    checkBody(progress.operation, headers, progress.body)
+    checkBody(deps, progress, progress.body)
   }
   assertServed(progress.target, progress.operation)
   progress.body = withPlainModel(progress.body, progress.target)
@@ -144,8 +144,8 @@ const withoutEncoding = (headers: CallerHeaders): CallerHeaders => ({
   forward: headers.forward.filter((_, at, all) => all[at - (at % 2)]?.toLowerCase() !== 'content-encoding'),
 })
 
-function resolve({ snapshot }: ReadDeps, progress: Progress, model: string | null): Promise<Target> {
-  const storedOnly = progress.operation.spec?.virtualKey === true
+function resolve({ snapshot, settings }: ReadDeps, progress: Progress, model: string | null): Promise<Target> {
+  const storedOnly = progress.operation.spec?.virtualKey === true && settings.dedicatedValidation === 'strict'
   return resolveTarget({
     caller: known(progress.caller),
     headers: known(progress.headers),
@@ -172,8 +172,9 @@ const jsonOperations = new Set<string>([
   'createFinetune',
 ])
 
-function checkBody(operation: MatchedOperation, { contentType }: CallerHeaders, body: RequestBody): void {
+function checkBody({ settings }: ReadDeps, { operation, headers }: Progress, body: RequestBody): void {
   const { name, spec } = operation
+  const { contentType } = known(headers)
   if (name === 'proxy' || spec === null || !jsonOperations.has(name)) return
   if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
   if (!isJsonType(contentType)) {
@@ -182,7 +183,7 @@ function checkBody(operation: MatchedOperation, { contentType }: CallerHeaders, 
   }
   if (body.kind !== 'json') return
   if (!isFields(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
-  validateBody(name, body.json)
+  validateBody(name, body.json, settings.dedicatedValidation)
 }
 
 /** Takes the slug out of a model `@slug/model`, which only we understand. */

@@ -1,3 +1,5 @@
+import type { DedicatedValidation } from './dedicated/validate.ts'
+
 /** What the data plane reads of the configuration. Durations are milliseconds, sizes bytes. */
 export interface GatewaySettings {
   /** Extra header prefixes beside `service`. */
@@ -12,6 +14,7 @@ export interface GatewaySettings {
   readonly atLeast: (release: string) => boolean
   /** The release whose fields requests may have. */
   readonly level: () => string
+  readonly dedicatedValidation: DedicatedValidation
   /** Keys that the operator chose (INIT_*), which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
 }

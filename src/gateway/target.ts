@@ -238,7 +238,7 @@ const keyless = ({ slug, param }: Reference) =>
 const needsVirtualKey = () =>
   new ApiError(
     'missing_credential',
-    'This endpoint needs a stored credential: send x-service-virtual-key, or its newer form x-service-provider: @slug.',
+    'This endpoint needs a stored credential: send x-service-virtual-key, or its newer form x-service-provider: @slug. DEDICATED_VALIDATION=lenient lets a provider key of your own pass.',
     {
       param: 'x-service-virtual-key',
     },

@@ -59,6 +59,7 @@ const settings: GatewaySettings = {
   acts: { configs: () => true, guardrails: () => true },
   atLeast: () => true,
   level: () => '99.0.0',
+  dedicatedValidation: 'strict',
   chosenKeys: new Set(),
 }
 

@@ -4,6 +4,7 @@ import { googlePrefix } from '../../gateway/operation.ts'
 import { ownHeaders, refuse } from '../../gateway/respond.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Middleware } from './context.ts'
+import { createCors } from './cors.ts'
 import type { ControlPlane } from './control-plane.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
@@ -13,11 +14,13 @@ import { demandRunning } from './running.ts'
  * since it is the hot path: what it asks of a request is one look at its path.
  */
 export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): Middleware {
+  const cors = createCors(frame.config.corsOrigins)
   return (ctx, next) => {
     const { req, res } = ctx
     const url = req.url ?? '/'
     if (!url.startsWith('/v1/') ? !url.startsWith(googlePrefix) : control().ownerOf(req) === 'control') return next()
     ctx.respond = false
+    if (cors !== null && cors(req, res) === 'answers') return Promise.resolve()
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
     handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })
     return Promise.resolve()

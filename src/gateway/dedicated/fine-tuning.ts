@@ -26,3 +26,6 @@ export const fineTuningBody = z
       .nullish(),
   })
   .meta({ description: 'A fine-tuning job to create.' })
+
+/** The same as providers take it themselves. */
+export const lenientFineTuningBody = fineTuningBody.extend({ suffix: z.string().min(1).nullish(), method: method.nullish() })

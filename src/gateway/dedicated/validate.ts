@@ -1,18 +1,28 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
+import { pathText } from '../../lib/json-path.ts'
 import { plainIssue } from '../../lib/plain-issue.ts'
 import { promptRequest } from '../prompts/chat-body.ts'
 import type { Operation } from '../providers/operations.ts'
 import { completionBody } from './completion.ts'
-import { fineTuningBody } from './fine-tuning.ts'
+import { batchBody, responseBody } from './bounds.ts'
+import { fineTuningBody, lenientFineTuningBody } from './fine-tuning.ts'
 import { batchesQuery, fineTuningQuery, responseQuery, threadMessagesQuery } from './queries.ts'
 
 /** The operations whose bodies and queries the specification bounds. What is not here is the provider's to judge. */
 export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   complete: completionBody,
   createFinetune: fineTuningBody,
+  createModelResponse: responseBody,
+  createBatch: batchBody,
   promptComplete: promptRequest,
 }
+
+/** What public clients leave out may be absent where `DEDICATED_VALIDATION` is lenient. */
+const lenientSchemas: typeof bodySchemas = { createFinetune: lenientFineTuningBody }
+
+/** How the specification's demands on callers of the dedicated endpoints are met: its stored credential and its fields are needed, or may be absent. */
+export type DedicatedValidation = 'strict' | 'lenient'
 
 export const querySchemas: Readonly<Partial<Record<Operation, z.ZodObject>>> = {
   listThreadMessages: threadMessagesQuery,
@@ -22,8 +32,8 @@ export const querySchemas: Readonly<Partial<Record<Operation, z.ZodObject>>> = {
 }
 
 /** Checks a body; throws `invalid_request` naming the field, the bound and the value. */
-export function validateBody(operation: Operation, body: unknown): void {
-  const schema = bodySchemas[operation]
+export function validateBody(operation: Operation, body: unknown, how: DedicatedValidation): void {
+  const schema = (how === 'lenient' ? lenientSchemas[operation] : undefined) ?? bodySchemas[operation]
   if (schema !== undefined) check(schema, body)
 }
 
@@ -70,7 +80,7 @@ function opened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 }
 
 function describe(issue: z.core.$ZodIssue, input: unknown): { readonly field: string; readonly text: string } {
-  const field = issue.path.map(String).join('.') || 'body'
+  const field = pathText(issue.path) || 'body'
   const value = at(input, issue.path)
   if (issue.code === 'custom') return { field, text: `${field} ${issue.message}.` }
   if (value === undefined) return { field, text: `${field} is missing: ${sentence(issue)}` }

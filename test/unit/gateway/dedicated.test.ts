@@ -9,7 +9,7 @@ const job = { model: 'm', training_file: 'f', suffix: 's', method: { type: 'supe
 
 const refuses = test.macro({
   exec(t, operation: Operation, input: string | object, param: string, message: RegExp) {
-    const run = () => (typeof input === 'string' ? validateQuery(operation, input) : validateBody(operation, input))
+    const run = () => (typeof input === 'string' ? validateQuery(operation, input) : validateBody(operation, input, 'strict'))
     const error = t.throws(run, { instanceOf: ApiError })
     t.is(error.code, 'invalid_request')
     t.is(error.param, param)
@@ -39,7 +39,7 @@ test(
   refuses,
   'complete',
   { ...completion, prompt: [1.5] },
-  'prompt.0',
+  'prompt[0]',
   /expected a whole number\. Got 1\.5/,
 )
 test('an empty model', refuses, 'complete', { ...completion, model: '' }, 'model', /at least 1 character\./)
@@ -79,15 +79,39 @@ test('limit 101', refuses, 'listThreadMessages', 'limit=101', 'limit', /at most 
 test('limit twice', refuses, 'listBatches', 'limit=500&limit=5', 'limit', /twice/)
 test('limit abc', refuses, 'listBatches', 'limit=abc', 'limit', /whole number.*abc/)
 test('order up', refuses, 'listThreadMessages', 'order=up', 'order', /asc, desc.*up/)
-test('include of something else', refuses, 'getModelResponse', 'include[]=nothing', 'include.0', /file_search_call\.results/)
+test('include of something else', refuses, 'getModelResponse', 'include[]=nothing', 'include[0]', /file_search_call\.results/)
+
+const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']))
+for (const operation of ['createModelResponse', 'createBatch'] as const) {
+  test(`17 pairs: ${operation}`, refuses, operation, { metadata: pairs(17) }, 'metadata', /at most 16 pairs, but has 17/)
+  test(`a key of 65: ${operation}`, refuses, operation, { metadata: { ['k'.repeat(65)]: 'v' } }, 'metadata', /at most 64.*one of 65/)
+  test(`a value of 513: ${operation}`, refuses, operation, { metadata: { k: 'v'.repeat(513) } }, 'metadata.k', /at most 512.*has 513/)
+}
+test('a response with 2.1', refuses, 'createModelResponse', { temperature: 2.1 }, 'temperature', /at most 2.*Got 2\.1/)
+test('a response with -0.1', refuses, 'createModelResponse', { top_p: -0.1 }, 'top_p', /at least 0.*Got -0\.1/)
+test('a bias of 101', refuses, 'complete', { ...completion, logit_bias: { 50256: 101 } }, 'logit_bias.50256', /at most 100/)
+test('a prompt in pieces', refuses, 'createFinetune', { ...job, integrations: [{}] }, 'integrations[0].type', /string/)
+
+test('what public clients leave out may be absent where the demands are lenient', (t) => {
+  const { suffix: _, method: __, ...bare } = job
+  t.throws(() => validateBody('createFinetune', bare, 'strict'))
+  t.notThrows(() => validateBody('createFinetune', bare, 'lenient'))
+  t.throws(() => validateBody('createFinetune', { ...bare, training_file: '' }, 'lenient'))
+})
 
 const accepts = test.macro({
   exec(t, operation: Operation, input: string | object) {
-    t.notThrows(() => (typeof input === 'string' ? validateQuery(operation, input) : validateBody(operation, input)))
+    t.notThrows(() => (typeof input === 'string' ? validateQuery(operation, input) : validateBody(operation, input, 'strict')))
   },
   title: (name = '') => `accepted: ${name}`,
 })
 
+test('every bound of a response', accepts, 'createModelResponse', {
+  temperature: 2,
+  top_p: 0,
+  metadata: { ...pairs(15), ['k'.repeat(64)]: 'v'.repeat(512) },
+  input: 1,
+})
 test('every bound of a completion', accepts, 'complete', {
   ...completion,
   best_of: 20,
