@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Config, DatabaseConfig } from '../config/config.ts'
+import { parseAllowedHosts } from '../gateway/egress/allowed-hosts.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
 import { clientAddressOf, clientCountryOf } from './client-address.ts'
 import { chooseDatabase } from './database/choose.ts'
@@ -95,6 +96,7 @@ function createBase(config: Config, { application: log }: Loggers, overrides: Ov
     overrides.egress ??
     createEgress({
       trustedHosts: config.trustedCustomHosts,
+      allowedHosts: config.allowedCustomHosts === null ? null : parseAllowedHosts(config.allowedCustomHosts),
       connectTimeoutMs: config.connectTimeoutMs,
       onBlocked: ({ reason, ...event }) => {
         metrics.egressBlocked(reason)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createTokens, type Tokens } from '../gateway/auth/tokens.ts'
 import { limitFailedCredentials, type FailedCredentials } from '../gateway/failed-credentials.ts'
+import { parseAllowedHosts } from '../gateway/egress/allowed-hosts.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'
 import { openAccessLog } from './access-log.ts'
@@ -131,6 +132,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failur
     metrics: deps.metrics,
     settings: {
       ...deps.config,
+      allowedHosts: deps.config.allowedCustomHosts === null ? null : parseAllowedHosts(deps.config.allowedCustomHosts),
       acts: { configs: acting('configs', options), guardrails: acting('guardrails', options) },
       atLeast: (release) => deps.level.atLeast(release),
       level: () => deps.level.release,

@@ -51,6 +51,8 @@ export interface Config {
   readonly encryptionKeyPrevious: Secret | null
   /** Hosts, `*.suffix`es, addresses and CIDRs that the egress guard lets through although they are private. */
   readonly trustedCustomHosts: readonly string[]
+  /** The hosts that data may name, `stored` among them for all that is stored; null: all. */
+  readonly allowedCustomHosts: readonly string[] | null
   /** Of one address, over all workers; 0: no limit. */
   readonly failedCredentialsPerMinute: number
   /** Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`. */

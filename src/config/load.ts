@@ -68,8 +68,7 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     database: embedded ? embeddedDatabase(values) : givenDatabase(values, values.DB_HOST),
     encryptionKey: values.ENCRYPTION_KEY ?? null,
     encryptionKeyPrevious: values.ENCRYPTION_KEY_PREVIOUS ?? null,
-    trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
-    failedCredentialsPerMinute: values.FAILED_CREDENTIALS_PER_MINUTE,
+    ...accessOf(values),
     headerAliases: values.HEADER_ALIASES,
     dedicatedValidation: values.DEDICATED_VALIDATION,
     corsOrigins: values.CORS_ORIGINS,
@@ -113,6 +112,12 @@ const deploymentOf = (values: Values): Config['deployment'] => ({
   image: values.DEPLOYMENT_IMAGE ?? null,
   reason: values.DEPLOYMENT_REASON ?? null,
   chartCheck: values.CHART_CHECK,
+})
+
+const accessOf = (values: Values): Pick<Config, 'trustedCustomHosts' | 'allowedCustomHosts' | 'failedCredentialsPerMinute'> => ({
+  trustedCustomHosts: values.TRUSTED_CUSTOM_HOSTS,
+  allowedCustomHosts: values.ALLOWED_CUSTOM_HOSTS ?? null,
+  failedCredentialsPerMinute: values.FAILED_CREDENTIALS_PER_MINUTE,
 })
 
 const flagsOf = (values: Values): Config['flags'] => ({

@@ -33,6 +33,12 @@ export const trustedHost: Kind<string> = {
   },
 }
 
+/** Where requests may go: the same, or the word for every host that is stored. */
+export const allowedHost: Kind<string> = {
+  name: '`stored`, hosts, `*.suffix`, addresses, CIDRs, each with or without `:port`',
+  parse: (input) => (input.toLowerCase() === 'stored' ? 'stored' : trustedHost.parse(input)),
+}
+
 const isTrustable = (text: string) =>
   isAddress(text) || isNetwork(text) || isHostname(text) || (text.startsWith('*.') && isHostname(text.slice(2)))
 

@@ -1,6 +1,6 @@
 import type { DbSslMode, MailTls, Role } from './config.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
-import { databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
+import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, privateKey } from './pem.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
@@ -74,6 +74,10 @@ export const settings = {
   TRUSTED_CUSTOM_HOSTS: setting(list(trustedHost), '', {
     desc: 'The hosts that a request may be sent to although they are private: names, `*.suffix`, addresses, CIDRs, each for every port or with one (`10.1.0.7:5432` also opens a port that is refused elsewhere).',
     example: 'ollama.internal:11434, *.svc.cluster.local, 10.1.0.0/16',
+  }),
+  ALLOWED_CUSTOM_HOSTS: optional(list(allowedHost), {
+    desc: 'The hosts that may be named beside the providers of the catalogue, in requests and in what is stored (custom hosts, webhooks, key sets of token issuers): names, `*.suffix`, addresses, CIDRs, each for every port or with one; `stored` stands for every host that is stored, so that requests themselves name none. Private ones need `TRUSTED_CUSTOM_HOSTS` too. Unset: all.',
+    example: 'stored, *.llm.example.com, 10.1.0.7:8080',
   }),
   FAILED_CREDENTIALS_PER_MINUTE: setting(integer(0, 1_000_000), '60', {
     desc: 'How many API keys, tokens and invitations that are not good one address may show in a minute (of IPv6 one network of 64 bits), before unknown ones from it are answered 429 unread. Keys that are good are never counted or refused. Behind a proxy give `TRUSTED_PROXIES`, else all clients are one address. `0`: no limit.',

@@ -7,6 +7,7 @@ import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Role } from '../lib/roles.ts'
 import type { TokenSettings } from '../lib/token-settings.ts'
 import type { TokenClaims } from './auth/token-claims.ts'
+import type { AllowedHosts } from './egress/allowed-hosts.ts'
 import type { Guardrail } from './checks/guardrail.ts'
 import type { ActiveConfig } from './config/compile.ts'
 import type { HookResults } from './checks/hook-results.ts'
@@ -31,6 +32,8 @@ export interface KeyView {
   readonly scopes: ReadonlySet<string>
   /** What the organisation, or this workspace of it, allows. */
   readonly settings: AccessSettings
+  /** The hosts that its organisation lets requests name; null: all that the installation does. */
+  readonly allowedHosts: AllowedHosts | null
   readonly expiresAt: number | null
   readonly status: 'active' | 'exhausted' | 'expired'
   /** Metadata that every request of this key carries, under what the request itself sends. */
@@ -56,6 +59,7 @@ export interface TokenHolder {
   readonly workspaceId: string
   readonly workspaceSlug: string
   readonly settings: AccessSettings
+  readonly allowedHosts: AllowedHosts | null
   readonly metadata: Readonly<Record<string, string>>
   readonly defaults: RequestDefaults | null
   /** The user of the organisation with this e-mail address; null when it has none. `role` is null for one who is not in the workspace. */

@@ -5,8 +5,9 @@ import { inspectAnswer, inspectsAnswer } from './checks/answer.ts'
 import { checkBefore } from './checks/before.ts'
 import { planGuardrails } from './checks/plan.ts'
 import type { RunDeps } from './checks/run.ts'
-import { chooseConfig, mayHaveConfig } from './config/choose.ts'
+import { chooseConfig, demandInlineHosts, mayHaveConfig } from './config/choose.ts'
 import type { Journal, Ledger, Snapshot } from './doors.ts'
+import { narrowed } from './egress/narrowed.ts'
 import type { Egress, EgressHandler } from './egress/egress.ts'
 import type { Exchange } from './exchange.ts'
 import { explainPath } from './explain-path.ts'
@@ -65,7 +66,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     }
     await readAndResolve(deps, progress)
     await reserve(deps, progress)
-    if (progress.guardrails !== null && (await checkBefore(progress, checkDeps(deps)))) admitAgain(progress)
+    if (progress.guardrails !== null && (await checkBefore(progress, checkDeps(deps, progress)))) admitAgain(progress)
     await send(deps, progress)
   } catch (thrown) {
     answerFailure(deps, progress, explainPath(toApiError(thrown), progress))
@@ -91,12 +92,14 @@ async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<
       level: deps.settings.level,
     })
     progress.config = config instanceof Promise ? await config : config
+    if (progress.config !== null) demandInlineHosts(progress.config, deps.settings, known(progress.caller).key)
   }
   if (acts.guardrails()) progress.guardrails = await planGuardrails(progress, deps.snapshot)
 }
 
-const checkDeps = ({ egress, metrics, settings }: PipelineDeps): RunDeps => ({
-  egress,
+/** What guardrails call may be where the caller's organisation allows it. */
+const checkDeps = ({ egress, metrics, settings }: PipelineDeps, { caller }: Progress): RunDeps => ({
+  egress: narrowed(egress, caller?.key.allowedHosts ?? null),
   atLeast: settings.atLeast,
   now: Date.now,
   observe: (check, outcome) => metrics.checkRan(check, outcome),
@@ -121,6 +124,7 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
     timeouts,
     forward: forwardedHeaders(progress),
     egress: deps.egress,
+    allowed: { everywhere: deps.settings.allowedHosts, here: known(progress.caller).key.allowedHosts },
     target: known(progress.target),
     body: known(progress.body),
   }))
@@ -173,7 +177,7 @@ function answerOwn(deps: PipelineDeps, progress: Progress, body: object): void {
 function handlerOf(deps: PipelineDeps, progress: Progress, relay: Relay): EgressHandler {
   const { guardrails: plan } = progress
   if (plan === null || !inspectsAnswer(progress)) return relay
-  return inspectAnswer({ progress, plan, relay, deps: checkDeps(deps), maxHeldBytes: deps.settings.maxJsonBytes })
+  return inspectAnswer({ progress, plan, relay, deps: checkDeps(deps, progress), maxHeldBytes: deps.settings.maxJsonBytes })
 }
 
 /** An answer of the provider's that a guardrail keeps back: it was made, and so it is metered and logged. */

@@ -1,6 +1,7 @@
 import { ApiError } from '../lib/errors.ts'
 import { authorize } from './auth/authorize.ts'
 import type { RequestBody } from './body.ts'
+import { type AllowedHosts, demandAllowed } from './egress/allowed-hosts.ts'
 import type { Egress, EgressOrigin, EgressRequest } from './egress/egress.ts'
 import { headerValue } from './headers.ts'
 import type { MatchedOperation } from './operation.ts'
@@ -19,6 +20,8 @@ export interface SendRequest {
   readonly forward: readonly string[]
   readonly timeouts: EgressRequest['timeouts']
   readonly egress: Egress
+  /** To which hosts the installation, and the caller's organisation, lets requests go; null: to all. */
+  readonly allowed: { readonly everywhere: AllowedHosts | null; readonly here: AllowedHosts | null }
 }
 
 /** A request that is ready to go: checked host, signed, in the provider's words. */
@@ -36,7 +39,9 @@ export async function prepare(request: SendRequest): Promise<Prepared> {
   const { target, egress, method, body } = request
   const fields = withDefaults(target.provider, target.credential.fields)
   const base = target.customHost ?? { url: ownBaseUrl(target, fields), param: 'x-service-provider' }
-  const checked = egress.origin(base.url, base.param)
+  const named = target.customHost !== null || (target.provider.baseUrl ?? '').startsWith('{') || namesVariant(target, fields)
+  if (named) demandHost(request, base)
+  const checked = egress.origin(base.url, base.param, named ? 'by data' : 'by catalogue')
   const origin = checked instanceof Promise ? await checked : checked
   const path = joinPath(origin.basePath, providerPath(request, fields))
   const headers = withProviderHeaders(request, fields)
@@ -56,6 +61,16 @@ export async function prepare(request: SendRequest): Promise<Prepared> {
       timeouts: request.timeouts,
     },
   }
+}
+
+/** Whether a field of the credential is the whole address. */
+const namesVariant = ({ provider }: Target, fields: Fields): boolean =>
+  provider.variants?.some(({ field, baseUrl }) => (baseUrl ?? '').startsWith('{') && (fields[field] ?? '') !== '') ?? false
+
+function demandHost({ target, allowed }: SendRequest, base: { readonly url: string; readonly param: string }): void {
+  const host = { ...base, by: target.namedBy }
+  demandAllowed(host, allowed.everywhere, 'ALLOWED_CUSTOM_HOSTS')
+  demandAllowed(host, allowed.here, 'the organisation (settings.allowed_custom_hosts)')
 }
 
 function ownBaseUrl({ provider, providerId }: Target, fields: Fields): string {

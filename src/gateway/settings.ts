@@ -1,4 +1,5 @@
 import type { DedicatedValidation } from './dedicated/validate.ts'
+import type { AllowedHosts } from './egress/allowed-hosts.ts'
 
 /** What the data plane reads of the configuration. Durations are milliseconds, sizes bytes. */
 export interface GatewaySettings {
@@ -8,6 +9,8 @@ export interface GatewaySettings {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** The hosts that requests may name; null: all. */
+  readonly allowedHosts: AllowedHosts | null
   /** What a feature of requests needs to act: its flag, and the level of the installation, which may rise. */
   readonly acts: Readonly<Record<'configs' | 'guardrails', () => boolean>>
   /** Whether the installation is at the level of a release, so that what it brought acts. */

@@ -4,6 +4,7 @@ import type { ChosenConfig } from './config/choose.ts'
 import type { KeyView, ProviderView, Snapshot } from './doors.ts'
 import { bearerToken, type Caller, placeholder } from './identify.ts'
 import type { CallerHeaders } from './headers.ts'
+import type { NamedBy } from './egress/allowed-hosts.ts'
 import { findProvider } from './providers/catalog.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 
@@ -17,6 +18,8 @@ export interface Target {
   /** A base URL that replaces the catalogue's, and the field that named it. */
   readonly customHost: { readonly url: string; readonly param: string } | null
   readonly customHeaders: Readonly<Record<string, string>>
+  /** Who named the host, when it is not the catalogue's. */
+  readonly namedBy: NamedBy
   /** The model as the provider knows it; null when the request names none. */
   readonly model: string | null
   /** True when the body named `@slug/model`, so that the slug must be taken out of it. */
@@ -74,6 +77,7 @@ async function stored(request: TargetRequest, addressing: StoredAddressing, from
     credential,
     customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
     customHeaders: view.customHeaders,
+    namedBy: 'stored',
     model: ours ? fromModel.model : request.model,
     modelRewritten: ours,
   }
@@ -120,7 +124,7 @@ const sameUrl = (a: string, b: string): boolean => normalUrl(a) === normalUrl(b)
 
 type GivenAddressing = Addressing & { readonly provider: NonNullable<Addressing['provider']> }
 
-function given({ headers, caller, model }: TargetRequest, addressing: GivenAddressing): Target {
+function given({ headers, caller, model, config }: TargetRequest, addressing: GivenAddressing): Target {
   const { id, param } = addressing.provider
   const { customHost, fields } = addressing
   const provider = catalogRow(id, param)
@@ -130,7 +134,18 @@ function given({ headers, caller, model }: TargetRequest, addressing: GivenAddre
     })
   const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields })
   if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(id)
-  return { providerId: id, provider, view: null, credential, customHost, customHeaders: noFields, model, modelRewritten: false }
+  const isStored = config !== null && config.slug !== null && config.customHost !== null && config.customHost === customHost?.url
+  return {
+    providerId: id,
+    provider,
+    view: null,
+    credential,
+    customHost,
+    customHeaders: noFields,
+    namedBy: isStored ? 'stored' : 'request',
+    model,
+    modelRewritten: false,
+  }
 }
 
 const needsKey = (provider: Provider): boolean =>

@@ -61,6 +61,7 @@ const settings: GatewaySettings = {
   level: () => '99.0.0',
   dedicatedValidation: 'strict',
   chosenKeys: new Set(),
+  allowedHosts: null,
 }
 
 const key: KeyView = {
@@ -73,6 +74,7 @@ const key: KeyView = {
   userId: null,
   role: null,
   settings: effectiveSettings({}, {}),
+  allowedHosts: null,
   scopes: new Set(['completions.write']),
   expiresAt: null,
   status: 'active',

@@ -5,6 +5,7 @@ import { effectiveSettings } from '../../lib/access-settings.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { roleIn, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'
 import { tokenSettings } from '../../lib/token-settings.ts'
+import { allowedHostsOf } from './allowed-hosts.ts'
 import { type DefaultsRow, requestDefaults } from './request-defaults.ts'
 import { stringsOf } from './strings-of.ts'
 import type { Loaded } from './view-cache.ts'
@@ -76,6 +77,7 @@ const toHolder = (organisationId: string, row: HolderRow): TokenHolder => ({
   workspaceId: row.workspaceId,
   workspaceSlug: row.workspaceSlug,
   settings: effectiveSettings(row.organisationSettings, row.accessOverrides),
+  allowedHosts: allowedHostsOf(row.organisationSettings),
   metadata: stringsOf(row.workspaceMetadata),
   defaults: requestDefaults('workspace-user', row),
   person: toPerson(row),

@@ -4,6 +4,7 @@ import type { Credential } from '../../gateway/providers/provider.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'
 import { userKeySettings } from '../../lib/user-key-settings.ts'
+import { allowedHostsOf } from './allowed-hosts.ts'
 import { defaultColumns, type DefaultsRow, requestDefaults } from './request-defaults.ts'
 import { stringsOf } from './strings-of.ts'
 import type { Loaded } from './view-cache.ts'
@@ -24,7 +25,7 @@ export interface OpenedIntegration {
   readonly customHeaders: Readonly<Record<string, string>>
 }
 
-interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings'>, DefaultsRow {
+interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings' | 'allowedHosts'>, DefaultsRow {
   readonly scopes: readonly string[]
   readonly metadata: unknown
   readonly workspaceMetadata: unknown
@@ -71,6 +72,7 @@ export async function readKey(pool: Pool, hash: Buffer, now: () => number): Prom
       expiresAt: row.type === 'workspace-user' ? earlier(row.expiresAt, rotationDue(row, secretFrom)) : row.expiresAt,
       role,
       settings,
+      allowedHosts: allowedHostsOf(organisationSettings),
       scopes: row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : new Set(scopes),
       metadata: { ...stringsOf(workspaceMetadata), ...stringsOf(metadata) },
       defaults: requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig }),

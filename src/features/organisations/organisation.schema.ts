@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { accessSettingFields } from '../../lib/access-settings.ts'
+import { allowedHostsField } from '../../lib/allowed-hosts.ts'
 import { enforcedMetadataFields } from '../../lib/enforced-metadata.ts'
 import { listOf, pageFields } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
@@ -48,7 +49,13 @@ export const updateOrganisationBody = z
   .strictObject({
     name: nameField.optional(),
     settings: z
-      .strictObject({ ...accessSettingFields, ...userKeyFields, ...enforcedMetadataFields, jwt: tokenSettings.nullable().optional() })
+      .strictObject({
+        ...accessSettingFields,
+        ...userKeyFields,
+        ...enforcedMetadataFields,
+        allowed_custom_hosts: allowedHostsField,
+        jwt: tokenSettings.nullable().optional(),
+      })
       .nullable()
       .optional(),
     defaults: defaultsBody.nullable().optional(),

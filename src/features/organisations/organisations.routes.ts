@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import { route, type Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
+import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata } from '../../lib/enforced-metadata.ts'
 import { pageWindow, toList } from '../../lib/paging.ts'
@@ -118,6 +119,7 @@ const presentSettings = ({ settings }: Organisation) => ({
   ...effectiveSettings(settings, {}),
   ...userKeySettings(settings, {}),
   ...enforcedMetadata(settings),
+  allowed_custom_hosts: allowedHosts(settings),
   jwt: settings['jwt'] ?? null,
 })
 

@@ -35,10 +35,17 @@ async function fetchToken(json: string, deps: AuthDeps): Promise<Expiring<string
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
     assertion: await assertion(account, deps.now()),
   })
-  const text = await postForm(deps.egress, { issuer, url: account.tokenUri, form: form.toString() })
+  const text = await postForm(deps.egress, {
+    issuer,
+    url: account.tokenUri,
+    form: form.toString(),
+    named: account.tokenUri === ownTokenUri ? 'by catalogue' : 'by data',
+  })
   const { token, expiresInMs } = readAccessToken(issuer, text)
   return { value: token, usableUntil: deps.now() + expiresInMs - marginMs }
 }
+
+const ownTokenUri = 'https://oauth2.googleapis.com/token'
 
 interface ServiceAccount {
   readonly email: string
@@ -55,7 +62,7 @@ function readAccount(json: string): ServiceAccount {
   const email = text('client_email')
   const privateKey = text('private_key')
   if (email === null || privateKey === null) throw malformed(accountField, 'lacks client_email or private_key')
-  return { email, privateKey, keyId: text('private_key_id'), tokenUri: text('token_uri') ?? 'https://oauth2.googleapis.com/token' }
+  return { email, privateKey, keyId: text('private_key_id'), tokenUri: text('token_uri') ?? ownTokenUri }
 }
 
 async function assertion({ email, privateKey, keyId, tokenUri }: ServiceAccount, now: number): Promise<string> {

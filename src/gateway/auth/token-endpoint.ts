@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/fields.ts'
 import type { Egress, SmallResponse } from '../egress/egress.ts'
+import type { HostNamed } from '../egress/guard.ts'
 
 /** One call to an issuer of tokens. */
 export interface TokenCall {
@@ -9,6 +10,8 @@ export interface TokenCall {
   readonly url: string
   readonly form: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Absent: the issuer's own address. */
+  readonly named?: HostNamed
 }
 
 export const formType = 'application/x-www-form-urlencoded; charset=utf-8'
@@ -21,9 +24,9 @@ export async function postForm(egress: Egress, call: TokenCall): Promise<string>
   throw failed(call.issuer, `answered ${response.status}${reasonIn(response.text)}`)
 }
 
-async function exchange(egress: Egress, { url, form, headers, issuer }: TokenCall): Promise<SmallResponse> {
+async function exchange(egress: Egress, { url, form, headers, issuer, named = 'by catalogue' }: TokenCall): Promise<SmallResponse> {
   try {
-    return await egress.exchange({ url, method: 'POST', headers: { 'content-type': formType, ...headers }, body: form, timeoutMs })
+    return await egress.exchange({ url, method: 'POST', headers: { 'content-type': formType, ...headers }, body: form, timeoutMs, named })
   } catch (error) {
     if (error instanceof ApiError && error.code === 'blocked_host') throw error
     const late = error instanceof ApiError && error.code === 'upstream_timeout'

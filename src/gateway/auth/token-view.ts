@@ -28,6 +28,7 @@ export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: {
     role,
     scopes: scopesOfRole(scopes, role, settings),
     settings,
+    allowedHosts: holder.allowedHosts,
     expiresAt: null,
     status: 'active',
     metadata: { ...holder.metadata, ...claims.metadata },

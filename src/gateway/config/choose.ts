@@ -4,10 +4,13 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/plain-issue.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { atLevel } from '../../release/at-level.ts'
+import { type CheckUrl, inlineUrls } from '../checks/secrets.ts'
+import { pathText } from '../../lib/json-path.ts'
 import type { ConfigView, KeyView, RequestDefaults, Snapshot } from '../doors.ts'
+import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { CallerHeaders } from '../headers.ts'
 import { type ActiveConfig, compileConfig } from './compile.ts'
-import { gatewayConfig } from './config.schema.ts'
+import { type GatewayConfig, gatewayConfig } from './config.schema.ts'
 import { firstFault } from './issue.ts'
 
 /** The config of a request, and how much it says. */
@@ -16,8 +19,23 @@ export interface ChosenConfig extends ActiveConfig {
   readonly slug: string | null
   /** Whether it goes before what the request says of its target: it was asked for, or may not be overridden. */
   readonly binding: boolean
+  /** What its own checks would call, when the request itself brought it. */
+  readonly urls: readonly CheckUrl[]
   /** Whether the key may use no other, so that the request may not loosen what it bounds. */
   readonly locked: boolean
+}
+
+/** Lets the installation and the organisation look at what the checks of a request's own config would call. Throws `blocked_host`. */
+export function demandInlineHosts(
+  { urls }: ChosenConfig,
+  { allowedHosts }: { readonly allowedHosts: AllowedHosts | null },
+  key: KeyView,
+): void {
+  for (const { path, url } of urls) {
+    const host = { url, param: pathText(path), by: 'request' } as const
+    demandAllowed(host, allowedHosts, 'ALLOWED_CUSTOM_HOSTS')
+    demandAllowed(host, key.allowedHosts, 'the organisation (settings.allowed_custom_hosts)')
+  }
 }
 
 export interface ChooseDeps {
@@ -46,19 +64,19 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
 function askedFor(slug: string, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig> {
   return after(stored(key, slug, deps), (view) => {
     if (view === null) throw unknownConfig(slug)
-    return usable({ ...view.active, slug: view.slug, binding: true, locked: false })
+    return usable({ ...view.active, slug: view.slug, urls: [], binding: true, locked: false })
   })
 }
 
 function started(view: ConfigView | null, { reference, locked: isLocked }: { reference: string; locked: boolean }): ChosenConfig {
   if (view === null) throw goneDefault(reference)
-  return usable({ ...view.active, slug: view.slug, binding: isLocked, locked: isLocked })
+  return usable({ ...view.active, slug: view.slug, urls: [], binding: isLocked, locked: isLocked })
 }
 
 /** The default is all that this key may use; to name it is no harm. */
 function locked(view: ConfigView | null, asked: string, reference: string): ChosenConfig {
   if (view === null) throw goneDefault(reference)
-  if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, binding: true, locked: true })
+  if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, urls: [], binding: true, locked: true })
   throw bound(`the config ${JSON.stringify(view.slug)}`)
 }
 
@@ -82,10 +100,17 @@ function inline(text: string, key: KeyView, { level }: ChooseDeps): ChosenConfig
     const { path, message } = firstFault(parsed.error)
     throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
   }
-  const config = { ...compileConfig(parsed.data), slug: null, binding: true, locked: false }
+  const config = { ...compileConfig(parsed.data), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
   checked.configs.set(text, config)
   return config
 }
+
+const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_request_hooks', 'after_request_hooks'] as const
+
+const ownUrls = (config: GatewayConfig): readonly CheckUrl[] => [
+  ...guardrailFields.flatMap((name) => (config[name] ?? []).flatMap((guardrail, at) => inlineUrls(guardrail, [name, at]))),
+  ...(config.targets ?? []).flatMap(ownUrls),
+]
 
 /** Header values are latin1 on the wire, and clients put UTF-8 into them. */
 function parsedHeader(text: string): unknown {

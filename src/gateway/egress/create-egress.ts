@@ -1,4 +1,5 @@
 import { createRecent } from '../../lib/recent.ts'
+import type { AllowedHosts } from './allowed-hosts.ts'
 import { createConnect } from './connect.ts'
 import type { Egress, EgressOrigin } from './egress.ts'
 import { Exchange } from './exchange.ts'
@@ -22,6 +23,8 @@ export type { BlockedEvent } from './guard.ts'
 export interface EgressOptions {
   /** Hosts, `*.suffix`es, addresses and CIDR blocks that are let through although they are private; each with or without `:port`. */
   readonly trustedHosts: readonly string[]
+  /** The hosts that data may name; absent: every host that the guard lets through. */
+  readonly allowedHosts?: AllowedHosts | null
   /** For a new connection: resolving, TCP and TLS together. */
   readonly connectTimeoutMs: number
   /** Told of each refusal. */
@@ -54,7 +57,7 @@ export function createEgress(options: EgressOptions): Egress {
   const { connectTimeoutMs: timeoutMs, resolve = systemNames(), ...settings } = { ...defaults, ...options }
   const trust = parseTrustedHosts(options.trustedHosts)
   const resolver = createResolver({ resolve, maxAgeMs: settings.dnsCacheMs, timeoutMs })
-  const guard = createGuard({ trust, resolver, onBlocked: settings.onBlocked })
+  const guard = createGuard({ trust, allowed: options.allowedHosts ?? null, resolver, onBlocked: settings.onBlocked })
   const pools = createPools(settings)
   const checked = createRecent<EgressOrigin>(maxCheckedOrigins)
 
@@ -75,11 +78,11 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   return {
-    origin(url, param) {
-      const key = `${param} ${url}`
+    origin(url, param, named = 'by data') {
+      const key = `${named} ${param} ${url}`
       const known = checked.get(key)
       if (known !== undefined) return known
-      const target = guard.inspectBase(url, param)
+      const target = guard.inspectBase(url, param, named)
       const origin = originOf(target, param)
       const keep = () => {
         checked.set(key, origin)
@@ -88,12 +91,12 @@ export function createEgress(options: EgressOptions): Egress {
       return target.address === null ? guard.checkNames(target, param).then(keep) : keep()
     },
     async exchange(request) {
-      const target = guard.inspect(request.url, 'url')
+      const target = guard.inspect(request.url, 'url', request.named ?? 'by data')
       return sendSmall(originOf(target, 'url'), target.url.pathname + target.url.search, request)
     },
     async resolves(url) {
       try {
-        const target = guard.inspect(url, 'url')
+        const target = guard.inspect(url, 'url', 'by data')
         if (target.address !== null) return true
         await guard.checkNames(target, 'url')
         return (await resolver.resolve(target.hostname)).length > 0

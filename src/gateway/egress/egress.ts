@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { HostNamed } from './guard.ts'
 
 /**
  * The only code that opens sockets to hosts named by data. Checks literal and resolved addresses, pins the connection to the
@@ -8,9 +9,10 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 export interface Egress {
   /**
    * Checks a URL and gives the origin to send to. Throws (rejects with) ApiError `blocked_host` naming the field `param`.
+   * What data names must be allowed by ALLOWED_CUSTOM_HOSTS.
    * Synchronous for an origin checked before; the addresses are checked again at every new connection.
    */
-  origin(url: string, param: string): MaybePromise<EgressOrigin>
+  origin(url: string, param: string, named?: HostNamed): MaybePromise<EgressOrigin>
   /** A small JSON or form exchange of our own (token endpoints), at most 256 KB, no redirects. */
   exchange(request: SmallRequest): Promise<SmallResponse>
   /** Whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
@@ -65,6 +67,8 @@ export interface SmallRequest {
   readonly timeoutMs: number
   /** When the answer may be longer than 256 KB. */
   readonly maxBytes?: number
+  /** Absent: by data. */
+  readonly named?: HostNamed
 }
 
 export interface SmallResponse {

@@ -16,6 +16,8 @@ export type BlockReason =
   | 'metadata_address'
   | 'resolved_address'
   | 'resolved_metadata_address'
+  | 'cleartext'
+  | 'not_listed'
 
 /** A URL that passed. `address` is null when the host is a name, whose addresses are checked at each connection. */
 export interface Target {
@@ -39,8 +41,8 @@ export interface Refusal {
 export const maxUrlLength = 2048
 
 /**
- * Checks what a URL says, without asking the DNS. Plain http is allowed to public hosts too: many self-hosted model servers
- * have no certificate, and whoever names such a host has chosen so.
+ * Checks what a URL says, without asking the DNS. Plain http goes to private addresses and to what is trusted; to a public address it
+ * would carry credentials and texts in the clear.
  */
 export function checkUrl(text: string, trust: Trust): Target | Refusal {
   if (text.length > maxUrlLength) return refuse('invalid_url', '', `must be at most ${maxUrlLength} characters long`)
@@ -58,9 +60,11 @@ export function checkUrl(text: string, trust: Trust): Target | Refusal {
 export function checkAddress(text: string, target: Target, trust: Trust): BlockReason | null {
   const address = parseAddress(text)
   if (address === null) return 'resolved_address'
-  const verdict = judge(address, target.port, { trust, trustedName: target.trustedName })
-  return verdict === null ? null : verdict === 'metadata_address' ? 'resolved_metadata_address' : 'resolved_address'
+  const verdict = judge(address, target, trust)
+  return verdict === null || verdict === 'cleartext' ? verdict : resolvedReasons[verdict]
 }
+
+const resolvedReasons = { address: 'resolved_address', metadata_address: 'resolved_metadata_address' } as const
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const suspicious = /[\u0000-\u0020\u007f\\]/
@@ -97,7 +101,8 @@ function checkHost(url: URL, hostname: string, trust: Trust): Target | Refusal {
     if (block === 'always' || (block === 'unless_trusted' && !trustedName))
       return refuse('name', hostname, notAllowed(hostname, block === 'always'))
   } else {
-    const verdict = judge(address, port, { trust, trustedName })
+    const verdict = judge(address, { port, secure, trustedName }, trust)
+    if (verdict === 'cleartext') return refuse(verdict, hostname, inTheClear(hostname))
     if (verdict !== null) return refuse(verdict, hostname, notAllowed(hostname, verdict === 'metadata_address'))
   }
   return { url, hostname, address, port, secure, trustedName }
@@ -109,9 +114,17 @@ function notAllowed(hostname: string, always: boolean): string {
     : `names ${hostname}, which is not allowed; an operator can allow it in TRUSTED_CUSTOM_HOSTS`
 }
 
-function judge(address: Address, port: number, by: { trust: Trust; trustedName: boolean }): 'address' | 'metadata_address' | null {
+/** Ends a sentence that starts with the field's name. */
+export const inTheClear = (hostname: string): string =>
+  `names ${hostname}, a public host, with http://: credentials and texts would go there in the clear. Use https://; an operator can allow it in TRUSTED_CUSTOM_HOSTS`
+
+type Judged = Pick<Target, 'port' | 'secure' | 'trustedName'>
+
+function judge(address: Address, { port, secure, trustedName }: Judged, trust: Trust): 'address' | 'metadata_address' | 'cleartext' | null {
   const kind = kindOf(address)
   if (kind === 'never') return 'metadata_address'
-  if (kind === 'public' || (kind === 'private' && by.trustedName)) return null
-  return by.trust.address(address, port) ? null : 'address'
+  if (trustedName && (kind === 'public' || kind === 'private')) return null
+  if (trust.address(address, port)) return null
+  if (kind !== 'public') return 'address'
+  return secure ? null : 'cleartext'
 }

@@ -79,6 +79,8 @@ async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
     forward: ['accept', 'application/json', 'accept-encoding', 'identity'],
     timeouts: { firstByteMs: timeoutMs, idleMs: timeoutMs },
     egress,
+    // The egress that is given knows what may be reached.
+    allowed: { everywhere: null, here: null },
   })
   const headers: Record<string, string> = {}
   for (let at = 0; at < request.headers.length; at += 2) headers[request.headers[at] ?? ''] = request.headers[at + 1] ?? ''
@@ -96,6 +98,7 @@ const targetOf = (view: ProviderView) => ({
   credential: view.credential,
   customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
   customHeaders: view.customHeaders,
+  namedBy: 'stored' as const,
   model: null,
   modelRewritten: false,
 })

@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { modelReference, namesNoTarget } from '../addressing.ts'
 import type { ProviderScope } from '../doors.ts'
+import { narrowed } from '../egress/narrowed.ts'
 import { callerDialect, unescaped } from '../operation.ts'
 import { known, type Progress } from '../progress.ts'
 import { modelShapes } from './model-shapes.ts'
@@ -18,8 +19,9 @@ export function asksForOwnModels({ exchange, path: asked, headers, config }: Pro
 }
 
 /** The answer to such a request. Throws `not_found` for a model that is not there. */
-export async function ownModels(deps: OfferedDeps, { exchange, path: asked, caller }: Progress): Promise<object> {
-  const { organisationId, workspaceId } = known(caller).key
+export async function ownModels({ snapshot, egress }: OfferedDeps, { exchange, path: asked, caller }: Progress): Promise<object> {
+  const { organisationId, workspaceId, allowedHosts } = known(caller).key
+  const deps = { snapshot, egress: narrowed(egress, allowedHosts) }
   const shape = modelShapes[callerDialect(exchange.req)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []

@@ -192,6 +192,8 @@ test('every field of the documents that sounds like an address is among the surf
     'amzn_sagemaker_target_container_hostname',
     // Stored with a config, and read by nothing.
     'azure_endpoint_name',
+    // Bounds where others lead, and is called by nobody.
+    'allowed_custom_hosts',
   ])
   const names = new Set(
     [...text.matchAll(/"([\w-]+)":\{|"name":"([\w-]+)"/g)].map(([, property, parameter]) => property ?? parameter ?? ''),
@@ -290,7 +292,7 @@ test.serial('no field of any provider connects to a trap', async (t) => {
 test.serial('a name that turns to a trap after it was stored is refused when it is used', async (t) => {
   for (const [at, { url }] of rebindingCases.entries()) {
     const slug = `rebound-${at}`
-    const custom_host = url.replace('https:', 'http:').replace('/v1', `:${traps.port}/v1`)
+    const custom_host = url.replace('/v1', `:${traps.port}/v1`)
     const made = await manage('/integrations', {
       name: slug,
       default_provider_slug: slug,

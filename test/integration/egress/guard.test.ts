@@ -66,7 +66,7 @@ for (const { url, why } of ssrfCorpus) {
 for (const { url } of rebindingCases) {
   test(`rebinding: ${url}`, async (t) => {
     const { egress, events } = build()
-    const origin = await egress.origin(url.replace('https:', 'http:').replace('/v1', `:${traps.port}/v1`), 'custom_host')
+    const origin = await egress.origin(url.replace('/v1', `:${traps.port}/v1`), 'custom_host')
     const { error } = await sendTo(origin).done
     t.like(error, { code: 'blocked_host', param: 'custom_host' })
     t.notRegex(error?.message ?? '', /127|169|::1/, 'the message names no address')

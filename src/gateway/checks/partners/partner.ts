@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { pathText } from '../../../lib/json-path.ts'
 import type { JsonPath } from '../../../lib/json-path.ts'
 import { type Basis, type BodyEdit, check, type Check, type CheckContext, type Subject, type TextPart, type Verdict } from '../check.ts'
+import type { HostNamed } from '../../egress/guard.ts'
 import { calledUrl } from '../default/webhook.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
@@ -180,6 +181,7 @@ async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
     body: sent.body,
     answer: row.answer,
     context,
+    named: typeof address === 'string' ? 'by data' : 'by catalogue',
   })
   return row.find(answered, asked)
 }
@@ -192,19 +194,29 @@ interface Post<Answer> {
   readonly body: string
   readonly answer: z.ZodType<Answer>
   readonly context: CheckContext
+  readonly named?: HostNamed
 }
 
 /**
  * Asks a service, and gives its answer in the shape that it promises. Rejects when it does not answer, answers with an error, or says
  * something else; what it says of itself stays out of errors, for it may quote texts.
  */
-export async function postPartner<Answer>({ title, url, headers, body, answer, context }: Post<Answer>): Promise<Answer> {
+export async function postPartner<Answer>({
+  title,
+  url,
+  headers,
+  body,
+  answer,
+  context,
+  named = 'by data',
+}: Post<Answer>): Promise<Answer> {
   const { status, text } = await context.egress.exchange({
     url,
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
     body,
     timeoutMs: context.timeoutMs,
+    named,
   })
   if (status < 200 || status > 299) throw new Error(`${title} answered ${status}.`)
   const parsed = answer.safeParse(toJson(text))

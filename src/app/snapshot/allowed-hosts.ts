@@ -1,0 +1,16 @@
+import { parseAllowedHosts, type AllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { allowedHosts } from '../../lib/allowed-hosts.ts'
+import { createRecent } from '../../lib/recent.ts'
+
+/** Organisations have few lists and many keys. */
+const parsed = createRecent<AllowedHosts>(1000)
+
+/** The hosts that an organisation lets requests name, by what it has stored; null: it says nothing. */
+export function allowedHostsOf(settings: unknown): AllowedHosts | null {
+  const entries = allowedHosts(settings)
+  if (entries === null) return null
+  const text = JSON.stringify(entries)
+  const known = parsed.get(text) ?? parseAllowedHosts(entries)
+  parsed.set(text, known)
+  return known
+}

@@ -1,0 +1,32 @@
+import { type AllowedHosts, demandAllowed } from './allowed-hosts.ts'
+import type { Egress } from './egress.ts'
+
+/** One for each pair, since what was fetched over an egress is remembered with it. */
+const made = new WeakMap<Egress, WeakMap<AllowedHosts, Egress>>()
+
+/** The same egress for what one organisation stored: hosts that data names must be among those it allows. */
+export function narrowed(egress: Egress, rules: AllowedHosts | null): Egress {
+  if (rules === null) return egress
+  const byRules = made.get(egress) ?? new WeakMap<AllowedHosts, Egress>()
+  made.set(egress, byRules)
+  const known = byRules.get(rules) ?? narrow(egress, rules)
+  byRules.set(rules, known)
+  return known
+}
+
+function narrow(egress: Egress, rules: AllowedHosts): Egress {
+  const demand = (url: string, param: string) =>
+    demandAllowed({ url, param, by: 'stored' }, rules, 'the organisation (settings.allowed_custom_hosts)')
+  return {
+    ...egress,
+    origin(url, param, named) {
+      if (named !== 'by catalogue') demand(url, param)
+      return egress.origin(url, param, named)
+    },
+    async exchange(request) {
+      if (request.named !== 'by catalogue') demand(request.url, 'url')
+      return egress.exchange(request)
+    },
+    resolves: (url) => (rules.allows(url, 'stored') ? egress.resolves(url) : Promise.resolve(false)),
+  }
+}
