@@ -7,6 +7,7 @@ import { DistributionFault } from '../fault.ts'
 import { debianUrl, type BasePackage, type Variant } from '../image/base.ts'
 import { secondsOf } from '../image/builder.ts'
 import { createLayout, type LayoutWriter } from '../oci/layout.ts'
+import { endedBy } from '../sbom/end-of-life.ts'
 import { createSbom } from '../sbom/sbom.ts'
 import { addChart, packageChart, readChart } from './chart.ts'
 import { cliArchive } from './cli-archive.ts'
@@ -113,9 +114,14 @@ async function copyDocuments(root: string, folder: string): Promise<void> {
 }
 
 /** What the image consists of, for each platform, and its program for machines without containers. */
-async function describeImage({ version, created, image }: Parts, draft: Draft): Promise<void> {
+async function describeImage({ version, created, image, onStep }: Parts, draft: Draft): Promise<void> {
   for (const { platform, manifest, layers } of image.platforms) {
     const sbom = await createSbom({ version, created, manifest, layers }, image.blobs)
+    // Told and not refused: an old release must be rebuilt to the same bytes whenever somebody asks.
+    for (const { name, version: found, until } of endedBy(new Date().toISOString().slice(0, 10), sbom.components))
+      onStep(
+        `warning: ${name} ${found} in the image for ${platform} is ${until === null ? 'of no line that is known here' : `mended no more since ${until}`}`,
+      )
     await draft.write(`${releaseFiles.sboms}/gatehouse-${version}-${platform}.cdx.json`, jsonOf(sbom))
   }
   const [first] = image.platforms

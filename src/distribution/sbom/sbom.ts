@@ -16,6 +16,12 @@ export interface SbomSubject {
   readonly layers: readonly Descriptor[]
 }
 
+/** A bill of materials as CycloneDX 1.6. */
+export interface Sbom {
+  readonly bomFormat: 'CycloneDX'
+  readonly components: readonly Component[]
+}
+
 const npmLock = 'app/node_modules/.package-lock.json'
 const npmManifest = 'app/package.json'
 const nodeHeader = 'usr/local/include/node/node_version.h'
@@ -28,7 +34,7 @@ const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, nodeHeader, n
  * Reads from an image what it consists of, and tells it as CycloneDX 1.6: Debian's packages with their shared libraries, Node with what
  * it was built with, npm's packages.
  */
-export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<object> {
+export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<Sbom> {
   const contents = await readContents(subject.layers, blobs, wanted)
   const { documents } = contents
   const text = (path: string) => {
@@ -75,8 +81,8 @@ function documentOf(
   { version, created, manifest }: SbomSubject,
   components: readonly Component[],
   dependencies: readonly Dependency[],
-): object {
-  return {
+): Sbom {
+  const bill = {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
@@ -94,7 +100,8 @@ function documentOf(
     },
     components,
     dependencies,
-  }
+  } as const
+  return bill
 }
 
 /** A UUID that is the same for the same image (version 8: made of a hash). */

@@ -57,6 +57,7 @@ test('a release is built from an image: everything is there, listed and describe
     run(['--root', sources, 'release', 'build', version, '--output', to, '--image', archive, '--lock', '--json'])
   const { status, stderr, stdout } = await buildIt(output)
   t.is(status, 0, stderr)
+  t.regex(stderr, /^warning: debian 12 in the image for linux-amd64 is mended no more since 2026-06-10$/m)
   t.like(JSON.parse(stdout), { folder: output, builder: 'given', lock: { version, images: [`gatehouse:${version}`] } })
   const sbom = `gatehouse-${version}-linux-amd64.cdx.json`
   const files = [
