@@ -9,7 +9,7 @@ export interface Outcome {
   readonly sealed: boolean
 }
 
-type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile'>
+type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile' | 'tls'>
 
 /** Returns what the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
 export function announcement(config: Settings, port: number, { provisioned, sealed }: Outcome): string {

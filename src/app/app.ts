@@ -10,10 +10,13 @@ import type { Clock, Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
 import { openFoundation } from './foundation.ts'
 import { createHealth } from './health.ts'
+import { edgeHeadersOf } from './http/edge-headers.ts'
 import type { Frame } from './http/frame.ts'
-import { createHandler } from './http/handler.ts'
+import { createHandler, createManagementHandler } from './http/handler.ts'
 import { followConnections } from './http/connections.ts'
 import { createHttpServer } from './http/server.ts'
+import { openTls } from './http/tls.ts'
+import { isTlsServer } from './http/tls-server.ts'
 import { startJobs } from './jobs.ts'
 import { drainApp } from './lifecycle.ts'
 import { createLevel } from './level.ts'
@@ -37,7 +40,7 @@ export interface App {
   /** Resolves when everything runs; rejects when this cannot be, however long one waits. */
   readonly started: Promise<Started>
   /** Opens the port, at once: until `started` the answers are 503, and /healthz and /readyz say why. */
-  listen(): Promise<{ readonly port: number }>
+  listen(): Promise<Ports>
   /** Ends in order: readiness fails, `DRAIN_DELAY`, running answers finish, the journal is flushed, the pools are closed. */
   drain(options?: DrainOptions): Promise<void>
 }
@@ -56,17 +59,32 @@ export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
   readonly clusterMetrics?: () => Promise<string>
 }
 
+/** Where a process listens. */
+export interface Ports {
+  readonly port: number
+  /** For probes and metrics; null: they are on `port`. */
+  readonly managementPort: number | null
+}
+
 /** Builds one process: config -> log, metrics, egress -> HTTP -> (meanwhile) database, vault, first keys -> snapshot, journal, gateway -> jobs. */
 export async function createApp(config: Config, features: readonly Feature[], overrides: Overrides = {}): Promise<App> {
   const loggers = overrides.loggers ?? createLoggers(config)
   const base = createBase(config, loggers, overrides)
-  const server = createHttpServer((req, res) => handle(req, res))
+  const tls = config.tls === null ? null : openTls(config.tls, base.log)
+  const server = createHttpServer((req, res) => handle(req, res), tls?.options)
+  if (tls !== null && isTlsServer(server)) tls.follow(server)
+  if (tls !== null)
+    base.metrics.measure('gateway_tls_certificate_ends_timestamp_seconds', () => tls.certificateEnds().getTime() / 1000, {
+      certificate: 'server',
+    })
   server.on('error', (error) => base.log.error({ err: error }, 'the HTTP server met an error'))
   const parts: Parts = {
     config,
     loggers,
     base,
     server,
+    management: config.managementPort === null ? null : createHttpServer((req, res) => handleManagement(req, res)),
+    tls,
     connections: followConnections(server),
     records: createRecords(overrides.releases),
     stopping: new AbortController(),
@@ -82,11 +100,13 @@ export async function createApp(config: Config, features: readonly Feature[], ov
     jobs: null,
     following: null,
   }
-  const handle = createHandler(toFrame(parts, features, overrides))
+  const frame = toFrame(parts, features, overrides)
+  const handle = createHandler(frame)
+  const handleManagement = createManagementHandler(frame)
   const started = start(parts, features, overrides)
   // Whoever never asks for `started` must not crash the process; `main` asks.
   started.catch(() => {})
-  return { started, listen: () => listen(server, config), drain: (options) => drainApp(parts, started, options) }
+  return { started, listen: () => listen(parts), drain: (options) => drainApp(parts, started, options) }
 }
 
 function createBase(config: Config, { application: log }: Loggers, overrides: Overrides): Parts['base'] {
@@ -115,6 +135,7 @@ const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }:
   level: parts.base.level,
   records: parts.records,
   clientAddress: clientAddressOf(parts.config.trustedProxies),
+  edgeHeaders: edgeHeadersOf(parts.config),
   clientCountry: clientCountryOf(parts.config.trustedProxies),
   running: () => parts.planes,
   draining: () => parts.draining,
@@ -123,6 +144,7 @@ const toFrame = (parts: Parts, features: readonly Feature[], { clusterMetrics }:
     config: parts.config,
     running: () => parts.planes,
     draining: () => parts.draining,
+    tls: parts.tls,
     waitingFor: () => parts.waitingFor,
   }),
   clusterMetrics: clusterMetrics ?? null,
@@ -168,12 +190,17 @@ async function start(parts: Parts, features: readonly Feature[], overrides: Over
 
 const aborted = (signal: AbortSignal): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))
 
-function listen(server: Server, { host, port }: Config): Promise<{ readonly port: number }> {
+async function listen({ server, management, config: { host, port, managementPort } }: Parts): Promise<Ports> {
+  const open = management === null ? null : await listenOn(management, host, managementPort ?? 0)
+  return { port: await listenOn(server, host, port), managementPort: open }
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {
       server.off('error', reject)
-      resolve({ port: portOf(server.address()) })
+      resolve(portOf(server.address()))
     })
   })
 }

@@ -30,6 +30,12 @@ export function clientCountryOf(trustedProxies: readonly string[]): (req: Incomi
   }
 }
 
+/** How to tell whether a request comes from one of these proxies. */
+export function trustedPeer(trustedProxies: readonly string[]): (req: IncomingMessage) => boolean {
+  const isTrusted = trusts(trustedProxies)
+  return (req) => isTrusted(peerOf(req))
+}
+
 function trusts(trustedProxies: readonly string[]): (address: string) => boolean {
   const trusted = trustedProxies.map(toRange)
   return (address) => trusted.some((range) => contains(range, address))

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Running } from './http/frame.ts'
+import type { LiveTls } from './http/tls.ts'
 
 export interface Check {
   readonly status: 'pass' | 'warn' | 'fail'
@@ -8,19 +9,24 @@ export interface Check {
 
 export interface HealthReport {
   readonly ready: boolean
-  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>>
+  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {
+    /** Of the port, when it speaks HTTPS. */
+    readonly certificate?: Check
+  }
 }
 
 export interface HealthOptions {
   readonly config: Pick<Config, 'cacheMaxStaleMs'>
   readonly running: () => Running | null
   readonly draining: () => boolean
+  readonly tls: LiveTls | null
   /** What the start waits for. */
   readonly waitingFor: () => string
 }
 
 const pass: Check = { status: 'pass' }
 const fail = (detail: string): Check => ({ status: 'fail', detail })
+const warn = (detail: string): Check => ({ status: 'warn', detail })
 const pingTimeoutMs = 1000
 const keepMs = 1000
 
@@ -41,10 +47,24 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       snapshot: of(({ snapshot }) => (snapshot.ready ? pass : fail('keys and providers cannot be read'))),
       encryption_key: of(({ deps }) => (deps.vault.sealed === null ? pass : fail(deps.vault.sealed))),
       journal: of(({ journal }) => journalCheck(journal)),
+      ...(options.tls !== null && { certificate: certificateCheck(options.tls) }),
       draining: options.draining() ? fail('this process is shutting down') : pass,
     }
     return { ready: Object.values(checks).every(({ status }) => status !== 'fail'), checks }
   }
+}
+
+const dayMs = 86_400_000
+const soonDays = 7
+
+/** A warning at most: who is told that this process is not ready finds no other with a better certificate. */
+function certificateCheck(tls: LiveTls): Check {
+  const fault = tls.fault()
+  if (fault !== null) return warn(`the certificate that is there now is not in use: ${fault}`)
+  const [begins, ends] = [tls.certificateBegins(), tls.certificateEnds()]
+  if (begins.getTime() > Date.now()) return warn(`the certificate is valid from ${begins.toISOString()} on`)
+  if (ends.getTime() < Date.now()) return warn(`the certificate ended at ${ends.toISOString()}`)
+  return ends.getTime() - Date.now() < soonDays * dayMs ? warn(`the certificate ends at ${ends.toISOString()}`) : pass
 }
 
 /** A warning, since requests are served and logged all the same, from memory, as long as the database takes what is logged. */

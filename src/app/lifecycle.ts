@@ -24,12 +24,20 @@ export async function drainApp(parts: Parts, started: Promise<Started>, { now = 
   const cut = (await parts.planes?.gateway?.drain(Math.max(0, deadline - performance.now()))) ?? 0
   if (cut > 0) base.log.warn({ cut }, 'answers were cut off at the end of the grace')
   await Promise.race([closed, sleep(Math.max(shortestFlushMs, deadline - performance.now()))])
-  server.closeAllConnections()
+  closePorts(parts)
   silence.stop()
   parts.overload.stop()
   await closeParts(parts, started)
   base.log.info('drained')
   await parts.loggers.flush()
+}
+
+/** The port for probes stays open to the last, so that they hear of the drain. */
+function closePorts({ server, management, tls }: Parts): void {
+  server.closeAllConnections()
+  management?.close()
+  management?.closeAllConnections()
+  tls?.stop()
 }
 
 /** Each step is tried, whatever became of the one before. */

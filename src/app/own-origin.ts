@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts'
 
 /** Where people reach this installation: the address that it is told, else the one that it listens on. */
-export const ownOrigin = ({ publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>): string =>
-  publicUrl ?? `http://${reachable(host)}:${port}`
+export const ownOrigin = ({ publicUrl, host, port, tls }: Pick<Config, 'publicUrl' | 'host' | 'port' | 'tls'>): string =>
+  publicUrl ?? `${tls === null ? 'http' : 'https'}://${reachable(host)}:${port}`
 
 /** An address that a client on this machine can use for one that means all interfaces. */
 export function reachable(host: string): string {

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { EmbeddedDatabase } from './database/embedded.ts'
 import type { Deps } from './deps.ts'
 import type { Foundation } from './foundation.ts'
+import type { LiveTls } from './http/tls.ts'
 import type { Jobs } from './jobs.ts'
 import type { LiveLevel } from './level.ts'
 import type { Loggers } from './log.ts'
@@ -31,6 +32,10 @@ export interface Parts {
   readonly base: Omit<Deps, 'orm' | 'vault' | 'level'> & { readonly level: LiveLevel }
   readonly records: Records
   readonly server: Server
+  /** For probes and metrics; null: they are on the one port. */
+  readonly management: Server | null
+  /** Null: the port speaks plain HTTP. */
+  readonly tls: LiveTls | null
   readonly connections: ReadonlySet<IncomingMessage['socket']>
   readonly stopping: AbortController
   readonly overload: Overload

@@ -1,3 +1,4 @@
+import { reachable } from '../app/own-origin.ts'
 import type { Config } from '../config/index.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
 import { UsageError } from './failure.ts'
@@ -17,12 +18,18 @@ export interface ProcessQuestions {
 
 const timeoutMs = 5000
 
-/** Where the process of these settings listens, seen from this machine; null when it takes any free port. */
-export function ownUrl({ host, port }: Pick<Config, 'host' | 'port'>): string | null {
-  if (port === 0) return null
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+/**
+ * Where the process of these settings tells of itself, seen from this machine; null when it takes any free port. A certificate is seldom
+ * made for the address by which a machine knows itself: over HTTPS it is asked at its public address.
+ */
+export function ownUrl({ host, port, tls, managementPort, publicUrl }: Listening): string | null {
+  const open = managementPort ?? port
+  if (open === 0) return null
+  if (managementPort === null && tls !== null) return publicUrl ?? `https://${reachable(host)}:${port}`
+  return `http://${reachable(host)}:${open}`
 }
+
+type Listening = Pick<Config, 'host' | 'port' | 'tls' | 'managementPort' | 'publicUrl'>
 
 /** Opens a way to the process at this address, which is trusted because the operator named it. Throws UsageError when it is none. */
 export function openProcess(url: string): ProcessQuestions {

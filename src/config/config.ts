@@ -24,6 +24,14 @@ export interface DatabaseConfig {
   readonly ssl: { readonly mode: DbSslMode; readonly ca: string | null; readonly cert: string | null; readonly key: Secret | null }
 }
 
+/** The certificate of the port: PEM texts or paths, as they were given. */
+export interface TlsConfig {
+  readonly cert: string
+  readonly key: Secret
+  /** Of client certificates, which are then demanded. */
+  readonly ca: string | null
+}
+
 /** How mails are sent. */
 export interface MailConfig {
   readonly host: string
@@ -42,6 +50,13 @@ export interface MailConfig {
 export interface Config {
   readonly host: string
   readonly port: number
+  /** Null: the port speaks plain HTTP. */
+  readonly tls: TlsConfig | null
+  /** For probes and metrics; null: they are on `port`. */
+  readonly managementPort: number | null
+  readonly metricsAccess: 'public' | 'token' | 'off'
+  readonly metricsToken: Secret | null
+  readonly docsAccess: 'public' | 'key' | 'off'
   /** Absolute path. Holds the embedded database, the generated encryption key and the journal's segments. */
   readonly dataDir: string
   readonly database: DatabaseConfig

@@ -1,9 +1,10 @@
 import path from 'node:path'
 import { customCleanEnv, type CleanedEnv } from 'envalid'
+import type { Secret } from '../lib/secret.ts'
 import type { Config, DatabaseConfig, MailConfig } from './config.ts'
 import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
-import { belongTogether } from './pem.ts'
+import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import { settings, type SettingName } from './settings.ts'
 import { version } from './version.ts'
@@ -45,12 +46,37 @@ function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem
       is: values.TERMINATION_GRACE <= (values.DRAIN_DELAY ?? 0),
       fault: 'is not longer than DRAIN_DELAY, so no request could finish',
     },
+    ...tlsConflicts(values),
+    {
+      of: ['METRICS_TOKEN', 'METRICS_ACCESS'],
+      is: values.METRICS_ACCESS === 'token' && values.METRICS_TOKEN === undefined,
+      fault: 'is missing although METRICS_ACCESS is token',
+    },
+    {
+      of: ['MANAGEMENT_PORT', 'PORT'],
+      is: values.MANAGEMENT_PORT !== undefined && values.MANAGEMENT_PORT !== 0 && values.MANAGEMENT_PORT === values.PORT,
+      fault: 'is the same as PORT',
+    },
     { of: ['ROLES'], is: values.ROLES?.length === 0, fault: 'names no role' },
   ]
   return checks
     .filter((check) => check.is && !check.of.some((name) => wrong.has(name)))
     .map(({ of: [name], fault }) => problem(name, fault))
 }
+
+const tlsConflicts = ({ TLS_CERT: cert, TLS_KEY: key, TLS_CA: ca }: Values): readonly Conflict[] => [
+  { of: ['TLS_KEY', 'TLS_CERT'], is: cert !== undefined && key === undefined, fault: 'is missing although TLS_CERT is given' },
+  { of: ['TLS_CERT', 'TLS_KEY'], is: key !== undefined && cert === undefined, fault: 'is missing although TLS_KEY is given' },
+  {
+    of: ['TLS_CERT', 'TLS_CA'],
+    is: ca !== undefined && cert === undefined && key === undefined,
+    fault: 'is missing although TLS_CA is given',
+  },
+  { of: ['TLS_KEY', 'TLS_CERT'], is: keyIsAnother(cert, key), fault: 'is not the key of TLS_CERT' },
+]
+
+const keyIsAnother = (cert: string | undefined, key: Secret | undefined): boolean =>
+  cert !== undefined && key !== undefined && !belongTogether(certificates.parse(cert), privateKey.parse(key.reveal()))
 
 interface Conflict {
   /** The settings that take part; the first is the one to blame. */
@@ -64,6 +90,7 @@ function assemble(values: Values, inKubernetes: boolean): Config {
   return {
     host: values.HOST,
     port: values.PORT,
+    ...edgeOf(values),
     dataDir: path.resolve(values.DATA_DIR),
     database: embedded ? embeddedDatabase(values) : givenDatabase(values, values.DB_HOST),
     encryptionKey: values.ENCRYPTION_KEY ?? null,
@@ -119,6 +146,17 @@ const accessOf = (values: Values): Pick<Config, 'trustedCustomHosts' | 'allowedC
   allowedCustomHosts: values.ALLOWED_CUSTOM_HOSTS ?? null,
   failedCredentialsPerMinute: values.FAILED_CREDENTIALS_PER_MINUTE,
 })
+
+const edgeOf = (values: Values): Pick<Config, 'tls' | 'managementPort' | 'metricsAccess' | 'metricsToken' | 'docsAccess'> => ({
+  tls: tlsOf(values),
+  managementPort: values.MANAGEMENT_PORT ?? null,
+  metricsAccess: values.METRICS_ACCESS,
+  metricsToken: values.METRICS_TOKEN ?? null,
+  docsAccess: values.DOCS_ACCESS,
+})
+
+const tlsOf = ({ TLS_CERT: cert, TLS_KEY: key, TLS_CA: ca }: Values): Config['tls'] =>
+  cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null }
 
 const flagsOf = (values: Values): Config['flags'] => ({
   GUARDRAILS_ENABLED: values.GUARDRAILS_ENABLED,

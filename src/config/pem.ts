@@ -29,6 +29,18 @@ export const privateKey: Kind<Secret> = {
   },
 }
 
+/** The same, kept as it was given, for whoever reads it again later: the file may change. */
+export const certificatesSource: Kind<string> = { name: 'PEM or path', parse: (input) => (certificates.parse(input), input) }
+
+/** The same, kept as it was given. */
+export const privateKeySource: Kind<Secret> = {
+  name: 'secret, PEM or path',
+  parse: (input) => (privateKey.parse(input), new Secret(input)),
+}
+
+/** Whether what was given is the path of a file. */
+export const isPath = (source: string): boolean => !source.includes('-----BEGIN')
+
 /** Whether a private key is the one of the first certificate. */
 export const belongTogether = (certificate: string, key: Secret): boolean =>
   new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key.reveal()))

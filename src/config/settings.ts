@@ -1,7 +1,7 @@
 import type { DbSslMode, MailTls, Role } from './config.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
-import { certificates, privateKey } from './pem.ts'
+import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
 
@@ -10,6 +10,8 @@ const MiB = 1024 * KiB
 const dbSslModes: readonly DbSslMode[] = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'MANAGED']
 const mailTls: readonly MailTls[] = ['STARTTLS', 'TLS', 'NONE']
 const roles: readonly Role[] = ['gateway', 'control', 'jobs']
+const metricsAccess = ['public', 'token', 'off'] as const
+const docsAccess = ['public', 'key', 'off'] as const
 const chartChecks = ['enforce', 'warn'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -19,6 +21,36 @@ const flag = (what: string) => setting(onOff, 'ON', { desc: `${what} On unless \
 export const settings = {
   HOST: setting(host, '127.0.0.1', { desc: 'The address to listen on; `0.0.0.0` or `::` for all.', example: '0.0.0.0' }),
   PORT: setting(integer(0, 65_535), '8787', { desc: 'The port to listen on; `0` takes any free one.', example: '8080' }),
+  TLS_CERT: optional(certificatesSource, {
+    desc: 'The certificate of the port, with its chain, as PEM or path. Given: the port speaks HTTPS only. A file is read again when it changes.',
+    example: '/etc/gatehouse/tls/tls.crt',
+  }),
+  TLS_KEY: optional(privateKeySource, {
+    desc: 'The private key of `TLS_CERT`, as PEM or path.',
+    example: '/etc/gatehouse/tls/tls.key',
+    secret: true,
+  }),
+  TLS_CA: optional(certificatesSource, {
+    desc: 'The authorities of client certificates, as PEM or path. Given: who has no certificate of theirs cannot connect (probes then need `MANAGEMENT_PORT`).',
+    example: '/etc/gatehouse/tls/ca.crt',
+  }),
+  MANAGEMENT_PORT: optional(integer(0, 65_535), {
+    desc: 'A second port, plain HTTP without a key, for `/healthz`, `/readyz` and `/metrics`; `/metrics` is then on it alone. Open it to probes and Prometheus only.',
+    example: '9090',
+  }),
+  METRICS_ACCESS: setting(choice(metricsAccess), 'public', {
+    desc: 'Who may read `/metrics` on `PORT`: everybody, whoever sends `METRICS_TOKEN`, or nobody.',
+    example: 'off',
+  }),
+  METRICS_TOKEN: optional(apiKey, {
+    desc: 'What Prometheus sends as `Authorization: Bearer`, with `METRICS_ACCESS=token`; at least 32 characters.',
+    example: 'the output of: openssl rand -hex 32',
+    secret: true,
+  }),
+  DOCS_ACCESS: setting(choice(docsAccess), 'public', {
+    desc: 'Who may read `/docs` and `/openapi.json`: everybody, whoever has an API key (a browser asks for it as a password), or nobody.',
+    example: 'key',
+  }),
   PUBLIC_URL: optional(publicUrl, {
     desc: 'The address under which callers reach Gatehouse, for links in answers and documents. Unset: the address it listens on.',
     example: 'https://gateway.example.com',

@@ -9,4 +9,6 @@ export interface Exchange {
   /** `performance.now()` when the request line arrived. */
   readonly startedAt: number
   readonly clientAddress: string
+  /** The headers of every answer to it, flat, whoever answers. */
+  readonly edgeHeaders: readonly string[]
 }

@@ -41,6 +41,7 @@ const notForCaller = new Set([
   'access-control-allow-methods',
   'access-control-expose-headers',
   'access-control-max-age',
+  'x-content-type-options', // ours says it already
 ])
 
 /** Headers in which callers may put a key; each is kept from the provider when it held ours. */

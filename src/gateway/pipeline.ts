@@ -162,6 +162,7 @@ async function send(deps: PipelineDeps, progress: Progress): Promise<void> {
 const answerHeaders = ({ exchange, headers, trace, target, prepared, config }: Progress): string[] =>
   ownHeaders(headers?.prefix ?? 'x-service-', {
     requestId: exchange.requestId,
+    edgeHeaders: exchange.edgeHeaders,
     traceId: trace.traceId,
     provider: target?.providerId ?? null,
     lastUsedOption: prepared === null ? null : (config?.option ?? 'config'),

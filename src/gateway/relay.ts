@@ -8,6 +8,7 @@ import { FrameCutter } from './frames.ts'
 import { answerHeaders, answerTrailers, headerValue } from './headers.ts'
 import type { CallerDialect } from './operation.ts'
 import { inBandError } from './respond.ts'
+import { sandboxOf } from './sandbox.ts'
 
 export interface RelayOptions {
   readonly res: ServerResponse
@@ -162,6 +163,7 @@ export class Relay implements EgressHandler, Member {
     const headers = answerHeaders(this.#rawHeaders, prefixes)
     if (this.#expected !== -1 || !mayBeChunked(res, this.#status)) dropTrailerHeader(headers)
     for (const part of ownHeaders) headers.push(part)
+    for (const part of sandboxOf(this.#rawHeaders)) headers.push(part)
     addRequestId(headers, requestId)
     res.sendDate = false
     try {

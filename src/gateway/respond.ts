@@ -14,9 +14,10 @@ export interface AnswerFacts {
   readonly traceId: string
   readonly provider: string | null
   readonly lastUsedOption: string | null
+  readonly edgeHeaders: readonly string[]
 }
 
-/** `x-service-*` headers of an answer, under the prefix that the caller used. */
+/** The headers that we add to an answer: `x-service-*` under the prefix that the caller used, and those of every answer. */
 export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   const headers = [
     `${prefix}trace-id`,
@@ -28,6 +29,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
     `${prefix}cache-status`,
     'DISABLED',
   ]
+  for (const part of facts.edgeHeaders) headers.push(part)
   if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
   if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)
   return headers

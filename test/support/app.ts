@@ -15,6 +15,8 @@ import { LineCollector } from './log-lines.ts'
 export interface TestApp {
   /** `http://127.0.0.1:PORT`, without `/v1`. */
   readonly baseUrl: string
+  /** The port for probes and metrics, when there is one. */
+  readonly managementUrl: string | null
   /** The first organisation-admin key and the first workspace key, with all their scopes. */
   readonly adminKey: string
   readonly workspaceKey: string
@@ -54,7 +56,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     await rm(dataDir, { recursive: true, force: true })
     if (options.database === undefined) await database.drop()
   }
-  const { port } = await app.listen()
+  const { port, managementPort } = await app.listen()
   const { deps, snapshot } = await app.started.catch(async (error: unknown) => {
     await stop()
     throw error
@@ -67,7 +69,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     app,
     config,
     database,
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: `${config.tls === null ? 'http' : 'https'}://127.0.0.1:${port}`,
+    managementUrl: managementPort === null ? null : `http://127.0.0.1:${managementPort}`,
     get logged() {
       return lines.parsed
     },

@@ -149,7 +149,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     report: (error) => void reported.push(error),
   })
   const server = createServer({ noDelay: true }, (req, res) =>
-    gateway.handle({ req, res, requestId: randomUUID(), startedAt: performance.now(), clientAddress: '127.0.0.1' }),
+    gateway.handle({ req, res, requestId: randomUUID(), startedAt: performance.now(), clientAddress: '127.0.0.1', edgeHeaders: [] }),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -1,11 +1,16 @@
 import type { IncomingMessage, Server } from 'node:http'
+import { isTlsServer } from './tls-server.ts'
 
 type Socket = IncomingMessage['socket']
+
+/** The event that brings the sockets on which a server answers. */
+export const connectionEvent = (server: Server): 'connection' | 'secureConnection' =>
+  isTlsServer(server) ? 'secureConnection' : 'connection'
 
 /** The open connections of a server, from its first on. */
 export function followConnections(server: Server): ReadonlySet<Socket> {
   const open = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
+  server.on(connectionEvent(server), (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })

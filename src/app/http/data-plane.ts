@@ -22,7 +22,8 @@ export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'owner
     ctx.respond = false
     if (cors !== null && cors(req, res) === 'answers') return Promise.resolve()
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
-    handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt: performance.now(), clientAddress: frame.clientAddress(req) })
+    const [startedAt, clientAddress, edgeHeaders] = [performance.now(), frame.clientAddress(req), frame.edgeHeaders(req)]
+    handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt, clientAddress, edgeHeaders })
     return Promise.resolve()
   }
 }
@@ -43,7 +44,7 @@ function handOver(frame: Frame, exchange: Exchange): void {
     gateway.handle(exchange)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const { requestId } = exchange
-    refuse(exchange, error, ownHeaders('x-service-', { requestId, traceId: requestId, provider: null, lastUsedOption: null }))
+    const { requestId, edgeHeaders } = exchange
+    refuse(exchange, error, ownHeaders('x-service-', { requestId, traceId: requestId, provider: null, lastUsedOption: null, edgeHeaders }))
   }
 }

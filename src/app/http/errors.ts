@@ -45,7 +45,7 @@ export function answerError(ctx: Context, error: ApiError): void {
   ctx.state.access.errorCode = error.code
   ctx.status = error.status
   ctx.set(retryHeaders(error))
-  if (error.status === 401) ctx.set('www-authenticate', 'Bearer realm="gatehouse"')
+  if (error.status === 401 && !ctx.res.hasHeader('www-authenticate')) ctx.set('www-authenticate', 'Bearer realm="gatehouse"')
   if (!ctx.req.complete) ctx.set('connection', 'close')
   ctx.body = errorBody(error, ctx.state.requestId)
 }

@@ -25,6 +25,8 @@ export interface Frame {
   readonly level: LiveLevel
   readonly records: Records
   readonly clientAddress: (req: IncomingMessage) => string
+  /** The headers of every answer to a request, flat. */
+  readonly edgeHeaders: (req: IncomingMessage) => readonly string[]
   /** Where a trusted proxy says that the client is: two letters. */
   readonly clientCountry: (req: IncomingMessage) => string | null
   /** Null until the database is there, migrated and opened. */

@@ -8,7 +8,7 @@ import { controlPlane } from './control-plane.ts'
 import { dataPlane } from './data-plane.ts'
 import { errorEdge } from './errors.ts'
 import type { Frame } from './frame.ts'
-import { processRoutes } from './process-routes.ts'
+import { managementRoutes, processRoutes } from './process-routes.ts'
 
 /** Everything that happens to a request, in order. */
 export function createHandler(frame: Frame): RequestListener {
@@ -27,14 +27,25 @@ export function createHandler(frame: Frame): RequestListener {
   return koa.callback()
 }
 
+/** What happens on the port for probes and metrics. */
+export function createManagementHandler(frame: Frame): RequestListener {
+  const koa = new Koa<State>({ env: 'production' })
+  koa.silent = true
+  koa.use(begin(frame)).use(accessLine(frame)).use(errorEdge(frame)).use(managementRoutes(frame)).use(nothingHere)
+  return koa.callback()
+}
+
 const begin =
-  ({ draining }: Pick<Frame, 'draining'>): Middleware =>
+  ({ draining, edgeHeaders }: Pick<Frame, 'draining' | 'edgeHeaders'>): Middleware =>
   (ctx, next) => {
     const requestId = randomUUIDv7()
     ctx.state.requestId = requestId
     ctx.state.startedAt = performance.now()
     ctx.state.access = {}
-    ctx.set({ 'x-request-id': requestId, 'request-id': requestId, 'x-content-type-options': 'nosniff' })
+    // What the control plane answers is its caller's alone; documents say otherwise of themselves.
+    ctx.set({ 'x-request-id': requestId, 'request-id': requestId, 'cache-control': 'no-store' })
+    const edge = edgeHeaders(ctx.req)
+    for (let at = 0; at < edge.length; at += 2) ctx.set(edge[at] ?? '', edge[at + 1] ?? '')
     if (draining()) ctx.res.shouldKeepAlive = false
     return next()
   }

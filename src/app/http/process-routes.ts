@@ -4,6 +4,7 @@ import { since } from '../../release/since.ts'
 import { openapiDocument } from '../openapi.ts'
 import { featuresOn } from '../mount.ts'
 import { readExamples } from '../openapi/examples.ts'
+import { admitToDocs, admitToMetrics } from './admittance.ts'
 import type { Context, Middleware } from './context.ts'
 import { docsAnswers } from './docs.ts'
 import type { Frame } from './frame.ts'
@@ -25,19 +26,48 @@ type Answer = (ctx: Context) => void | Promise<void>
 
 /** What a process says of itself, without a key: health, metrics, the description of its API. */
 export function processRoutes(frame: Frame): Middleware {
-  const routes = new Map<string, Answer>([
-    ['/', (ctx) => ctx.redirect('/docs')],
-    ['/v1/health', (ctx) => void (ctx.body = atLevel(healthView, frame.level.release, 'answer').parse(healthOf(frame)))],
-    ['/healthz', (ctx) => void (ctx.body = { status: 'alive' })],
-    ['/readyz', (ctx) => readiness(frame, ctx)],
-    ['/metrics', metrics(frame)],
-    ['/openapi.json', apiDescription(frame)],
-  ])
-  for (const [path, answer] of docsAnswers()) routes.set(path, (ctx) => sendStatic(ctx, answer()))
-  return (ctx, next) => {
+  const routes = new Map<string, Answer>([...healthRoutes(frame), ...metricsRoute(frame), ...docsRoutes(frame)])
+  return answering(routes)
+}
+
+/** What is on the port for probes and metrics. */
+export function managementRoutes(frame: Frame): Middleware {
+  return answering(new Map<string, Answer>([...healthRoutes(frame), ['/metrics', metrics(frame)]]))
+}
+
+const answering =
+  (routes: ReadonlyMap<string, Answer>): Middleware =>
+  (ctx, next) => {
     const answer = ctx.method === 'GET' || ctx.method === 'HEAD' ? routes.get(ctx.path) : undefined
     return answer === undefined ? next() : Promise.resolve(answer(ctx))
   }
+
+type Routes = readonly (readonly [path: string, answer: Answer])[]
+
+const healthRoutes = (frame: Frame): Routes => [
+  ['/v1/health', (ctx) => void (ctx.body = atLevel(healthView, frame.level.release, 'answer').parse(healthOf(frame)))],
+  ['/healthz', (ctx) => void (ctx.body = { status: 'alive' })],
+  ['/readyz', (ctx) => readiness(frame, ctx)],
+]
+
+function metricsRoute(frame: Frame): Routes {
+  const { metricsAccess: access, managementPort } = frame.config
+  if (access === 'off' || managementPort !== null) return []
+  const answer = metrics(frame)
+  if (access === 'public') return [['/metrics', answer]]
+  return [['/metrics', (ctx) => (admitToMetrics(frame, ctx), answer(ctx))]]
+}
+
+function docsRoutes(frame: Frame): Routes {
+  const { docsAccess: access } = frame.config
+  if (access === 'off') return []
+  const routes: Routes = [
+    ['/', (ctx) => ctx.redirect('/docs')],
+    ['/openapi.json', apiDescription(frame)],
+    ...docsAnswers().map(([path, answer]) => [path, (ctx: Context) => sendStatic(ctx, answer())] as const),
+  ]
+  if (access === 'public') return routes
+  return routes.map(([path, answer]) => [path, (ctx) => admitToDocs(frame, ctx).then(() => answer(ctx))])
 }
 
 /** This build's release, the level that it shows, and what is finalized in the database: null until the database has told. */

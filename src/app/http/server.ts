@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerOn, type Fault } from './refusal.ts'
 import { watchStalls } from './stalls.ts'
+import { createTlsServer, type TlsOptions } from './tls-server.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 const maxHeaderBytes = 64 * 1024
@@ -10,39 +11,38 @@ const maxHeaders = 256
 
 /**
  * The one HTTP server. Node's strict parser refuses smuggling; slow heads are cut off by `headersTimeout`, slow bodies and slow
- * readers by `watchStalls`, since an upload or a stream may take as long as it moves.
+ * readers by `watchStalls`, since an upload or a stream may take as long as it moves. With `tls` it speaks HTTPS only.
  */
-export function createHttpServer(handle: RequestListener): Server {
+export function createHttpServer(handle: RequestListener, tls: TlsOptions | null = null): Server {
   const turns = createTurns()
   const upgrades = new WeakSet<IncomingMessage>()
-  const server = createServer(
-    {
-      headersTimeout: 15_000,
-      requestTimeout: 0,
-      // Longer than the idle timeout of usual load balancers, which would otherwise meet a socket that we are closing.
-      keepAliveTimeout: 72_000,
-      connectionsCheckingInterval: 5_000,
-      maxHeaderSize: maxHeaderBytes,
-      insecureHTTPParser: false,
-      // Refused by us instead, with a body and an id.
-      requireHostHeader: false,
-      noDelay: true,
-      // Java's client offers h2c with every request; what is offered may be passed over (RFC 9110 section 7.8).
-      shouldUpgradeCallback(req) {
-        if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrades.add(req)
-        return false
-      },
+  const options: ServerOptions = {
+    headersTimeout: 15_000,
+    requestTimeout: 0,
+    // Longer than the idle timeout of usual load balancers, which would otherwise meet a socket that we are closing.
+    keepAliveTimeout: 72_000,
+    connectionsCheckingInterval: 5_000,
+    maxHeaderSize: maxHeaderBytes,
+    insecureHTTPParser: false,
+    // Refused by us instead, with a body and an id.
+    requireHostHeader: false,
+    noDelay: true,
+    // Java's client offers h2c with every request; what is offered may be passed over (RFC 9110 section 7.8).
+    shouldUpgradeCallback(req) {
+      if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrades.add(req)
+      return false
     },
-    (req, res) => {
-      if (!turns.take(req, res)) return
-      const fault = upgrades.has(req) ? noUpgrades : faultOf(req)
-      if (fault !== null) answerOn(res, fault)
-      else {
-        req.url = originForm(req.url ?? '/')
-        handle(req, res)
-      }
-    },
-  )
+  }
+  const listener: RequestListener = (req, res) => {
+    if (!turns.take(req, res)) return
+    const fault = upgrades.has(req) ? noUpgrades : faultOf(req)
+    if (fault !== null) answerOn(res, fault)
+    else {
+      req.url = originForm(req.url ?? '/')
+      handle(req, res)
+    }
+  }
+  const server: Server = tls === null ? createServer(options, listener) : createTlsServer({ ...options, ...tls }, listener)
   // Node's own limit drops the headers beyond it without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => refuseUnread(turns, error, socket))

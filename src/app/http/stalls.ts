@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
+import { connectionEvent } from './connections.ts'
 
 type Socket = IncomingMessage['socket']
 
@@ -17,7 +18,7 @@ interface Progress {
  */
 export function watchStalls(server: Server, everyMs: number = checkEveryMs): void {
   const connections = new Map<Socket, Progress>()
-  server.on('connection', (socket: Socket) => {
+  server.on(connectionEvent(server), (socket: Socket) => {
     connections.set(socket, { read: 0, written: 0, request: null })
     socket.once('close', () => connections.delete(socket))
   })

@@ -5,7 +5,7 @@ interface Figure {
   readonly help: string
   readonly labelNames: readonly string[]
   /** How the figures of several workers become one; `sum` when absent. Figures of the whole installation are equal in all of them. */
-  readonly aggregator?: 'max' | 'first'
+  readonly aggregator?: 'max' | 'min' | 'first'
 }
 
 /** Figures that others keep: name -> what it is. A name in `_total` is a counter. */
@@ -23,6 +23,11 @@ const measured = {
     help: '1 while the process lacks the right encryption key and serves nothing, else 0.',
     labelNames: [],
     aggregator: 'max',
+  },
+  gateway_tls_certificate_ends_timestamp_seconds: {
+    help: 'When the certificate of the port ends, in seconds since 1970.',
+    labelNames: ['certificate'],
+    aggregator: 'min',
   },
 } as const satisfies Record<string, Figure>
 

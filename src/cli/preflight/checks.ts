@@ -7,6 +7,7 @@ import { encryptionKeyCheck } from './checks/encryption-key.ts'
 import { helmStateCheck } from './checks/helm-state.ts'
 import { connectionsCheck, longTransactionsCheck } from './checks/load.ts'
 import { poolingCheck } from './checks/pooling.ts'
+import { portCertificateCheck } from './checks/port-certificate.ts'
 import { privilegesCheck } from './checks/privileges.ts'
 import { backfillsCheck, chartFloorCheck, upgradePathCheck } from './checks/release.ts'
 import { schemaCheck } from './checks/schema.ts'
@@ -18,6 +19,7 @@ import { volumesCheck } from './checks/volumes.ts'
 export const preflightChecks: readonly Check[] = [
   settingsCheck,
   caBundleCheck,
+  portCertificateCheck,
   connectionCheck,
   versionCheck,
   tlsCheck,

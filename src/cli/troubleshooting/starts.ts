@@ -59,6 +59,11 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
 
 /** The checks of `/readyz`, when they fail. */
 export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advice>> = {
+  certificate: {
+    means:
+      'The certificate of the port (`TLS_CERT`) has ended, ends within a week, or its new files cannot be used and the one before serves on.',
+    fix: 'Look at the `detail`. Put a certificate and its key where `TLS_CERT` and `TLS_KEY` point: they are read again within seconds. `gatehouse preflight` looks at the files.',
+  },
   database: {
     means:
       'PostgreSQL does not answer. As a warning, what is in memory still serves; as a failure, it is too old for that (`CACHE_MAX_STALE`).',

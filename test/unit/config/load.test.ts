@@ -184,17 +184,20 @@ test('the two first keys must differ', (t) => {
   t.deepEqual([problem?.name, problem?.fault], ['INIT_WORKSPACE_API_KEY', 'is the same as INIT_ADMIN_API_KEY'])
 })
 
-for (const name of settingNames.filter((candidate) => settings[candidate].secret && candidate !== 'DB_SSL_KEY')) {
+const pemKeys = new Set(['DB_SSL_KEY', 'TLS_KEY'])
+
+for (const name of settingNames.filter((candidate) => settings[candidate].secret && !pemKeys.has(candidate))) {
   const value = `canary-${'s'.repeat(40)}`
   test(`${name}_FILE gives ${name}, without its last line end`, (t) => {
     const config = loadConfig({ [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`), DB_HOST: 'db', SMTP_HOST: 'mail' })
-    const { encryptionKey, encryptionKeyPrevious, init, database, mail } = config
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken } = config
     const read = {
       DB_PASS: database.password,
       ENCRYPTION_KEY: encryptionKey,
       ENCRYPTION_KEY_PREVIOUS: encryptionKeyPrevious,
       INIT_ADMIN_API_KEY: init.adminApiKey,
       INIT_WORKSPACE_API_KEY: init.workspaceApiKey,
+      METRICS_TOKEN: metricsToken,
       SMTP_PASSWORD: mail?.password,
     }
     t.is(new Map(Object.entries(read)).get(name)?.reveal(), value)

@@ -1,0 +1,35 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { ApiError } from '../../lib/errors.ts'
+import { bearerToken } from '../../gateway/identify.ts'
+import { authenticate } from './authenticate.ts'
+import type { Context } from './context.ts'
+import type { Frame } from './frame.ts'
+import { demandRunning } from './running.ts'
+
+/** Lets those through who send `METRICS_TOKEN`, which works without the database. Throws `unauthorized`. */
+export function admitToMetrics({ config: { metricsToken } }: Pick<Frame, 'config'>, ctx: Context): void {
+  const sent = bearerToken(ctx.get('authorization')) ?? passwordOf(ctx.get('authorization'))
+  if (metricsToken !== null && sent !== null && isEqual(sent, metricsToken.reveal())) return
+  throw new ApiError('unauthorized', 'These figures need METRICS_TOKEN: send it as Authorization: Bearer.', { param: 'authorization' })
+}
+
+/** Lets those through who have an API key; a browser sends it as the password of its own question. Rejects with `unauthorized`. */
+export async function admitToDocs(frame: Frame, ctx: Context): Promise<void> {
+  const password = passwordOf(ctx.get('authorization'))
+  ctx.set('www-authenticate', 'Basic realm="gatehouse: any name, and an API key as the password", Bearer realm="gatehouse"')
+  const prefixes = ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)]
+  const headers = password === null ? ctx.req.rawHeaders : ['x-service-api-key', password]
+  await authenticate(headers, prefixes, { ...demandRunning(frame), metrics: frame.metrics, address: frame.clientAddress(ctx.req) })
+  ctx.remove('www-authenticate')
+}
+
+/** The password of `Authorization: Basic`. */
+function passwordOf(authorization: string): string | null {
+  const [, encoded] = /^basic +(\S+)$/i.exec(authorization) ?? []
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString()
+  return text.includes(':') ? text.slice(text.indexOf(':') + 1) : null
+}
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
+
+const isEqual = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
