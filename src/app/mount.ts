@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { fixedLevel, type Level } from '../release/level.ts'
 import type { Feature, Job } from './feature.ts'
+import type { Route } from './route.ts'
 import { deliverMailsJob } from './mail/outbox.ts'
 import { pruneIdempotencyKeys } from './http/idempotency.ts'
 import { pruneChanges } from './snapshot/prune-changes.ts'
@@ -29,14 +30,36 @@ export interface MountOptions {
   readonly level: Pick<Level, 'release' | 'atLeast'>
 }
 
-/** Says of each feature whether it is on: by its flag, by the level, and by what it requires. */
+/**
+ * Says of each feature whether it is on: by its flag, by the level, and by what it requires. A feature of which a flag takes some routes
+ * comes twice, with the routes that are there and with those that are not.
+ */
 export function mountFeatures(features: readonly Feature[], options: MountOptions): readonly Mounted[] {
   const off = new Set<string>()
-  return features.map((feature) => {
+  return features.flatMap((feature) => {
     const unavailable = reasonAgainst(feature, options, off)
-    if (unavailable !== null) off.add(feature.id)
-    return { feature, unavailable }
+    if (unavailable === null) return byFlags(feature, options.config)
+    off.add(feature.id)
+    return [{ feature, unavailable }]
   })
+}
+
+function byFlags(feature: Feature, { flags }: MountOptions['config']): readonly Mounted[] {
+  const isOn = ({ flag }: Route) => flag === undefined || flags[flag]
+  const missing = feature.routes.filter((route) => !isOn(route))
+  if (missing.length === 0) return [{ feature, unavailable: null }]
+  return [
+    { feature: { ...feature, routes: feature.routes.filter(isOn) }, unavailable: null },
+    ...missing.map((route) => ({
+      feature: { ...feature, routes: [route], jobs: [], entities: [] },
+      unavailable: {
+        feature: feature.id,
+        flag: route.flag ?? null,
+        release: feature.since,
+        message: `This part of the feature ${feature.id} is off. Set ${route.flag ?? ''} to ON, or remove it, to turn it on.`,
+      },
+    })),
+  ]
 }
 
 /** The features that are on. */

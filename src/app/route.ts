@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
+import type { FeatureFlag } from '../config/config.ts'
 import type { KeyView } from '../gateway/doors.ts'
 import type { AccessSettings } from '../lib/access-settings.ts'
 import type { Role } from '../lib/roles.ts'
@@ -59,6 +60,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly permission: string | readonly string[]
   /** Only organisation (admin) keys may, whatever else holds the scope. */
   readonly organisationKey?: true
+  /** Besides the flag of its feature: `OFF` takes the route away. */
+  readonly flag?: FeatureFlag
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
   readonly resource?: string
   /** The verb of the audit row, when the scope does not say it. */

@@ -245,7 +245,7 @@ export const settings = {
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),
-  USAGE_LIMITS_ENABLED: flag('Usage limits.'),
+  USAGE_LIMITS_ENABLED: flag('Usage-limit policies.'),
   AUDIT_LOGS_ENABLED: flag('The audit log.'),
   SCIM_ENABLED: flag('Provisioning of users by SCIM.'),
   POLICY_ENABLED: flag('Policies.'),

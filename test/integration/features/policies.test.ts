@@ -253,3 +253,18 @@ test('a policy of a stranger is not there', async (t) => {
   }
   t.is((await ask('POST', '/policies/rate-limits', rate({ workspace_id: acme.workspaceId }), rival.adminKey)).status, 404)
 })
+
+test('USAGE_LIMITS_ENABLED=OFF takes usage-limit policies away, and leaves rate-limit policies', async (t) => {
+  const without = await startControl({}, { USAGE_LIMITS_ENABLED: 'OFF' })
+  const tenant = await without.createTenant('acme')
+  const list = (path: string) => without.call(tenant.adminKey, 'GET', path)
+  t.is((await list('/policies/rate-limits')).status, 200)
+  for (const path of ['/policies/usage-limits', `/policies/usage-limits/${tenant.workspaceId}`, `/policies/usage-limits/x/entities`]) {
+    const { status, body } = await list(path)
+    t.is(status, 404)
+    t.like(body['error'], { code: 'feature_unavailable', feature: { flag: 'USAGE_LIMITS_ENABLED' } })
+  }
+  const paths = ((await (await fetch(`${without.origin}/openapi.json`)).json()) as { paths: object }).paths
+  t.true(Object.hasOwn(paths, '/policies/rate-limits') && !Object.hasOwn(paths, '/policies/usage-limits'))
+  await without.close()
+})
