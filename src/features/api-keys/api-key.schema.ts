@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { idsFilter } from '../../lib/ids-filter.ts'
 import { metadataField } from '../../lib/metadata.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
 import { scopeReleases } from '../../lib/scopes.ts'
 import { valuesSince } from '../../release/since.ts'
-import { keyRateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { keyRateLimits, rateLimitsView, statusesField, usageLimits, usageLimitsView } from '../limits/index.ts'
 
 /** Half an hour: clients need that long to take up a new key. */
 export const minTransitionMs = 1_800_000
@@ -81,7 +81,9 @@ export const rotateApiKeyBody = z.strictObject({ key_transition_period_ms: trans
 export const apiKeyKindParams = z.object({ type: z.enum(['organisation', 'workspace']), subType: z.enum(['user', 'service']) })
 export const apiKeyParams = z.object({ id: z.string() })
 export const apiKeyFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 100 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at' }),
+  search: searchField('the name'),
+  status: statusesField,
   workspace_id: z.string().optional(),
   ids: idsFilter('ids'),
 })

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
+import { havingStatus } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import {
@@ -64,19 +66,18 @@ export const listApiKeys = route({
 })(async ({ em, actor, deps, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const listable = keyTypes.filter((type) => actor.permissions.has(keyScope(type, 'list')))
-  const where = {
+  const nowMs = deps.clock.now()
+  const asked = {
     ...visibleKeys(actor),
     ...(workspaceId !== null && { workspaceId }),
     ...(query.ids !== undefined && { id: { $in: query.ids.filter(isUuid) } }),
     type: { $in: listable },
-    status: { $ne: 'archived' as const },
   }
-  const [rows, total] = await em.findAndCount(ApiKey, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  const nowMs = deps.clock.now()
+  const where = { $and: [asked, havingStatus(query.status, nowMs), searching(query.search, 'name')] }
+  const page = await findPage(em, ApiKey, { where, query, sorts: usualSorts })
   return toList(
-    rows.map((row) => presentApiKey(row, nowMs)),
-    total,
-    query,
+    page.rows.map((row) => presentApiKey(row, nowMs)),
+    page,
   )
 })
 

@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields } from '../../lib/paging.ts'
 import { textField } from '../../lib/text.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { timestamp: 'at' }
 
 const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 const exact = textField(255).min(1).optional()
@@ -12,7 +15,7 @@ const actorTypes = ['user', 'api_key', 'invite', 'operator', 'system'] as const
 /** The filters of the trail. Unknown ones are refused: a filter that does nothing would show too much. */
 export const auditFilter = z
   .strictObject({
-    ...pageFields({ defaultSize: 50, maxSize: 100 }),
+    ...listFields({ sorts, sort: '-timestamp' }),
     start_time: moment.optional().meta({ description: 'Rows from this moment on; a date alone is its first moment, UTC.' }),
     end_time: moment.optional().meta({ description: 'Rows before this moment; a date alone is its first moment, UTC.' }),
     organisation_id: textField(255).optional().meta({ description: "Id or slug of the key's own organisation; another is not found." }),

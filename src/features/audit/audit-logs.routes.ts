@@ -1,7 +1,8 @@
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { toList } from '../../lib/paging.ts'
 import { AuditLog } from './audit-log.entity.ts'
-import { auditFilter, auditList } from './audit-log.schema.ts'
+import { auditFilter, auditList, sorts } from './audit-log.schema.ts'
 import { wantedRows } from './audit-logs.ts'
 import { presentAuditLog } from './present-audit-log.ts'
 
@@ -15,6 +16,6 @@ export const listAuditLogs = route({
   response: auditList,
 })(async ({ em, actor, query }) => {
   const where = await wantedRows(em, actor, query)
-  const [rows, total] = await em.findAndCount(AuditLog, where, { ...pageWindow(query), orderBy: { at: 'desc', seq: 'desc' } })
-  return toList(rows.map(presentAuditLog), total, query)
+  const page = await findPage(em, AuditLog, { where, query, sorts, tie: 'seq' })
+  return toList(page.rows.map(presentAuditLog), page)
 })

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
-import { textField } from '../../lib/text.ts'
 
 const reference = z.string().min(1).max(255)
 
@@ -23,9 +22,9 @@ export const collectionParams = z.object({ collectionId: z.string() })
 export const collectionRead = z.object(usedByQuery)
 
 export const collectionFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: 'created_at' }),
+  search: searchField('the name'),
   workspace_id: z.string().optional(),
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const collectionReference = z

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList, usualSorts } from '../../lib/paging.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { Collection } from './collection.entity.ts'
 import { thingsIn } from './collections.queries.ts'
@@ -46,8 +47,8 @@ export const listCollections = route({
   const workspace = await resolveWorkspace(em, actor, query.workspace_id)
   const name = containing(query.search)
   const where = { workspaceId: workspace.id, status: 'active' as const, ...(name !== undefined && { name }) }
-  const [rows, total] = await em.findAndCount(Collection, where, { ...pageWindow(query), orderBy: { createdAt: 'asc', id: 'asc' } })
-  return toList(await presentCollections(em, rows), total, query)
+  const page = await findPage(em, Collection, { where, query, sorts: usualSorts })
+  return toList(await presentCollections(em, page.rows), page)
 })
 
 export const readCollection = route({

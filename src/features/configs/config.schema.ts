@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { gatewayConfig } from '../../gateway/config/config.schema.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
+
+/** What the list can be ordered by. */
+export const versionSorts = { version: 'version' }
 
 /** 0 and 1, as older clients write it, or a boolean. */
 const flag = z.union([z.literal([0, 1]), z.boolean()]).transform(Boolean)
@@ -44,12 +47,13 @@ export type UpdateConfig = z.output<typeof updateConfigBody>
 
 export const configParams = z.object({ slug: z.string() })
 export const configFilter = z.object({
-  ...pageFields({ defaultSize: 100, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at', defaultSize: 100 }),
+  search: searchField('the name or the slug'),
   workspace_id: z.string().optional(),
   name: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 export const configRead = z.object(usedByQuery)
-export const versionFilter = z.object(pageFields({ defaultSize: 100, maxSize: 1000 }))
+export const versionFilter = z.object(listFields({ sorts: versionSorts, sort: '-version', defaultSize: 100 }))
 
 const fields = {
   id: z.uuid(),

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
+import { findPage } from '../../app/database/list.ts'
 import { route, type Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
 import {
@@ -18,6 +19,7 @@ import {
   updateConfigBody,
   updatedConfig,
   versionFilter,
+  versionSorts,
 } from './config.schema.ts'
 import {
   addConfig,
@@ -64,13 +66,10 @@ export const listConfigs = route({
   response: configList,
 })(async ({ em, actor, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const where = {
-    ...visibleConfigs(actor),
-    ...(workspaceId !== null && { workspaceId }),
-    ...(query.name !== undefined && { name: { $ilike: `%${query.name.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` } }),
-  }
-  const [rows, total] = await em.findAndCount(ConfigEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return { success: true as const, ...toList(rows.map(presentConfig), total, query) }
+  const asked = { ...visibleConfigs(actor), ...(workspaceId !== null && { workspaceId }) }
+  const where = { $and: [asked, searching(query.name, 'name'), searching(query.search, 'name', 'slug')] }
+  const page = await findPage(em, ConfigEntity, { where, query, sorts: usualSorts })
+  return { success: true as const, ...toList(page.rows.map(presentConfig), page) }
 })
 
 export const readConfig = route({
@@ -134,11 +133,7 @@ export const listConfigVersions = route({
   response: configVersionList,
 })(async ({ em, actor, deps, params, query }) => {
   const row = await findConfig(em, actor, { reference: params.slug })
-  const [versions, total] = await em.findAndCount(
-    ConfigVersion,
-    { configId: row.id },
-    { ...pageWindow(query), orderBy: { version: 'desc' } },
-  )
-  const data = await Promise.all(versions.map((version) => presentVersion(row, version, deps.vault)))
-  return toList(data, total, query)
+  const page = await findPage(em, ConfigVersion, { where: { configId: row.id }, query, sorts: versionSorts })
+  const data = await Promise.all(page.rows.map((version) => presentVersion(row, version, deps.vault)))
+  return toList(data, page)
 })

@@ -41,10 +41,10 @@ function demandOwn(actor: Actor, organisation: string | undefined): void {
 export async function listed(
   em: EntityManager,
   actor: Actor,
-  { workspace_id: workspace, organisation_id: organisation }: Home,
+  { workspace_id: workspace, organisation_id: organisation, status }: Home & { readonly status: GuardrailEntity['status'] },
 ): Promise<FilterQuery<GuardrailEntity>> {
   demandOwn(actor, organisation)
-  const live = { organisationId: actor.organisationId, status: 'active' } as const
+  const live = { organisationId: actor.organisationId, status } as const
   const workspaceId = await workspaceFilter(em, actor, workspace)
   if (workspaceId !== null) {
     demandScope(actor, scopeAt(workspaceId, 'list'))

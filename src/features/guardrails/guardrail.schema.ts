@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { checkList, guardrailActionChanges, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { idsFilter } from '../../lib/ids-filter.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 
 /** Read for every request that it applies to, and held in memory. */
@@ -40,9 +40,11 @@ export type UpdateGuardrail = z.output<typeof updateGuardrailBody>
 export const guardrailParams = z.object({ guardrailId: z.string() })
 
 export const guardrailFilter = z.object({
-  ...pageFields({ defaultSize: 100, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at', defaultSize: 100 }),
+  search: searchField('the name or the slug'),
   workspace_id: z.string().optional(),
   organisation_id: z.uuid().optional(),
+  status: z.enum(['active', 'archived']).default('active'),
   ids: idsFilter('ids or slugs'),
 })
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
+import { findPage } from '../../app/database/list.ts'
 import { route, type Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { findGuardrail, guardrailScopes, homeOfNew, listed } from './access.ts'
 import { GuardrailEntity } from './guardrail.entity.ts'
@@ -50,9 +51,9 @@ export const listGuardrails = route({
   response: guardrailList,
 })(async ({ em, actor, query }) => {
   const only = query.ids === undefined ? {} : { $or: [{ id: { $in: query.ids.filter(isUuid) } }, { slug: { $in: query.ids } }] }
-  const where = { $and: [await listed(em, actor, query), only] }
-  const [rows, total] = await em.findAndCount(GuardrailEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return toList(rows.map(presentGuardrail), total, query)
+  const where = { $and: [await listed(em, actor, query), only, searching(query.search, 'name', 'slug')] }
+  const page = await findPage(em, GuardrailEntity, { where, query, sorts: usualSorts })
+  return toList(page.rows.map(presentGuardrail), page)
 })
 
 export const readGuardrail = route({

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { route, type Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { pageWindow } from '../../lib/paging.ts'
+import { pageOf, toList } from '../../lib/paging.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { demandRead, findIntegration, integrationScopes } from './access.ts'
 import { updateGrants } from './grants.ts'
@@ -24,15 +24,11 @@ export const listGrants = route({
   const integration = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
   demandRead(actor, integration.workspaceId)
   const all = await findGrants(em, actor, integration)
-  const { limit, offset } = pageWindow(query)
-  const page = all.slice(offset, offset + limit)
-  return {
-    object: 'list' as const,
-    total: all.length,
-    has_more: offset + page.length < all.length,
-    global_workspace_access: presentGlobal(integration.globalWorkspaceAccess),
-    workspaces: page,
-  }
+  const wanted = query.search?.toLowerCase() ?? ''
+  const matching = all.filter(({ slug, name }) => [slug, name].some((text) => text.toLowerCase().includes(wanted)))
+  const page = pageOf(matching, query, ({ id }) => id)
+  const { data: workspaces, ...list } = toList(page.rows, page)
+  return { ...list, global_workspace_access: presentGlobal(integration.globalWorkspaceAccess), workspaces }
 })
 
 /** By the slugs of the workspaces; a workspace key sees its own. */

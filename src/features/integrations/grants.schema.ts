@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { pageFields } from '../../lib/paging.ts'
+import { listFields, searchField, pageView } from '../../lib/paging.ts'
 import { slugField } from '../../lib/slug.ts'
 import { since } from '../../release/since.ts'
 import { rateLimitsView, singleRateLimit, usageLimits, usageLimitsView } from '../limits/index.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { slug: 'slug' }
 
 const limits = {
   usage_limits: z.array(usageLimits).max(1).nullable().optional(),
@@ -49,15 +52,16 @@ export const updateGrantsBody = z
 
 export type UpdateGrants = z.output<typeof updateGrantsBody>
 
-export const grantsPage = z.object(pageFields({ defaultSize: maxGrants, maxSize: maxGrants }))
+export const grantsPage = z.object({
+  ...listFields({ sorts, sort: 'slug', defaultSize: maxGrants }),
+  search: searchField('the slug or the name'),
+})
 
 const limitViews = { usage_limits: z.array(usageLimitsView).nullable(), rate_limits: rateLimitsView.nullable() }
 
 export const grantList = z
   .object({
-    object: z.literal('list'),
-    total: z.int(),
-    has_more: z.boolean(),
+    ...pageView,
     global_workspace_access: z.object({ enabled: z.boolean(), ...limitViews }).nullable(),
     workspaces: z.array(z.object({ id: z.uuid(), slug: z.string(), name: z.string(), enabled: z.boolean(), ...limitViews })),
   })

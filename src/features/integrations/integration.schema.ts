@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { accountName, accountSlug, slugField } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { isStorable, textField } from '../../lib/text.ts'
@@ -98,11 +98,11 @@ export const integrationParams = z.object({ slug: z.string() })
 export const integrationRead = z.object(usedByQuery)
 
 export const integrationFilter = z.object({
-  ...pageFields({ defaultSize: 100, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at', defaultSize: 100 }),
+  search: searchField('the name'),
   workspace_id: z.string().optional(),
   type: z.enum(['workspace', 'organisation', 'all']).default('all'),
   tags: tagsFilter.optional(),
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const createdIntegration = z

@@ -1,8 +1,9 @@
 import type { FilterQuery } from '@mikro-orm/postgresql'
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList, usualSorts } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/tags.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { demandRead, demandWrite, findIntegration, listedLevels, integrationScopes, visibleIntegrations } from './access.ts'
@@ -83,8 +84,8 @@ export const listIntegrations = route({
   const name = containing(query.search)
   const asked = { ...taggedWith(query.tags), ...(name !== undefined && { name }) }
   const where = { $and: [await visibleIntegrations(em, actor), atLevels(listedLevels(actor, query.type), workspaceId), asked] }
-  const [rows, total] = await em.findAndCount(Integration, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return toList(rows.map(presentIntegration), total, query)
+  const page = await findPage(em, Integration, { where, query, sorts: usualSorts })
+  return toList(page.rows.map(presentIntegration), page)
 })
 
 /** The organisation's own; one workspace's or, without a workspace, every workspace's. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { pageWindow } from '../../lib/paging.ts'
+import { toList } from '../../lib/paging.ts'
 import { demandRead, findIntegration, integrationScopes } from './access.ts'
 import { integrationParams } from './integration.schema.ts'
 import { deleteModels, findModels, presentModel, updateModels } from './models.ts'
@@ -22,14 +22,9 @@ export const listModels = route({
 })(async ({ em, actor, params, query }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
   demandRead(actor, row.workspaceId)
-  const [rows, total] = await findModels(em, row, pageWindow(query))
-  return {
-    object: 'list' as const,
-    total,
-    has_more: query.page_size * query.current_page + rows.length < total,
-    allow_all_models: row.allowAllModels,
-    models: rows.map(presentModel),
-  }
+  const page = await findModels(em, row, query)
+  const { data: models, ...list } = toList(page.rows.map(presentModel), page)
+  return { ...list, allow_all_models: row.allowAllModels, models }
 })
 
 export const putModels = route({
@@ -65,7 +60,7 @@ export const removeModels = route({
   if (slugs.length === 0)
     throw new ApiError('AB01', 'No model is named. Send slugs in the query, or {"models": ["…"]} as the body.', { param: 'models' })
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
-  await deleteModels(em, row, slugs)
+  await deleteModels(em, row, { slugs, param: query.slugs === undefined ? 'models' : 'slugs' })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })

@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { pageFields } from '../../lib/paging.ts'
+import { listFields, searchField, pageView } from '../../lib/paging.ts'
 import { textField } from '../../lib/text.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { slug: 'slug' }
 
 /** A model as requests name it. */
 const modelSlug = z
@@ -61,7 +64,10 @@ export const updateModelsBody = z
   })
   .meta({ id: 'UpdateIntegrationModels', description: 'Models to add or to change; those that are not named stay as they are.' })
 
-export const modelsPage = z.object(pageFields({ defaultSize: maxModels, maxSize: maxModels }))
+export const modelsPage = z.object({
+  ...listFields({ sorts, sort: 'slug', defaultSize: maxModels }),
+  search: searchField('the slug or the name'),
+})
 
 const modelSlugs = z.array(modelSlug).min(1).max(maxModels)
 
@@ -81,9 +87,7 @@ export const deleteModelsBody = z
 
 export const modelList = z
   .object({
-    object: z.literal('list'),
-    total: z.int(),
-    has_more: z.boolean(),
+    ...pageView,
     allow_all_models: z.boolean(),
     models: z.array(
       z.object({

@@ -1,12 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../app/database/find.ts'
+import { findPage } from '../../app/database/list.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { searching, type ListQuery } from '../../lib/paging.ts'
 import { addressOf } from './configurations.ts'
 import { IntegrationModel } from './integration-model.entity.ts'
 import type { Integration } from './integration.entity.ts'
-import { maxModels, type ModelUpdate } from './models.schema.ts'
+import { maxModels, sorts, type ModelUpdate } from './models.schema.ts'
 
 /** Adds and changes what is said of models. */
 export async function updateModels(
@@ -77,17 +79,21 @@ export async function demandOneHost(em: EntityManager, integration: Integration)
 }
 
 /** Forgets what is said of models; AB08 when nothing is said of one. */
-export async function deleteModels(em: EntityManager, integration: Integration, slugs: readonly string[]): Promise<void> {
+export async function deleteModels(
+  em: EntityManager,
+  integration: Integration,
+  { slugs, param }: { readonly slugs: readonly string[]; readonly param: string },
+): Promise<void> {
   const rows = await em.find(IntegrationModel, { ...ownedBy(integration), slug: { $in: [...slugs] } })
   const unknown = slugs.find((slug) => rows.every((row) => row.slug !== slug))
-  if (unknown !== undefined) throw notFound('model', unknown, 'models')
+  if (unknown !== undefined) throw notFound('model', unknown, param)
   em.remove(rows)
   await em.flush()
 }
 
-/** A page of what is said of models, by their slugs. */
-export const findModels = (em: EntityManager, integration: Integration, window: { limit: number; offset: number }) =>
-  em.findAndCount(IntegrationModel, ownedBy(integration), { ...window, orderBy: { slug: 'asc' } })
+/** A page of what is said of models. */
+export const findModels = (em: EntityManager, integration: Integration, query: ListQuery & { readonly search?: string | undefined }) =>
+  findPage(em, IntegrationModel, { where: { ...ownedBy(integration), ...searching(query.search, 'slug', 'name') }, query, sorts })
 
 /** What is said of a model, as it is answered. */
 export const presentModel = (row: IntegrationModel) => ({

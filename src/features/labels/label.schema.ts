@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { isStorable, textField } from '../../lib/text.ts'
 
 /** Letters, digits, `_` and `-`, and among them at most one other character: so clients of the reference write them. */
@@ -41,9 +41,9 @@ const home = { organisation_id: z.uuid().optional(), workspace_id: z.string().op
 export const labelRead = z.object({ ...home, ...usedByQuery })
 
 export const labelFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: 'name' }),
+  search: searchField('the name'),
   ...home,
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const labelReference = z.object({ id: z.uuid() }).meta({ id: 'LabelReference', description: 'Which label it was.' })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList, usualSorts } from '../../lib/paging.ts'
 import { demandOwnOrganisation, resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { Label } from './label.entity.ts'
 import {
@@ -46,8 +47,8 @@ export const listLabels = route({
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const name = containing(query.search)
   const where = { $and: [labelsOf(actor.organisationId, workspaceId), ...(name === undefined ? [] : [{ name }])] }
-  const [rows, total] = await em.findAndCount(Label, where, { ...pageWindow(query), orderBy: { name: 'asc', id: 'asc' } })
-  return toList(rows.map(presentLabel), total, query)
+  const page = await findPage(em, Label, { where, query, sorts: usualSorts })
+  return toList(page.rows.map(presentLabel), page)
 })
 
 export const readLabel = route({

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
 
 type Status = 'active' | 'exhausted' | 'expired' | 'archived'
@@ -17,6 +18,30 @@ export function toExpiry(given: string | null | undefined, nowMs: number, param 
 /** The status as of now: what has run out is expired, also before a background process says so. */
 export function statusAt(row: { readonly status: Status; readonly expiresAt?: Date | null | undefined }, nowMs: number): Status {
   return row.status === 'active' && row.expiresAt && row.expiresAt.getTime() <= nowMs ? 'expired' : row.status
+}
+
+const liveStatuses = ['active', 'exhausted', 'expired'] as const
+type LiveStatus = (typeof liveStatuses)[number]
+
+/** The query field by which a list of what can run out is narrowed. */
+export const statusesField = z
+  .string()
+  .transform((text) => text.split(',').map((status) => status.trim()))
+  .pipe(z.array(z.enum(liveStatuses)).min(1))
+  .optional()
+  .meta({ description: 'Comma-separated: active, exhausted, expired; all of them when absent.' })
+
+/** Returns the condition on rows that have one of these statuses now, as `statusAt` tells it; any but archived when none is named. */
+export function havingStatus(wanted: readonly LiveStatus[] = liveStatuses, nowMs: number) {
+  const now = new Date(nowMs)
+  const meanings = {
+    active: { status: 'active' as const, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] },
+    exhausted: { status: 'exhausted' as const },
+    expired: { $or: [{ status: 'expired' as const }, { status: 'active' as const, expiresAt: { $lte: now } }] },
+  }
+  return wanted.length === liveStatuses.length
+    ? { status: { $ne: 'archived' as const } }
+    : { $or: wanted.map((status) => meanings[status]) }
 }
 
 /** The status after a change of the expiry or a reset of the usage; undefined when it stays. */

@@ -1,4 +1,4 @@
-export { revived, statusAt, toExpiry } from './expiry.ts'
+export { havingStatus, revived, statusAt, statusesField, toExpiry } from './expiry.ts'
 export {
   keyRateLimits,
   rateLimits,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { accessSettingFields } from '../../lib/access-settings.ts'
 import { allowedHostsField } from '../../lib/allowed-hosts.ts'
 import { enforcedMetadataFields } from '../../lib/enforced-metadata.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { tokenSettings } from '../../lib/token-settings.ts'
 import { userKeyFields } from '../../lib/user-key-settings.ts'
@@ -29,7 +29,7 @@ export const organisationList = listOf(organisationView).meta({
   description: 'The organisations that the key may see: its own.',
 })
 
-export const organisationFilter = z.object(pageFields({ defaultSize: 50, maxSize: 100 }))
+export const organisationFilter = z.object(listFields({ sorts: usualSorts, sort: 'name' }))
 
 export const organisationParams = z.object({ id: z.string() })
 

@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import { findPage } from '../../app/database/list.ts'
 import { route, type Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata } from '../../lib/enforced-metadata.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { toList, usualSorts } from '../../lib/paging.ts'
 import { userKeySettings } from '../../lib/user-key-settings.ts'
 import { demandGuardrails } from '../references/index.ts'
 import { Organisation } from './organisation.entity.ts'
@@ -86,8 +87,8 @@ export const listOrganisations = route({
   query: organisationFilter,
   response: organisationList,
 })(async ({ em, actor, query }) => {
-  const [rows, total] = await em.findAndCount(Organisation, { id: actor.organisationId, status: 'active' }, pageWindow(query))
-  return toList(rows.map(presentOrganisation), total, query)
+  const page = await findPage(em, Organisation, { where: { id: actor.organisationId, status: 'active' }, query, sorts: usualSorts })
+  return toList(page.rows.map(presentOrganisation), page)
 })
 
 export const readOrganisation = route({

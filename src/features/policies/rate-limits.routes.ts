@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList } from '../../lib/paging.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import { findRateLimit, homeOfPolicy, newPolicy, presentRateLimit } from './policies.ts'
 import { RateLimitPolicy } from './policy.entity.ts'
@@ -14,6 +15,7 @@ import {
   rateLimitView,
   statusQuery,
   updateRateLimitBody,
+  sorts,
 } from './rate-limits.schema.ts'
 
 const resource = 'rate-limits-policy'
@@ -57,9 +59,10 @@ export const listRateLimits = route({
     ...(workspaceId !== null && { workspaceId }),
     ...(type !== undefined && { type }),
     ...(unit !== undefined && { unit }),
+    ...searching(query.search, 'name'),
   }
-  const [rows, total] = await em.findAndCount(RateLimitPolicy, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return toList(rows.map(presentRateLimit), total, query)
+  const page = await findPage(em, RateLimitPolicy, { where, query, sorts })
+  return toList(page.rows.map(presentRateLimit), page)
 })
 
 export const readRateLimit = route({

@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { conditionsView, groupsView, rateLimitConditions, rateLimitGroups } from './conditions.schema.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', value: 'value' }
 
 const type = z.enum(['requests', 'tokens'])
 const unit = z.enum(['rpm', 'rph', 'rpd'])
@@ -37,7 +40,8 @@ export const rateLimitParams = z.object({ rateLimitsPolicyId: z.string() })
 export const statusQuery = z.object({ status: policyStatus.default('active') })
 
 export const rateLimitQuery = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts, sort: '-created_at' }),
+  search: searchField('the name'),
   workspace_id: z.string().optional().meta({ description: 'Id or slug.' }),
   status: policyStatus.default('active'),
   type: type.optional(),

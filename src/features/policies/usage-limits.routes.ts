@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList } from '../../lib/paging.ts'
 import { toExpiry } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import { checkPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
@@ -15,6 +16,7 @@ import {
   usageLimitQuery,
   usageLimitRead,
   usageLimitView,
+  sorts,
 } from './usage-limits.schema.ts'
 
 const resource = 'usage-limits-policy'
@@ -61,9 +63,15 @@ export const listUsageLimits = route({
 })(async ({ em, actor, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const { status, type } = query
-  const where = { ...visibleTo(actor), status, ...(workspaceId !== null && { workspaceId }), ...(type !== undefined && { type }) }
-  const [rows, total] = await em.findAndCount(UsageLimitPolicy, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return toList(rows.map(presentUsageLimit), total, query)
+  const where = {
+    ...visibleTo(actor),
+    status,
+    ...(workspaceId !== null && { workspaceId }),
+    ...(type !== undefined && { type }),
+    ...searching(query.search, 'name'),
+  }
+  const page = await findPage(em, UsageLimitPolicy, { where, query, sorts })
+  return toList(page.rows.map(presentUsageLimit), page)
 })
 
 export const readUsageLimit = route({

@@ -1,10 +1,13 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
 import { since } from '../../release/since.ts'
 import { usageLimitConditions, usageLimitGroups } from './conditions.schema.ts'
 import { policyFields, policyStatus } from './rate-limits.schema.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', credit_limit: 'creditLimit' }
 
 const type = z.enum(['cost', 'tokens'])
 
@@ -49,7 +52,8 @@ export const usageLimitRead = z.object({
 })
 
 export const usageLimitQuery = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts, sort: '-created_at' }),
+  search: searchField('the name'),
   workspace_id: z.string().optional().meta({ description: 'Id or slug.' }),
   status: policyStatus.default('active'),
   type: type.optional(),

@@ -1,13 +1,14 @@
 import { LockMode } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { notFound, orNotFound } from '../../app/database/find.ts'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList } from '../../lib/paging.ts'
 import { findUsageLimit, resetUsage } from '../policies/index.ts'
 import { PolicyUsage } from '../policies/policy-usage.entity.ts'
 import { usageLimitParams } from '../policies/usage-limits.schema.ts'
-import { entityList, entityParams, entityQuery } from './policy-entity.schema.ts'
+import { entityList, entityParams, entityQuery, sorts } from './policy-entity.schema.ts'
 
 const param = 'policyUsageLimitsId'
 
@@ -28,8 +29,8 @@ export const listEntities = route({
     ...(query.status !== undefined && { status: query.status }),
     ...(valueKey !== undefined && { valueKey }),
   }
-  const [rows, total] = await em.findAndCount(PolicyUsage, where, { ...pageWindow(query), orderBy: { valueKey: 'asc' } })
-  return toList(rows.map(presentEntity), total, query)
+  const page = await findPage(em, PolicyUsage, { where, query, sorts })
+  return toList(page.rows.map(presentEntity), page)
 })
 
 export const resetEntity = route({

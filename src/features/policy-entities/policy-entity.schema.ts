@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
-import { textField } from '../../lib/text.ts'
+import { listOf, listFields, searchField } from '../../lib/paging.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { value_key: 'valueKey', current_usage: 'currentUsage' }
 
 const status = z.enum(['active', 'exhausted'])
 
 export const entityParams = z.object({ policyUsageLimitsId: z.string(), entityId: z.string() })
 
 export const entityQuery = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 100 }),
+  ...listFields({ sorts, sort: 'value_key' }),
+  search: searchField('the value key'),
   status: status.optional(),
-  search: textField(255).optional().meta({ description: 'Part of the value key, in any case.' }),
 })
 
 export const entityList = listOf(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
 import { reference, templateText } from './prompt.schema.ts'
@@ -31,10 +31,10 @@ export const partialParams = z.object({ promptPartialId: z.string() })
 export const partialRead = z.object(usedByQuery)
 
 export const partialFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at' }),
+  search: searchField('the name'),
   collection_id: z.string().optional(),
   workspace_id: z.string().optional(),
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const createdPartial = z

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList, usualSorts } from '../../lib/paging.ts'
 import { defaultCollection, findCollection } from '../collections/index.ts'
 import { resolveWorkspace, visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import {
@@ -20,7 +21,7 @@ import { partialDependants } from './includes.ts'
 import { addPartial, archivePartial, changePartial, findPartial, findPartialVersion, publishPartial } from './partials.ts'
 import { presentPartial, presentPartialSummary, presentPartialVersion } from './present.ts'
 import { PromptPartial } from './prompt.entity.ts'
-import { makeDefaultBody, versionFilter } from './prompt.schema.ts'
+import { makeDefaultBody, versionFilter, versionSorts } from './prompt.schema.ts'
 import { PartialVersion } from './version.entity.ts'
 
 const resource = 'prompt-partial'
@@ -71,8 +72,8 @@ export const listPartials = route({
     ...(collection !== null && { collectionId: collection.id }),
     ...(name !== undefined && { name }),
   }
-  const [rows, total] = await em.findAndCount(PromptPartial, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return toList(rows.map(presentPartialSummary), total, query)
+  const page = await findPage(em, PromptPartial, { where, query, sorts: usualSorts })
+  return toList(page.rows.map(presentPartialSummary), page)
 })
 
 export const readPartial = route({
@@ -130,11 +131,10 @@ export const listPartialVersions = route({
 })(async ({ em, actor, params, query }) => {
   const partial = await findPartial(em, actor, { reference: params.promptPartialId })
   const where = { promptPartialId: partial.id }
-  const [rows, total] = await em.findAndCount(PartialVersion, where, { ...pageWindow(query), orderBy: { version: 'desc' } })
+  const page = await findPage(em, PartialVersion, { where, query, sorts: versionSorts })
   return toList(
-    rows.map((version) => presentPartialVersion(partial, version)),
-    total,
-    query,
+    page.rows.map((version) => presentPartialVersion(partial, version)),
+    page,
   )
 })
 

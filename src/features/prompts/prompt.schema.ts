@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { bounds } from '../../gateway/prompts/bounds.ts'
 import { optionalHyperparameters, promptRequest } from '../../gateway/prompts/chat-body.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { isStorableJson, textField } from '../../lib/text.ts'
 import { since } from '../../release/since.ts'
+
+/** What the list can be ordered by. */
+export const versionSorts = { version: 'version' }
 
 export const reference = z.string().min(1).max(255)
 const unstorable = 'NUL characters and broken Unicode are not allowed.'
@@ -89,14 +92,14 @@ export const promptParams = z.object({ promptId: z.string() })
 export const versionParams = z.object({ promptId: z.string(), versionId: z.string() })
 
 export const promptFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at' }),
+  search: searchField('the name'),
   collection_id: z.string().optional(),
   workspace_id: z.string().optional(),
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 /** A page of versions may be large: each holds its template. */
-export const versionFilter = z.object(pageFields({ defaultSize: 50, maxSize: 100 }))
+export const versionFilter = z.object(listFields({ sorts: versionSorts, sort: '-version' }))
 
 export const createdPrompt = z
   .object({ id: z.uuid(), slug: z.string(), version_id: z.uuid(), object: z.literal('prompt') })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList, usualSorts } from '../../lib/paging.ts'
 import { findCollection } from '../collections/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import { presentPrompt, presentSummary } from './present.ts'
@@ -52,12 +53,11 @@ export const listPrompts = route({
     ...(collection !== null && { collectionId: collection.id }),
     ...(name !== undefined && { name }),
   }
-  const [rows, total] = await em.findAndCount(Prompt, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  const models = await publishedModels(em, rows)
+  const page = await findPage(em, Prompt, { where, query, sorts: usualSorts })
+  const models = await publishedModels(em, page.rows)
   return toList(
-    rows.map((row) => presentSummary(row, models.get(row.id) ?? null)),
-    total,
-    query,
+    page.rows.map((row) => presentSummary(row, models.get(row.id) ?? null)),
+    page,
   )
 })
 

@@ -1,8 +1,18 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { toList } from '../../lib/paging.ts'
 import { presentPrompt, presentVersion } from './present.ts'
-import { labelVersionBody, makeDefaultBody, promptParams, promptView, versionFilter, versionList, versionParams } from './prompt.schema.ts'
+import {
+  labelVersionBody,
+  makeDefaultBody,
+  promptParams,
+  promptView,
+  versionFilter,
+  versionList,
+  versionParams,
+  versionSorts,
+} from './prompt.schema.ts'
 import { findPrompt } from './prompts.ts'
 import { PromptVersion } from './version.entity.ts'
 import { findVersion, labelVersion, publishVersion } from './versions.ts'
@@ -19,12 +29,8 @@ export const listVersions = route({
   response: versionList,
 })(async ({ em, actor, params, query }) => {
   const prompt = await findPrompt(em, actor, { reference: params.promptId })
-  const [rows, total] = await em.findAndCount(
-    PromptVersion,
-    { promptId: prompt.id },
-    { ...pageWindow(query), orderBy: { version: 'desc' } },
-  )
-  return toList(rows.map(presentVersion), total, query)
+  const page = await findPage(em, PromptVersion, { where: { promptId: prompt.id }, query, sorts: versionSorts })
+  return toList(page.rows.map(presentVersion), page)
 })
 
 export const readVersion = route({

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { accountName, accountSlug } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { textField } from '../../lib/text.ts'
-import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { rateLimits, rateLimitsView, statusesField, usageLimits, usageLimitsView } from '../limits/index.ts'
 
 const moment = z.iso.datetime({ offset: true })
 
@@ -42,12 +42,16 @@ export const updateProviderBody = z
 export const providerParams = z.object({ slug: z.string() })
 export const inWorkspace = z.object({ workspace_id: z.string().optional() })
 export const providerRead = inWorkspace.extend(usedByQuery)
-export const providerFilter = z.object({ ...pageFields({ defaultSize: 50, maxSize: 100 }), workspace_id: z.string().optional() })
+export const providerFilter = z.object({
+  ...listFields({ sorts: usualSorts, sort: '-created_at' }),
+  search: searchField('the name'),
+  status: statusesField,
+  workspace_id: z.string().optional(),
+})
 
 /** The filters of the list of providers. */
 export const providerQuery = providerFilter.extend({
   tags: tagsFilter.optional(),
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const providerReference = z

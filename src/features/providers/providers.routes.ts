@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/tags.ts'
+import { havingStatus } from '../limits/index.ts'
 import { addProvider, demandAccess, demandUnused, findIntegration, providerDependants } from '../integrations/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
@@ -57,15 +59,13 @@ export const listProviders = route({
   response: providerList,
 })(async ({ em, actor, deps, query }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, query.workspace_id)
-  const live = { organisationId: actor.organisationId, workspaceId, kind, status: { $ne: 'archived' } } as const
-  const name = containing(query.search)
-  const where = { ...live, ...taggedWith(query.tags), ...(name !== undefined && { name }) }
-  const [rows, total] = await em.findAndCount(ProviderEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
   const nowMs = deps.clock.now()
+  const asked = { organisationId: actor.organisationId, workspaceId, kind, ...taggedWith(query.tags) } as const
+  const where = { $and: [asked, havingStatus(query.status, nowMs), searching(query.search, 'name')] }
+  const page = await findPage(em, ProviderEntity, { where, query, sorts: usualSorts })
   return toList(
-    rows.map((row) => presentProvider(row, nowMs)),
-    total,
-    query,
+    page.rows.map((row) => presentProvider(row, nowMs)),
+    page,
   )
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
 import { isStorableJson, textField } from '../../lib/text.ts'
 import { since } from '../../release/since.ts'
@@ -71,10 +71,10 @@ export const updateFilterBody = z
 export const filterParams = z.object({ filterId: z.string() })
 
 export const filterQuery = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 1000 }),
+  ...listFields({ sorts: usualSorts, sort: '-created_at' }),
+  search: searchField('the name'),
   workspace_id: workspace.optional(),
   type: type.optional(),
-  search: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
 })
 
 export const filterReference = z

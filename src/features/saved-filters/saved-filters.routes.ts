@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { containing, pageWindow, toList } from '../../lib/paging.ts'
+import { containing, toList, usualSorts } from '../../lib/paging.ts'
 import { resolveWorkspace, visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import { SavedFilter } from './saved-filter.entity.ts'
 import {
@@ -52,8 +53,8 @@ export const listFilters = route({
     ...(query.type !== undefined && { type: query.type }),
     ...(name !== undefined && { name }),
   }
-  const [rows, total] = await em.findAndCount(SavedFilter, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  return toList(rows.map(presentFilter), total, query)
+  const page = await findPage(em, SavedFilter, { where, query, sorts: usualSorts })
+  return toList(page.rows.map(presentFilter), page)
 })
 
 export const readFilter = route({

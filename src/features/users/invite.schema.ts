@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { workspaceRoles } from '../../lib/roles.ts'
 import { nameField } from '../../lib/slug.ts'
 import { emailField } from './user.schema.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { created_at: 'createdAt', expires_at: 'expiresAt', email: 'email' }
 
 const role = z.enum(['admin', 'member'])
 const statuses = ['pending', 'cancelled', 'accepted', 'expired'] as const
@@ -30,7 +33,8 @@ export type CreateInvite = z.output<typeof createInviteBody>
 export const inviteParams = z.object({ inviteId: z.string() })
 
 export const inviteFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 500 }),
+  ...listFields({ sorts, sort: '-created_at' }),
+  search: searchField('the e-mail address'),
   role: role.optional(),
   email: emailField.optional(),
   status: z.enum(statuses).optional(),

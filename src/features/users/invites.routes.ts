@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { deliverMails } from '../../app/mail/outbox.ts'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { camelCasePages, pageWindow, toList } from '../../lib/paging.ts'
+import { camelCasePages, toList } from '../../lib/paging.ts'
 import { acceptInvite, identifyInvited } from './accept.ts'
 import { Invite } from './invite.entity.ts'
 import {
@@ -14,6 +15,7 @@ import {
   inviteParams,
   inviteView,
   resentInvite,
+  sorts,
 } from './invite.schema.ts'
 import { addInvite, findInvite, matchingInvites, presentInvite, renewInvite } from './invites.ts'
 
@@ -46,11 +48,10 @@ export const listInvites = route({
 })(async ({ em, actor, deps, query }) => {
   const now = deps.clock.now()
   const where = matchingInvites(actor, query, new Date(now))
-  const [rows, total] = await em.findAndCount(Invite, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
+  const page = await findPage(em, Invite, { where, query, sorts })
   return toList(
-    rows.map((row) => presentInvite(row, now)),
-    total,
-    query,
+    page.rows.map((row) => presentInvite(row, now)),
+    page,
   )
 })
 

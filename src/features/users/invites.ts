@@ -6,6 +6,7 @@ import { queueMail } from '../../app/mail/outbox.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { searching } from '../../lib/paging.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { checkMayGrant, checkScopesFit, missingKeyMetadata } from '../api-keys/index.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
@@ -132,7 +133,7 @@ export async function findInvite(em: EntityManager, actor: Actor, { id, open = f
 }
 
 /** The rows that a list shows. */
-export function matchingInvites(actor: Actor, { role, email, status }: InviteFilter, now: Date): FilterQuery<Invite> {
+export function matchingInvites(actor: Actor, { role, email, status, search }: InviteFilter, now: Date): FilterQuery<Invite> {
   const states: Readonly<Record<NonNullable<InviteFilter['status']>, FilterQuery<Invite>>> = {
     pending: { status: 'pending', expiresAt: { $gt: now } },
     expired: { status: 'pending', expiresAt: { $lte: now } },
@@ -144,6 +145,7 @@ export function matchingInvites(actor: Actor, { role, email, status }: InviteFil
       { organisationId: actor.organisationId },
       ...(role === undefined ? [] : [{ role }]),
       ...(email === undefined ? [] : [{ email }]),
+      searching(search, 'email'),
       ...(status === undefined ? [] : [states[status]]),
     ],
   }

@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { organisationRoles } from '../../lib/roles.ts'
 import { nameField } from '../../lib/slug.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', email: 'email' }
 
 /** An e-mail address as it is stored and compared: in lower case. */
 export const emailField = z
@@ -12,9 +15,11 @@ export const emailField = z
 export const userParams = z.object({ userId: z.string() })
 
 export const userFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 500 }),
+  ...listFields({ sorts, sort: 'created_at' }),
+  search: searchField('the e-mail address or the name'),
   role: z.enum(organisationRoles).optional(),
   email: emailField.optional(),
+  status: z.enum(['active', 'archived']).default('active').meta({ description: 'Archived users were removed.' }),
 })
 
 /** Nobody becomes an owner over the API. */

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
-import { camelCasePages, pageWindow, toList } from '../../lib/paging.ts'
+import { camelCasePages, searching, toList } from '../../lib/paging.ts'
 import { demandRank } from '../workspaces/index.ts'
 import { User } from './user.entity.ts'
-import { updateUserBody, userFilter, userList, userParams, userView } from './user.schema.ts'
+import { updateUserBody, userFilter, userList, userParams, userView, sorts } from './user.schema.ts'
 import { archiveUser, demandMayChange, findUser, presentUsers, rankedRole } from './users.ts'
 
 const resource = 'user'
@@ -19,15 +20,16 @@ export const listUsers = route({
   query: userFilter,
   response: userList,
 })(async ({ em, actor, query }) => {
-  const { role, email } = query
+  const { role, email, status } = query
   const where = {
     organisationId: actor.organisationId,
-    status: 'active',
+    status,
     ...(role !== undefined && { role }),
     ...(email !== undefined && { email }),
-  } as const
-  const [rows, total] = await em.findAndCount(User, where, { ...pageWindow(query), orderBy: { createdAt: 'asc', id: 'asc' } })
-  return toList(await presentUsers(em, rows), total, query)
+    ...searching(query.search, 'email', 'firstName', 'lastName'),
+  }
+  const page = await findPage(em, User, { where, query, sorts })
+  return toList(await presentUsers(em, page.rows), page)
 })
 
 export const readUser = route({

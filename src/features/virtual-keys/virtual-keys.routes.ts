@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import {
   addIntegration,
   addProvider,
@@ -13,6 +14,7 @@ import {
 import { Integration } from '../integrations/integration.entity.ts'
 import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams, providerRead } from '../providers/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
+import { havingStatus } from '../limits/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { createdVirtualKey, createVirtualKeyBody, updateVirtualKeyBody, virtualKeyList, virtualKeyView } from './virtual-key.schema.ts'
 import { azureConfigurations, ownIntegration, presentVirtualKey, toProviderId } from './virtual-keys.ts'
@@ -57,16 +59,17 @@ export const listVirtualKeys = route({
   response: virtualKeyList,
 })(async ({ em, actor, deps, query }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, query.workspace_id)
-  const where = { organisationId: actor.organisationId, workspaceId, kind, status: { $ne: 'archived' } } as const
-  const [rows, total] = await em.findAndCount(ProviderEntity, where, { ...pageWindow(query), orderBy: { createdAt: 'desc', id: 'desc' } })
-  const owned = await em.find(Integration, { organisationId: actor.organisationId, id: { $in: rows.map((row) => row.integrationId) } })
-  const byId = new Map(owned.map((integration) => [integration.id, integration]))
   const nowMs = deps.clock.now()
-  const data = rows.flatMap((row) => {
+  const asked = { organisationId: actor.organisationId, workspaceId, kind } as const
+  const where = { $and: [asked, havingStatus(query.status, nowMs), searching(query.search, 'name')] }
+  const page = await findPage(em, ProviderEntity, { where, query, sorts: usualSorts })
+  const owned = await em.find(Integration, { organisationId: actor.organisationId, id: { $in: page.rows.map((row) => row.integrationId) } })
+  const byId = new Map(owned.map((integration) => [integration.id, integration]))
+  const data = page.rows.flatMap((row) => {
     const integration = byId.get(row.integrationId)
     return integration === undefined ? [] : [presentVirtualKey(row, integration, nowMs)]
   })
-  return toList(data, total, query)
+  return toList(data, page)
 })
 
 export const readVirtualKey = route({

@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields } from '../../lib/paging.ts'
 import { organisationRoles, workspaceRoles } from '../../lib/roles.ts'
+
+/** What the list can be ordered by. */
+export const sorts = { created_at: 'createdAt', role: 'role' }
 
 const role = z.enum(workspaceRoles)
 
@@ -10,7 +13,7 @@ const emailFilter = z.email().transform((email) => email.toLowerCase())
 export const memberParams = z.object({ workspaceId: z.string(), userId: z.string() })
 
 export const memberFilter = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 500 }),
+  ...listFields({ sorts, sort: 'created_at' }),
   role: role.optional(),
   email: emailFilter.optional(),
 })

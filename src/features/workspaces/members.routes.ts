@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { toList } from '../../lib/paging.ts'
 import { User } from '../users/user.entity.ts'
 import { demandRank, findWorkspace } from './access.ts'
-import { addMembersBody, memberFilter, memberList, memberParams, memberView, updateMemberBody } from './member.schema.ts'
+import { addMembersBody, memberFilter, memberList, memberParams, memberView, updateMemberBody, sorts } from './member.schema.ts'
 import { addMembers, findMember, presentMembers, removeMember, withUsers } from './members.ts'
 import { WorkspaceMember } from './workspace-member.entity.ts'
 import { workspaceParams } from './workspace.schema.ts'
@@ -23,10 +24,10 @@ export const listMembers = route({
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId })
   const { role, email } = query
   const user = email === undefined ? null : await em.findOne(User, { email, status: 'active' })
-  if (email !== undefined && user === null) return toList([], 0, query)
+  if (email !== undefined && user === null) return toList([], { total: 0, has_more: false, next_cursor: null })
   const where = { workspaceId: workspace.id, ...(role !== undefined && { role }), ...(user !== null && { userId: user.id }) }
-  const [rows, total] = await em.findAndCount(WorkspaceMember, where, { ...pageWindow(query), orderBy: { createdAt: 'asc', id: 'asc' } })
-  return toList(await presentMembers(em, workspace, await withUsers(em, rows)), total, query)
+  const page = await findPage(em, WorkspaceMember, { where, query, sorts })
+  return toList(await presentMembers(em, workspace, await withUsers(em, page.rows)), page)
 })
 
 export const createMembers = route({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { accessOverrides, accessOverridesView } from '../../lib/access-settings.ts'
 import { metadataField } from '../../lib/metadata.ts'
-import { listOf, pageFields } from '../../lib/paging.ts'
+import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
 import { textField } from '../../lib/text.ts'
 import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
@@ -25,7 +25,8 @@ const statusFilter = since(
 
 /** The filters of the list of workspaces. */
 export const workspaceFilterQuery = z.object({
-  ...pageFields({ defaultSize: 50, maxSize: 100 }),
+  ...listFields({ sorts: usualSorts, sort: 'created_at' }),
+  search: searchField('the name or the slug'),
   name: textField(255).optional().meta({ description: 'Part of the name, in any case.' }),
   exact_name: textField(255).optional(),
   status: statusFilter,

@@ -1,9 +1,10 @@
 import type { FilterQuery } from '@mikro-orm/core'
 import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
 import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isAtLeast } from '../../lib/roles.ts'
-import { pageWindow, toList } from '../../lib/paging.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
@@ -136,9 +137,8 @@ async function listWorkspaces({ em, actor, query }: Call<undefined, Filter, unde
     throw new ApiError('AB03', 'Only owners and admins of the organisation, and organisation keys, list archived workspaces.', {
       param: 'status',
     })
-  const options = { ...pageWindow(query), orderBy: { createdAt: 'asc', id: 'asc' } } as const
-  const [rows, total] = await em.findAndCount(Workspace, matching(actor, query), options)
-  return toList(rows.map(presentWorkspace), total, query)
+  const page = await findPage(em, Workspace, { where: matching(actor, query), query, sorts: usualSorts })
+  return toList(page.rows.map(presentWorkspace), page)
 }
 
 async function readWorkspace({ em, actor, params }: Call<{ workspaceId: string }, undefined, undefined>) {
@@ -150,11 +150,12 @@ async function readWorkspace({ em, actor, params }: Call<{ workspaceId: string }
 const seesArchived = ({ workspaceId, role }: Actor): boolean =>
   workspaceId === null || (role !== null && isAtLeast(role, 'organisation-admin'))
 
-const matching = (actor: Actor, { name, exact_name, status }: Filter): FilterQuery<Workspace> => ({
+const matching = (actor: Actor, { name, exact_name, search, status }: Filter): FilterQuery<Workspace> => ({
   $and: [
     { organisationId: actor.organisationId },
     { $or: status.map((wanted) => ({ ...(wanted === 'active' && visibleWorkspaces(actor)), status: wanted })) },
-    ...(name === undefined ? [] : [{ name: { $ilike: `%${name.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` } }]),
+    searching(name, 'name'),
+    searching(search, 'name', 'slug'),
     ...(exact_name === undefined ? [] : [{ name: exact_name }]),
   ],
 })

@@ -237,7 +237,7 @@ test.serial('users: listed with their workspaces, filtered, paged by either name
   )
   t.is(pages[0]?.text, pages[1]?.text)
   t.like(pages[0]?.body, { total: 2, has_more: false })
-  t.like(errorOf(await admin('GET', '/admin/users?pageSize=501')), { code: 'AB01', param: 'page_size' })
+  t.like(errorOf(await admin('GET', '/admin/users?pageSize=1001')), { code: 'AB01', param: 'page_size' })
   t.is((await admin('PUT', `/admin/users/${id}`, { role: 'owner' })).status, 400)
   t.is((await admin('PUT', `/admin/users/${id}`, { role: 'admin', first_name: 'Ada' })).status, 200)
   t.like((await admin('GET', `/admin/users/${id}`)).body, { role: 'admin', first_name: 'Ada', last_name: null })

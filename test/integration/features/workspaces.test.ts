@@ -76,7 +76,7 @@ const refuses = test.macro({
   title: (_, ...given) => `refuses ${JSON.stringify(given)}`,
 })
 
-test(refuses, 'page_size=101', 'page_size')
+test(refuses, 'page_size=1001', 'page_size')
 test(refuses, 'page_size=-1', 'page_size')
 test(refuses, 'current_page=-1', 'current_page')
 test(refuses, 'current_page=x', 'current_page')
