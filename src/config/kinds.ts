@@ -100,13 +100,15 @@ export const duration = (leastMs: number): Kind<number> => ({
   },
 })
 
-/** One of a few words, written in any case. */
+/** One of a few words, or another name of one, written in any case. */
 export const choice = <T extends string>(words: readonly T[], aliases: Readonly<Record<string, NoInfer<T>>> = {}): Kind<T> => ({
   name: words.map((word) => `\`${word}\``).join(', '),
-  schema: { type: 'string', enum: words },
+  schema: { type: 'string', enum: [...words, ...Object.keys(aliases)] },
   parse: (input) => {
     const lower = input.toLowerCase()
-    const found = words.find((word) => word.toLowerCase() === lower) ?? aliases[lower]
+    const named = (name: string) => name.toLowerCase() === lower
+    const alias = Object.keys(aliases).find(named)
+    const found = words.find(named) ?? (alias === undefined ? undefined : aliases[alias])
     return found ?? fault(`${quoted(input)} is none of ${words.join(', ')}`)
   },
 })

@@ -72,7 +72,7 @@ export const settings = {
   DB_PASS: optional(secret, { desc: 'The password of the login.', example: 'a long random password', secret: true }),
   DB_NAME: setting(text(63), 'gatehouse', { desc: 'The database.', example: 'gatehouse' }),
   DB_POOL_SIZE: setting(integer(1, 1000), '12', { desc: 'The most connections of one process.', example: '24' }),
-  DB_SSL: setting(choice(dbSslModes, { 'amazon rds': 'MANAGED', amazon_rds: 'MANAGED' }), 'PREFERRED', {
+  DB_SSL: setting(choice(dbSslModes, { 'Amazon RDS': 'MANAGED', amazon_rds: 'MANAGED' }), 'PREFERRED', {
     desc: 'TLS to PostgreSQL: never; when the server has it; always; with a known authority; with a known authority and the right host name; the last with the authorities of managed databases (also `Amazon RDS`).',
     example: 'VERIFY_IDENTITY',
     since: '1.6.2',

@@ -37,6 +37,21 @@ app.kubernetes.io/version: {{ include "app.tag" . | trunc 63 | trimAll "-._" | q
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
+{{- define "app.namespace" -}}
+{{- .Values.namespaceOverride | default .Release.Namespace -}}
+{{- end }}
+
+{{/* What stands in the metadata of every object beside its name and labels. Takes the root, and annotations that come before common ones. */}}
+{{- define "app.meta" -}}
+{{- $root := index . 0 -}}
+{{- with $root.Values.namespaceOverride }}
+namespace: {{ . }}
+{{- end }}
+{{- with merge (dict) (index . 1 | default dict) ($root.Values.commonAnnotations | default dict) }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- define "app.serviceAccount" -}}
 {{- $account := .Values.serviceAccount | default dict -}}
 {{- if $account.name -}}
@@ -57,7 +72,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* The release that was installed last; empty: none is known. */}}
 {{- define "app.installed" -}}
-{{- $state := lookup "v1" "Secret" .Release.Namespace (printf "%s-state" (include "app.fullname" .)) | default dict -}}
+{{- $state := lookup "v1" "Secret" (include "app.namespace" .) (printf "%s-state" (include "app.fullname" .)) | default dict -}}
 {{- ($state.data).release | default "" | b64dec -}}
 {{- end }}
 

@@ -1,33 +1,43 @@
-{{/* What the pods that serve, migrate and test have in common. Takes a dict of root. */}}
+{{/* What the pods that serve, migrate and test have in common. Takes a dict of root and own, the values that come before those of all pods. */}}
 {{- define "app.podSettings" -}}
-{{- $root := .root -}}
+{{- $root := .root -}}{{- $own := .own | default dict -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with ($root.Values.global).imagePullSecrets }}
 imagePullSecrets:
 {{- range . }}
-  - name: {{ . }}
+  - name: {{ if kindIs "map" . }}{{ .name }}{{ else }}{{ . }}{{ end }}
 {{- end }}
 {{- end }}
-{{- with $root.Values.podSecurityContext }}
+{{- with $own.podSecurityContext | default $root.Values.podSecurityContext }}
 securityContext: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $root.Values.runtimeClassName }}
-runtimeClassName: {{ . }}
+{{- range $name := list "runtimeClassName" "schedulerName" "dnsPolicy" }}
+{{- with get $root.Values $name }}
+{{ $name }}: {{ . }}
+{{- end }}
+{{- end }}
+{{- range $name := list "dnsConfig" "hostAliases" }}
+{{- with get $root.Values $name }}
+{{ $name }}: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- with $own.priorityClassName | default $root.Values.priorityClassName }}
+priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Where a pod runs that serves nothing: where the server does. Takes the root. */}}
+{{/* Where a pod runs that serves nothing: where its own values say, else where the server does. Takes the root and those values. */}}
 {{- define "app.placement" -}}
-{{- with (.Values.server).nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
+{{- $server := (index . 0).Values.server | default dict -}}{{- $own := index . 1 | default dict -}}
+{{- range $name := list "nodeSelector" "tolerations" "affinity" }}
+{{- with get $own $name | default (get $server $name) }}
+{{ $name }}: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with (.Values.server).tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* The container but for its probes. Takes a dict of root, name, args, resources, roles, and the reason for what the guards refuse. */}}
+{{/* The container but for its probes. Takes a dict of root, name, args, resources, roles, securityContext, and the reason for what the guards refuse. */}}
 {{- define "app.container" -}}
 {{- $root := .root -}}
 name: {{ .name }}
@@ -41,9 +51,10 @@ envFrom: {{- toYaml . | nindent 2 }}
 {{- with .resources }}
 resources: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $root.Values.securityContext }}
+{{- with .securityContext | default $root.Values.securityContext }}
 securityContext: {{- toYaml . | nindent 2 }}
 {{- end }}
+terminationMessagePolicy: FallbackToLogsOnError
 volumeMounts:
   - name: data
     mountPath: {{ include "app.dataDir" $root }}
@@ -59,10 +70,14 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* The volumes but for a claimed one. Takes a dict of root and dataMi, the size of the data volume; 0: it is claimed. */}}
+{{/* The volumes. Takes a dict of root, claim, an existing claim for the data volume, and dataMi, its size else; 0: it is claimed by a template. */}}
 {{- define "app.volumes" -}}
 {{- $root := .root -}}
-{{- if .dataMi }}
+{{- if .claim }}
+- name: data
+  persistentVolumeClaim:
+    claimName: {{ .claim }}
+{{- else if .dataMi }}
 - name: data
   emptyDir:
     sizeLimit: {{ .dataMi }}Mi
@@ -89,7 +104,7 @@ metadata:
   labels:
     {{- include "app.selector" $root | nindent 4 }}
     app.kubernetes.io/component: migrate
-    {{- with $root.Values.commonLabels }}
+    {{- with merge (dict) ($migrations.podLabels | default dict) ($root.Values.commonLabels | default dict) }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with merge (dict) ($migrations.podAnnotations | default dict) ($root.Values.podAnnotations | default dict) }}
@@ -98,8 +113,8 @@ metadata:
 spec:
   restartPolicy: Never
   serviceAccountName: {{ .account }}
-  {{- include "app.podSettings" (dict "root" $root) | nindent 2 }}
-  {{- with include "app.placement" $root | trim }}
+  {{- include "app.podSettings" (dict "root" $root "own" $migrations) | nindent 2 }}
+  {{- with include "app.placement" (list $root $migrations) | trim }}
   {{- . | nindent 2 }}
   {{- end }}
   {{- with $root.Values.extraInitContainers }}

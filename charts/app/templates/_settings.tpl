@@ -55,6 +55,8 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 {{- $root := .root -}}
 {{- $ssl := ($root.Values.database).ssl | default dict -}}
 {{- $keys := ($root.Values.secrets).keys | default dict -}}
+{{- $files := ($root.Values.secrets).files | default dict -}}
+{{- $secret := ($root.Values.secrets).existingSecret -}}
 - name: DEPLOYMENT_CHART
   value: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | toJson }}
 - name: DEPLOYMENT_IMAGE
@@ -74,10 +76,17 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 - name: {{ $row.env }}
   value: {{ . | toJson }}
 {{-     end }}
-{{-   else if and .secretKey (get $keys .secretKey) }}
+{{-   else if and .secretKey (get $files .secretKey) }}
+- name: {{ .env }}_FILE
+  value: {{ get $files .secretKey | toJson }}
+{{-   else if and .secretKey $secret (get $keys .secretKey) }}
 - name: {{ .env }}_FILE
   value: /etc/gatehouse/secrets/{{ .env }}
 {{-   end }}
+{{- end }}
+{{- with ($root.Values.database).passwordFile }}
+- name: DB_PASS_FILE
+  value: {{ toJson . }}
 {{- end }}
 {{- if ($root.Values.database).existingSecret }}
 - name: DB_PASS_FILE
@@ -115,9 +124,10 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 {{- $database := .Values.database | default dict -}}
 {{- $ssl := $database.ssl | default dict -}}
 {{- $keys := (.Values.secrets).keys | default dict -}}
+{{- $files := (.Values.secrets).files | default dict -}}
 {{- $items := list -}}
 {{- range .Files.Get "files/settings.json" | fromJsonArray -}}
-{{-   if and .secretKey (get $keys .secretKey) -}}
+{{-   if and .secretKey (get $keys .secretKey) (not (get $files .secretKey)) -}}
 {{-     $items = append $items (dict "key" (get $keys .secretKey) "path" (printf "secrets/%s" .env)) -}}
 {{-   end -}}
 {{- end -}}

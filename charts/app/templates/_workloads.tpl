@@ -15,10 +15,12 @@
 {{- $list := list -}}
 {{- range $workloads -}}
 {{-   $journal := has "gateway" .roles -}}
-{{-   $claims := and $journal (($.Values.persistence).enabled | default false) -}}
+{{-   $persists := and $journal (($.Values.persistence).enabled | default false) -}}
+{{-   $claim := ternary (($.Values.persistence).existingClaim | default "") "" $persists -}}
+{{-   $claims := and $persists (not $claim) -}}
 {{-   $scales := (.values.autoscaling).enabled | default false -}}
 {{-   $least := ternary ((.values.autoscaling).minReplicas | default 1) (.values.replicas | default 0) $scales -}}
-{{-   $list = append $list (merge . (dict "journal" $journal "kind" (ternary "StatefulSet" "Deployment" $claims) "scales" $scales "least" $least)) -}}
+{{-   $list = append $list (merge . (dict "journal" $journal "claim" $claim "kind" (ternary "StatefulSet" "Deployment" $claims) "scales" $scales "least" $least)) -}}
 {{- end -}}
 {{- dict "list" $list | toJson -}}
 {{- end }}
@@ -46,7 +48,7 @@ metadata:
     {{- range $workload.roles }}
     role.gatehouse/{{ . }}: "true"
     {{- end }}
-    {{- with merge (dict) ($root.Values.podLabels | default dict) ($root.Values.commonLabels | default dict) }}
+    {{- with merge (dict) ($values.podLabels | default dict) ($root.Values.podLabels | default dict) ($root.Values.commonLabels | default dict) }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with merge (dict) ($values.podAnnotations | default dict) ($root.Values.podAnnotations | default dict) }}
@@ -54,11 +56,8 @@ metadata:
   {{- end }}
 spec:
   serviceAccountName: {{ include "app.serviceAccount" $root }}
-  {{- include "app.podSettings" (dict "root" $root) | nindent 2 }}
+  {{- include "app.podSettings" (dict "root" $root "own" $values) | nindent 2 }}
   terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds | default (include "app.neededGrace" $root) | int64 }}
-  {{- with $root.Values.priorityClassName }}
-  priorityClassName: {{ . }}
-  {{- end }}
   {{- with $values.nodeSelector }}
   nodeSelector: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -84,7 +83,7 @@ spec:
   initContainers: {{- toYaml . | nindent 4 }}
   {{- end }}
   containers:
-    - {{ include "app.container" (dict "root" $root "name" "gatehouse" "args" (list "serve") "roles" $workload.roles "resources" $values.resources) | nindent 6 | trim }}
+    - {{ include "app.container" (dict "root" $root "name" "gatehouse" "args" (list "serve") "roles" $workload.roles "resources" $values.resources "securityContext" $values.securityContext) | nindent 6 | trim }}
       ports:
         - name: http
           containerPort: {{ include "app.port" $root | int }}
@@ -99,11 +98,14 @@ spec:
         {{ $name }}: {{ get $times $name | default $otherwise | int }}
         {{- end }}
       {{- end }}
+      {{- with $root.Values.lifecycle }}
+      lifecycle: {{- toYaml . | nindent 8 }}
+      {{- end }}
     {{- with $root.Values.extraContainers }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   volumes:
     {{- $dataMi := 64 }}
     {{- if $workload.journal }}{{ $dataMi = ternary 0 (mul 2 (include "app.spoolMi" $root)) (eq $workload.kind "StatefulSet") }}{{ end }}
-    {{- include "app.volumes" (dict "root" $root "dataMi" $dataMi) | trim | nindent 4 }}
+    {{- include "app.volumes" (dict "root" $root "dataMi" $dataMi "claim" $workload.claim) | trim | nindent 4 }}
 {{- end }}

@@ -52,6 +52,9 @@ export const objectName = (desc: string, otherwise = ''): Leaf =>
 export const dataKey = (desc: string, otherwise = ''): Leaf =>
   leaf(desc, { type: 'string', maxLength: 253, pattern: '^[A-Za-z0-9._-]*$' }, otherwise)
 
+/** A file in the containers; empty: none. */
+export const filePath = (desc: string): Leaf => leaf(desc, { type: 'string', pattern: '^(/.+)?$' }, '')
+
 export const flag = (desc: string, otherwise: boolean): Leaf => leaf(desc, { type: 'boolean' }, otherwise)
 
 export const integer = (desc: string, otherwise: number, minimum = 0): Leaf => leaf(desc, { type: 'integer', minimum }, otherwise)
@@ -74,6 +77,21 @@ export const kubernetes = (desc: string, otherwise: Readonly<Record<string, unkn
 /** A list of parts of Kubernetes objects. */
 export const kubernetesList = (desc: string, otherwise: readonly unknown[] = []): Leaf =>
   leaf(desc, { type: 'array', items: { type: 'object' } }, otherwise)
+
+/** An amount such as `250m` or `1Gi`, as Kubernetes writes it. */
+const quantity: Schema = { type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$' }
+const quantities: Schema = { type: 'object', additionalProperties: quantity }
+
+/** Requests and limits of a container. */
+export const resources = (desc: string, otherwise: Readonly<Record<string, unknown>>): Leaf =>
+  leaf(
+    desc,
+    { type: 'object', properties: { requests: quantities, limits: quantities, claims: { type: 'array' } }, additionalProperties: false },
+    otherwise,
+  )
+
+/** An address range. */
+export const cidr: Schema = { type: 'string', pattern: '^([0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)/[0-9]{1,3}$' }
 
 export const textList = (desc: string, otherwise: readonly string[] = []): Leaf =>
   leaf(desc, { type: 'array', items: { type: 'string' } }, otherwise)

@@ -1,4 +1,4 @@
-import { dataKey, section, type Leaf, type Tree } from './node.ts'
+import { dataKey, filePath, section, type Leaf, type Tree } from './node.ts'
 
 /** What the chart needs to know of a setting. */
 export interface ChartSetting {
@@ -94,6 +94,12 @@ export function settingsTree(settings: readonly ChartSetting[]): Tree {
     secrets: section('The settings that are secrets, by the keys of one Secret. They are mounted as files and never values of the chart.', {
       existingSecret: { desc: 'The Secret that holds them.', schema: { type: 'string' }, otherwise: '' },
       keys: section('Which key of the Secret holds which setting; empty: that setting is not given.', Object.fromEntries(secret)),
+      files: section(
+        'The files that hold settings, written into the pods by something else, such as a CSI driver (mounted with `extraVolumes`) or the agent of a vault: no Secret of Kubernetes is needed then. A file comes before a key.',
+        Object.fromEntries(
+          secret.map(([name, node]) => [name, { ...filePath(node.desc), ...(node.since !== undefined && { since: node.since }) }]),
+        ),
+      ),
     }),
   }
 }

@@ -70,7 +70,24 @@ helmTest('no Secret is made but the state, and no value of a secret stands in an
     for (const secret of ofKind(list, 'Secret')) t.regex(secret.metadata.name, /-state$/)
     for (const { env } of podsOf(list))
       for (const [name, value] of Object.entries(env))
-        if (/(?:KEY|PASS|SECRET|TOKEN)(?:_FILE)?$/.test(name)) t.regex(value, /^\/etc\/gatehouse\//, name)
+        if (/(?:KEY|PASS|SECRET|TOKEN)(?:_FILE)?$/.test(name)) t.regex(value, /^\/(?:etc\/gatehouse|vault\/secrets)\//, name)
+  }
+})
+
+helmTest('without a Secret of Kubernetes the secrets are read from files that something else mounts', async (t) => {
+  const list = await objects('4', { values: ciValues('files-values.yaml') })
+  t.deepEqual(
+    podsOf(list).flatMap(({ env }) => [env['ENCRYPTION_KEY_FILE'], env['DB_PASS_FILE']]),
+    podsOf(list).flatMap(() => ['/vault/secrets/encryption-key', '/vault/secrets/database-password']),
+  )
+  t.notRegex(JSON.stringify(podsOf(list)), /secretName|secretKeyRef|"secret":/)
+})
+
+helmTest('a rollback notes the release that it leads to, and a container that fails tells its last lines', async (t) => {
+  for (const { list } of await everything()) {
+    for (const { metadata } of ofKind(list, 'Secret'))
+      t.is(metadata.annotations?.['helm.sh/hook'], 'post-install,pre-upgrade,post-rollback')
+    for (const { container } of podsOf(list)) t.is(container.terminationMessagePolicy, 'FallbackToLogsOnError')
   }
 })
 

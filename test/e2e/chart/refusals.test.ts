@@ -24,6 +24,14 @@ const cases: Readonly<
   'database-host': { values: { database: { host: '' } }, says: /database\.host is empty/ },
   'database-secret': { values: { database: { existingSecret: '' } }, says: /kubectl -n ai create secret generic gatehouse-database/ },
   'encryption-key': { values: { secrets: { existingSecret: '' } }, says: /--from-literal=encryption-key="\$\(openssl rand -base64 32\)"/ },
+  'database-password-twice': {
+    values: { database: { passwordFile: '/vault/password' } },
+    says: /existingSecret and database\.passwordFile both give the password/,
+  },
+  'secret-keys': {
+    values: { secrets: { existingSecret: '', keys: { smtpPassword: 'smtp' }, files: { encryptionKey: '/vault/key' } } },
+    says: /secrets\.keys names smtpPassword, but secrets\.existingSecret is empty/,
+  },
   'database-ssl-keys': { values: { database: { ssl: { existingSecret: 'tls' } } }, says: /none of caKey, certKey and keyKey/ },
   'database-ssl-secret': { values: { database: { ssl: { caKey: 'ca.crt' } } }, says: /database\.ssl\.existingSecret is empty/ },
   'database-ssl-pair': { values: { database: { ssl: { existingSecret: 'tls', certKey: 'tls.crt' } } }, says: /belong together/ },
@@ -56,8 +64,32 @@ const cases: Readonly<
   },
   'autoscaling-target': {
     values: { server: { autoscaling: { enabled: true, targetCPU: 0 } } },
-    says: /neither targetCPU nor targetMemory/,
+    says: /neither targetCPU nor targetMemory nor targetInFlight, nor metrics of yours/,
   },
+  'keda-prometheus': {
+    values: { server: { autoscaling: { enabled: true, targetInFlight: 50, keda: { enabled: true } } } },
+    says: /server\.autoscaling\.keda has to ask Prometheus .* give prometheusAddress/,
+  },
+  'keda-off': { values: { server: { autoscaling: { keda: { enabled: true } } } }, says: /server\.autoscaling\.enabled is off/ },
+  'existing-claim': { values: { persistence: { existingClaim: 'records' } }, says: /persistence\.enabled is off/ },
+  'disruption-budget': {
+    values: { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 2 } },
+    says: /Kubernetes takes one of them/,
+  },
+  strategy: {
+    values: { persistence: { enabled: true }, server: { strategy: { type: 'Recreate' } } },
+    says: /server\.strategy\.type is Recreate, which a StatefulSet does not have/,
+  },
+  'load-balancer': {
+    values: { service: { loadBalancerSourceRanges: ['10.0.0.0/8'] } },
+    says: /loadBalancerSourceRanges is given, and service\.type is ClusterIP/,
+  },
+  'external-traffic-policy': { values: { service: { externalTrafficPolicy: 'Local' } }, says: /which nothing outside reaches/ },
+  'two-monitors': {
+    values: { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
+    says: /would scrape every pod twice/,
+  },
+  'dns-config': { values: { dnsPolicy: 'None' }, says: /names no server to ask/ },
   'autoscaling-requests': {
     values: { gateway: { enabled: true, autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
     says: /gateway\.resources\.requests lacks it/,
@@ -71,10 +103,13 @@ const cases: Readonly<
   'ingress-hosts': { values: { ingress: { enabled: true } }, says: /without ingress\.hosts/ },
   'http-route-parents': { values: { httpRoute: { enabled: true } }, says: /without httpRoute\.parentRefs/ },
   'network-policy-database': { values: { networkPolicy: { enabled: true, preset: 'airGap' } }, says: /no pod could reach it/ },
-  'unknown-release': { values: { image: { tag: '1.9.7' } }, says: /there is no release 1\.9\.7; the releases are 1\.10\.0, .*1\.9\.0\./ },
+  'unknown-release': {
+    values: { image: { tag: '1.9.7' } },
+    says: /there is no release 1\.9\.7; the releases are 1\.3\.0, .*1\.9\.0, 1\.10\.0, .*1\.12\.0\./,
+  },
   'unknown-level': {
     values: { settings: { releaseLevel: '1.11.5' } },
-    says: /settings\.releaseLevel is 1\.11\.5, and there is no release 1\.11\.5; the releases are 1\.10\.0, /,
+    says: /settings\.releaseLevel is 1\.11\.5, and there is no release 1\.11\.5; the releases are 1\.3\.0, /,
   },
   'chart-floor': {
     values: { image: { tag: 'v1.4.0-slim' } },

@@ -12,6 +12,7 @@ const modules: Readonly<Record<string, string>> = {
   'policy/v1': 'kubernetes-types/policy/v1',
   'autoscaling/v2': 'kubernetes-types/autoscaling/v2',
   'networking.k8s.io/v1': 'kubernetes-types/networking/v1',
+  'keda.sh/v1alpha1': 'custom',
   'monitoring.coreos.com/v1': 'custom',
   'gateway.networking.k8s.io/v1': 'custom',
 }

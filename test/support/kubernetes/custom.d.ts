@@ -1,3 +1,4 @@
+import type { HorizontalPodAutoscalerBehavior } from 'kubernetes-types/autoscaling/v2.d.ts'
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts'
 
 // The objects of other operators that the chart renders, as far as it renders them (the versions that have been stable for years).
@@ -7,15 +8,45 @@ export interface ServiceMonitor {
   kind: 'ServiceMonitor'
   metadata: ObjectMeta
   spec: {
+    namespaceSelector?: { any?: boolean; matchNames?: string[] }
     selector: { matchLabels?: Record<string, string> }
-    endpoints: {
-      port?: string
-      path?: string
-      interval?: string
-      scrapeTimeout?: string
-      relabelings?: Relabeling[]
-      metricRelabelings?: Relabeling[]
-    }[]
+    endpoints: Endpoint[]
+  }
+}
+
+export interface PodMonitor {
+  apiVersion: 'monitoring.coreos.com/v1'
+  kind: 'PodMonitor'
+  metadata: ObjectMeta
+  spec: {
+    namespaceSelector?: { any?: boolean; matchNames?: string[] }
+    selector: { matchLabels?: Record<string, string> }
+    podMetricsEndpoints: Endpoint[]
+  }
+}
+
+interface Endpoint {
+  port?: string
+  path?: string
+  interval?: string
+  scrapeTimeout?: string
+  honorLabels?: boolean
+  relabelings?: Relabeling[]
+  metricRelabelings?: Relabeling[]
+}
+
+export interface ScaledObject {
+  apiVersion: 'keda.sh/v1alpha1'
+  kind: 'ScaledObject'
+  metadata: ObjectMeta
+  spec: {
+    scaleTargetRef: { apiVersion?: string; kind?: string; name: string }
+    minReplicaCount?: number
+    maxReplicaCount?: number
+    pollingInterval?: number
+    cooldownPeriod?: number
+    advanced?: { horizontalPodAutoscalerConfig?: { behavior?: HorizontalPodAutoscalerBehavior } }
+    triggers: { type: string; metricType?: 'Utilization' | 'AverageValue' | 'Value'; metadata: Record<string, string> }[]
   }
 }
 

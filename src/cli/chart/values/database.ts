@@ -1,4 +1,4 @@
-import { dataKey, objectName, section, type Leaf, type Tree } from '../node.ts'
+import { dataKey, filePath, objectName, section, type Leaf, type Tree } from '../node.ts'
 
 /** PostgreSQL: settings at places of their own, and the Secrets that the templates mount. */
 export const database = (setting: (name: string) => Leaf): Tree => ({
@@ -10,6 +10,7 @@ export const database = (setting: (name: string) => Leaf): Tree => ({
     poolSize: setting('DB_POOL_SIZE'),
     existingSecret: objectName('The Secret with the password.'),
     passwordKey: dataKey('The key of the password in it.', 'password'),
+    passwordFile: filePath('The file with the password, which something else writes into the pods, in place of `existingSecret`.'),
     ssl: {
       ...section('TLS to PostgreSQL.', {
         mode: setting('DB_SSL'),

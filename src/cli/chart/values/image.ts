@@ -1,4 +1,4 @@
-import { choice, dataKey, flag, leaf, objectName, section, strings, textList, type Leaf, type Section, type Tree } from '../node.ts'
+import { choice, dataKey, flag, leaf, objectName, section, strings, type Leaf, type Section, type Tree } from '../node.ts'
 
 /** What the nodes can read as a part of an image's name. */
 const imagePart = (desc: string, end = ''): Leaf =>
@@ -12,7 +12,11 @@ const global: Section = {
       'The registry of every image of this chart, in place of `image.registry`: the one switch for a private registry.',
       '/?',
     ),
-    imagePullSecrets: textList('The names of the Secrets to pull images with.'),
+    imagePullSecrets: leaf(
+      'The Secrets to pull images with, each as a name or, as Kubernetes has it, as `{ name }`.',
+      { type: 'array', items: { type: ['string', 'object'], required: ['name'], properties: { name: { type: 'string', minLength: 1 } } } },
+      [],
+    ),
     trustedCA: section('Certificate authorities to believe beside those that Node knows: one ConfigMap or one Secret.', {
       configMap: objectName('The ConfigMap that holds them.'),
       secret: objectName('The Secret that holds them.'),
@@ -42,7 +46,9 @@ const image = section('The image of Gatehouse, the only one that the chart uses:
 export const identity: Tree = {
   nameOverride: objectName('The label `app.kubernetes.io/name`; empty: `gatehouse`.'),
   fullnameOverride: objectName('The name that all objects begin with; empty: the name of the Helm release.'),
+  namespaceOverride: objectName('The namespace of all objects; empty: that of the Helm release.'),
   commonLabels: strings('Labels of every object.'),
+  commonAnnotations: strings('Annotations of every object; those that an object has of its own come before them.'),
   global,
   image,
   serviceAccount: section('The account of the pods. It has no rights, and no pod gets a token of it.', {

@@ -1,10 +1,12 @@
 import {
   choice,
+  cidr,
   flag,
   integer,
   kubernetes,
   kubernetesList,
   leaf,
+  objectName,
   section,
   strings,
   text,
@@ -28,7 +30,7 @@ const hosts = list(['host'], {
 })
 
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
-const providers = list(['cidr'], { cidr: anyText, except: { type: 'array', items: anyText }, ports: { type: 'array', items: port } })
+const providers = list(['cidr'], { cidr, except: { type: 'array', items: cidr }, ports: { type: 'array', items: port } })
 
 /** How Gatehouse is reached, and what it may reach. */
 export const network: Tree = {
@@ -37,7 +39,15 @@ export const network: Tree = {
     port: leaf('Its port.', port, 80),
     nodePort: { desc: 'The port on the nodes, of the first Service.', schema: port, example: 30_080 },
     annotations: strings('Its annotations.'),
+    labels: strings('More labels of it.'),
     loadBalancerClass: text('The class of its load balancer.'),
+    loadBalancerIP: text('The address that its load balancer should have, where the cluster supports that.'),
+    loadBalancerSourceRanges: leaf('The address ranges that its load balancer lets in; empty: all.', { type: 'array', items: cidr }, []),
+    externalTrafficPolicy: choice(
+      '`Local` keeps the address of the caller and sends to pods of the same node only. For NodePort and LoadBalancer.',
+      ['', 'Cluster', 'Local'],
+      '',
+    ),
     ipFamilyPolicy: choice('One address family or two.', ['', 'SingleStack', 'PreferDualStack', 'RequireDualStack'], ''),
     ipFamilies: textList('The address families, in order.'),
   }),
@@ -74,16 +84,26 @@ export const network: Tree = {
   }),
 }
 
+const monitor: Tree = {
+  namespace: objectName('Its namespace; empty: that of the pods.'),
+  labels: strings('Its labels, by which Prometheus finds it.'),
+  interval: text('How often to scrape; empty: as Prometheus does.'),
+  scrapeTimeout: text('How long a scrape may take; empty: as Prometheus does.'),
+  honorLabels: flag('Keep labels of the metrics that Prometheus has labels of the same name for.', false),
+  relabelings: kubernetesList('Relabelings of the target.'),
+  metricRelabelings: kubernetesList('Relabelings of the metrics.'),
+}
+
 /** What Prometheus and Grafana get. */
 export const metrics: Tree = {
   metrics: section('Metrics are at `/metrics`, without a key.', {
     serviceMonitor: section('A ServiceMonitor of the Prometheus operator.', {
       enabled: flag('Make one.', false),
-      labels: strings('Its labels, by which Prometheus finds it.'),
-      interval: text('How often to scrape; empty: as Prometheus does.'),
-      scrapeTimeout: text('How long a scrape may take; empty: as Prometheus does.'),
-      relabelings: kubernetesList('Relabelings of the target.'),
-      metricRelabelings: kubernetesList('Relabelings of the metrics.'),
+      ...monitor,
+    }),
+    podMonitor: section('A PodMonitor of the Prometheus operator, in place of the ServiceMonitor.', {
+      enabled: flag('Make one.', false),
+      ...monitor,
     }),
     prometheusRule: section('A PrometheusRule with alerts.', {
       enabled: flag('Make one.', false),

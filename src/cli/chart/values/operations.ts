@@ -1,4 +1,17 @@
-import { choice, flag, integer, kubernetes, kubernetesList, leaf, section, strings, type Leaf, type Tree } from '../node.ts'
+import {
+  choice,
+  flag,
+  integer,
+  kubernetes,
+  kubernetesList,
+  leaf,
+  resources,
+  section,
+  strings,
+  text,
+  type Leaf,
+  type Tree,
+} from '../node.ts'
 
 /** A reason in words, or nothing. */
 const reason = (desc: string): Leaf => leaf(desc, { type: 'string', pattern: '^(|.{10,500})$' }, '')
@@ -11,8 +24,19 @@ export const operations: Tree = {
       ['hook', 'job', 'none'],
       'hook',
     ),
-    resources: kubernetes('Requests and limits of the Job.', { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '512Mi' } }),
+    resources: resources('Requests and limits of the Job.', { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '512Mi' } }),
     podAnnotations: strings('More annotations of its pod.'),
+    podLabels: strings('More labels of its pod; none of the labels that select pods.'),
+    annotations: strings('More annotations of the Job.'),
+    ttlSecondsAfterFinished: {
+      desc: 'After how long a Job that ended is removed; unset: it stays until the next upgrade.',
+      schema: { type: 'integer', minimum: 0 },
+      example: 86_400,
+    },
+    nodeSelector: strings("The labels of nodes to run on; empty: the server's."),
+    tolerations: kubernetesList("The taints to bear; empty: the server's."),
+    affinity: kubernetes("The affinity; empty: the server's."),
+    priorityClassName: text('The priority class; empty: that of all pods.'),
     activeDeadlineSeconds: {
       desc: 'After how long it is stopped; unset: never, since a migration that is stopped has to begin again.',
       schema: { type: 'integer', minimum: 1 },
@@ -36,8 +60,12 @@ export const operations: Tree = {
   extraEnvFrom: kubernetesList('More sources of environment variables.'),
   extraVolumes: kubernetesList('More volumes.'),
   extraVolumeMounts: kubernetesList('More mounts.'),
-  extraInitContainers: kubernetesList('Containers to run before Gatehouse.'),
-  extraContainers: kubernetesList('Containers to run beside Gatehouse.'),
+  extraInitContainers: kubernetesList(
+    'Containers to run before Gatehouse, in all of its pods; with `restartPolicy: Always` also beside it.',
+  ),
+  extraContainers: kubernetesList(
+    'Containers to run beside Gatehouse where it serves. What the migration needs too, such as the proxy of a database, belongs into `extraInitContainers` with `restartPolicy: Always`: the Job could never end beside a container that does not.',
+  ),
   extraManifests: leaf(
     'More objects, as maps or as text; both are templates.',
     { type: 'array', items: { type: ['object', 'string'] } },

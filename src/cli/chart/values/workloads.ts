@@ -1,4 +1,19 @@
-import { choice, flag, integer, kubernetes, kubernetesList, leaf, section, storage, strings, text, textList, type Tree } from '../node.ts'
+import {
+  choice,
+  flag,
+  integer,
+  kubernetes,
+  kubernetesList,
+  leaf,
+  objectName,
+  resources,
+  section,
+  storage,
+  strings,
+  text,
+  textList,
+  type Tree,
+} from '../node.ts'
 
 const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the workload names no number of replicas.', {
   enabled: flag('Make one.', false),
@@ -6,18 +21,40 @@ const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the work
   maxReplicas: integer('The most replicas.', 10, 1),
   targetCPU: leaf('The wanted use of the requested CPU, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 70),
   targetMemory: leaf('The wanted use of the requested memory, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 0),
+  targetInFlight: leaf(
+    'The wanted number of requests in flight in each pod, which is what a gateway that streams is busy with; 0: do not look. The cluster has to serve the metric of the pods that `inFlightMetric` names (Prometheus adapter), unless `keda` is on.',
+    { type: 'integer', minimum: 0 },
+    0,
+  ),
+  inFlightMetric: text('The name of that metric.', 'gateway_inflight'),
+  extraMetrics: kubernetesList('More metrics, as a HorizontalPodAutoscaler has them.'),
+  keda: section('A ScaledObject of KEDA in place of the HorizontalPodAutoscaler.', {
+    enabled: flag('Make one.', false),
+    prometheusAddress: text('The address of Prometheus, which is asked for the requests in flight (with `targetInFlight`).'),
+    pollingInterval: integer('How often KEDA looks, in seconds.', 30, 1),
+    cooldownPeriod: integer('How long KEDA waits before it scales to the fewest, in seconds.', 300),
+    extraTriggers: kubernetesList('More triggers, as a ScaledObject has them.'),
+  }),
   behavior: kubernetes('How fast it may scale.'),
 })
 
 const common = (replicas: number, cpu: string): Tree => ({
   replicas: integer('How many, without autoscaling.', replicas),
-  resources: kubernetes('Requests and limits.', { requests: { cpu, memory: '384Mi' }, limits: { memory: '1Gi' } }),
+  resources: resources('Requests and limits.', { requests: { cpu, memory: '384Mi' }, limits: { memory: '1Gi' } }),
   autoscaling,
   nodeSelector: strings('The labels of nodes to run on.'),
   tolerations: kubernetesList('The taints to bear.'),
   affinity: kubernetes('The affinity.'),
   topologySpreadConstraints: kubernetesList('How to spread; empty: over hosts, where that is possible.'),
   podAnnotations: strings('More annotations of its pods.'),
+  podLabels: strings('More labels of its pods; none of the labels that select them.'),
+  annotations: strings('Annotations of the Deployment or StatefulSet, such as those of a reloader.'),
+  strategy: kubernetes(
+    'How pods are replaced, as a Deployment has it (`updateStrategy` of a StatefulSet); empty: new pods come before old ones go.',
+  ),
+  priorityClassName: text('The priority class; empty: that of all pods.'),
+  podSecurityContext: kubernetes('The security context of its pods, in place of that of all pods.'),
+  securityContext: kubernetes('The security context of its containers, in place of that of all containers.'),
 })
 
 const separate = (role: string, what: string, own: Tree) =>
@@ -63,6 +100,17 @@ export const pods: Tree = {
   }),
   priorityClassName: text('The priority class.'),
   runtimeClassName: text('The runtime class.'),
+  schedulerName: text('The scheduler; empty: that of the cluster.'),
+  hostAliases: kubernetesList('Lines of `/etc/hosts`.'),
+  dnsPolicy: choice(
+    'How names are looked up; empty: as Kubernetes does.',
+    ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'],
+    '',
+  ),
+  dnsConfig: kubernetes('Name servers, search domains and options.'),
+  lifecycle: kubernetes(
+    'Hooks of the containers that serve. The image has no shell; it needs no `preStop`, since the process drains by itself.',
+  ),
   terminationGracePeriodSeconds: {
     desc: 'How long a pod may take to end; unset: TERMINATION_GRACE and 20 seconds for what comes after. A shorter time is refused.',
     schema: { type: 'integer', minimum: 1 },
@@ -79,11 +127,19 @@ export const pods: Tree = {
   podDisruptionBudget: section('A PodDisruptionBudget for each workload that has more than one replica.', {
     enabled: flag('Make them.', true),
     maxUnavailable: leaf('How many pods of a workload an eviction may take at once.', { type: ['integer', 'string'] }, 1),
+    minAvailable: {
+      desc: 'How many pods of a workload an eviction must leave, in place of `maxUnavailable`.',
+      schema: { type: ['integer', 'string'] },
+      example: '50%',
+    },
   }),
   persistence: section(
     'Where log records wait until PostgreSQL has them. Off: on the node, where they survive a restart of the container but not the loss of the pod. On: each pod has a volume of its own, and the workloads with the role `gateway` are StatefulSets.',
     {
       enabled: flag('Keep them on persistent volumes.', false),
+      existingClaim: objectName(
+        'One claim of yours that all these pods share, in place of a volume for each; the workloads stay Deployments. With more than one pod it has to be ReadWriteMany.',
+      ),
       size: { ...storage('The size of one volume; unset: twice LOG_SPOOL_MAX_MB. Less than that setting is refused.'), example: '2Gi' },
       storageClass: text('The storage class; empty: that of the cluster.'),
       accessModes: textList('The access modes.', ['ReadWriteOnce']),
