@@ -124,7 +124,7 @@ export const settings = {
     example: 'lenient',
   }),
   CORS_ORIGINS: setting(list(webOrigin), '', {
-    desc: 'The web pages that may call models from a browser: origins such as `https://chat.example.com`, or `*` for all. Unset: none. A page holds its key where its user can read it: give it a key of its own with a budget. The control plane is never open to pages.',
+    desc: 'The web pages that may call models from a browser: origins (scheme, host, and port when it is not the usual one), or `*` for all. Unset: none. A page holds its key where its user can read it: give it a key of its own with a budget. The control plane is never open to pages.',
     example: 'https://chat.example.com, http://localhost:3000',
   }),
   INIT_ORG_NAME: setting(text(120), 'Default organisation', {
