@@ -100,6 +100,7 @@ async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<
 /** What guardrails call may be where the caller's organisation allows it. */
 const checkDeps = ({ egress, metrics, settings }: PipelineDeps, { caller }: Progress): RunDeps => ({
   egress: narrowed(egress, caller?.key.allowedHosts ?? null),
+  organisationId: caller?.key.organisationId ?? '',
   atLeast: settings.atLeast,
   now: Date.now,
   observe: (check, outcome) => metrics.checkRan(check, outcome),

@@ -44,7 +44,10 @@ const fields = {
     .meta({ description: 'Where the issuer publishes its keys.' }),
   jwks: keySet.optional().meta({ description: 'The keys themselves, as a JSON Web Key Set, instead of a URL.' }),
   issuer: named.optional().meta({ description: 'What `iss` must be; one or several.' }),
-  audience: named.optional().meta({ description: 'What `aud` must hold; one or several.' }),
+  audience: named.optional().meta({
+    description:
+      'What `aud` must hold; one or several. Give it: without it a token that the issuer made for another service is good here too.',
+  }),
   algorithms: z
     .array(z.enum(tokenAlgorithms))
     .min(1)

@@ -11,6 +11,8 @@ export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) =>
 export interface JwksOptions {
   readonly egress: Egress
   readonly url: string
+  /** Whose memory the keys take: nobody can push out those of another. */
+  readonly owner: string
   /** How long fetched keys are believed without asking again. */
   readonly maxAgeMs: number
   readonly timeoutMs: number
@@ -27,7 +29,9 @@ const patienceMs = 500
 /** Keys that were good serve so much longer while the issuer cannot be reached. */
 const maxStaleMs = 24 * 60 * 60 * 1000
 const maxKeys = 100
-const maxSets = 1000
+/** Of one owner; and so many owners, of whom the one that asked for a new URL longest ago is forgotten. */
+const maxSets = 50
+const maxOwners = 5000
 
 interface Held {
   keys: LocalKeys | null
@@ -37,9 +41,9 @@ interface Held {
 }
 
 /** What was fetched belongs to an egress, and so to one composed app. */
-const byEgress = new WeakMap<Egress, Map<string, Held>>()
+const byEgress = new WeakMap<Egress, Map<string, Map<string, Held>>>()
 
-/** The keys behind a URL. Keys fetched for one who asks serve all who name the same URL. */
+/** The keys behind a URL. Keys fetched for one who asks serve all of the same owner who name the same URL. */
 export function remoteKeys(options: JwksOptions): FindKey {
   const held = heldFor(options)
   const { now, maxAgeMs } = options
@@ -55,16 +59,24 @@ export function remoteKeys(options: JwksOptions): FindKey {
   }
 }
 
-function heldFor({ egress, url }: JwksOptions): Held {
-  const sets = byEgress.get(egress) ?? new Map<string, Held>()
-  byEgress.set(egress, sets)
+function heldFor({ egress, url, owner }: JwksOptions): Held {
+  const owners = byEgress.get(egress) ?? new Map<string, Map<string, Held>>()
+  byEgress.set(egress, owners)
+  const sets = owners.get(owner) ?? new Map<string, Held>()
   const existing = sets.get(url)
   if (existing !== undefined) return existing
-  const [oldest] = sets.keys()
-  if (sets.size >= maxSets && oldest !== undefined) sets.delete(oldest)
+  forgetOldest(sets, maxSets)
+  owners.delete(owner)
+  forgetOldest(owners, maxOwners)
+  owners.set(owner, sets)
   const made: Held = { keys: null, fetchedAt: -Infinity, askedAt: -Infinity, running: null }
   sets.set(url, made)
   return made
+}
+
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  const [oldest] = map.keys()
+  if (map.size >= most && oldest !== undefined) map.delete(oldest)
 }
 
 function known({ keys }: Held): LocalKeys {

@@ -28,6 +28,8 @@ export function readUnverified(token: string): JWTPayload {
 
 export interface VerifyDeps {
   readonly egress: Egress
+  /** Whose issuer it is. */
+  readonly organisationId: string
   /** Epoch milliseconds. */
   readonly now: () => number
 }
@@ -40,10 +42,23 @@ export async function verifyToken(token: string, settings: TokenSettings, deps: 
   checkHeader(token, settings)
   try {
     const { payload } = await jwtVerify(token, toKeys(settings, deps), optionsOf(settings, deps.now()))
+    checkTimes(payload, settings, deps.now())
     return payload
   } catch (error) {
+    if (error instanceof ApiError && error.status === 401) throw error
     throw explained(error, token)
   }
+}
+
+/** A token of which nobody knows when it was stolen must end some day. */
+const longestLifeDays = 366
+const dayMs = 24 * 60 * 60 * 1000
+
+/** What the library leaves open: a token from the future, and one that never ends. */
+function checkTimes({ iat, exp = 0 }: JWTPayload, { clock_tolerance: tolerance }: TokenSettings, now: number): void {
+  if (iat !== undefined && iat * 1000 > now + tolerance * 1000) throw tokenFault('it was issued in the future.')
+  if (exp * 1000 > now + longestLifeDays * dayMs + tolerance * 1000)
+    throw tokenFault(`it is good for more than ${longestLifeDays} days from now; its exp must be nearer.`)
 }
 
 /** Before any key is looked for, so that nobody makes us fetch keys for what cannot be good. */
@@ -65,10 +80,10 @@ function headerOf(token: string) {
 
 const shown = (value: unknown): string => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60))
 
-function toKeys({ jwks, jwks_url: url, jwks_cache_max_age: maxAge }: TokenSettings, { egress, now }: VerifyDeps): FindKey {
+function toKeys({ jwks, jwks_url: url, jwks_cache_max_age: maxAge }: TokenSettings, { egress, now, organisationId }: VerifyDeps): FindKey {
   if (jwks !== undefined) return inlineKeys(jwks)
   if (url === undefined) throw new Error('nobody says how the token is verified')
-  return remoteKeys({ egress, url, maxAgeMs: maxAge * 1000, timeoutMs: keysTimeoutMs, now })
+  return remoteKeys({ egress, url, owner: `tokens of ${organisationId}`, maxAgeMs: maxAge * 1000, timeoutMs: keysTimeoutMs, now })
 }
 
 /** Keys are imported once for as long as the settings stay as they are. */

@@ -66,6 +66,8 @@ export interface Verdict {
 
 export interface CheckContext {
   readonly egress: Egress
+  /** Of the caller. */
+  readonly organisationId: string
   /** Epoch milliseconds. */
   readonly now: () => number
   /** How long a call to somebody else may take. */

@@ -36,6 +36,7 @@ export interface RunOptions<Body extends Inspected> {
 
 export interface RunDeps {
   readonly egress: Egress
+  readonly organisationId: string
   readonly now: () => number
   /** Whether the installation is at the level of a release. */
   readonly atLeast: (release: string) => boolean
@@ -162,8 +163,8 @@ function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cu
   return verdict
 }
 
-function asked({ ready, timeoutMs }: GuardrailCheck, subject: Subject, { egress, now }: RunDeps): MaybePromise<Verdict> {
-  const verdict = ready.run(subject, { egress, now, timeoutMs })
+function asked({ ready, timeoutMs }: GuardrailCheck, subject: Subject, { egress, organisationId, now }: RunDeps): MaybePromise<Verdict> {
+  const verdict = ready.run(subject, { egress, organisationId, now, timeoutMs })
   return verdict instanceof Promise ? inTime(verdict, timeoutMs) : verdict
 }
 

@@ -90,7 +90,7 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
     },
     response: phase === 'input' ? null : { json: {}, status: 200 },
   }
-  return check.ready(check.parameters.parse(parameters)).run(subject, { egress, now: Date.now, timeoutMs })
+  return check.ready(check.parameters.parse(parameters)).run(subject, { organisationId: '', egress, now: Date.now, timeoutMs })
 }
 
 /** What stands in the address of the service itself, and not in the path behind it. */

@@ -95,3 +95,14 @@ test('the server is relative unless the installation has a public address', (t) 
   t.deepEqual(document.servers, [{ url: '/v1' }])
   t.deepEqual(openapiDocument([], { ...about, publicUrl: 'https://ai.example.org' })['servers'], [{ url: 'https://ai.example.org/v1' }])
 })
+
+test('no pattern uses classes that only some tools know', (t) => {
+  const patterns = [...JSON.stringify(openapiDocument(features, about)).matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(
+    ([, pattern]) => pattern ?? '',
+  )
+  t.true(patterns.length > 10)
+  t.deepEqual(
+    patterns.filter((pattern) => /\\p\{/i.test(pattern)),
+    [],
+  )
+})

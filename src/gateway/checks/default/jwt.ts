@@ -148,8 +148,8 @@ function signatureVerifier(parameters: Parameters): Verify | null {
   }
   if (url === undefined) return null
   return (token, context) => {
-    const { egress, timeoutMs, now } = context
-    const keys = remoteKeys({ egress, url, maxAgeMs: cacheMaxAge * 1000, timeoutMs, now })
+    const { egress, organisationId, timeoutMs, now } = context
+    const keys = remoteKeys({ egress, url, owner: `checks of ${organisationId}`, maxAgeMs: cacheMaxAge * 1000, timeoutMs, now })
     return explained(() => jwtVerify(token, keys, options(context)))
   }
 }
