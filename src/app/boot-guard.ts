@@ -39,9 +39,15 @@ export function chartRefusal(config: Pick<Config, 'version' | 'deployment' | 'in
   return new BootRefusal('chart_too_old', `release ${version} needs a chart ${floor}, and app-${deployment.chart} deployed it`, advice)
 }
 
-/** Why `RELEASE_LEVEL` cannot be meant: it names a release up to this build that there never was. */
+/** Why `RELEASE_LEVEL` cannot be meant: it names no release that this build knows. */
 export function levelRefusal({ version, releaseLevel }: Pick<Config, 'version' | 'releaseLevel'>, table: ReleaseTable): BootRefusal | null {
-  if (releaseLevel === null || compareVersions(releaseLevel, version) >= 0 || findRelease(table, releaseLevel) !== null) return null
+  if (releaseLevel === null || releaseLevel === version || findRelease(table, releaseLevel) !== null) return null
   const known = table.releases.map((release) => release.version).join(', ')
+  if (compareVersions(releaseLevel, version) > 0)
+    return new BootRefusal(
+      'unknown_level',
+      `RELEASE_LEVEL is ${releaseLevel}, and this is release ${version}`,
+      'remove it, or deploy that release',
+    )
   return new BootRefusal('unknown_level', `RELEASE_LEVEL is ${releaseLevel}, and there is no such release`, `set it to one of ${known}`)
 }

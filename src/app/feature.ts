@@ -12,6 +12,8 @@ export interface Feature {
   readonly since: string
   /** The later releases whose recorded changes of this feature it has. */
   readonly changes?: readonly string[]
+  /** What it lacks yet, in a sentence: the notes then say that this build has it not. */
+  readonly incomplete?: string
   /** Absent: always on. `OFF` removes its routes and jobs. */
   readonly flag?: FeatureFlag
   readonly requires?: readonly string[]

@@ -9,7 +9,11 @@ import { chartFiles, type ChartSources } from './chart/files.ts'
 export function generatedFiles(root: string, table: ReleaseTable, sources: ChartSources): Project['generated'] {
   const file = path.join(root, 'CHANGELOG.md')
   return [
-    { path: 'CHANGELOG.md', found: existsSync(file) ? readFileSync(file, 'utf8') : null, expected: changelog(table.releases) },
+    {
+      path: 'CHANGELOG.md',
+      found: existsSync(file) ? readFileSync(file, 'utf8') : null,
+      expected: changelog(table.releases, sources.built),
+    },
     ...chartFiles(root, table, sources),
   ]
 }

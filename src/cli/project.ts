@@ -3,12 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { healthView } from '../app/http/process-routes.ts'
 import { openapiDocument } from '../app/openapi.ts'
 import { allSettingNames, settingNames, settings } from '../config/index.ts'
 import { version } from '../config/version.ts'
 import { features } from '../features/index.ts'
 import { cutCode, cutPublished } from '../release/cut.ts'
 import type { Code, Project } from '../release/project.ts'
+import { marksWithin } from '../release/marks.ts'
 import { published } from '../release/published.ts'
 import { Lock } from '../release/record.ts'
 import { compareVersions } from '../release/version.ts'
@@ -37,17 +39,38 @@ export function readProject(root: string): Project {
 /** What the chart is made from. */
 export const chartSources = (): ChartSources => ({
   settings: allSettingNames.map((name) => Object.assign({ name }, settings[name])),
+  built: readCode(),
   controlPaths: features.flatMap(({ since, routes }) => routes.map(({ path: at }) => ({ since, segment: at.split('/')[1] ?? '' }))),
 })
 
-function readCode(): Code {
+/** What the code of this checkout says of itself. */
+export function readCode(): Code {
   return {
     version: version(),
     features,
-    settings: settingNames.map((name) => ({ name, since: settings[name].since })),
+    settings: settingNames.map((name) => ({ name, since: settings[name].since, idle: settings[name].idle })),
+    fields: markedFields(),
     operations: kept(operationsOf),
     preflightChecks: preflightChecks.map(({ id }) => id),
   }
+}
+
+/** Everything marked in what the routes take and answer. */
+const markedFields = (): Code['fields'] => {
+  const routes = features.flatMap((one) => one.routes)
+  const places = [
+    ...routes.flatMap(({ method, path: at, query, body, params, response }) =>
+      Object.entries({ query, body, path: params, answer: response }).map(([place, schema]) => ({
+        operation: `${method} ${at.replaceAll(/:(\w+)/g, '{$1}')}`,
+        place,
+        schema,
+      })),
+    ),
+    { operation: 'GET /health', place: 'answer', schema: healthView },
+  ]
+  return places.flatMap(({ operation, place, schema }) =>
+    schema === undefined ? [] : marksWithin(schema).map(({ name, since }) => ({ operation, at: `${place}.${name}`, since })),
+  )
 }
 
 const Described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })

@@ -8,6 +8,8 @@ export interface Explanation {
   readonly example: string
   /** The release that brought it. */
   readonly since?: string
+  /** Taken, and read by nothing yet. */
+  readonly idle?: boolean
   /** Never shown, and also read from the file that `NAME_FILE` names. */
   readonly secret?: boolean
 }
@@ -26,6 +28,7 @@ const describe = <T extends {}>(kind: Kind<T>, explanation: Explanation) => ({
   schema: kind.schema ?? { type: 'string' },
   since: '1.3.0',
   secret: false,
+  idle: false,
   ...explanation,
 })
 

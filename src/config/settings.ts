@@ -15,7 +15,8 @@ const docsAccess = ['public', 'key', 'off'] as const
 const chartChecks = ['enforce', 'warn'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-const flag = (what: string) => setting(onOff, 'ON', { desc: `${what} On unless \`OFF\`.`, example: 'OFF', since: '1.9.0' })
+const flag = (what: string, idle = false) =>
+  setting(onOff, 'ON', { desc: `${what} On unless \`OFF\`.`, example: 'OFF', since: '1.9.0', idle })
 
 /** Every setting, in the order of the documents. Durations are `500ms`, `30s`, `15m`, `1h`, `1d`, or bare milliseconds. */
 export const settings = {
@@ -244,10 +245,10 @@ export const settings = {
   }),
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
-  DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),
+  DATA_EXPORTS_ENABLED: flag('Exports of request logs.', true),
   USAGE_LIMITS_ENABLED: flag('Usage-limit policies.'),
   AUDIT_LOGS_ENABLED: flag('The audit log.'),
-  SCIM_ENABLED: flag('Provisioning of users by SCIM.'),
+  SCIM_ENABLED: flag('Provisioning of users by SCIM.', true),
   POLICY_ENABLED: flag('Policies.'),
 }
 

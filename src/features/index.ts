@@ -1,6 +1,6 @@
 import type { Feature } from '../app/feature.ts'
 import { configsSecurity, dataVisibility, promptAccess } from './access-settings/index.ts'
-import { apiKeyExpiry, apiKeys, userApiKeyLimits } from './api-keys/index.ts'
+import { apiKeyExpiry, apiKeys, userApiKeyLimits, mcpInvokePermission } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
@@ -10,6 +10,7 @@ import { integrations, loadCredential, tags } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
+import { parts } from './parts.ts'
 import { policies } from './policies/index.ts'
 import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
@@ -51,4 +52,6 @@ export const features: readonly Feature[] = [
   feedback,
   savedFilters,
   audit,
+  mcpInvokePermission,
+  ...parts,
 ]

@@ -1,10 +1,11 @@
 import type { Finding, Project, Rule } from './project.ts'
 import { apiMatches, breakingHasCheck, featuresMatch, settingsMatch } from './rules/code-rules.ts'
+import { fieldsMatch, marksAreReleases, notesAreProved } from './rules/field-rules.ts'
 import { buildIsRecorded, chartIsSelfContained, generatedIsCurrent, imagesAreLocked, lockedIsUnchanged } from './rules/file-rules.ts'
 import { migrationsMatch } from './rules/migration-rules.ts'
 import { chartsFit, floorsAscend, hasChart, isOrdered, matchesPublished } from './rules/table-rules.ts'
 
-/** R1 to R15, in order. */
+/** R1 to R18, in order. */
 export const rules: readonly Rule[] = [
   matchesPublished,
   isOrdered,
@@ -21,6 +22,9 @@ export const rules: readonly Rule[] = [
   chartIsSelfContained,
   apiMatches,
   buildIsRecorded,
+  fieldsMatch,
+  notesAreProved,
+  marksAreReleases,
 ]
 
 /** Everything that the rules have against the project, in their order. */

@@ -14,7 +14,11 @@ export const cutTable = ({ releases, charts }: ReleaseTable, release: string): R
 export function cutCode(code: Code): Code {
   const has = upTo(code.version)
   const known = code.features.filter(({ since }) => has(since))
-  return { ...code, features: known.map(({ id, since, changes = [] }) => ({ id, since, changes: changes.filter(has) })) }
+  return {
+    ...code,
+    features: known.map(({ id, since, incomplete, changes = [] }) => ({ id, since, incomplete, changes: changes.filter(has) })),
+    fields: code.fields.filter(({ since }) => has(since)),
+  }
 }
 
 /** The announcements up to a release. */

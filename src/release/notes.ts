@@ -1,18 +1,33 @@
+import { isBuilt } from './items.ts'
+import type { Code } from './project.ts'
 import type { ReleaseRecord } from './record.ts'
 
+/** What a build says of itself, by which notes tell what it has. */
+export type Built = Pick<Code, 'features' | 'settings'>
+
+/** A line of the notes, and whether the build has it. */
+export function noteLines(release: ReleaseRecord, built: Built): readonly string[] {
+  return release.notes.map(({ text, of }) => {
+    const missing = of.filter((name) => !isBuilt(release, name, built))
+    if (missing.length === 0) return text
+    return `${text} ${missing.length === of.length ? '*Not in this build yet.*' : '*Only partly in this build yet.*'}`
+  })
+}
+
 /** What changes for an operator who passes over these releases, newest first, as Markdown; what needs care comes before. */
-export function notes(releases: readonly ReleaseRecord[]): string {
+export function notes(releases: readonly ReleaseRecord[], built: Built): string {
   const care = releases.flatMap((release) => warnings(release).map((line) => `- ${release.version}: ${line}`))
-  return [...(care.length > 0 ? [['## Before you upgrade', '', ...care].join('\n')] : []), ...releases.toReversed().map(section)].join(
-    '\n\n',
-  )
+  return [
+    ...(care.length > 0 ? [['## Before you upgrade', '', ...care].join('\n')] : []),
+    ...releases.toReversed().map((release) => section(release, built)),
+  ].join('\n\n')
 }
 
 /** CHANGELOG.md, whole. */
-export const changelog = (releases: readonly ReleaseRecord[]): string =>
-  `${['# Changelog', 'Generated from `releases/` by `npm run gatehouse -- release generate`; edit the records.', ...releases.toReversed().map(section)].join('\n\n')}\n`
+export const changelog = (releases: readonly ReleaseRecord[], built: Built): string =>
+  `${['# Changelog', 'Generated from `releases/` by `npm run gatehouse -- release generate`; edit the records.', ...releases.toReversed().map((release) => section(release, built))].join('\n\n')}\n`
 
-function section(release: ReleaseRecord): string {
+function section(release: ReleaseRecord, built: Built): string {
   const { version, date, kind, chart, env } = release
   const needs = chart === null ? [] : [`Chart: \`app\` ${chart}`]
   const settings =
@@ -20,7 +35,7 @@ function section(release: ReleaseRecord): string {
   return [
     `## ${version} (${date}${kind === 'security' ? ', security' : ''})`,
     '',
-    ...[...warnings(release), ...release.notes, ...settings, ...needs].map((line) => `- ${line}`),
+    ...[...warnings(release), ...noteLines(release, built), ...settings, ...needs].map((line) => `- ${line}`),
   ].join('\n')
 }
 

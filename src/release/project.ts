@@ -6,8 +6,17 @@ import type { ReleaseTable } from './table.ts'
 export interface Code {
   /** The release that it says it is. */
   readonly version: string
-  readonly features: readonly { readonly id: string; readonly since: string; readonly changes?: readonly string[] }[]
-  readonly settings: readonly { readonly name: string; readonly since: string }[]
+  readonly features: readonly {
+    readonly id: string
+    readonly since: string
+    readonly changes?: readonly string[]
+    /** What it lacks yet: it counts as pending. */
+    readonly incomplete?: string | undefined
+  }[]
+  /** `idle`: taken, and read by nothing yet. */
+  readonly settings: readonly { readonly name: string; readonly since: string; readonly idle?: boolean }[]
+  /** What is marked with the release that brought it: `body.tags` of `POST /integrations`. */
+  readonly fields: readonly { readonly operation: string; readonly at: string; readonly since: string }[]
   /** The operations of the API description, such as `GET /logs`, that each level serves. */
   operations(level: string): readonly string[]
   readonly preflightChecks: readonly string[]
@@ -40,5 +49,5 @@ export interface Finding {
   readonly pending?: boolean
 }
 
-/** One of R1 to R15. */
+/** One of R1 to R18. */
 export type Rule = (project: Project) => readonly Finding[]

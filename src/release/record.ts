@@ -45,6 +45,18 @@ const Stop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('conditional'), when: z.enum(['volume']), reason: Sentence }),
 ])
 
+/** A line, and behind it in brackets what of the record it is of: `Lists can be filtered by tags. [tags]`. */
+const Note = z.string().transform((line) => {
+  const [, text = line, names = ''] = /^(.*?)(?: \[([^\]]*)\])?$/.exec(line) ?? []
+  return {
+    text,
+    of: names
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+  }
+})
+
 /** `releases/<version>.yaml`: everything that one release is, proved against the code by `release check`. */
 export const ReleaseRecord = z.strictObject({
   version: Version,
@@ -54,6 +66,8 @@ export const ReleaseRecord = z.strictObject({
   kind: z.enum(['major', 'minor', 'patch', 'security']),
   features: changes(Id),
   env: changes(SettingName),
+  /** Fields, parameters and values, by the feature that they are of: `{ tags: { body.tags: [POST /integrations] } }`. */
+  fields: z.record(Id, z.record(z.string(), z.array(Operation))).default({}),
   api: Api,
   migrations: z.array(Migration).default([]),
   breaking: z.array(Breaking).default([]),
@@ -61,12 +75,13 @@ export const ReleaseRecord = z.strictObject({
   security: z.array(Sentence).default([]),
   postgres: z.string().regex(/^>=\d+ <\d+$/, 'is no range: write >=14 <19'),
   kubernetes: z.string().regex(/^>=\d+\.\d+$/, 'is no floor: write >=1.25'),
-  /** One line for each thing that changed. */
+  /** One line for each thing that changed, with what of the record it is of. */
   notes: z.string().transform((text) =>
     text
       .split('\n')
       .map((line) => line.trim())
-      .filter(Boolean),
+      .filter(Boolean)
+      .map((line) => Note.parse(line)),
   ),
 })
 export type ReleaseRecord = z.output<typeof ReleaseRecord>

@@ -17,10 +17,11 @@ export const shapeOf = (schema: Schema): Readonly<Record<string, z.ZodType>> | n
 
 const named = (name: string, part: unknown): readonly (readonly [string, z.ZodType])[] => (isSchema(part) ? [[name, part]] : [])
 
-/** A schema within another one. `at` is what it adds to the path: `.name` of a field, `[]` of an item, nothing of a form or a wrapper. */
+/** A schema within another one. */
 export interface Part {
   readonly schema: z.ZodType
-  readonly at: string
+  /** Whose value it is; null of an item, a form or a wrapper. */
+  readonly field: string | null
 }
 
 /** The schemas that a schema is made of. */
@@ -28,16 +29,14 @@ export function partsOf(schema: Schema): readonly Part[] {
   const def = defOf(schema)
   const inner = def['type'] === 'lazy' && typeof def['getter'] === 'function' ? [Reflect.apply(def['getter'], def, [])] : []
   return [
-    ...Object.entries(shapeOf(schema) ?? {}).map(([name, part]) => ({ schema: part, at: `.${name}` })),
-    ...single.flatMap((key) => part(def[key], steps[key] ?? '')),
-    ...lists.flatMap((key) => [def[key]].flat().flatMap((one) => part(one, key === 'items' ? '[]' : ''))),
-    ...inner.flatMap((one) => part(one, '')),
+    ...Object.entries(shapeOf(schema) ?? {}).map(([field, part]) => ({ schema: part, field })),
+    ...[...single, ...lists]
+      .flatMap((key) => [def[key]].flat())
+      .concat(inner)
+      .filter(isSchema)
+      .map((part) => ({ schema: part, field: null })),
   ]
 }
-
-const steps: Readonly<Record<string, string>> = { element: '[]', rest: '[]', valueType: '.*', catchall: '.*' }
-
-const part = (value: unknown, at: string): readonly Part[] => (isSchema(value) ? [{ schema: value, at }] : [])
 
 /** What `change` makes of each schema directly within; fields are left to the caller. */
 export function changedParts(schema: Schema, change: (part: z.ZodType) => unknown): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { itemsOf, type Item } from './items.ts'
 import type { Project } from './project.ts'
 
-const kinds: readonly Item['kind'][] = ['feature', 'change', 'setting', 'preflight check', 'operation']
+const kinds: readonly Item['kind'][] = ['feature', 'change', 'setting', 'field', 'preflight check', 'operation']
 
 /** The table of `release status`: for each release what is implemented and what is pending, by kind. */
 export const statusLines = (project: Project): readonly string[] => {
@@ -30,7 +30,7 @@ function tally(items: readonly Item[]): string {
 function rows(kind: Item['kind'], items: readonly Item[]): readonly string[] {
   const names = (implemented: boolean) => items.filter((item) => item.implemented === implemented).map(({ name }) => name)
   const [done, open] = [names(true), names(false)]
-  const counted = kind === 'setting' || kind === 'operation'
+  const counted = kind === 'setting' || kind === 'operation' || kind === 'field'
   return [
     ...(done.length > 0 ? [row(kind, 'implemented', counted ? String(done.length) : done.join(', '))] : []),
     ...(open.length > 0 ? [row(kind, 'pending', open.join(', '))] : []),

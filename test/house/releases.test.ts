@@ -4,6 +4,7 @@ import test from 'ava'
 import { oldestPostgresql } from '../../src/app/database/connect.ts'
 import { readProject } from '../../src/cli/project.ts'
 import { check } from '../../src/release/check.ts'
+import { itemsOf } from '../../src/release/items.ts'
 import { chartFor, findRelease } from '../../src/release/table.ts'
 import { upgradePath } from '../../src/release/path.ts'
 
@@ -18,6 +19,15 @@ test('the records agree with the announced releases, the code and the generated 
   )
   t.is(table.releases.length, 21)
   t.is(table.charts.length, 7)
+})
+
+test('what is pending is in a line of the notes, which says so', (t) => {
+  for (const release of table.releases) {
+    const told = new Set(release.notes.flatMap(({ of }) => of))
+    const pending = itemsOf(release, project).filter(({ kind, implemented }) => !implemented && /^(?:feature|change|setting)$/.test(kind))
+    for (const { kind, name } of pending)
+      t.true(told.has(name), `${release.version}: the ${kind} ${name} is pending, and no line of its notes is of it`)
+  }
 })
 
 test('all releases run on the PostgreSQL that the code accepts', (t) => {

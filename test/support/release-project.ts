@@ -64,6 +64,7 @@ export function soundProject(): Project {
         { id: 'tags', since: '1.1.0' },
       ],
       settings: [{ name: 'PORT', since: '1.0.0' }],
+      fields: [],
       operations: (level) => (level === '1.0.0' ? ['GET /logs'] : ['GET /logs', 'GET /tags']),
       preflightChecks: ['volumes-writable'],
     },

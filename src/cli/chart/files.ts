@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { cutTable } from '../../release/cut.ts'
+import type { Built } from '../../release/notes.ts'
 import type { Project } from '../../release/project.ts'
 import type { ReleaseTable } from '../../release/table.ts'
 import { compareVersions } from '../../release/version.ts'
@@ -19,6 +20,8 @@ export interface ChartSources {
   readonly settings: readonly ChartSetting[]
   /** The first segments below `/v1` that the control plane serves, and since which release. */
   readonly controlPaths: readonly { readonly since: string; readonly segment: string }[]
+  /** What the build says of itself, for the changes that the manifest names. */
+  readonly built: Built
 }
 
 /** The folder of the chart in a checkout. */
@@ -41,7 +44,7 @@ export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSou
     return { path: `${chartFolder}/${name}`, found, expected: expected(found) }
   }
   return [
-    file('Chart.yaml', (found) => withManifest(found, table, tree)),
+    file('Chart.yaml', (found) => withManifest(found, { table, tree, built: sources.built })),
     file('values.yaml', () => valuesYaml(tree)),
     file('values.schema.json', () => valuesSchema(tree)),
     file('README.md', (found) => withValues(found, tree)),

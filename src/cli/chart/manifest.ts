@@ -1,20 +1,28 @@
 import { parseDocument, stringify } from 'yaml'
+import { noteLines, type Built } from '../../release/notes.ts'
 import { findRelease, type ReleaseTable } from '../../release/table.ts'
 import { isSection, type Node, type Tree } from './node.ts'
 
+/** What a manifest is made from. */
+interface Made {
+  readonly table: ReleaseTable
+  readonly tree: Tree
+  readonly built: Built
+}
+
 /** Chart.yaml with its generated fields renewed; what else stands there is written by hand. */
-export function withManifest(manifest: string | null, table: ReleaseTable, tree: Tree): string {
+export function withManifest(manifest: string | null, { table, tree, built }: Made): string {
   const chart = table.charts.at(-1)
   const release = chart === undefined ? null : findRelease(table, chart.appVersion)
   // That the newest chart deploys no release is for the rules about the records to say.
   if (chart === undefined || release === null) return manifest ?? ''
   const document = parseDocument(manifest ?? 'apiVersion: v2\nname: app\n')
   const image = { name: 'gatehouse', image: defaultImage(tree, release.version) }
-  const { security, breaking, notes } = release
+  const { security, breaking } = release
   const changes = [
     ...breaking.map(({ id, fix }) => ({ kind: 'changed', description: `Breaking (${id}): ${fix}` })),
     ...security.map((description) => ({ kind: 'security', description })),
-    ...notes.map((description) => ({ kind: 'changed', description })),
+    ...noteLines(release, built).map((description) => ({ kind: 'changed', description })),
   ]
   document.set('version', chart.version)
   document.set('appVersion', release.version)

@@ -12,8 +12,9 @@ export const addNotes = (program: Command): Command =>
     .argument('<from>', 'the release that runs')
     .argument('<to>', 'the release to upgrade to')
     .option('--json', 'the records of the releases, as a JSON array')
-    .action(function show(this: Command) {
+    .action(async function show(this: Command) {
       const { table, from, to } = readJump(this)
+      const { readCode } = await import('../project.ts')
       const releases = releasesBetween(table, from, to)
-      answer(this.opts<{ json?: true }>().json, releases, notes(releases))
+      answer(this.opts<{ json?: true }>().json, releases, notes(releases, readCode()))
     })

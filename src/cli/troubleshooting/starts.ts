@@ -36,7 +36,7 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     fix: 'Set `DB_HOST` and the other `DB_*` settings. For a trial without a database, run the image whose tag ends with `-evaluation`.',
   },
   unknown_level: {
-    means: '`RELEASE_LEVEL` names a release that there never was.',
+    means: '`RELEASE_LEVEL` names a release that there never was, or one after this build.',
     fix: 'Set it to a release, or remove it.',
   },
   address_in_use: {

@@ -11,6 +11,8 @@ export { checkMayGrant, checkScopesFit } from './key-scopes.ts'
 export const apiKeys = feature({
   id: 'api-keys',
   since: '1.3.0',
+  // Managers make keys for others.
+  changes: ['1.8.0'],
   requires: ['workspaces'],
   permissions: (['create', 'read', 'update', 'delete', 'list', 'rotate'] as const).flatMap(keyScopes),
   entities: [ApiKey],
@@ -33,6 +35,16 @@ export const apiKeyExpiry = feature({
 export const userApiKeyLimits = feature({
   id: 'user-api-key-limits',
   since: '1.3.0',
+  requires: ['api-keys'],
+  permissions: [],
+  entities: [],
+  routes: [],
+})
+
+/** Workspace keys may hold the scope that calls MCP servers. */
+export const mcpInvokePermission = feature({
+  id: 'mcp-invoke-permission',
+  since: '1.3.2',
   requires: ['api-keys'],
   permissions: [],
   entities: [],

@@ -6,6 +6,8 @@ import { createConfig, deleteConfig, listConfigs, listConfigVersions, readConfig
 export const configs = feature({
   id: 'configs',
   since: '1.3.0',
+  // The scope at an identity provider.
+  changes: ['1.11.2'],
   requires: ['workspaces'],
   permissions: ['create', 'read', 'update', 'delete', 'list'].map((verb) => `configs.${verb}`),
   entities: [ConfigEntity, ConfigVersion],

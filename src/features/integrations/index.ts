@@ -21,7 +21,7 @@ export { addIntegration, archiveIntegration, changeCredential } from './integrat
 export const integrations = feature({
   id: 'integrations',
   since: '1.3.0',
-  changes: ['1.10.0', '1.11.1', '1.11.2'],
+  changes: ['1.3.2', '1.10.0', '1.11.1', '1.11.2'],
   requires: ['workspaces'],
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(integrationScopes),
   entities: [Integration, IntegrationModel, IntegrationWorkspace],

@@ -6,6 +6,8 @@ import { listLogs, readLog } from './logs.routes.ts'
 export const logs = feature({
   id: 'logs',
   since: '1.3.0',
+  // `log_format`.
+  changes: ['1.12.0'],
   requires: ['workspaces'],
   permissions: ['logs.list', 'logs.view'],
   entities: [],

@@ -9,6 +9,8 @@ export { changeProvider, findStoredProvider, presentShared } from './providers.t
 export const providers = feature({
   id: 'providers',
   since: '1.3.0',
+  // Bounds of slugs and names.
+  changes: ['1.3.2'],
   requires: ['integrations'],
   permissions: ['create', 'read', 'update', 'delete', 'list'].map((verb) => `providers.${verb}`),
   entities: [ProviderEntity],

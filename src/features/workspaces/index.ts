@@ -14,6 +14,8 @@ const verbs = ['create', 'read', 'update', 'delete', 'list'] as const
 export const workspaces = feature({
   id: 'workspaces',
   since: '1.3.0',
+  // What links a deleted one to integrations goes; lists by status.
+  changes: ['1.5.1', '1.11.2'],
   requires: ['organisations'],
   permissions: verbs.flatMap((verb) => [`workspaces.${verb}`, `workspace_users.${verb}`]),
   entities: [Workspace, WorkspaceMember],

@@ -71,10 +71,15 @@ const refusals: readonly Refused[] = [
     message: /^PostgreSQL 13\.2 is too old: version 14 or newer is needed$/,
   },
   { code: 'unknown_level', env: { RELEASE_LEVEL: '1.9.7' }, message: /RELEASE_LEVEL is 1\.9\.7.*set it to one of 1\.3\.0, / },
+  {
+    code: 'unknown_level',
+    env: { RELEASE_LEVEL: '2.0.0' },
+    message: /RELEASE_LEVEL is 2\.0\.0, and this is release [\d.]+: remove it, or/,
+  },
 ]
 
 for (const { code, sql, env, message } of refusals)
-  test(`serve refuses: ${code}`, async (t) => {
+  test(`serve refuses: ${code} ${JSON.stringify(env)}`, async (t) => {
     const config = testConfig(await database(t, sql), { DATA_DIR: folder(t), ROLES: 'control', ...env })
     const app = await createApp(config, features, { loggers: createLoggers(config, new LineCollector()), mode: deployed })
     t.teardown(() => app.drain({ now: true }))

@@ -3,6 +3,8 @@ import { changelog, notes } from '../../../src/release/notes.ts'
 import { statusLines } from '../../../src/release/status.ts'
 import { record, soundProject } from '../../support/release-project.ts'
 
+const { code: built } = soundProject()
+
 const releases = [
   record({ version: '1.0.0', notes: 'The first thing.\nThe second thing.', env: { added: ['PORT'] } }),
   record({ version: '1.0.1', date: '2025-02-01', chart: '>1.0.0', kind: 'security', security: ['A hole is closed.'] }),
@@ -16,7 +18,7 @@ const releases = [
 
 test('notes begin with what needs care, and are newest first', (t) => {
   t.is(
-    notes(releases),
+    notes(releases, built),
     `## Before you upgrade
 
 - 1.0.1: **Security**: A hole is closed.
@@ -44,12 +46,12 @@ test('notes begin with what needs care, and are newest first', (t) => {
 })
 
 test('nothing needs care when no record says so', (t) => {
-  t.false(notes(releases.slice(0, 1)).includes('Before you upgrade'))
-  t.is(notes([]), '')
+  t.false(notes(releases.slice(0, 1), built).includes('Before you upgrade'))
+  t.is(notes([], built), '')
 })
 
 test('the change log is every release, and ends with a line break', (t) => {
-  const text = changelog(releases)
+  const text = changelog(releases, built)
   t.true(text.startsWith('# Changelog\n\nGenerated from'))
   t.deepEqual(
     [...text.matchAll(/^## (\S+)/gm)].map(([, version]) => version),

@@ -38,7 +38,10 @@ test('releases and charts are sorted as versions, and left out lists are empty',
   const [first] = table.releases
   t.deepEqual(first?.features, { added: ['logs'], changed: [], removed: [] })
   t.deepEqual(first?.env, { added: [], changed: [], removed: [] })
-  t.deepEqual(first?.notes, ['One thing.', 'Another thing.'])
+  t.deepEqual(
+    first?.notes.map(({ text }) => text),
+    ['One thing.', 'Another thing.'],
+  )
   t.is(first?.stop, null)
 })
 

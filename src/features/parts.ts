@@ -1,0 +1,14 @@
+import { feature } from '../app/feature.ts'
+
+/** Things that a release brought without routes of their own: what they are is marked where it is declared. */
+const part = { permissions: [], entities: [], routes: [] }
+
+export const parts = [
+  feature({ id: 'health-service-identifier', since: '1.7.0', ...part }),
+  feature({ id: 'provider-beta-option', since: '1.7.3', requires: ['configs'], ...part }),
+  feature({ id: 'deployments', since: '1.4.0', changes: ['1.8.0'], incomplete: 'Only its scopes can be given.', ...part }),
+  feature({ id: 'ptu-cost-attribution', since: '1.8.0', incomplete: 'Configs take the option; costs come later.', ...part }),
+  feature({ id: 'analytics-access', since: '1.9.0', incomplete: 'The settings are kept; analytics come later.', ...part }),
+  feature({ id: 'usage-periodic-reset-days', since: '1.10.0', incomplete: 'The fields are kept; usage is counted later.', ...part }),
+  feature({ id: 'secret-references', since: '1.12.0', incomplete: 'Only its scopes can be given.', ...part }),
+]
