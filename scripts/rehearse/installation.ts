@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { ClientConfig } from 'pg'
 import type { Feature } from '../../src/app/feature.ts'
-import type { ReleaseTable } from '../../src/release/table.ts'
-import { startApp, type TestApp } from '../../test/support/app.ts'
 import { inDatabase, testDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { adminKey, environment, workspaceKey } from '../../test/support/process.ts'
 import { describeSchema } from '../../test/support/schema.ts'
-import type { Migrations } from './migrations.ts'
+import type { Build } from './build.ts'
+import type { Target } from './client.ts'
+import { runCommand, serve, type Ended } from './command.ts'
 
 /** What stays of an installation while no process runs: its database and its volume. */
 export interface Installation {
@@ -42,33 +43,44 @@ export const loginOf = ({ database: { config } }: Pick<Installation, 'database'>
 
 /** What the releases are that are rehearsed. */
 export interface Product {
+  /** Whose data is made. */
   readonly features: readonly Feature[]
-  readonly table: ReleaseTable
-  readonly migrations: Migrations
-  /** How long a backfill may take; a minute when absent. */
-  readonly backfillWithinMs?: number
+  /** The release as a folder to run; the same one every time. */
+  readonly build: (release: string) => Promise<Build>
+  /** How long a backfill may take, such as `60s`, which it is when absent. */
+  readonly backfillWithin?: string
 }
 
-/** Runs `work` on the installation as this release, which brings its schema up first, and ends the process again. */
+/** An installation that a release serves. */
+export interface Served extends Target {
+  readonly release: string
+  readonly adminKey: string
+  readonly workspaceKey: string
+  /** The level that it shows now. */
+  level(): Promise<unknown>
+}
+
+/** Runs `work` on the installation as this release, in a process of its own, and ends the process again. */
 export async function asRelease<T>(
   { database, dataDir }: Installation,
-  { release, product }: { readonly release: string; readonly product: Product },
-  work: (app: TestApp) => Promise<T>,
+  { build, args = [] }: { readonly build: Build; readonly args?: readonly string[] },
+  work: (served: Served) => Promise<T>,
 ): Promise<T> {
-  const { features, table, migrations } = product
-  const app = await startApp({
-    database,
-    release,
-    features,
-    env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' },
-    overrides: { releases: table, migrations: migrations.all },
-  })
+  const gatehouse = await serve(build, { on: database, env: { DATA_DIR: dataDir, LOG_LEVEL: 'error', CHART_CHECK: 'warn' }, args })
+  const { origin } = gatehouse
+  const level = async () => ((await (await fetch(`${origin}/v1/health`)).json()) as { level?: unknown }).level
   try {
-    return await work(app)
+    return await work({ baseUrl: origin, release: build.release, adminKey, workspaceKey, level })
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${gatehouse.output().slice(-2000)}`, { cause: error })
   } finally {
-    await app.stop()
+    await gatehouse.stop()
   }
 }
+
+/** Runs a command of a release on the installation, however it ends. */
+export const command = ({ database, dataDir }: Installation, { folder }: Build, args: readonly string[]): Promise<Ended> =>
+  runCommand(args, { env: { ...environment(database.config), DATA_DIR: dataDir }, build: folder })
 
 /** The structure of its database. */
 export const catalogueOf = ({ database }: Pick<Installation, 'database'>): Promise<readonly string[]> =>

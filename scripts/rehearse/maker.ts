@@ -10,6 +10,8 @@ export interface Making {
   readonly workspaceKey: string
   /** The scripted provider, to be given as a custom host. */
   readonly providerUrl: string
+  /** Whether the level that runs has what a release brought: fields of later ones are refused. */
+  readonly has: (release: string) => boolean
   /** A name that no other client uses. */
   readonly name: (noun: string) => string
 }

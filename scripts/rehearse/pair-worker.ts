@@ -1,12 +1,10 @@
-// Rehearses some of the upgrades in a process of its own, which whoever forks it names in the first argument, and tells each outcome.
-import path from 'node:path'
+// Rehearses some of the upgrades in a process of its own, which whoever forks it names in the first argument, and tells each outcome. The
+// second argument holds the folders of the releases.
 import { z } from 'zod'
-import { readOwnTable } from '../../src/app/release-records.ts'
 import { features } from '../../src/features/index.ts'
-import { root } from '../../test/support/cli.ts'
 import { startEmulator } from '../../test/support/emulator/emulator.ts'
+import type { Build } from './build.ts'
 import { makers } from './makers.ts'
-import { openMigrations } from './migrations.ts'
 import { rehearsePairs } from './rehearsal.ts'
 import type { Outcome } from './upgrade.ts'
 
@@ -14,17 +12,24 @@ import type { Outcome } from './upgrade.ts'
 const width = 2
 
 const jumps = z.array(z.tuple([z.string(), z.string()])).parse(JSON.parse(process.argv[2] ?? ''))
+const folders = z.record(z.string(), z.string()).parse(JSON.parse(process.argv[3] ?? ''))
 const tell = (outcome: Outcome) => void process.send?.(outcome)
+
+/** The release as its folder is; whoever made it removes it. */
+async function build(release: string): Promise<Build> {
+  const folder = folders[release]
+  if (folder === undefined) throw new RangeError(`nobody cut ${release}`)
+  return { folder, release, remove: async () => {} }
+}
 
 // Whoever wants the outcomes is gone.
 process.once('disconnect', () => process.exit(1))
 
-const [emulator, migrations] = await Promise.all([startEmulator(), openMigrations(path.join(root, 'migrations'))])
+const emulator = await startEmulator()
 try {
-  const product = { features, table: readOwnTable(), migrations }
-  await rehearsePairs(jumps, { product, makers, providerUrl: emulator.url, width, onOutcome: tell })
+  await rehearsePairs(jumps, { product: { features, build }, makers, providerUrl: emulator.url, width, onOutcome: tell })
 } finally {
-  await Promise.all([emulator.stop(), migrations.remove()])
+  await emulator.stop()
 }
 process.removeAllListeners('disconnect')
 process.disconnect()

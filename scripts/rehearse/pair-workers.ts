@@ -2,6 +2,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { z } from 'zod'
+import type { ReleaseTable } from '../../src/release/table.ts'
+import { inParallel } from '../../test/support/in-parallel.ts'
+import { buildCut } from './build.ts'
 import type { Jump } from './pairs.ts'
 import type { Outcome } from './upgrade.ts'
 
@@ -14,17 +17,32 @@ const Told = z.object({
   ms: z.number(),
 })
 
-/** Every upgrade, in so many processes at once, each outcome in the order of the upgrades. */
+/** Every upgrade, each release cut out of this checkout, in so many processes at once, each outcome in the order of the upgrades. */
 export async function rehearseInProcesses(
   jumps: readonly Jump[],
-  { processes, onOutcome }: { readonly processes: number; readonly onOutcome: (outcome: Outcome) => void },
+  {
+    processes,
+    table,
+    onOutcome,
+  }: { readonly processes: number; readonly table: ReleaseTable; readonly onOutcome: (outcome: Outcome) => void },
 ): Promise<readonly Outcome[]> {
+  const asked = new Set(jumps.flat())
+  const builds = await inParallel(
+    table.releases.filter(({ version }) => asked.has(version)),
+    processes,
+    buildCut,
+  )
+  const folders = Object.fromEntries(builds.map(({ release, folder }) => [release, folder]))
   const outcomes: Outcome[] = []
   const note = (outcome: Outcome) => {
     outcomes.push(outcome)
     onOutcome(outcome)
   }
-  await Promise.all(deal(jumps, processes).map((share) => runWorker(share, note)))
+  try {
+    await Promise.all(deal(jumps, processes).map((share) => runWorker(share, folders, note)))
+  } finally {
+    await Promise.all(builds.map((build) => build.remove()))
+  }
   const place = ({ from, to }: Outcome) => jumps.findIndex((jump) => jump[0] === from && jump[1] === to)
   return outcomes.toSorted((one, other) => place(one) - place(other))
 }
@@ -38,8 +56,10 @@ export function deal(jumps: readonly Jump[], shares: number): readonly (readonly
   return dealt.filter((share) => share.length > 0)
 }
 
-async function runWorker(share: readonly Jump[], note: (outcome: Outcome) => void): Promise<void> {
-  const worker = fork(path.join(import.meta.dirname, 'pair-worker.ts'), [JSON.stringify(share)])
+type Folders = Readonly<Record<string, string>>
+
+async function runWorker(share: readonly Jump[], folders: Folders, note: (outcome: Outcome) => void): Promise<void> {
+  const worker = fork(path.join(import.meta.dirname, 'pair-worker.ts'), [JSON.stringify(share), JSON.stringify(folders)])
   const told: Outcome[] = []
   worker.on('message', (message) => {
     const outcome = Told.parse(message)

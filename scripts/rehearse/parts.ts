@@ -65,11 +65,12 @@ export const parts = {
   },
   rollback: {
     title: 'rollback before and after finalize',
-    async run({ nightly }) {
+    async run({ nightly, table }) {
+      const from = table.releases.at(-2)
       const jumps = nightly ? [nextReleases.slice(0, 1), nextReleases] : [nextReleases]
       const versions = jumps.map((releases) => releases.at(-1)?.version).join(' and ')
-      const did = `from ${versions} to the former release and forward again, before and after expand, backfill and contract migrations`
-      return { did, faults: await rollbacks(jumps) }
+      const did = `from this release to ${from?.version ?? 'none'}, from ${versions} to the former release and forward again, before and after expand, backfill and contract migrations`
+      return { did, faults: await rollbacks(jumps, from === undefined ? {} : { from }) }
     },
   },
 } satisfies Readonly<Record<string, Part>>
@@ -87,7 +88,7 @@ async function runPairs({ pairs, table, processes, say }: PartOptions): Promise<
     if (faults.length > 0 || done % 10 === 0)
       say(`${done} of ${jumps.length}: ${from} -> ${to} ${faults.length > 0 ? 'FAILED' : 'ok'}, ${ms} ms`)
   }
-  const outcomes = await rehearseInProcesses(jumps, { processes, onOutcome })
+  const outcomes = await rehearseInProcesses(jumps, { processes, table, onOutcome })
   const last = outcomes.at(-1)
   const did = `${outcomes.length} upgrades, the last with ${last?.readings ?? 0} readings and ${last?.requests ?? 0} requests sent again`
   return { did, faults: failures(outcomes), outcomes }

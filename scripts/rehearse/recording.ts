@@ -1,8 +1,10 @@
 import { featuresOn } from '../../src/app/mount.ts'
 import type { Feature } from '../../src/app/feature.ts'
 import type { Route } from '../../src/app/route.ts'
-import type { TestApp } from '../../test/support/app.ts'
+import { loadConfig } from '../../src/config/index.ts'
+import { fixedLevel } from '../../src/release/level.ts'
 import { createClient, isDataPlane, send, type Answer, type Exchange, type Request, type Target } from './client.ts'
+import type { Served } from './installation.ts'
 import type { Maker } from './maker.ts'
 
 /** What a client did with an installation, and what it could read there in the end. */
@@ -28,8 +30,9 @@ export interface RecordOptions {
 }
 
 /** Makes data through every route that is on, and reads it all. Throws when a feature has no maker, or a route was left out. */
-export async function record(app: TestApp, { features, makers, providerUrl }: RecordOptions): Promise<Recording> {
-  const on = featuresOn(features, { config: app.config, level: app.deps.level })
+export async function record(app: Served, { features, makers, providerUrl }: RecordOptions): Promise<Recording> {
+  const level = fixedLevel(app.release)
+  const on = featuresOn(features, { config: loadConfig({}), level })
   const client = createClient(app)
   for (const { id } of on) {
     const maker = makers[id]
@@ -41,6 +44,7 @@ export async function record(app: TestApp, { features, makers, providerUrl }: Re
       adminKey: app.adminKey,
       workspaceKey: app.workspaceKey,
       providerUrl,
+      has: (release) => level.atLeast(release),
       name: (noun) => `${tokens.recorded}-${noun.replaceAll(' ', '-')}`,
     })
   }

@@ -1,3 +1,5 @@
+import path from 'node:path'
+import { readMigrations } from '../../src/app/database/migration-files.ts'
 import { inParallel } from '../../test/support/in-parallel.ts'
 import type { Product } from './installation.ts'
 import type { Jump } from './pairs.ts'
@@ -51,11 +53,12 @@ async function rehearseFrom(from: string, goals: readonly string[], options: Fro
 
 /** What a fresh installation is made of, made once for releases with the same migrations. */
 function freshCatalogues(product: Product): (release: string) => Promise<readonly string[]> {
-  const made = new Map<string | null, Promise<readonly string[]>>()
+  const made = new Map<string, Promise<readonly string[]>>()
   return async (release) => {
-    const directory = await product.migrations.upTo(release)
-    const catalogue = made.get(directory) ?? freshCatalogue(release, product)
-    made.set(directory, catalogue)
+    const { folder } = await product.build(release)
+    const files = (await readMigrations(path.join(folder, 'migrations'))).map(({ id }) => id).join()
+    const catalogue = made.get(files) ?? freshCatalogue(release, product)
+    made.set(files, catalogue)
     return catalogue
   }
 }

@@ -37,10 +37,14 @@ function isMissed(path: string, newer: Shape): boolean {
   return holder !== null && (newer.get(holder)?.has('object') ?? false)
 }
 
-/** Where two readings of the same thing differ; what the later one has in addition is no difference. */
+/** Where two readings of the same thing differ; what the later one has in addition is no difference, nor are more words in a list of words. */
 export function differences(before: unknown, after: unknown, path = '$'): readonly string[] {
   if (Array.isArray(before)) {
     if (!Array.isArray(after)) return [`${path} was an array and is ${show(after)}`]
+    if (before.every((item) => typeof item === 'string') && before.length > 0) {
+      const gone = before.filter((text) => !after.includes(text))
+      return gone.length === 0 ? [] : [`${path} lacks ${gone.map(show).join(', ')}`]
+    }
     if (before.length !== after.length) return [`${path} had ${before.length} items and has ${after.length}`]
     return before.flatMap((item, at) => differences(item, after[at], `${path}[${at}]`))
   }

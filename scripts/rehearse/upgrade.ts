@@ -1,16 +1,34 @@
-import { verifyAudit, type ChainReport } from '../../src/app/audit/verify.ts'
-import { runBackfills } from '../../src/app/backfill-runner.ts'
-import { finalize } from '../../src/app/database/finalize.ts'
+import path from 'node:path'
+import { z } from 'zod'
 import { migrate } from '../../src/app/database/migrate.ts'
-import { createMetrics } from '../../src/app/metrics.ts'
-import type { TestApp } from '../../test/support/app.ts'
+import { readMigrations } from '../../src/app/database/migration-files.ts'
 import { silent } from '../../test/support/database.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { asRelease, catalogueOf, createInstallation, loginOf, rowCounts, type Installation, type Product } from './installation.ts'
-import { inOlderSchema } from './older-schema.ts'
+import type { Build } from './build.ts'
+import type { Ended } from './command.ts'
+import {
+  asRelease,
+  catalogueOf,
+  command,
+  createInstallation,
+  loginOf,
+  rowCounts,
+  type Installation,
+  type Product,
+  type Served,
+} from './installation.ts'
 import { record, type RecordOptions, type Recording } from './recording.ts'
 import { readBack, replay } from './replay.ts'
 import { unlike } from './unlike.ts'
+
+const Chains = z.array(
+  z.object({
+    organisationId: z.string(),
+    head: z.object({ seq: z.int(), hash: z.string() }).nullable(),
+    faults: z.array(z.string()),
+  }),
+)
+type Chain = z.output<typeof Chains>[number]
 
 /** An installation of one release with data of its clients, and no process on it. */
 export interface Origin {
@@ -18,7 +36,7 @@ export interface Origin {
   readonly installation: Installation
   readonly recording: Recording
   readonly rows: ReadonlyMap<string, number>
-  readonly chains: readonly ChainReport[]
+  readonly chains: readonly Chain[]
 }
 
 /** A release to reach. */
@@ -41,34 +59,38 @@ export interface Outcome {
 
 /** Installs a release, and lets its clients make data. */
 export async function installAt(release: string, product: Product, options: Omit<RecordOptions, 'features'>): Promise<Origin> {
-  const made = await createInstallation()
+  const installation = await createInstallation()
   try {
-    const data = await asRelease(made, { release, product }, async (app) => ({
-      recording: await record(app, { ...options, features: product.features }),
-      chains: await verifyAudit(app.deps),
-    }))
-    const directory = await product.migrations.upTo(release)
-    const installation = directory === null ? made : await inOlderSchema(made, { release, directory })
-    if (installation !== made) await made.remove()
-    return { release, installation, ...data, rows: await rowCounts(installation) }
+    const build = await product.build(release)
+    const recording = await asRelease(installation, { build, args: ['--migrate'] }, (served) =>
+      record(served, { ...options, features: product.features }),
+    )
+    const chains = await auditChains(installation, build)
+    return { release, installation, recording, chains, rows: await rowCounts(installation) }
   } catch (error) {
-    await made.remove()
+    await installation.remove()
     throw error
   }
 }
 
+/** What `gatehouse audit verify` tells. */
+async function auditChains(installation: Installation, build: Build, args: readonly string[] = []): Promise<readonly Chain[]> {
+  const { stdout, stderr } = await command(installation, build, ['audit', 'verify', '--json', ...args])
+  const chains = Chains.safeParse(JSON.parse(stdout || 'null'))
+  if (!chains.success) throw new Error(`gatehouse audit verify of ${build.release} told nothing: ${stderr}`)
+  return chains.data
+}
+
 /** The structure of a fresh installation. */
-export async function freshCatalogue(release: string, { migrations }: Product): Promise<readonly string[]> {
-  const installation = await createInstallation()
+export async function freshCatalogue(release: string, product: Product): Promise<readonly string[]> {
+  const [installation, { folder }] = [await createInstallation(), await product.build(release)]
   try {
-    await migrate(loginOf(installation), silent, { directory: await directoryOf(release, migrations), deployment: { release } })
+    await migrate(loginOf(installation), silent, { directory: path.join(folder, 'migrations'), deployment: { release } })
     return await catalogueOf(installation)
   } finally {
     await installation.remove()
   }
 }
-
-const directoryOf = async (release: string, migrations: Product['migrations']) => (await migrations.upTo(release)) ?? migrations.all
 
 /** Upgrades a copy as an operator does, and tells everything that is not as it was or as it should be. */
 export async function rehearse(from: Origin, to: Target, product: Product): Promise<Outcome> {
@@ -96,62 +118,50 @@ interface Upgrade {
   readonly product: Product
 }
 
-/**
- * Migrates; reads everything back while the former level still holds; waits for backfills and finalizes; then reads, and lets the
- * old clients go on. When there are migrations of still later releases, the schema is compared before this checkout's code, which
- * needs them, is started.
- */
+/** Migrates; reads everything back while the former level still holds; waits for backfills and finalizes; then reads, and lets the old clients go on. */
 async function upgrade(copy: Installation, { from, to, product }: Upgrade): Promise<readonly string[]> {
-  const { release } = to
-  const directory = await product.migrations.upTo(release)
-  const faults: string[] = []
-  if (directory !== null) {
-    await migrate(loginOf(copy), silent, { directory, deployment: { release } })
-    faults.push(...(await finish(copy, { release, product, directory })), ...unlike(await catalogueOf(copy), to.catalogue))
-  }
-  const running = await asRelease(copy, { release, product }, async (app) => [
-    ...(await readBack(app, from.recording.readings)),
-    ...(await finish(copy, { release, product, directory: product.migrations.all })),
-    ...(await levelFaults(app, release)),
-    ...(directory === null ? unlike(await catalogueOf(copy), to.catalogue) : []),
-    ...(await readBack(app, from.recording.readings)),
-    ...(await auditFaults(app, from)),
+  const build = await product.build(to.release)
+  const migrated = await command(copy, build, ['migrate'])
+  if (migrated.code !== 0) return [said('migrate', migrated)]
+  const running = await asRelease(copy, { build }, async (served) => [
+    ...(await levelFaults(served, from.release)),
+    ...(await readBack(served, from.recording.readings)),
+    ...(await finish(copy, build, product)),
+    ...(await levelFaults(served, to.release)),
+    ...unlike(await catalogueOf(copy), to.catalogue),
+    ...(await readBack(served, from.recording.readings)),
     ...(await lostRows(copy, from)),
-    ...(await replay(app, from.recording)),
+    ...(await replay(served, from.recording)),
   ])
-  return [...faults, ...running]
+  return [...running, ...(await auditFaults(copy, build, from))]
 }
 
-/** What `gatehouse backfill wait` and `gatehouse finalize` do. */
-async function finish(
-  copy: Installation,
-  { release, product, directory }: { readonly release: string; readonly product: Product; readonly directory: string },
-): Promise<readonly string[]> {
-  const client = loginOf(copy)
-  await runBackfills({
-    client,
-    log: silent,
-    metrics: createMetrics(release),
-    migrations: directory,
-    signal: AbortSignal.timeout(product.backfillWithinMs ?? 60_000),
-  })
-  const { obstacles } = await finalize(client, silent, { deployment: { release }, table: product.table, directory })
-  return obstacles.map((obstacle) => `${release} cannot be finalized: ${obstacle}`)
+const said = (name: string, { code, signal, stdout, stderr }: Ended) =>
+  `gatehouse ${name} ended with ${code ?? signal}: ${stdout}${stderr}`.slice(0, 2000)
+
+/** What operators do: `gatehouse backfill wait` where there is something to fill, and `gatehouse finalize`. */
+async function finish(copy: Installation, build: Build, { backfillWithin = '60s' }: Product): Promise<readonly string[]> {
+  const fills = (await readMigrations(path.join(build.folder, 'migrations'))).some(({ phase }) => phase === 'backfill')
+  if (fills) await command(copy, build, ['backfill', 'wait', '--timeout', backfillWithin])
+  const finalized = await command(copy, build, ['finalize'])
+  return finalized.code === 0 ? [] : [said('finalize', finalized)]
 }
 
 const levelWithinMs = 10_000
 
 /** A process that runs takes in the new level by itself. */
-async function levelFaults({ deps }: TestApp, release: string): Promise<readonly string[]> {
-  await eventually(() => deps.level.release === release, levelWithinMs).catch(() => {})
-  return deps.level.release === release ? [] : [`the level is ${deps.level.release} after ${release} was finalized`]
+async function levelFaults(served: Served, release: string): Promise<readonly string[]> {
+  await eventually(async () => (await served.level()) === release, levelWithinMs).catch(() => {})
+  const level = await served.level()
+  return level === release ? [] : [`${served.release} shows the level ${String(level)}, and not ${release}`]
 }
 
 /** The trail must still go through where it ended before the upgrade. */
-async function auditFaults(app: TestApp, { chains }: Origin): Promise<readonly string[]> {
+async function auditFaults(copy: Installation, build: Build, { chains }: Origin): Promise<readonly string[]> {
   const found: string[] = []
   for (const { organisationId, head } of chains) {
-    const reports = await verifyAudit(app.deps, { organisation: organisationId, anchor: head })
+    const anchor = head === null ? [] : ['--anchor', `${head.seq}:${head.hash}`]
+    const reports = await auditChains(copy, build, ['--organisation', organisationId, ...anchor])
     if (reports.length !== 1) found.push(`the audit trail of ${organisationId} is gone`)
     found.push(...reports.flatMap(({ faults }) => faults))
   }

@@ -1,15 +1,9 @@
 import type { Maker } from '../maker.ts'
+import { storeProvider } from './stored.ts'
 
 /** What goes through the gateway by itself, and the logs of it. */
-export const logs: Maker = async ({ client, admin, workspace, workspaceKey, providerUrl, name }) => {
-  await workspace.post('/integrations', {
-    name: name('logged'),
-    slug: name('logged'),
-    default_provider_slug: name('logged'),
-    ai_provider_id: 'openai',
-    key: `sk-${name('logged')}`,
-    configurations: { custom_host: providerUrl },
-  })
+export const logs: Maker = async ({ client, admin, workspace, workspaceKey, providerUrl, has, name }) => {
+  await storeProvider({ workspace, providerUrl, has }, name('logged'))
   const trace = name('trace')
   const metadata = JSON.stringify({ team: name('team'), _user: 'ada' })
   const gateway = client.through(workspaceKey, `@${name('logged')}`, { 'x-service-trace-id': trace, 'x-service-metadata': metadata })

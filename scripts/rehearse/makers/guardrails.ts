@@ -1,5 +1,6 @@
 import type { Caller } from '../client.ts'
 import type { Maker, Making } from '../maker.ts'
+import { storeProvider } from './stored.ts'
 
 /** A check that requests have this metadata. */
 const required = (metadata: string) => ({ id: 'default.requiredMetadataKeys', parameters: { metadataKeys: [metadata], operator: 'all' } })
@@ -44,15 +45,9 @@ const addGuardrail = async (caller: Caller, guardrail: Readonly<Record<string, u
   (await caller.post('/guardrails', guardrail)).slug
 
 /** The data plane behind a guardrail, with a provider of its own. */
-async function guarded({ client, workspace, workspaceKey, providerUrl }: Making, guardrail: string): Promise<Caller> {
+async function guarded(making: Making, guardrail: string): Promise<Caller> {
   const slug = `${guardrail}-provider`
-  await workspace.post('/integrations', {
-    name: slug,
-    slug,
-    default_provider_slug: slug,
-    ai_provider_id: 'openai',
-    key: `sk-${slug}`,
-    configurations: { custom_host: providerUrl },
-  })
+  await storeProvider(making, slug)
+  const { client, workspaceKey } = making
   return client.through(workspaceKey, `@${slug}`, { 'x-service-config': JSON.stringify({ input_guardrails: [guardrail] }) })
 }

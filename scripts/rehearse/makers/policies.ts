@@ -1,7 +1,7 @@
 import type { Maker } from '../maker.ts'
 
 /** Rate and usage limits that nothing reaches, with every field, changed and archived. */
-export const policies: Maker = async ({ admin, workspace, name }) => {
+export const policies: Maker = async ({ admin, workspace, has, name }) => {
   const conditions = [{ key: 'metadata.team', value: name('team') }]
   const groups = [{ key: 'api_key' }, { key: 'metadata._user' }]
   const rate = { conditions, group_by: groups, type: 'requests', unit: 'rpm', value: 100_000 }
@@ -12,7 +12,7 @@ export const policies: Maker = async ({ admin, workspace, name }) => {
     credit_limit: 1000,
     alert_threshold: 900,
     periodic_reset: 'monthly',
-    next_usage_reset_at: '2099-01-01T00:00:00.000Z',
+    ...(has('1.10.0') && { next_usage_reset_at: '2099-01-01T00:00:00.000Z' }),
   }
   for (const [path, policy, change] of [
     ['/policies/rate-limits', rate, { name: name('renamed policy'), unit: 'rph' }],

@@ -1,18 +1,12 @@
 import type { Making, Maker } from '../maker.ts'
+import { storeProvider } from './stored.ts'
 
 /** A prompt with a partial, two versions and a label, called and rendered; and what was deleted. */
 export const prompts: Maker = async (making) => {
-  const { client, workspace, workspaceKey, providerUrl, name } = making
+  const { client, workspace, workspaceKey, name } = making
   const partial = await makePartials(making)
   const provider = name('prompts')
-  await workspace.post('/integrations', {
-    name: provider,
-    slug: provider,
-    default_provider_slug: provider,
-    ai_provider_id: 'openai',
-    key: `sk-${provider}`,
-    configurations: { custom_host: providerUrl },
-  })
+  await storeProvider(making, provider)
   const collection = await workspace.post('/collections', { name: name('prompts') })
   const content = (text: string) => ({
     string: JSON.stringify([{ role: 'user', content: `{{>${partial}}} ${text} {{name}}` }]),

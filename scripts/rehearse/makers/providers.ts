@@ -1,17 +1,14 @@
 import type { Maker } from '../maker.ts'
+import { storeProvider } from './stored.ts'
 
 /** An integration that is used, one that was changed, and one that was deleted. */
-export const integrations: Maker = async ({ client, admin, workspace, workspaceKey, providerUrl, name }) => {
-  const used = await workspace.post('/integrations', {
-    name: name('integration'),
-    slug: name('integration'),
+export const integrations: Maker = async ({ client, admin, workspace, workspaceKey, providerUrl, has, name }) => {
+  const used = await storeProvider({ workspace, providerUrl, has }, name('integration'), {
     description: 'Used.',
-    ai_provider_id: 'openai',
-    key: `sk-${name('integration')}-0123456789`,
-    default_provider_slug: name('default'),
-    configurations: { custom_host: providerUrl, custom_headers: { 'x-team': name('team') } },
+    ...(has('1.7.3') && { tags: { team: name('team') } }),
+    configurations: { custom_headers: { 'x-team': name('team') } },
   })
-  await client.through(workspaceKey, `@${name('default')}`).get('/echo/integration')
+  await client.through(workspaceKey, `@${name('integration')}`).get('/echo/integration')
   const shared = await admin.post('/integrations', {
     name: name('shared'),
     slug: name('shared'),
@@ -19,7 +16,10 @@ export const integrations: Maker = async ({ client, admin, workspace, workspaceK
     key: 'sk-ant-first',
   })
   await admin.put(`/integrations/${shared.slug}`, { name: name('changed'), key: `sk-ant-${name('second')}` })
-  await admin.put(`/integrations/${shared.slug}/workspaces`, { global_workspace_access: { enabled: true }, create_default_provider: false })
+  await admin.put(`/integrations/${shared.slug}/workspaces`, {
+    global_workspace_access: { enabled: true },
+    ...(has('1.10.0') && { create_default_provider: false }),
+  })
   await admin.get(`/integrations/${shared.slug}/workspaces`)
   const models = [
     { slug: 'claude-ours', enabled: true, is_custom: true, base_model_slug: 'claude-sonnet-4' },
@@ -31,18 +31,18 @@ export const integrations: Maker = async ({ client, admin, workspace, workspaceK
   await admin.get(`/integrations/${shared.slug}/models`)
   const deleted = await workspace.post('/integrations', { name: name('deleted'), ai_provider_id: 'openai', key: 'sk-deleted' })
   await workspace.remove(`/integrations/${deleted.slug}`)
-  await workspace.get(`/integrations/${used.slug}`)
+  await workspace.get(`/integrations/${used}`)
   await admin.list('/integrations', 2)
 }
 
 /** A second handle on an integration. */
-export const providers: Maker = async ({ client, workspace, workspaceKey, providerUrl, name }) => {
+export const providers: Maker = async ({ client, workspace, workspaceKey, providerUrl, has, name }) => {
   const { id } = await workspace.post('/integrations', {
     name: name('for providers'),
     slug: name('for-providers'),
     ai_provider_id: 'openai',
     key: `sk-${name('for-providers')}`,
-    create_default_provider: false,
+    ...(has('1.11.2') && { create_default_provider: false }),
     configurations: { custom_host: providerUrl },
   })
   const provider = await workspace.post('/providers', {

@@ -6,20 +6,26 @@ import { startEmulator } from '../../../test/support/emulator/emulator.ts'
 import { chat, exchange, succeeded } from '../../../test/support/load.ts'
 import { readLogged, untilLogged } from '../../../test/support/logged.ts'
 import { environment, workspaceKey, type Gatehouse } from '../../../test/support/process.ts'
-import { buildNext, thisBuild, type Build, type Edits, type NextRelease } from '../build.ts'
+import type { Cut } from '../../../src/distribution/release/cut.ts'
+import { buildCut, buildNext, thisBuild, type Build, type Edits, type NextRelease } from '../build.ts'
 import { mustRun, runCommand, serve } from '../command.ts'
 
 /**
- * Back and forth, for each of these jumps in turn: the former release runs again on the schema of the next one as long as that was not
+ * Back and forth, from an earlier release to this one where one is given, and for each of these jumps in turn: the former release runs again on the schema of the next one as long as that was not
  * finalized, and has all that was written meanwhile. After `finalize` `rollback-check` refuses, and so does the former release itself.
  */
-export async function rollbacks(jumps: readonly (readonly NextRelease[])[], edits: Edits = {}): Promise<readonly string[]> {
+export async function rollbacks(
+  jumps: readonly (readonly NextRelease[])[],
+  { edits = {}, from }: { readonly edits?: Edits; readonly from?: Cut } = {},
+): Promise<readonly string[]> {
   const [database, emulator] = await Promise.all([testDatabase({ empty: true }), startEmulator()])
-  const builds = await Promise.all([thisBuild(), ...jumps.map((releases) => buildNext(releases, edits))])
+  const cut = from === undefined ? [] : [buildCut(from)]
+  const builds = await Promise.all([...cut, thisBuild(), ...jumps.map((releases) => buildNext(releases, edits))])
   const site: Site = { database, providerUrl: emulator.url, written: [], exchanges: [] }
   const faults: string[] = []
   try {
     let [former, ...others] = builds
+    if (former === undefined) throw new RangeError('there is nothing to go back to')
     await mustRun(former, ['migrate'], environment(database.config))
     faults.push(...(await visit(site, former, 'before')))
     for (const next of others) {

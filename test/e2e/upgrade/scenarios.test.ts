@@ -80,7 +80,7 @@ long('data that a rollback does not find, and a verdict that is wrong', async (t
     'DELETE FROM labels WHERE NOT is_built_in;',
   )
   const lenient = { 'src/release/rollback.ts': replace('compareVersions(to, minAppVersion) >= 0', 'to !== minAppVersion') }
-  const faults = (await rollbacks([lossy], lenient)).join('\n')
+  const faults = (await rollbacks([lossy], { edits: lenient })).join('\n')
   t.regex(faults, /^1\.12\.0 at "1-13-0-back": the label of "before" is gone$/m)
   t.regex(faults, /^rollback-check 1\.12\.0 by 1\.13\.0 ended with 0/m)
 })
