@@ -4,9 +4,9 @@ import { bearer, header, noAuth, query, scheme, type Auth } from '../../../../sr
 import { ApiError, type ErrorCode } from '../../../../src/lib/errors.ts'
 import { noEgress } from './fake-egress.ts'
 
-const ask = (auth: Auth, key: string | null, path = '/v1/models') =>
+const ask = (auth: Auth, key: string | null, path = '/v1/models', fields: Readonly<Record<string, string>> = {}) =>
   authorize(
-    { auth, credential: { key, fields: {} }, method: 'GET', url: { origin: 'https://api.example.com', path }, headers: [], body: null },
+    { auth, credential: { key, fields }, method: 'GET', url: { origin: 'https://api.example.com', path }, headers: [], body: null },
     { egress: noEgress(), now: () => 0 },
   )
 
@@ -42,3 +42,22 @@ test('no key', refuses, null, 'missing_credential')
 test('an empty key', refuses, '', 'missing_credential')
 test('a key that would add a header', refuses, 'canary\r\nx-evil: 1', 'invalid_request')
 test('a key that no header can carry', refuses, 'canary–', 'invalid_request')
+
+test('an account that is stored as one without a key sends none, and one that it has all the same', (t) => {
+  const fields = { is_key_required: 'false' }
+  for (const auth of [bearer, scheme('Key'), header('x-api-key'), query('key')])
+    t.deepEqual(ask(auth, null, '/v1/models', fields), { headers: [], path: '/v1/models' })
+  t.deepEqual(ask(bearer, 'k', '/v1/models', fields), { headers: ['authorization', 'Bearer k'], path: '/v1/models' })
+})
+
+test('ways to sign in that can be stored and not yet used say so', (t) => {
+  for (const [auth, fields, param] of [
+    [{ kind: 'google' }, { vertex_auth_type: 'workload' }, 'vertex_auth_type'],
+    [{ kind: 'azure' }, { azure_auth_mode: 'workload' }, 'azure_auth_mode'],
+    [{ kind: 'azure' }, { azure_auth_mode: 'entraFederated' }, 'azure_auth_mode'],
+  ] as const) {
+    const error = t.throws(() => ask(auth, 'k', '/v1/models', fields), { instanceOf: ApiError, code: 'invalid_request' })
+    t.is(error.param, param)
+    t.regex(error.message, /yet/)
+  }
+})
