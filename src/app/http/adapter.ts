@@ -1,3 +1,4 @@
+import { withPatterns } from '../../gateway/pattern-making.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Actor, Route } from '../route.ts'
 import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
@@ -51,7 +52,7 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const { deps } = running
   if (route.identify !== undefined) demandPatience(adapted, ctx, running)
   const known = route.identify === undefined ? await entitled(ctx, adapted, running) : null
-  const parsed = await parse(ctx, adapted)
+  const parsed = await parse(ctx, adapted, known?.organisationId ?? '')
   const actor = known ?? (await identified(ctx, adapted, { running, input: parsed.input }))
   noteCaller(ctx, actor)
   const repeatable =
@@ -116,25 +117,18 @@ function noteCaller({ state }: Context, actor: Actor): void {
 }
 
 /** What the request says, and its conditions. */
-async function parse(
-  ctx: Context,
-  {
-    route,
-    readBody,
-    paired,
-    frame: {
-      level: { release: level },
-    },
-  }: Adapted,
-) {
+async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, owner: string) {
+  const { release: level } = frame.level
   const query = singleValues(ctx.query, route.aliases ?? {})
   const params = parseInput(route.params, ctx['params'], { place: 'path', level })
   const asked = parseInput(route.query, query, { place: 'query', level })
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
   const ifMatch = toIfMatch(ctx, route, paired)
   const body = route.body === undefined ? undefined : await readBody(ctx, { form: route.form === true })
+  const sent = withoutRepeated(body, ctx['params'])
+  const { result: parsed } = await withPatterns({ owner }, () => parseInput(route.body, sent, { place: 'body', level }))
   return {
-    input: { params, query: asked, body: parseInput(route.body, withoutRepeated(body, ctx['params']), { place: 'body', level }) },
+    input: { params, query: asked, body: parsed },
     query,
     body,
     key,

@@ -20,10 +20,11 @@ export interface Caches {
 }
 
 const limits = { maxViews: 100_000, maxMisses: 10_000, missTtlMs: 10_000, now: () => performance.now() } as const
-/** Configs and guardrails are larger than keys. */
-const documentLimits = { ...limits, maxViews: 20_000 }
+const MiB = 1024 * 1024
+/** Configs and guardrails are larger than keys, and their patterns larger still. */
+const documentLimits = { ...limits, maxViews: 20_000, maxWeight: 128 * MiB, maxWeightOfOwner: 32 * MiB }
 /** Templates are as long as their authors make them. */
-const maxTemplateWeight = 64 * 1024 * 1024
+const maxTemplateWeight = 64 * MiB
 
 export const openCaches = (): Caches => ({
   keys: createViewCache(limits),

@@ -2,10 +2,11 @@ import type { Pool } from 'pg'
 import { compileConfig } from '../../gateway/config/compile.ts'
 import { gatewayConfig } from '../../gateway/config/config.schema.ts'
 import type { ConfigView, ProviderScope } from '../../gateway/doors.ts'
+import { withPatterns } from '../../gateway/pattern-making.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { configPlace } from './sealed-texts.ts'
-import type { Loaded } from './view-cache.ts'
+import { type Loaded, weightOf } from './view-cache.ts'
 
 interface ConfigRow {
   readonly id: string
@@ -48,6 +49,13 @@ export async function readConfig(
 
 async function openConfig(row: ConfigRow, vault: Vault): Promise<Loaded<ConfigView>> {
   const text = await vault.decrypt(configPlace({ id: row.versionId, organisationId: row.organisationId }), row.config)
-  const active = compileConfig(gatewayConfig.parse(JSON.parse(text)))
-  return { view: { id: row.id, slug: row.slug, active }, dependsOn: [row.id, row.workspaceId, row.organisationId], until: Infinity }
+  const { organisationId: owner } = row
+  const { result: active, bytes } = await withPatterns({ owner, stored: true }, () => compileConfig(gatewayConfig.parse(JSON.parse(text))))
+  return {
+    view: { id: row.id, slug: row.slug, active },
+    dependsOn: [row.id, row.workspaceId, owner],
+    until: Infinity,
+    weight: weightOf(text, bytes),
+    owner,
+  }
 }

@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { compileGuardrail, type Guardrail } from '../../gateway/checks/guardrail.ts'
 import type { ProviderScope } from '../../gateway/doors.ts'
+import { withPatterns } from '../../gateway/pattern-making.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { guardrailPlace } from './sealed-texts.ts'
-import type { Loaded } from './view-cache.ts'
+import { type Loaded, weightOf } from './view-cache.ts'
 
 interface GuardrailRow {
   readonly id: string
@@ -51,8 +52,11 @@ const stored = z.object({ checks: checkList, actions: guardrailActions })
 
 async function openGuardrail(row: GuardrailRow, vault: Vault): Promise<Loaded<Guardrail>> {
   const text = await vault.decrypt(guardrailPlace(row), row.checks)
-  const { checks, actions } = stored.parse({ checks: JSON.parse(text), actions: row.actions })
-  const view = compileGuardrail({ id: row.slug, name: row.name, checks, actions })
-  const owners = row.workspaceId === null ? [row.organisationId] : [row.workspaceId, row.organisationId]
-  return { view, dependsOn: [row.id, ...owners], until: Infinity }
+  const { id, slug, name, organisationId: owner, workspaceId } = row
+  const { result: view, bytes } = await withPatterns({ owner, stored: true }, () => {
+    const { checks, actions } = stored.parse({ checks: JSON.parse(text), actions: row.actions })
+    return compileGuardrail({ id: slug, name, checks, actions })
+  })
+  const owners = workspaceId === null ? [owner] : [workspaceId, owner]
+  return { view, dependsOn: [id, ...owners], until: Infinity, weight: weightOf(text, bytes), owner }
 }

@@ -7,7 +7,12 @@ export interface Loaded<View> {
   readonly until: number
   /** How much of `maxWeight` it takes. */
   readonly weight?: number
+  /** The organisation that it weighs on. */
+  readonly owner?: string
 }
+
+/** About how many bytes a text, and what was made of it, take in memory. */
+export const weightOf = (text: string, made: number): number => text.length * 10 + made
 
 /** Views by key, in memory, bounded. Knows nothing of where they come from. */
 export interface ViewCache<View> {
@@ -28,6 +33,8 @@ export interface ViewCacheOptions {
   readonly maxViews: number
   /** The most that the views may weigh together; Infinity when absent. */
   readonly maxWeight?: number
+  /** The most that those of one owner may weigh together; Infinity when absent. */
+  readonly maxWeightOfOwner?: number
   readonly maxMisses: number
   readonly missTtlMs: number
   /** A monotonic clock, milliseconds. */
@@ -44,6 +51,8 @@ interface State<View> extends ViewCacheOptions {
   readonly changedAt: Map<string, number>
   /** Of all views together. */
   weight: number
+  /** Of the views of each owner. */
+  readonly weights: Map<string, number>
   /** How many reads are under way. */
   reading: number
   changes: number
@@ -64,6 +73,7 @@ export function createViewCache<View>(options: ViewCacheOptions): ViewCache<View
     flights: new Map(),
     changedAt: new Map(),
     weight: 0,
+    weights: new Map(),
     reading: 0,
     changes: 0,
     missesForgottenAt: 0,
@@ -81,6 +91,7 @@ export function createViewCache<View>(options: ViewCacheOptions): ViewCache<View
       state.clearedAt = ++state.changes
       state.views.clear()
       state.weight = 0
+      state.weights.clear()
       state.misses.clear()
       state.keysOf.clear()
     },
@@ -96,7 +107,7 @@ function hit<View>(state: State<View>, key: string): View | null | undefined {
     return undefined
   }
   // Nothing is evicted below the limit, so that the order matters only near it.
-  if (state.views.size * 2 > state.maxViews || state.weight * 2 > (state.maxWeight ?? Infinity)) {
+  if (state.views.size * 2 > state.maxViews || isHeavy(state)) {
     state.views.delete(key)
     state.views.set(key, found)
   }
@@ -146,17 +157,31 @@ function keep<View>(state: State<View>, key: string, loaded: Loaded<View> | null
   }
   const held = state.views.get(key)
   if (held !== undefined) drop(state, key, held)
-  makeRoom(state, loaded.weight ?? 0)
+  makeRoom(state, loaded)
   state.views.set(key, loaded)
-  state.weight += loaded.weight ?? 0
+  weigh(state, loaded, 1)
   for (const id of loaded.dependsOn) keysOf(state, id).add(key)
 }
 
-function makeRoom<View>(state: State<View>, weight: number): void {
-  for (const oldest of state.views) {
-    if (state.views.size < state.maxViews && state.weight + weight <= (state.maxWeight ?? Infinity)) return
-    drop(state, ...oldest)
+/** Whether it may come to matter what was used last. */
+const isHeavy = <View>({ weight, maxWeight = Infinity, maxWeightOfOwner = Infinity }: State<View>): boolean =>
+  weight * 2 > Math.min(maxWeight, maxWeightOfOwner)
+
+function makeRoom<View>(state: State<View>, { weight = 0, owner = '' }: Loaded<View>): void {
+  const { maxWeight = Infinity, maxWeightOfOwner = Infinity } = state
+  for (const [key, held] of state.views) {
+    const isOwn = (state.weights.get(owner) ?? 0) + weight > maxWeightOfOwner
+    if (state.views.size < state.maxViews && state.weight + weight <= maxWeight && !isOwn) return
+    if (!isOwn || held.owner === owner) drop(state, key, held)
   }
+}
+
+function weigh<View>(state: State<View>, { weight = 0, owner }: Loaded<View>, times: 1 | -1): void {
+  state.weight += times * weight
+  if (owner === undefined) return
+  const own = (state.weights.get(owner) ?? 0) + times * weight
+  if (own === 0) state.weights.delete(owner)
+  else state.weights.set(owner, own)
 }
 
 function keysOf<View>(state: State<View>, entityId: string): Set<string> {
@@ -173,9 +198,9 @@ function evict(map: Map<string, unknown>, limit: number): void {
   if (oldest !== undefined) map.delete(oldest)
 }
 
-function drop<View>(state: State<View>, key: string, { dependsOn, weight = 0 }: Loaded<View>): void {
-  if (state.views.delete(key)) state.weight -= weight
-  for (const id of dependsOn) {
+function drop<View>(state: State<View>, key: string, loaded: Loaded<View>): void {
+  if (state.views.delete(key)) weigh(state, loaded, -1)
+  for (const id of loaded.dependsOn) {
     const keys = state.keysOf.get(id)
     keys?.delete(key)
     if (keys?.size === 0) state.keysOf.delete(id)

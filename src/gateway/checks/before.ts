@@ -5,7 +5,7 @@ import { known, type Progress } from '../progress.ts'
 import { denial } from './denial.ts'
 import { requestFacts } from './facts.ts'
 import { readsBody } from './plan.ts'
-import { editBody, type InspectedBody, inspectBody } from './request-body.ts'
+import { editBody, type InspectedBody, inspectBody, refusesEdit } from './request-body.ts'
 import { type RunDeps, runGuardrails } from './run.ts'
 
 /**
@@ -22,6 +22,7 @@ export async function checkBefore(progress: Progress, deps: RunDeps): Promise<bo
     phase: 'input',
     body: look(known(progress.body)),
     apply: (held: InspectedBody, edits) => look(editBody(held, edits, contentType)),
+    refuses: refusesEdit,
     request: requestFacts(progress),
     status: null,
     deps,

@@ -76,7 +76,10 @@ export interface CheckContext {
 
 /** A check with its parameters, ready to run many times. */
 export interface ReadyCheck {
-  /** Rejects or throws when it cannot tell; then its `on_error` decides. */
+  /**
+   * Rejects or throws when it cannot tell. When it is a service that fails, `on_error` decides. What whoever sent the text has a hand in
+   * counts as a failure: a check that calls nobody can fail for nothing else, one that does throws it with `cannotTell`.
+   */
   readonly run: (subject: Subject, context: CheckContext) => MaybePromise<Verdict>
   /** Whether a failure on the beginning of a text is one whatever follows, so that a stream may be judged as it comes. */
   readonly judgesPrefix: boolean
@@ -143,8 +146,11 @@ const shared = {
     .enum(scopes)
     .default('all')
     .meta({ description: 'Which texts of the conversation are looked at: all, the last message, or those of one role.' }),
-  on_error: z.enum(['allow', 'deny']).default('allow').meta({ description: 'What counts when the check itself fails or takes too long.' }),
-  failOnError: z.boolean().optional().meta({ description: 'An older way to say `on_error: deny`.' }),
+  on_error: z
+    .enum(['allow', 'deny'])
+    .optional()
+    .meta({ description: 'What counts when a service that is asked fails or takes too long; as the guardrail denies, unless given.' }),
+  failOnError: z.boolean().optional().meta({ description: 'An older way to say `on_error`: true is `deny`, false is `allow`.' }),
 }
 
 const timeout = (ms: number) => z.int().min(1).max(60_000).default(ms).meta({ description: 'The milliseconds that the call may take.' })
@@ -174,6 +180,14 @@ export function check<Fields extends Shape>(definition: Definition<Fields>): Che
     ready: (given) => ready(own.parse(given)),
   }
 }
+
+const ofSubject = Symbol('by the doing of whoever sent it')
+
+/** Why a check cannot tell, by the doing of whoever sent what it looks at. */
+export const cannotTell = (message: string): Error => new Error(message, { cause: ofSubject })
+
+/** Whether a check cannot tell for such a reason. */
+export const isOfSubject = (error: unknown): boolean => error instanceof Error && error.cause === ofSubject
 
 /** `not: true` turns a verdict around. */
 export const notField = z.boolean().default(false).meta({ description: 'Turns the verdict around.' })

@@ -18,6 +18,7 @@ export interface GuardrailCheck {
   /** Whether it may change what it looks at, with the parameters it has. */
   readonly changes: boolean
   readonly scope: Scope
+  /** What counts when a service that it asks fails. */
   readonly onError: 'allow' | 'deny'
   readonly timeoutMs: number
 }
@@ -59,7 +60,7 @@ export function compileGuardrail({ id, name, checks, actions }: GuardrailDefinit
     message: message ?? null,
     onSuccess: toFeedback(success, 5),
     onFail: toFeedback(failure, -5),
-    checks: checks.filter(({ is_enabled: enabled }) => enabled !== false).map(readyCheck),
+    checks: checks.filter(({ is_enabled: enabled }) => enabled !== false).map((entry) => readyCheck(entry, deny)),
     phases: phasesOf(checks),
   }
 }
@@ -85,7 +86,7 @@ function toFeedback(
 /** Local checks take no time worth a limit; the number is for those that ask somebody. */
 const longestMs = 60_000
 
-function readyCheck({ id, parameters = {} }: CheckEntry): GuardrailCheck {
+function readyCheck({ id, parameters = {} }: CheckEntry, deny: boolean): GuardrailCheck {
   const definition = findCheck(id)
   if (definition === null) throw new Error(`There is no check ${id}.`)
   const parsed = definition.parameters.parse(parameters)
@@ -96,7 +97,9 @@ function readyCheck({ id, parameters = {} }: CheckEntry): GuardrailCheck {
     ready,
     changes: definition.changes && ready.changes !== false,
     scope: scopes.find((name) => name === scope) ?? 'all',
-    onError: onError === 'deny' || failOnError === true ? 'deny' : 'allow',
+    onError: toOnError(onError ?? failOnError ?? deny),
     timeoutMs: typeof timeout === 'number' ? timeout : (definition.timeoutMs ?? longestMs),
   }
 }
+
+const toOnError = (given: unknown): 'allow' | 'deny' => (given === true || given === 'deny' ? 'deny' : 'allow')

@@ -7,12 +7,15 @@ export interface CheckRun {
   /** Null: it failed itself. */
   readonly verdict: Verdict | null
   readonly error: string | null
+  /** Whether it failed itself because a service did; else by the doing of whoever sent what it looked at. */
+  readonly serviceFailed: boolean
   readonly startedAt: number
   readonly durationMs: number
 }
 
-/** Whether a check lets the request go on; one that failed itself does as its `on_error` says. */
-export const lets = ({ verdict, check }: CheckRun): boolean => verdict?.passed ?? check.onError === 'allow'
+/** Whether a check lets the request go on; where a service failed, as its `on_error` says. What nobody can judge does not pass. */
+export const lets = ({ verdict, check, serviceFailed }: CheckRun): boolean =>
+  verdict?.passed ?? (serviceFailed && check.onError === 'allow')
 
 /** One guardrail's part of `hook_results`. */
 export interface HookResult {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { compilePattern, patternFault } from '../pattern.ts'
+import { patternFault } from '../pattern-making.ts'
+import { compilePattern } from '../pattern.ts'
 
 /** How a value is compared with those asked for. */
 export const matchTypes = ['exact', 'contains', 'containsAll', 'regex'] as const

@@ -9,7 +9,7 @@ import type { BodyEdit, TextPart } from './check.ts'
 import { requestFacts } from './facts.ts'
 import { editForm, formJson } from './form-body.ts'
 import { lastText, unreadable } from './inspection.ts'
-import { requestTexts } from './request-texts.ts'
+import { addressed, addressTexts, requestTexts } from './request-texts.ts'
 import type { Inspected } from './run.ts'
 import { isVast, vast } from './walk.ts'
 
@@ -38,7 +38,9 @@ export function inspectBody(body: RequestBody, progress: Progress): InspectedBod
   const held = { body, reading, facts }
   if (reading.kind === 'closed') return { ...unreadable(reading.reason), ...held }
   if (isVast(json)) return { ...held, json, parts: [], unread: vast }
-  return { ...held, json, parts: partsOf(reading, { body, json, operation: progress.operation.name }) }
+  const parts = partsOf(reading, { body, json, operation: progress.operation.name })
+  const beside = mayHoldTexts(progress.path) ? addressTexts(progress.path) : []
+  return { ...held, json, parts: beside.length === 0 ? parts : [...beside, ...parts] }
 }
 
 function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Reading {
@@ -63,6 +65,13 @@ function jsonIn(bytes: Buffer): unknown {
     return undefined
   }
 }
+
+/** Paths of the API say nothing. */
+const mayHoldTexts = (path: string): boolean => path.includes('?') || path.includes('%')
+
+/** Why a change cannot be made to a request; null when it can. */
+export const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
+  first === addressed ? 'What the path and the query say cannot be changed.' : null
 
 interface Read {
   readonly body: RequestBody

@@ -1,6 +1,7 @@
 import type { JsonPath } from '../../lib/json-path.ts'
 import type { TextPart } from './check.ts'
 import { type Fields, isFields } from '../../lib/fields.ts'
+import { isToken, kindOf } from './field-kinds.ts'
 import { contentTexts, everyText, fieldTexts, items, roleOf } from './walk.ts'
 
 type Reader = (value: unknown, path: JsonPath) => readonly TextPart[]
@@ -78,3 +79,31 @@ function otherTexts(json: Fields, isProxy: boolean): TextPart[] {
 }
 
 const withoutModel = (json: Fields): Fields => Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'model'))
+
+/** Where in a path of texts those of the query and of the path stand: they can be read, and not be changed. */
+export const addressed = '?'
+
+/**
+ * What is said in the path and the query of a request. Names, numbers and ids are not: of a query that is read which stands under a name
+ * that holds texts in bodies too, and of both what holds more than a name could.
+ */
+export function addressTexts(path: string): readonly TextPart[] {
+  const { pathname, searchParams } = new URL(path, 'http://host')
+  const said = [...searchParams].filter(([name, value]) => value !== '' && (!isToken(value) || saysText(name)))
+  const segments = pathname.split('/').map(decoded)
+  return [
+    ...segments.filter((text) => !isToken(text)).map((text): TextPart => ({ path: [addressed, 'path'], role: 'user', text })),
+    ...said.map(([name, text]): TextPart => ({ path: [addressed, name], role: 'user', text })),
+  ]
+}
+
+const saysText = (name: string): boolean => Object.hasOwn(places, name) || ['said', 'main', 'free'].includes(kindOf(name) ?? '')
+
+/** A segment that cannot be decoded is read as it stands. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

@@ -1,7 +1,19 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { ownTurn } from '../../lib/own-turn.ts'
 import type { Egress } from '../egress/egress.ts'
-import type { BodyEdit, Check, Phase, RequestFacts, Scope, Subject, TextPart, Verdict } from './check.ts'
+import { isFields } from '../../lib/fields.ts'
+import {
+  type BodyEdit,
+  cannotTell,
+  type Check,
+  isOfSubject,
+  type Phase,
+  type RequestFacts,
+  type Scope,
+  type Subject,
+  type TextPart,
+  type Verdict,
+} from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import { type CheckRun, type HookResult, lets, toHookResult } from './hook-results.ts'
 
@@ -61,6 +73,8 @@ export interface Outcome<Body> {
 const maxCharacters = 1024 * 1024
 /** With so much to read, others get their turn between two checks. */
 const manyCharacters = 64 * 1024
+/** So do they when the checks of a request have computed for so many milliseconds. */
+const longMs = 5
 
 interface Step {
   readonly guardrail: Guardrail
@@ -81,7 +95,7 @@ export async function runGuardrails<Body extends Inspected>(
   const steps = awaited.flatMap(({ guardrail, checks }) => checks.map((check): Step => ({ guardrail, check })))
   const state = { body: options.body, runs: new Map<GuardrailCheck, CheckRun>(), headers: Array<NonNullable<Verdict['headers']>>() }
   for (const group of inGroups(steps)) {
-    const runs = await Promise.all(group.map(({ check }) => runCheck(check, { ...options, body: state.body })))
+    const runs = await runGroup(group, { ...options, body: state.body })
     for (const found of runs) {
       const { body, run } = withEdits(state.body, found, options)
       state.body = body
@@ -99,6 +113,20 @@ export async function runGuardrails<Body extends Inspected>(
     deniedBy: failing.find(({ guardrail }) => guardrail.deny)?.guardrail ?? null,
     failed: failing.length > 0,
   }
+}
+
+/** Checks that call nobody are over as soon as they have begun. */
+async function runGroup<Body extends Inspected>(group: readonly Step[], options: RunOptions<Body>): Promise<readonly CheckRun[]> {
+  const runs: Promise<CheckRun>[] = []
+  let from = performance.now()
+  for (const { check } of group) {
+    if (performance.now() - from > longMs) {
+      await ownTurn()
+      from = performance.now()
+    }
+    runs.push(runCheck(check, options))
+  }
+  return Promise.all(runs)
 }
 
 /** The checks of a guardrail that have something to do in a phase. */
@@ -127,11 +155,18 @@ async function runCheck<Body extends Inspected>(check: GuardrailCheck, options: 
   const { deps } = options
   const startedAt = deps.now()
   const from = performance.now()
-  const outcome = await judged(check, options).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
-  const run = typeof outcome === 'string' ? { verdict: null, error: outcome } : { verdict: outcome, error: null }
+  const outcome = await judged(check, options).catch((error: unknown) => error)
+  const run = isVerdict(outcome) ? { verdict: outcome, error: null, serviceFailed: false } : { verdict: null, ...failure(check, outcome) }
   deps.observe(check.definition.id, run.verdict === null ? 'error' : run.verdict.passed ? 'passed' : 'failed')
   return { check, ...run, startedAt, durationMs: performance.now() - from }
 }
+
+const isVerdict = (outcome: unknown): outcome is Verdict => !(outcome instanceof Error) && isFields(outcome) && 'passed' in outcome
+
+const failure = ({ definition }: GuardrailCheck, error: unknown) => ({
+  error: error instanceof Error ? error.message : String(error),
+  serviceFailed: definition.timeoutMs !== null && !isOfSubject(error),
+})
 
 async function judged<Body extends Inspected>(
   check: GuardrailCheck,
@@ -143,8 +178,8 @@ async function judged<Body extends Inspected>(
     if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
     const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
     if (characters > maxCharacters && !check.definition.anyLength)
-      throw new Error(`There is more to read than ${maxCharacters} characters.`)
-    if (characters > manyCharacters) await turn()
+      throw cannotTell(`There is more to read than ${maxCharacters} characters.`)
+    if (characters > manyCharacters) await ownTurn()
   }
   const subject: Subject = {
     phase,
@@ -158,8 +193,8 @@ async function judged<Body extends Inspected>(
 
 /** A pass that does not rest on the body that it is about, or not on all of its texts, is none. */
 function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cut }: Inspected): Verdict {
-  if (cut !== undefined && reads === 'text' && verdict.passed) throw new Error(cut)
-  if (unreadable !== undefined && readsBody && verdict.passed) throw new Error(unreadable)
+  if (cut !== undefined && reads === 'text' && verdict.passed) throw cannotTell(cut)
+  if (unreadable !== undefined && readsBody && verdict.passed) throw cannotTell(unreadable)
   return verdict
 }
 
@@ -184,9 +219,9 @@ interface Demanded {
 /** Throws why a check cannot tell. Of a request that cannot be read, its path and headers may still be such that it must not pass. */
 function demandReadable({ id, since, reads, readsBody }: Check, body: Inspected, { deps: { atLeast }, phase }: Demanded): void {
   const { unreadable, unread } = body
-  if (!atLeast(since)) throw new Error(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
-  if (unreadable !== undefined && readsBody && (reads === 'text' || phase === 'output')) throw new Error(unreadable)
-  if (unread !== undefined && reads === 'text') throw new Error(unread)
+  if (!atLeast(since)) throw cannotTell(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
+  if (unreadable !== undefined && readsBody && (reads === 'text' || phase === 'output')) throw cannotTell(unreadable)
+  if (unread !== undefined && reads === 'text') throw cannotTell(unread)
 }
 
 /** A call may take several steps, each with the limit of the whole: together they get no more. */
@@ -220,6 +255,6 @@ function withEdits<Body extends Inspected>(
     return { body: edits.length === 0 ? body : apply(body, edits), run }
   } catch (error) {
     if (run.verdict?.passed === false) return { body, run: { ...run, verdict: { ...run.verdict, edits: [] } } }
-    return { body, run: { ...run, verdict: null, error: error instanceof Error ? error.message : String(error) } }
+    return { body, run: { ...run, verdict: null, ...failure(run.check, error) } }
   }
 }

@@ -1,14 +1,17 @@
+import { hash } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/plain-issue.ts'
 import { createRecent } from '../../lib/recent.ts'
+import { createWeighed } from '../../lib/weighed.ts'
 import { atLevel } from '../../release/at-level.ts'
 import { type CheckUrl, inlineUrls } from '../checks/secrets.ts'
 import { pathText } from '../../lib/json-path.ts'
 import type { ConfigView, KeyView, RequestDefaults, Snapshot } from '../doors.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { CallerHeaders } from '../headers.ts'
+import { withPatterns } from '../pattern-making.ts'
 import { type ActiveConfig, compileConfig } from './compile.ts'
 import { type GatewayConfig, gatewayConfig } from './config.schema.ts'
 import { firstFault } from './issue.ts'
@@ -56,7 +59,7 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
   const given = defaults === null || defaults.config === null ? null : { reference: defaults.config, locked: defaults.configLocked }
   if (asked === '') return given === null ? null : after(stored(key, given.reference, deps), (view) => started(view, given))
   if (defaults?.configLocked !== true)
-    return asked.trimStart().startsWith('{') ? usable(inline(asked, key, deps)) : askedFor(asked, key, deps)
+    return asked.trimStart().startsWith('{') ? after(inline(asked, key, deps), usable) : askedFor(asked, key, deps)
   if (given === null) throw bound('no config, as long as its workspace has no default')
   return after(stored(key, given.reference, deps), (view) => locked(view, asked, given.reference))
 }
@@ -85,24 +88,44 @@ const bound = (what: string) => new ApiError('forbidden', `This API key is bound
 const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { snapshot }: ChooseDeps) =>
   snapshot.config({ organisationId, workspaceId }, reference)
 
-/** Clients send the same config with every request; by its text it is checked once, as long as the level stays. */
-let checked = { level: '', configs: createRecent<ChosenConfig>(1000) }
+const MiB = 1024 * 1024
+/** Clients send the same config with every request; by its text it is kept once it came again, as long as the level stays: what is always new is never kept. */
+const checked = createWeighed<{ readonly release: string; readonly config: ChosenConfig }>({ most: 32 * MiB, mostOfOne: 8 * MiB })
+/** What came once, by hash. */
+const seen = createRecent<true>(10_000)
 
-function inline(text: string, key: KeyView, { level }: ChooseDeps): ChosenConfig {
-  if (key.settings.block_inline_config)
+/** What is made of a text takes about so many times its length. */
+const perCharacter = 10
+
+function inline(text: string, { organisationId, settings }: KeyView, { level }: ChooseDeps): MaybePromise<ChosenConfig> {
+  if (settings.block_inline_config)
     throw new ApiError('forbidden', `Configs in ${header} are not allowed here. Store the config, and send its slug.`, { param: header })
   const release = level()
-  if (checked.level !== release) checked = { level: release, configs: createRecent<ChosenConfig>(1000) }
-  const known = checked.configs.get(text)
-  if (known !== undefined) return known
-  const parsed = atLevel(gatewayConfig, release, 'request').safeParse(parsedHeader(text), { error: plainIssue })
-  if (!parsed.success) {
-    const { path, message } = firstFault(parsed.error)
-    throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
-  }
-  const config = { ...compileConfig(parsed.data), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
-  checked.configs.set(text, config)
-  return config
+  const known = checked.get(organisationId, text)
+  if (known?.release === release) return known.config
+  const json = parsedHeader(text)
+  const passing = isNew(organisationId + text)
+  return after(
+    withPatterns({ owner: organisationId, passing }, () => toChosen(json, release)),
+    ({ result: config, bytes }) => {
+      if (!passing) checked.set(organisationId, text, { value: { release, config }, weight: text.length * perCharacter + bytes })
+      return config
+    },
+  )
+}
+
+function isNew(text: string): boolean {
+  const key = hash('sha256', text, 'base64')
+  const known = seen.get(key) === true
+  if (!known) seen.set(key, true)
+  return !known
+}
+
+function toChosen(json: unknown, release: string): ChosenConfig {
+  const parsed = atLevel(gatewayConfig, release, 'request').safeParse(json, { error: plainIssue })
+  if (parsed.success) return { ...compileConfig(parsed.data), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
+  const { path, message } = firstFault(parsed.error)
+  throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
 }
 
 const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_request_hooks', 'after_request_hooks'] as const

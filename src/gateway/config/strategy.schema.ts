@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { patternFault, patternSize } from '../pattern.ts'
+import { patternFault } from '../pattern-making.ts'
+import { patternSize } from '../pattern-size.ts'
 
 /** An HTTP status. */
 export const status = z.int().min(100).max(599)

@@ -78,7 +78,7 @@ const hooksOf = ({ text }: RawAnswer) => (JSON.parse(text) as { hook_results: Ho
 const makes = (json: object): Given => {
   const transformedData = { request: { json }, response: { json } }
   hook.script({ behaviour: { body: JSON.stringify({ verdict: true, transformedData }), headers: { 'content-type': 'application/json' } } })
-  return one('webhook', { webhookURL: `${hook.url}/chat/completions` })
+  return one('webhook', { webhookURL: `${hook.url}/chat/completions`, on_error: 'allow' })
 }
 
 test.serial('what the caller’s own checks make of a request or an answer, the guardrails that nobody chose judge', async (t) => {
@@ -194,8 +194,8 @@ for (const [kind, path] of spelt)
     t.true(emulator.requests[0]?.url.endsWith(path), 'sent as it came')
   })
 
-const deny = { on_error: 'deny' }
-const strict = forbids('FORBIDDEN', deny)
+const strict = forbids('FORBIDDEN', { on_error: 'allow' })
+const warns = one('contains', { words: ['FORBIDDEN'], operator: 'none' }, { onFail: 'warn' })
 const upload = (more: string) =>
   `--x1\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\nFORBIDDEN\r\n${form({ model: 'm' }).slice(0, -8)}${more}`
 const speech = { path: '/audio/transcriptions', type: formType, provider: '@p' }
@@ -261,7 +261,7 @@ for (const [what, asked] of unclear)
     const denied = await ask({ ...asked, input: [strict] })
     t.is(denied.status, 446, denied.text)
     t.is(emulator.requests.length, 0)
-    t.not((await ask({ ...asked, input: [forbids('FORBIDDEN')] })).status, 446)
+    t.not((await ask({ ...asked, input: [warns] })).status, 446)
     t.true(emulator.requests[0]?.body.toString() === asked.body)
     hook.reset()
     hook.script({ behaviour: { body: '{"verdict":false}', headers: { 'content-type': 'application/json' } } })
@@ -269,7 +269,7 @@ for (const [what, asked] of unclear)
     t.is(told.status, 446, 'who says no although it cannot be read is heard')
   })
 
-test.serial('an upload that is longer than what is held goes through as it comes', async (t) => {
+test.serial('an upload that is longer than what is held goes through as it comes, past those that deny nothing', async (t) => {
   const small = await startGateway({
     providers: { p: { customHost: emulator.url } },
     settings: { maxJsonBytes: 1000, maxUploadBytes: 300_000 },
@@ -288,11 +288,47 @@ test.serial('an upload that is longer than what is held goes through as it comes
       body: long,
     })
   for (const headers of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }]) {
-    t.is((await sent(forbids('FORBIDDEN'), headers)).status, 200)
+    t.is((await sent(warns, headers)).status, 246)
     t.is(emulator.requests.at(-1)?.body.toString(), body)
     t.is((await sent(strict, headers)).status, 446)
   }
   t.is(emulator.requests.length, 2)
   const short = upload(form({ prompt: 'FORBIDDEN' }))
   t.is((await sent(forbids('FORBIDDEN'), { 'transfer-encoding': 'chunked' }, short)).status, 446)
+})
+
+const huge = `${' '.repeat(1_100_000)}`
+const scattered = Array.from({ length: 60_000 }, () => ({ type: 'text', text: 'x' }))
+const deep = `${'['.repeat(120)}"FORBIDDEN"${']'.repeat(120)}`
+/** What whoever calls may do to a text so that nobody can tell. */
+const padded: readonly (readonly [what: string, asked: Asked])[] = [
+  ['1.1 million spaces', { body: { model: 'm', messages: [{ role: 'user', content: `FORBIDDEN${huge}` }] } }],
+  ['60,000 parts', { body: { model: 'm', messages: [{ role: 'user', content: [...scattered, { type: 'text', text: 'FORBIDDEN' }] }] } }],
+  ['deep nesting', { path: '/of/a/provider', body: `{"a":${deep},"b":[${Array.from({ length: 3000 }, () => deep).join()}]}` }],
+  ['11 MB of bytes', { path: '/of/a/provider', type: 'application/octet-stream', body: `FORBIDDEN${huge.repeat(10)}` }],
+]
+for (const [what, asked] of padded)
+  test.serial(`a denying guardrail holds, and a warning one passes: ${what}`, async (t) => {
+    const held = await ask({ provider: '@p', ...asked, input: [forbids('FORBIDDEN', { on_error: 'allow' })] })
+    t.is(held.status, 446)
+    t.is(emulator.requests.length, 0)
+    t.not((await ask({ provider: '@p', ...asked, input: [warns] })).status, 446)
+    t.is(emulator.requests.length, 1)
+  })
+
+test.serial('an answer for which a schema branches without end is held', async (t) => {
+  const branch = (at: number): object => ({ anyOf: [{ $ref: `#/$defs/s${at + 1}` }, { $ref: `#/$defs/s${at + 1}` }] })
+  const $defs = Object.fromEntries([...Array.from({ length: 40 }, (_, at) => [`s${at}`, branch(at)] as const), ['s40', { type: 'null' }]])
+  const schema = { $ref: '#/$defs/s0', $defs }
+  t.is((await ask({ provider: '@p', output: [one('jsonSchema', { schema })], body: say('{}') })).status, 446)
+})
+
+test.serial('what the query and the path say is read, and not changed', async (t) => {
+  const at = (path: string, guardrail: Given) => ask({ provider: '@p', path, type: '', body: '', input: [guardrail] })
+  for (const path of ['/search?q=very%20FORBIDDEN', '/search?prompt=FORBIDDEN', '/find/so%20FORBIDDEN/x', '/search?text=FORBIDDEN&limit=3'])
+    t.is((await at(path, forbids('FORBIDDEN'))).status, 446, path)
+  t.is((await at('/search?q=very%20FORBIDDEN', replaces('FORBIDDEN', '###'))).status, 446)
+  t.is(emulator.requests.length, 0)
+  for (const path of ['/search?limit=3&order=FORBIDDEN', '/files/FORBIDDEN'])
+    t.not((await at(path, forbids('FORBIDDEN'))).status, 446, 'a name says nothing')
 })

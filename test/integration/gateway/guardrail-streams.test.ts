@@ -186,12 +186,13 @@ test.serial('a word is not taken for one that is only its beginning', async (t) 
 
 test.serial('a stream of which nothing can go before more is held than may be is as one that is too large', async (t) => {
   const frames = [choice(0, 'said'), ...Array.from({ length: 300 }, () => choice(1, 'x'))]
-  for (const [on_error, status] of [
-    ['allow', 200],
-    ['deny', 446],
+  const input = { words: ['x y'], operator: 'none' }
+  for (const [guardrail, status] of [
+    [{ 'default.contains': input }, 200],
+    [deny('default.contains', { ...input, on_error: 'allow' }), 446],
   ] as const) {
     sends(frames)
-    t.is((await ask({ output: [deny('default.contains', { words: ['x y'], operator: 'none', on_error })], at: small })).status, status)
+    t.is((await ask({ output: [guardrail], at: small })).status, status)
   }
 })
 
@@ -268,11 +269,11 @@ test.serial('a failure before the call gives a stream the status 246', async (t)
 })
 
 /** A check that must know all, and never does. */
-const whole = (on_error: string) => deny('default.contains', { words: ['never said'], on_error })
+const whole = (then: 'warn' | 'deny') => ({ ...deny('default.contains', { words: ['never said'] }), deny: then === 'deny' })
 
 test.serial('no more is held than may be', async (t) => {
   const body = says(filler(300))
-  const allowed = await ask({ output: [whole('allow')], at: small })
+  const allowed = await ask({ output: [whole('warn')], at: small })
   t.is(allowed.status, 200)
   t.is(allowed.text, body)
   t.is((await ask({ output: [whole('deny')], at: small })).status, 446)
@@ -305,11 +306,11 @@ test.serial('of a stream that is longer than what is kept of it nobody says that
   t.true(answer.text.includes('Stopped.'))
 })
 
-test.serial('a whole answer that is too large to hold is passed on, or denied, as the check says', async (t) => {
+test.serial('a whole answer that is too large to hold is passed on, or denied, as the guardrail says', async (t) => {
   const large = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(10_000) } }] }
   emulator.script({ behaviour: { body: JSON.stringify(large), headers: { 'content-type': 'application/json' } } })
-  const allowed = await ask({ output: [whole('allow')], at: small, body: { stream: false } })
-  t.is(allowed.status, 200)
+  const allowed = await ask({ output: [whole('warn')], at: small, body: { stream: false } })
+  t.is(allowed.status, 246)
   t.deepEqual(JSON.parse(allowed.text), large)
   t.is((await ask({ output: [whole('deny')], at: small, body: { stream: false } })).status, 446)
 })

@@ -200,10 +200,10 @@ test.serial('what on_error says counts when a partner fails', async (t) => {
     ['down', {}],
     ['hanging', { timeout: 50 }],
   ] as const) {
-    const allowed = await ask(id, { who, parameters: { ...given, ...more } })
+    const allowed = await ask(id, { who, parameters: { ...given, ...more, on_error: 'allow' } })
     t.is(allowed.status, 200)
     t.regex(checkIn(allowed)?.error?.message ?? '', /answered 500|within|longer than/)
-    for (const on of [{ on_error: 'deny' }, { failOnError: true }])
+    for (const on of [{}, { on_error: 'deny' }, { failOnError: true }])
       t.is((await ask(id, { who, parameters: { ...given, ...more, ...on } })).status, 446)
     t.is((await ask(id, { who, parameters: { ...given, ...more, on_error: 'deny' }, guardrail: { deny: false } })).status, 246)
   }

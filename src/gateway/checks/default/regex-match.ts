@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { compilePattern, longestPattern, type Pattern, patternFault } from '../../pattern.ts'
+import { longestPattern } from '../../pattern-engines.ts'
+import { patternFault } from '../../pattern-making.ts'
+import { compilePattern, type Pattern } from '../../pattern.ts'
 import { check, notField, verdict } from '../check.ts'
 
 /** A pattern in RE2 syntax, checked when it is stored. */

@@ -2,6 +2,7 @@ import { effort } from '../../effort.ts'
 import { compilePattern, type Pattern } from '../../pattern.ts'
 import { keywords } from './keywords.ts'
 import { createResolver } from './resolver.ts'
+import { patternsIn } from './schema-fault.ts'
 
 /** What does not fit, and where. */
 export interface SchemaFault {
@@ -28,19 +29,14 @@ const maxFaults = 100
  * come from callers. The result gives what does not fit, and throws when a value asks for too much work; `spend` throws when it took long.
  */
 export function compileSchema(root: unknown): (value: unknown, spend?: () => void) => readonly SchemaFault[] {
-  const patterns = new Map<string, Pattern>()
-  const pattern = (source: string): Pattern => {
-    const known = patterns.get(source) ?? compilePattern(source)
-    patterns.set(source, known)
-    return known
-  }
+  const patterns = new Map([...patternsIn(root)].map((source) => [source, compilePattern(source)] as const))
   const resolve = createResolver(root)
   return (value, spend = effort(0)) => {
     let steps = 0
     const validation: Validation = {
       pattern(source) {
         spend()
-        return pattern(source)
+        return patterns.get(source) ?? compilePattern(source)
       },
       resolve,
       check(schema, part, path) {

@@ -1,6 +1,7 @@
 import { isFields } from '../../../lib/fields.ts'
 import { pointerStep } from '../../../lib/json-path.ts'
-import { patternFault, patternSize } from '../../pattern.ts'
+import { patternFault } from '../../pattern-making.ts'
+import { patternSize } from '../../pattern-size.ts'
 import { typeNames } from './keywords.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
@@ -90,6 +91,20 @@ function misspeltFault(root: unknown): string | null {
 export function schemaFault(root: unknown): string | null {
   const resolve = createResolver(root)
   const patterns = new Set<string>()
+  for (const { name, rule, at } of keywordsIn(root, resolve)) {
+    const fault = keywordFault(name, rule, { at, resolve })
+    if (fault !== null) return fault
+    for (const pattern of patternsOf(name, rule)) patterns.add(pattern)
+  }
+  return misspeltFault(root) ?? patternsFault([...patterns])
+}
+
+/** The patterns of a schema in which nothing is wrong. */
+export const patternsIn = (root: unknown): ReadonlySet<string> =>
+  new Set([...keywordsIn(root, createResolver(root))].flatMap(({ name, rule }) => patternsOf(name, rule)))
+
+/** Every keyword of a schema and of those in it, each with the JSON Pointer to the schema it stands in. */
+function* keywordsIn(root: unknown, resolve: Resolve) {
   const seen = new Set<unknown>()
   const waiting: Place[] = [[root, '#']]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -97,14 +112,11 @@ export function schemaFault(root: unknown): string | null {
     if (!isFields(part) || seen.has(part)) continue
     seen.add(part)
     for (const [name, rule] of Object.entries(part)) {
-      const fault = keywordFault(name, rule, { at, resolve })
-      if (fault !== null) return fault
-      for (const pattern of patternsOf(name, rule)) patterns.add(pattern)
+      yield { name, rule, at }
       if (name === '$ref') waiting.push([resolve(String(rule)), String(rule)])
       else waiting.push(...(shapes.get(name)?.schemas?.(rule, `${at}/${name}`) ?? []))
     }
   }
-  return misspeltFault(root) ?? patternsFault([...patterns])
 }
 
 function keywordFault(name: string, rule: unknown, { at, resolve }: { at: string; resolve: Resolve }): string | null {

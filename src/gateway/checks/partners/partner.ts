@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { pathText } from '../../../lib/json-path.ts'
 import type { JsonPath } from '../../../lib/json-path.ts'
-import { type Basis, type BodyEdit, check, type Check, type CheckContext, type Subject, type TextPart, type Verdict } from '../check.ts'
+import {
+  type Basis,
+  type BodyEdit,
+  cannotTell,
+  check,
+  type Check,
+  type CheckContext,
+  type Subject,
+  type TextPart,
+  type Verdict,
+} from '../check.ts'
 import type { HostNamed } from '../../egress/guard.ts'
 import { calledUrl } from '../default/webhook.ts'
 
@@ -131,7 +141,7 @@ async function ask<Fields extends Shape, Credentials extends Shape, Answer>(
 ): Promise<Verdict> {
   const { row, parameters } = asking
   const pieces = row.takes === 'all' ? [joined(subject)] : piecesOf(subject, row.limits, row.changes?.(parameters) === true)
-  if (pieces.length > maxCalls) throw new Error(`${row.title} would have to be asked more than ${maxCalls} times about so much text.`)
+  if (pieces.length > maxCalls) throw cannotTell(`${row.title} would have to be asked more than ${maxCalls} times about so much text.`)
   const findings: Finding[] = []
   for (let at = 0; at < pieces.length; at += atATime) {
     const some = pieces.slice(at, at + atATime)

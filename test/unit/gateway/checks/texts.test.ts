@@ -1,6 +1,6 @@
 import test from 'ava'
 import { fakeEgress, ok } from '../auth/fake-egress.ts'
-import { patternFault } from '../../../../src/gateway/pattern.ts'
+import { patternFault } from '../../../../src/gateway/pattern-making.ts'
 import { StreamWindow } from '../../../../src/gateway/checks/stream-window.ts'
 import { isVast } from '../../../../src/gateway/checks/walk.ts'
 import { judge, readied } from './running.ts'

@@ -1,0 +1,70 @@
+/** What was used lately, bounded by what it weighs, in all and for each owner. */
+export interface Weighed<T> {
+  get(owner: string, key: string): T | undefined
+  set(owner: string, key: string, entry: Entry<T>): void
+}
+
+interface Entry<T> {
+  readonly value: T
+  readonly weight: number
+}
+
+interface Own<T> {
+  /** What was used last comes last. */
+  readonly entries: Map<string, Entry<T>>
+  weight: number
+}
+
+export interface Bounds {
+  readonly most: number
+  readonly mostOfOne: number
+}
+
+/** An empty one. Over the bound of all, the owner with the most gives way. What is heavier than an owner may have is not kept. */
+export function createWeighed<T>({ most, mostOfOne }: Bounds): Weighed<T> {
+  const owners = new Map<string, Own<T>>()
+  let weight = 0
+
+  function drop(owner: string, own: Own<T>, key: string): void {
+    const entry = own.entries.get(key)
+    if (entry === undefined) return
+    own.entries.delete(key)
+    own.weight -= entry.weight
+    weight -= entry.weight
+    if (own.entries.size === 0) owners.delete(owner)
+  }
+
+  function dropOldest(owner: string, own: Own<T>): void {
+    const [oldest] = own.entries.keys()
+    if (oldest !== undefined) drop(owner, own, oldest)
+  }
+
+  return {
+    get(owner, key) {
+      const own = owners.get(owner)
+      const found = own?.entries.get(key)
+      if (own === undefined || found === undefined) return undefined
+      // The order matters only near the bounds.
+      if (own.weight * 2 > mostOfOne || weight * 2 > most) {
+        own.entries.delete(key)
+        own.entries.set(key, found)
+      }
+      return found.value
+    },
+    set(owner, key, entry) {
+      if (entry.weight > mostOfOne) return
+      const own = owners.get(owner) ?? { entries: new Map<string, Entry<T>>(), weight: 0 }
+      drop(owner, own, key)
+      while (own.weight + entry.weight > mostOfOne) dropOldest(owner, own)
+      while (weight + entry.weight > most) dropOldest(...heaviest(owners))
+      owners.set(owner, own)
+      own.entries.set(key, entry)
+      own.weight += entry.weight
+      weight += entry.weight
+    },
+  }
+}
+
+function heaviest<T>(owners: ReadonlyMap<string, Own<T>>): [owner: string, own: Own<T>] {
+  return [...owners].reduce((one, other) => (other[1].weight > one[1].weight ? other : one))
+}
