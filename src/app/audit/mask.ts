@@ -27,9 +27,13 @@ export function withoutSecrets(value: unknown, replace: (secret: string) => stri
       ]),
     )
   }
-  if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : storable(value)
+  if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : storable(withoutQuery(value, replace))
   return secret && typeof value === 'number' ? replace(String(value)) : value
 }
+
+/** Some services take their tokens in the query of a URL. */
+const withoutQuery = (text: string, replace: (secret: string) => string): string =>
+  /^https?:\/\/[^?\s]*\?\S/i.test(text) ? text.replace(/\?.*$/s, (query) => `?${replace(query.slice(1))}`) : text
 
 /** Documents such as service accounts may hold anything as JSON, and jsonb cannot: no write fails because its row of the trail would. */
 const storable = (text: string): string => (isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD'))

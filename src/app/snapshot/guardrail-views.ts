@@ -55,7 +55,7 @@ async function openGuardrail(row: GuardrailRow, vault: Vault): Promise<Loaded<Gu
   const { id, slug, name, organisationId: owner, workspaceId } = row
   const { result: view, bytes } = await withPatterns({ owner, stored: true }, () => {
     const { checks, actions } = stored.parse({ checks: JSON.parse(text), actions: row.actions })
-    return compileGuardrail({ id: slug, name, checks, actions })
+    return compileGuardrail({ id: slug, name, checks, actions, ofOrganisation: workspaceId === null })
   })
   const owners = workspaceId === null ? [owner] : [workspaceId, owner]
   return { view, dependsOn: [id, ...owners], until: Infinity, weight: weightOf(text, bytes), owner }

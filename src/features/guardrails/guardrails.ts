@@ -7,6 +7,7 @@ import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/gua
 import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
 import { findCheck } from '../../gateway/checks/registry.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
+import { isCredentialHeader } from '../../gateway/headers.ts'
 import { mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json-path.ts'
@@ -46,7 +47,7 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
     slug,
     name: wanted.name,
     versionId: uuidv7(),
-    checks: await sealedChecks(owned, await accepted(wanted.checks, [], writing), writing.vault),
+    checks: await sealedChecks(owned, await accepted(wanted.checks, [], { ...writing, workspaceId: wanted.workspaceId }), writing.vault),
     actions: wanted.actions,
     ownerId: actor.userId ?? actor.id,
   })
@@ -57,7 +58,7 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
 /** Makes other checks count. A masked secret stays what it was, as long as it goes where it went. */
 export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: Writing): Promise<void> {
   const stored = await openChecks(row, writing.vault)
-  row.checks = await sealedChecks(row, await accepted(checks, stored, writing), writing.vault)
+  row.checks = await sealedChecks(row, await accepted(checks, stored, { ...writing, workspaceId: row.workspaceId ?? null }), writing.vault)
 }
 
 /** The actions after a change. Naming some of what one word said makes it plain fields first, so that the rest of it stays. */
@@ -72,7 +73,16 @@ export function changedActions(before: Actions, change: UpdateGuardrail['actions
 const secretsOf = (checks: unknown) => checkListSecrets(checks, [])
 
 /** The checks with their secrets, once everything in them is allowed here. */
-async function accepted(checks: readonly CheckEntry[], stored: unknown, { egress, level }: Writing): Promise<readonly CheckEntry[]> {
+interface Accepting extends Writing {
+  readonly workspaceId: string | null
+}
+
+async function accepted(
+  checks: readonly CheckEntry[],
+  stored: unknown,
+  { egress, level, workspaceId }: Accepting,
+): Promise<readonly CheckEntry[]> {
+  if (workspaceId !== null) refuseCredentials(checks)
   const outcome = restoreSecrets(checks, stored, secretsOf)
   if ('fault' in outcome) throw maskFault(outcome.fault)
   for (const [at, { id }] of checks.entries()) {
@@ -90,6 +100,17 @@ export function levelFault(id: string, param: string, level: Writing['level']): 
   if (since === undefined || level.atLeast(since)) return null
   const said = `The check ${id} comes with release ${since}. The level of this installation is ${level.release}.`
   return new ApiError('AB01', said, { param })
+}
+
+/** A workspace's guardrail could collect the keys that callers bring. */
+function refuseCredentials(checks: readonly CheckEntry[]): void {
+  for (const [at, { parameters = {} }] of checks.entries()) {
+    const names = Array.isArray(parameters['forwardHeaders']) ? parameters['forwardHeaders'].map(String) : []
+    const found = names.findIndex((name) => isCredentialHeader(name.toLowerCase()))
+    if (found === -1) continue
+    const said = `The header ${JSON.stringify(names[found])} may hold a credential, which only a guardrail of the organisation passes on. Make it with an organisation key and without workspace_id, or leave the header out.`
+    throw new ApiError('AB01', said, { param: `checks[${at}].parameters.forwardHeaders[${found}]` })
+  }
 }
 
 /** The guard looks at hosts; a webhook may have a query. */

@@ -72,6 +72,8 @@ export interface CheckContext {
   readonly now: () => number
   /** How long a call to somebody else may take. */
   readonly timeoutMs: number
+  /** Whether it may pass on credentials of callers: the organisation's own guardrails may, when they say so. */
+  readonly passesCredentials: boolean
 }
 
 /** A check with its parameters, ready to run many times. */

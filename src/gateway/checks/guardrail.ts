@@ -21,6 +21,8 @@ export interface GuardrailCheck {
   /** What counts when a service that it asks fails. */
   readonly onError: 'allow' | 'deny'
   readonly timeoutMs: number
+  /** Whether it may pass on credentials of callers. */
+  readonly passesCredentials: boolean
 }
 
 /** A guardrail, ready to run. */
@@ -46,10 +48,12 @@ export interface GuardrailDefinition {
   readonly name: string
   readonly checks: readonly CheckEntry[]
   readonly actions: z.output<typeof guardrailActions>
+  /** Whether it is the organisation's own, made by those who may speak for all workspaces. */
+  readonly ofOrganisation?: boolean
 }
 
 /** Makes a checked guardrail ready: once when it is loaded, not for each request. */
-export function compileGuardrail({ id, name, checks, actions }: GuardrailDefinition): Guardrail {
+export function compileGuardrail({ id, name, checks, actions, ofOrganisation = false }: GuardrailDefinition): Guardrail {
   const { deny = false, async = false, message, sequential = false, on_success: success, on_fail: failure } = spelledOut(actions)
   return {
     id,
@@ -60,7 +64,9 @@ export function compileGuardrail({ id, name, checks, actions }: GuardrailDefinit
     message: message ?? null,
     onSuccess: toFeedback(success, 5),
     onFail: toFeedback(failure, -5),
-    checks: checks.filter(({ is_enabled: enabled }) => enabled !== false).map((entry) => readyCheck(entry, deny)),
+    checks: checks
+      .filter(({ is_enabled: enabled }) => enabled !== false)
+      .map((entry) => ({ ...readyCheck(entry, deny), passesCredentials: ofOrganisation })),
     phases: phasesOf(checks),
   }
 }
@@ -86,7 +92,7 @@ function toFeedback(
 /** Local checks take no time worth a limit; the number is for those that ask somebody. */
 const longestMs = 60_000
 
-function readyCheck({ id, parameters = {} }: CheckEntry, deny: boolean): GuardrailCheck {
+function readyCheck({ id, parameters = {} }: CheckEntry, deny: boolean): Omit<GuardrailCheck, 'passesCredentials'> {
   const definition = findCheck(id)
   if (definition === null) throw new Error(`There is no check ${id}.`)
   const parsed = definition.parameters.parse(parameters)

@@ -198,8 +198,9 @@ function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cu
   return verdict
 }
 
-function asked({ ready, timeoutMs }: GuardrailCheck, subject: Subject, { egress, organisationId, now }: RunDeps): MaybePromise<Verdict> {
-  const verdict = ready.run(subject, { egress, organisationId, now, timeoutMs })
+function asked({ ready, timeoutMs, passesCredentials }: GuardrailCheck, subject: Subject, deps: RunDeps): MaybePromise<Verdict> {
+  const { egress, organisationId, now } = deps
+  const verdict = ready.run(subject, { egress, organisationId, now, timeoutMs, passesCredentials })
   return verdict instanceof Promise ? inTime(verdict, timeoutMs) : verdict
 }
 

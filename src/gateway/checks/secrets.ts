@@ -1,5 +1,5 @@
 import { type JsonPath, valueAt } from '../../lib/json-path.ts'
-import type { SecretPlace } from '../../lib/masked-secrets.ts'
+import { maskQuery, type SecretPlace } from '../../lib/masked-secrets.ts'
 import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
 import { findCheck } from './registry.ts'
 import { type Fields, isFields } from '../../lib/fields.ts'
@@ -8,19 +8,27 @@ import { everyText } from './walk.ts'
 /** Where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
 export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {
   const check = findCheck(id)
-  if (check === null || check.secrets.length === 0 || !isFields(parameters)) return []
+  if (check === null || check.secrets.length + check.urls.length === 0 || !isFields(parameters)) return []
   const places = check.secrets.flatMap((name) => heldAt(parameters, name.split('.')))
   const secret = new Set(places.map((place) => JSON.stringify(place)))
   const destinations = [...check.urls, 'credentials'].flatMap((name) => {
     const at = name.split('.')
-    return everyText(valueAt(parameters, at), at, '').map((part) => [part.path, part.text] as const)
+    return everyText(valueAt(parameters, at), at, '').map((part) => [part.path, maskQuery(part.text)] as const)
   })
   const goesTo = destinations
     .map(([at, text]) => [JSON.stringify(at), text] as const)
     .filter(([at]) => !secret.has(at))
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return places.map((place) => ({ path: [...path, ...place], goesTo: [goesTo, namesBeside(parameters, place)] }))
+  const named = places.map((place): SecretPlace => ({ path: [...path, ...place], goesTo: [goesTo, namesBeside(parameters, place)] }))
+  return [
+    ...named,
+    ...querySecrets(check.urls, parameters).map((place): SecretPlace => ({ path: [...path, ...place], goesTo, mask: maskQuery })),
+  ]
 }
+
+/** The URLs with a query, whose values may be secrets. */
+const querySecrets = (urls: readonly string[], parameters: Fields): readonly JsonPath[] =>
+  urls.map((name) => name.split('.')).filter((at) => String(valueAt(parameters, at) ?? '').includes('?'))
 
 /** The secret at a place, or every value of an object there. */
 function heldAt(parameters: Fields, at: JsonPath): readonly JsonPath[] {

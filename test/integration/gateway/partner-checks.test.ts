@@ -90,7 +90,8 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
     },
     response: phase === 'input' ? null : { json: {}, status: 200 },
   }
-  return check.ready(check.parameters.parse(parameters)).run(subject, { organisationId: '', egress, now: Date.now, timeoutMs })
+  const context = { organisationId: '', egress, now: Date.now, timeoutMs, passesCredentials: false }
+  return check.ready(check.parameters.parse(parameters)).run(subject, context)
 }
 
 /** What stands in the address of the service itself, and not in the path behind it. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { headerValue, sentHeaderName } from '../../../lib/header-fields.ts'
+import { isCredentialHeader } from '../../headers.ts'
 import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
 
 /** Names and values as an object, or as the JSON text that older clients write. */
@@ -46,12 +47,12 @@ export const toldOf = (subject: Subject) => {
   }
 }
 
-/** The headers of the caller's that are named. */
-export const forwarded = (names: readonly string[], { request }: Subject): Readonly<Record<string, string>> =>
+/** The headers of the caller's that are named; credentials only where they may be passed on. */
+const forwarded = (names: readonly string[], { request }: Subject, { passesCredentials }: CheckContext): Readonly<Record<string, string>> =>
   Object.fromEntries(
     names.flatMap((name) => {
       const value = request.header(name.toLowerCase())
-      return value === undefined ? [] : [[name.toLowerCase(), value]]
+      return value === undefined || (!passesCredentials && isCredentialHeader(name.toLowerCase())) ? [] : [[name.toLowerCase(), value]]
     }),
   )
 
@@ -69,7 +70,14 @@ export const webhook = check({
   fields: {
     webhookURL: calledUrl.meta({ description: 'The URL.' }),
     headers: headersField,
-    forwardHeaders: z.array(sentHeaderName).max(50).default([]).meta({ description: "Headers of the caller's that are sent along." }),
+    forwardHeaders: z
+      .array(sentHeaderName)
+      .max(50)
+      .default([])
+      .meta({
+        description:
+          "Headers of the caller's that are sent along; those that may hold a credential in a guardrail of the organisation only.",
+      }),
     secret: z
       .string()
       .min(8)
@@ -81,7 +89,7 @@ export const webhook = check({
     judgesPrefix: true,
     async run(subject, context) {
       const body = JSON.stringify(toldOf(subject))
-      const all = jsonCall({ ...headers, ...forwarded(forwardHeaders, subject), ...signature(body, secret, context) })
+      const all = jsonCall({ ...headers, ...forwarded(forwardHeaders, subject, context), ...signature(body, secret, context) })
       const { status, text } = await context.egress.exchange({ url, method: 'POST', headers: all, body, timeoutMs: context.timeoutMs })
       if (status < 200 || status > 299) throw new Error(`The webhook answered ${status}.`)
       return toVerdict(answer.parse(JSON.parse(text)), subject)
