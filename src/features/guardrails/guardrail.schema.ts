@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { checkList, guardrailActionChanges, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import { checkList, guardrailActionChanges, newGuardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { idsFilter } from '../../lib/ids-filter.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/slug.ts'
@@ -17,7 +17,7 @@ export const createGuardrailBody = z
   .strictObject({
     name: nameField,
     checks,
-    actions: guardrailActions,
+    actions: newGuardrailActions,
     slug: slugField.optional(),
     workspace_id: z.string().min(1).max(255).optional().meta({
       description: 'The workspace it is for. A workspace key has one; an organisation key without it makes one for all workspaces.',

@@ -41,7 +41,22 @@ export const guardrailActions = z
     ...options,
   })
   .superRefine(demandOneShape)
-  .meta({ id: 'GuardrailActions', description: 'What follows when a check fails or passes: `onFail` with a message, or the other fields.' })
+
+/** Whether actions say what follows, in one of the two shapes. */
+const saysActions = (given: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(given).some(([name, value]) => name !== 'message' && value !== undefined && value !== null)
+
+const actionsMissing = 'Say what follows: `onFail` (block, warn or log), or `deny`, `async` and what goes with them.'
+
+/** The actions of a new guardrail, which say what follows. */
+export const newGuardrailActions = guardrailActions
+  .superRefine((given, context) => {
+    if (!saysActions(given)) context.addIssue({ code: 'custom', path: ['onFail'], message: actionsMissing })
+  })
+  .meta({
+    id: 'GuardrailActions',
+    description: 'What follows when a check fails or passes: `onFail` with a message, or at least one of the other fields.',
+  })
 
 /** The actions as a PUT changes them. */
 export const guardrailActionChanges = z

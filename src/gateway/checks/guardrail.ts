@@ -64,9 +64,7 @@ export function compileGuardrail({ id, name, checks, actions, ofOrganisation = f
     message: message ?? null,
     onSuccess: toFeedback(success, 5),
     onFail: toFeedback(failure, -5),
-    checks: checks
-      .filter(({ is_enabled: enabled }) => enabled !== false)
-      .map((entry) => ({ ...readyCheck(entry, deny), passesCredentials: ofOrganisation })),
+    checks: checks.filter(({ is_enabled: enabled }) => enabled !== false).map((entry) => readyCheck(entry, { deny, ofOrganisation })),
     phases: phasesOf(checks),
   }
 }
@@ -92,7 +90,13 @@ function toFeedback(
 /** Local checks take no time worth a limit; the number is for those that ask somebody. */
 const longestMs = 60_000
 
-function readyCheck({ id, parameters = {} }: CheckEntry, deny: boolean): Omit<GuardrailCheck, 'passesCredentials'> {
+/** What a check takes from its guardrail. */
+interface Around {
+  readonly deny: boolean
+  readonly ofOrganisation: boolean
+}
+
+function readyCheck({ id, parameters = {} }: CheckEntry, { deny, ofOrganisation }: Around): GuardrailCheck {
   const definition = findCheck(id)
   if (definition === null) throw new Error(`There is no check ${id}.`)
   const parsed = definition.parameters.parse(parameters)
@@ -105,6 +109,7 @@ function readyCheck({ id, parameters = {} }: CheckEntry, deny: boolean): Omit<Gu
     scope: scopes.find((name) => name === scope) ?? 'all',
     onError: toOnError(onError ?? failOnError ?? deny),
     timeoutMs: typeof timeout === 'number' ? timeout : (definition.timeoutMs ?? longestMs),
+    passesCredentials: ofOrganisation,
   }
 }
 

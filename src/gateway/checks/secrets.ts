@@ -28,7 +28,12 @@ export function parameterSecrets(id: string, parameters: unknown, path: JsonPath
 
 /** The URLs with a query, whose values may be secrets. */
 const querySecrets = (urls: readonly string[], parameters: Fields): readonly JsonPath[] =>
-  urls.map((name) => name.split('.')).filter((at) => String(valueAt(parameters, at) ?? '').includes('?'))
+  urls
+    .map((name) => name.split('.'))
+    .filter((at) => {
+      const url = valueAt(parameters, at)
+      return typeof url === 'string' && url.includes('?')
+    })
 
 /** The secret at a place, or every value of an object there. */
 function heldAt(parameters: Fields, at: JsonPath): readonly JsonPath[] {

@@ -142,9 +142,38 @@ test('secrets of checks are sealed and masked, and stay where they were sent', a
   t.like(errorOf(fresh), { code: 'AB01', param: 'checks[0].parameters.headers.authorization' })
 })
 
+const toWebhook = (webhookURL: string) => [{ id: 'default.webhook', parameters: { webhookURL } }]
+
+test('a token in the query of a webhook’s URL is masked, in the trail too, and stays where it was sent', async (t) => {
+  const token = 'token-in-the-query-of-a-webhook'
+  const url = `https://hook.example/a?v=2&sig=${token}`
+  const { id } = await made({ checks: toWebhook(url) })
+  t.false((await control.dump()).includes(token))
+  const shown = toWebhook('https://hook.example/a?v=********&sig=********')
+  t.deepEqual((await read(id)).body['checks'], shown)
+  const put = (given: unknown) => control.call(acme.workspaceKey, 'PUT', `/guardrails/${id}`, { checks: given })
+  t.is((await put(shown)).status, 200)
+  t.deepEqual((await read(id)).body['checks'], shown)
+  t.like(errorOf(await put(toWebhook('https://evil.example/a?v=********&sig=********'))), { param: 'checks[0].parameters.webhookURL' })
+  const trail = await control.call(acme.adminKey, 'GET', '/audit-logs?page_size=100')
+  t.true(trail.text.includes('hook.example'))
+  t.false(trail.text.includes(token))
+})
+
+test('a guardrail of a workspace passes on no credential of callers, one of the organisation does', async (t) => {
+  const checks = [
+    { id: 'default.webhook', parameters: { webhookURL: 'https://hook.example/a', forwardHeaders: ['x-mine', 'Authorization'] } },
+  ]
+  const refused = await control.call(acme.workspaceKey, 'POST', '/guardrails', { ...simple, checks })
+  t.like(errorOf(refused), { code: 'AB01', param: 'checks[0].parameters.forwardHeaders[1]' })
+  t.is((await control.call(acme.adminKey, 'POST', '/guardrails', { ...simple, checks })).status, 200)
+})
+
 const wrong: readonly (readonly [body: Body, param: string, message?: RegExp])[] = [
   [{ name: '' }, 'name'],
   [{ checks: [] }, 'checks', />=1/],
+  [{ actions: {} }, 'actions.onFail', /Say what follows/],
+  [{ actions: { message: 'No.' } }, 'actions.onFail', /Say what follows/],
   [{ checks: [{ id: 'default.none' }] }, 'checks[0].id', /no check/],
   [{ checks: [{ id: 'default.regexMatch' }] }, 'checks[0].parameters.rule'],
   [

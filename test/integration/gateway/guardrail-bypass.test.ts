@@ -297,7 +297,7 @@ test.serial('an upload that is longer than what is held goes through as it comes
   t.is((await sent(forbids('FORBIDDEN'), { 'transfer-encoding': 'chunked' }, short)).status, 446)
 })
 
-const huge = `${' '.repeat(1_100_000)}`
+const huge = ' '.repeat(1_100_000)
 const scattered = Array.from({ length: 60_000 }, () => ({ type: 'text', text: 'x' }))
 const deep = `${'['.repeat(120)}"FORBIDDEN"${']'.repeat(120)}`
 /** What whoever calls may do to a text so that nobody can tell. */
@@ -316,19 +316,21 @@ for (const [what, asked] of padded)
     t.is(emulator.requests.length, 1)
   })
 
+const branch = (at: number): object => ({ anyOf: [{ $ref: `#/$defs/s${at + 1}` }, { $ref: `#/$defs/s${at + 1}` }] })
+
 test.serial('an answer for which a schema branches without end is held', async (t) => {
-  const branch = (at: number): object => ({ anyOf: [{ $ref: `#/$defs/s${at + 1}` }, { $ref: `#/$defs/s${at + 1}` }] })
   const $defs = Object.fromEntries([...Array.from({ length: 40 }, (_, at) => [`s${at}`, branch(at)] as const), ['s40', { type: 'null' }]])
   const schema = { $ref: '#/$defs/s0', $defs }
   t.is((await ask({ provider: '@p', output: [one('jsonSchema', { schema })], body: say('{}') })).status, 446)
 })
 
+const askedAt = (path: string, guardrail: Given) => ask({ provider: '@p', path, type: '', body: '', input: [guardrail] })
+
 test.serial('what the query and the path say is read, and not changed', async (t) => {
-  const at = (path: string, guardrail: Given) => ask({ provider: '@p', path, type: '', body: '', input: [guardrail] })
   for (const path of ['/search?q=very%20FORBIDDEN', '/search?prompt=FORBIDDEN', '/find/so%20FORBIDDEN/x', '/search?text=FORBIDDEN&limit=3'])
-    t.is((await at(path, forbids('FORBIDDEN'))).status, 446, path)
-  t.is((await at('/search?q=very%20FORBIDDEN', replaces('FORBIDDEN', '###'))).status, 446)
+    t.is((await askedAt(path, forbids('FORBIDDEN'))).status, 446, path)
+  t.is((await askedAt('/search?q=very%20FORBIDDEN', replaces('FORBIDDEN', '###'))).status, 446)
   t.is(emulator.requests.length, 0)
   for (const path of ['/search?limit=3&order=FORBIDDEN', '/files/FORBIDDEN'])
-    t.not((await at(path, forbids('FORBIDDEN'))).status, 446, 'a name says nothing')
+    t.not((await askedAt(path, forbids('FORBIDDEN'))).status, 446, 'a name says nothing')
 })

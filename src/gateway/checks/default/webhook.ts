@@ -70,14 +70,9 @@ export const webhook = check({
   fields: {
     webhookURL: calledUrl.meta({ description: 'The URL.' }),
     headers: headersField,
-    forwardHeaders: z
-      .array(sentHeaderName)
-      .max(50)
-      .default([])
-      .meta({
-        description:
-          "Headers of the caller's that are sent along; those that may hold a credential in a guardrail of the organisation only.",
-      }),
+    forwardHeaders: z.array(sentHeaderName).max(50).default([]).meta({
+      description: "Headers of the caller's that are sent along; those that may hold a credential in a guardrail of the organisation only.",
+    }),
     secret: z
       .string()
       .min(8)
