@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import type { GuardrailDefinition } from '../../../src/gateway/checks/guardrail.ts'
 import type { HookResults } from '../../../src/gateway/checks/hook-results.ts'
@@ -122,7 +123,7 @@ const ask = ({
       }),
       ...headers,
     },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
   })
 
 const hooksOf = ({ text }: RawAnswer) => (JSON.parse(text) as { hook_results: HookResults }).hook_results
@@ -260,8 +261,15 @@ test.serial('an Anthropic caller is told in its own words', async (t) => {
 })
 
 test.serial('a body cannot be hidden from a guardrail', async (t) => {
-  const encoded = await ask({ input: ['no-secret'], headers: { 'content-encoding': 'gzip' }, path: '/v1/probe' })
-  t.is(encoded.status, 400)
+  const encoded = await ask({ input: ['no-secret'], headers: { 'content-encoding': 'compress' }, path: '/v1/probe' })
+  t.is(encoded.status, 415)
+  const folded = await ask({
+    input: ['no-secret'],
+    headers: { 'content-encoding': 'gzip' },
+    path: '/v1/probe',
+    body: gzipSync('{"prompt":"a secret"}'),
+  })
+  t.is(folded.status, 446)
   const asText = await ask({
     input: ['no-secret'],
     headers: { 'content-type': 'text/plain' },

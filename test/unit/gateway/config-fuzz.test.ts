@@ -165,7 +165,7 @@ test('as a header, no config is a 500, and each 400 names the place', async (t) 
       const header = Buffer.from(text).toString('latin1')
       if (!text.startsWith('{') || text.length > 8000 || /[\0\r\n]/.test(header)) return
       // A path that names no endpoint of a provider with a host: what is right ends at the provider's, what is wrong before.
-      const answer = await send(`${bed.origin}/v1/models`, {
+      const answer = await send(`${bed.origin}/v1/vector_stores`, {
         headers: { 'x-service-api-key': workspaceKey, 'x-service-config': header, 'x-service-custom-host': 'http://10.0.0.1' },
       })
       const { error } = JSON.parse(answer.text) as { error: { code: string; param: string | null } }
