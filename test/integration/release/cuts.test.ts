@@ -12,7 +12,7 @@ import { readTable } from '../../../src/app/release-records.ts'
 import { cutSources } from '../../../src/distribution/release/cut.ts'
 import { chartFor, findRelease } from '../../../src/release/table.ts'
 import { compareVersions } from '../../../src/release/version.ts'
-import { askAdmin, storeProvider } from '../../support/admin.ts'
+import { askAdmin, manage } from '../../support/admin.ts'
 import { root } from '../../support/cli.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
 import { inParallel } from '../../support/in-parallel.ts'
@@ -42,7 +42,12 @@ test('each release runs on the schema of its own migrations, and has nothing of 
       )
       const gatehouse = await serve(build, { on: database, env: { LOG_LEVEL: 'warn' }, args: ['--migrate'] })
       try {
-        await storeProvider(gatehouse.origin, { slug: 'stored', url: 'http://127.0.0.1:59999' })
+        await manage(gatehouse.origin, 'POST', '/integrations', {
+          name: 'stored',
+          slug: 'stored',
+          ai_provider_id: 'openai',
+          key: 'sk-stored-0123456789',
+        })
         t.is((await askAdmin(gatehouse.origin, 'GET', '/providers')).status, 200, version)
         t.notRegex(gatehouse.output(), /"level":"(?:error|fatal)"/, version)
         const { rows } = await inDatabase(database.superuser, (client) =>
