@@ -9,20 +9,24 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* What a monitor scrapes, and how. Takes its values. */}}
+{{/* What a monitor scrapes, and how. Takes the root and its values. */}}
 {{- define "app.endpoint" -}}
-port: http
+{{- $port := include "app.probePort" (index . 0) -}}{{- $monitor := index . 1 -}}
+port: {{ $port }}
 path: /metrics
+{{- if eq $port "https" }}
+scheme: https
+{{- end }}
 {{- range $name := list "interval" "scrapeTimeout" }}
-{{- with get $ $name }}
+{{- with get $monitor $name }}
 {{ $name }}: {{ . }}
 {{- end }}
 {{- end }}
-{{- if .honorLabels }}
+{{- if $monitor.honorLabels }}
 honorLabels: true
 {{- end }}
-{{- range $name := list "relabelings" "metricRelabelings" }}
-{{- with get $ $name }}
+{{- range $name := list "tlsConfig" "authorization" "relabelings" "metricRelabelings" }}
+{{- with get $monitor $name }}
 {{ $name }}: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}

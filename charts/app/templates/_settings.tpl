@@ -26,6 +26,29 @@
 {{- $found | default (index . 2) -}}
 {{- end }}
 
+{{/* Where probes and Prometheus ask: the name of a port of the containers. */}}
+{{- define "app.probePort" -}}
+{{- if include "app.setting" (list . "MANAGEMENT_PORT" "") }}management{{ else }}{{ include "app.portName" . }}{{ end -}}
+{{- end }}
+
+{{/* The name of the port that callers use. */}}
+{{- define "app.portName" -}}
+{{- if (.Values.tls).existingSecret }}https{{ else }}http{{ end -}}
+{{- end }}
+
+{{/* The certificates that the chart mounts: the settings that name them, each with its Secret and key. As JSON. */}}
+{{- define "app.certificates" -}}
+{{- $ssl := (.Values.database).ssl | default dict -}}{{- $tls := .Values.tls | default dict -}}
+{{- $all := list -}}
+{{- range $row := list (list "DB_SSL_CA" $ssl "caKey" "") (list "DB_SSL_CERT" $ssl "certKey" "") (list "DB_SSL_KEY" $ssl "keyKey" "") (list "TLS_CA" $tls "caKey" "") (list "TLS_CERT" $tls "certKey" "tls.crt") (list "TLS_KEY" $tls "keyKey" "tls.key") -}}
+{{-   $from := index $row 1 -}}{{- $key := get $from (index $row 2) | default (index $row 3) -}}
+{{-   if and $from.existingSecret $key -}}
+{{-     $all = append $all (dict "env" (index $row 0) "secret" $from.existingSecret "key" $key) -}}
+{{-   end -}}
+{{- end -}}
+{{- dict "list" $all | toJson -}}
+{{- end }}
+
 {{- define "app.port" -}}{{ include "app.setting" (list . "PORT" "8787") }}{{- end }}
 {{- define "app.dataDir" -}}{{ include "app.setting" (list . "DATA_DIR" "") }}{{- end }}
 {{- define "app.spoolMi" -}}{{ include "app.setting" (list . "LOG_SPOOL_MAX_MB" "1024") | float64 | ceil | int64 }}{{- end }}
@@ -53,7 +76,6 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 */}}
 {{- define "app.env" -}}
 {{- $root := .root -}}
-{{- $ssl := ($root.Values.database).ssl | default dict -}}
 {{- $keys := ($root.Values.secrets).keys | default dict -}}
 {{- $files := ($root.Values.secrets).files | default dict -}}
 {{- $secret := ($root.Values.secrets).existingSecret -}}
@@ -92,11 +114,9 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 - name: DB_PASS_FILE
   value: /etc/gatehouse/secrets/DB_PASS
 {{- end }}
-{{- range $name, $key := dict "DB_SSL_CA" $ssl.caKey "DB_SSL_CERT" $ssl.certKey "DB_SSL_KEY" $ssl.keyKey }}
-{{-   if and $ssl.existingSecret $key }}
-- name: {{ $name }}
-  value: /etc/gatehouse/secrets/{{ $name }}
-{{-   end }}
+{{- range (include "app.certificates" $root | fromJson).list }}
+- name: {{ .env }}
+  value: /etc/gatehouse/secrets/{{ .env }}
 {{- end }}
 {{- if include "app.trustedCA" $root }}
 - name: NODE_EXTRA_CA_CERTS
@@ -122,7 +142,6 @@ brings the old values back, and a hook that runs before the upgrade has the new 
 {{/* What is mounted at /etc/gatehouse, as the sources of one projected volume; empty: nothing. */}}
 {{- define "app.mounted" -}}
 {{- $database := .Values.database | default dict -}}
-{{- $ssl := $database.ssl | default dict -}}
 {{- $keys := (.Values.secrets).keys | default dict -}}
 {{- $files := (.Values.secrets).files | default dict -}}
 {{- $items := list -}}
@@ -143,14 +162,12 @@ brings the old values back, and a hook that runs before the upgrade has the new 
       - key: {{ $database.passwordKey | default "password" }}
         path: secrets/DB_PASS
 {{- end }}
-{{- $items = list -}}
-{{- range $name, $key := dict "DB_SSL_CA" $ssl.caKey "DB_SSL_CERT" $ssl.certKey "DB_SSL_KEY" $ssl.keyKey -}}
-{{-   if $key }}{{ $items = append $items (dict "key" $key "path" (printf "secrets/%s" $name)) }}{{ end -}}
-{{- end -}}
-{{- if and $ssl.existingSecret $items }}
+{{- range (include "app.certificates" . | fromJson).list }}
 - secret:
-    name: {{ $ssl.existingSecret }}
-    items: {{- toYaml $items | nindent 6 }}
+    name: {{ .secret }}
+    items:
+      - key: {{ .key }}
+        path: secrets/{{ .env }}
 {{- end }}
 {{- with include "app.trustedCA" . }}
 - {{ . | nindent 2 | trim }}

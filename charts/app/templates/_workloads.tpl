@@ -85,15 +85,23 @@ spec:
   containers:
     - {{ include "app.container" (dict "root" $root "name" "gatehouse" "args" (list "serve") "roles" $workload.roles "resources" $values.resources "securityContext" $values.securityContext) | nindent 6 | trim }}
       ports:
-        - name: http
+        - name: {{ include "app.portName" $root }}
           containerPort: {{ include "app.port" $root | int }}
           protocol: TCP
+        {{- with include "app.setting" (list $root "MANAGEMENT_PORT" "") }}
+        - name: management
+          containerPort: {{ int . }}
+          protocol: TCP
+        {{- end }}
       {{- range $probe, $path := dict "startupProbe" "/healthz" "livenessProbe" "/healthz" "readinessProbe" "/readyz" }}
       {{- $times := get ($root.Values.probes | default dict) (trimSuffix "Probe" $probe) | default dict }}
       {{ $probe }}:
         httpGet:
           path: {{ $path }}
-          port: http
+          port: {{ include "app.probePort" $root }}
+          {{- if eq (include "app.probePort" $root) "https" }}
+          scheme: HTTPS
+          {{- end }}
         {{- range $name, $otherwise := dict "periodSeconds" 5 "timeoutSeconds" 3 "failureThreshold" (ternary 60 3 (eq $probe "startupProbe")) }}
         {{ $name }}: {{ get $times $name | default $otherwise | int }}
         {{- end }}

@@ -27,6 +27,9 @@ const fromTemplates: Readonly<Record<string, string>> = {
   DEPLOYMENT_IMAGE: 'image',
   DEPLOYMENT_REASON: 'upgrade.allowSkip and upgrade.allowDowngrade, for the migration only',
   ROLES: 'the workloads',
+  TLS_CERT: 'tls.certKey',
+  TLS_KEY: 'tls.keyKey',
+  TLS_CA: 'tls.caKey',
 }
 
 /** The settings that have a place of their own among the values. */
@@ -43,6 +46,7 @@ const ownPlaces: Readonly<Record<string, readonly string[]>> = {
 const inCluster: Readonly<Record<string, { readonly leaf: Partial<Leaf>; readonly value?: string; readonly note?: string }>> = {
   HOST: { leaf: { example: '0.0.0.0' }, value: '0.0.0.0', note: 'Default: `0.0.0.0`.' },
   PORT: { leaf: { schema: { type: 'integer', minimum: 1024, maximum: 65_535 } } },
+  MANAGEMENT_PORT: { leaf: { schema: { type: 'integer', minimum: 1024, maximum: 65_535 } } },
   DATA_DIR: {
     leaf: { example: '/data', schema: { type: 'string', pattern: '^/.+' } },
     value: '/data',

@@ -89,6 +89,13 @@ const cases: Readonly<
     values: { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
     says: /would scrape every pod twice/,
   },
+  'tls-client-probes': { values: { tls: { existingSecret: 'tls', caKey: 'ca.crt' } }, says: /probes of Kubernetes have none/ },
+  'tls-secret': { values: { tls: { caKey: 'ca.crt' }, settings: { managementPort: 9090 } }, says: /tls\.existingSecret is empty/ },
+  'management-port': { values: { settings: { managementPort: 8787 } }, says: /is 8787, which is the port that callers use/ },
+  'metrics-off': {
+    values: { settings: { metricsAccess: 'off' }, metrics: { podMonitor: { enabled: true } } },
+    says: /Prometheus could read nothing/,
+  },
   'dns-config': { values: { dnsPolicy: 'None' }, says: /names no server to ask/ },
   'autoscaling-requests': {
     values: { gateway: { enabled: true, autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },

@@ -30,6 +30,9 @@ interface Endpoint {
   path?: string
   interval?: string
   scrapeTimeout?: string
+  scheme?: 'http' | 'https'
+  tlsConfig?: { ca?: object; serverName?: string; insecureSkipVerify?: boolean }
+  authorization?: { type?: string; credentials?: { name: string; key: string } }
   honorLabels?: boolean
   relabelings?: Relabeling[]
   metricRelabelings?: Relabeling[]

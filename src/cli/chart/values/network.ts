@@ -1,6 +1,7 @@
 import {
   choice,
   cidr,
+  dataKey,
   flag,
   integer,
   kubernetes,
@@ -34,6 +35,17 @@ const providers = list(['cidr'], { cidr, except: { type: 'array', items: cidr },
 
 /** How Gatehouse is reached, and what it may reach. */
 export const network: Tree = {
+  tls: section(
+    'TLS on the port of the pods. Certificates are read again when the Secret changes, as cert-manager does it; no pod restarts.',
+    {
+      existingSecret: objectName('The Secret with the certificate; empty: the port speaks plain HTTP.'),
+      certKey: dataKey('The key of the certificate with its chain.', 'tls.crt'),
+      keyKey: dataKey("The key of the certificate's private key.", 'tls.key'),
+      caKey: dataKey(
+        'The key of the authorities of client certificates; empty: callers need none. Probes have none, so that it needs `settings.managementPort`.',
+      ),
+    },
+  ),
   service: section('The Service; with the role `control` apart there is a second one, `<name>-control`.', {
     type: choice('Its type.', ['ClusterIP', 'NodePort', 'LoadBalancer'], 'ClusterIP'),
     port: leaf('Its port.', port, 80),
@@ -89,6 +101,8 @@ const monitor: Tree = {
   labels: strings('Its labels, by which Prometheus finds it.'),
   interval: text('How often to scrape; empty: as Prometheus does.'),
   scrapeTimeout: text('How long a scrape may take; empty: as Prometheus does.'),
+  tlsConfig: kubernetes('How to check the certificate of the port (with `tls`, and without `settings.managementPort`).'),
+  authorization: kubernetes('What to send as `Authorization`, where `settings.metricsAccess` is `token`.'),
   honorLabels: flag('Keep labels of the metrics that Prometheus has labels of the same name for.', false),
   relabelings: kubernetesList('Relabelings of the target.'),
   metricRelabelings: kubernetesList('Relabelings of the metrics.'),
