@@ -1,4 +1,4 @@
-// Writes what the documents say of the code: the settings table of README.md, the tables of codes in docs/operations/troubleshooting.md,
+// Writes what the documents say of the code: the settings table of docs/reference/settings.md, the tables of codes in docs/operations/troubleshooting.md,
 // every check and every field of a config in docs/guide, who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
 // With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '..')
 
 /** Each document, and what belongs between its markers `<!-- name:start -->` and `<!-- name:end -->`. */
 const documents: readonly (readonly [file: string, parts: Readonly<Record<string, string>>])[] = [
-  ['README.md', { settings: settingsTable() }],
+  ['docs/reference/settings.md', { settings: settingsTable() }],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
   ['docs/guide/permissions.md', permissionsParts()],
   ['docs/guide/guardrails.md', guardrailParts()],

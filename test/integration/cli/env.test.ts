@@ -22,7 +22,11 @@ test('env describes every setting, in text, JSON and Markdown', async (t) => {
     rows.find(({ name }) => name === 'DB_SSL'),
     { default: 'PREFERRED', since: '1.6.2', secret: false, value: 'PREFERRED', from: null },
   )
-  t.true(readFileSync(path.join(root, 'README.md'), 'utf8').includes((await gatehouseHere(['env', '--markdown'])).stdout.trim()))
+  t.true(
+    readFileSync(path.join(root, 'docs/reference/settings.md'), 'utf8').includes(
+      (await gatehouseHere(['env', '--markdown'])).stdout.trim(),
+    ),
+  )
 })
 
 test('env shows the values in effect, and masks secrets wherever they come from', async (t) => {

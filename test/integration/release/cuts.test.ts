@@ -102,7 +102,7 @@ test('the sources of a release are a checkout of it: records, charts, settings a
         t.regex(await text(folder, 'docker/Dockerfile'), new RegExp(`^ARG CREATED=${date}T`, 'm'))
         const documents = [
           await text(folder, 'CHANGELOG.md'),
-          await text(folder, 'README.md'),
+          await text(folder, 'docs/reference/settings.md'),
           await text(folder, 'charts/app/values.schema.json'),
         ]
         for (const { version: other, env } of later) {
