@@ -104,13 +104,13 @@ async function storeChart(parts: Parts, { folder, draft, layout }: { folder: str
   return { reference, descriptor }
 }
 
-/** What operators read: the documents of this release. */
+/** Copies the documents of this release, with docs/README.md as the way in. */
 async function copyDocuments(root: string, folder: string): Promise<void> {
   await cp(path.join(root, 'docs'), folder, {
     recursive: true,
     filter: async (file) => file.endsWith('.md') || (await stat(file)).isDirectory(),
   })
-  for (const name of ['README.md', 'CHANGELOG.md']) await cp(path.join(root, name), path.join(folder, name))
+  await cp(path.join(root, 'CHANGELOG.md'), path.join(folder, 'CHANGELOG.md'))
 }
 
 /** What the image consists of, for each platform, and its program for machines without containers. */
