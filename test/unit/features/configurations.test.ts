@@ -76,7 +76,7 @@ test(
   refuses,
   'azure-openai',
   { ...azure, azure_deployment_config: [{ ...deployment, azure_api_version: 'x'.repeat(31) }] },
-  'azure_deployment_config.0.azure_api_version',
+  'azure_deployment_config[0].azure_api_version',
 )
 test(refuses, 'azure-openai', { ...azure, azure_resource_name: 'evil.com/#' }, 'azure_resource_name')
 test(refuses, 'azure-openai', { ...azure, azure_resource_name: 'a@evil.com' }, 'azure_resource_name')
