@@ -63,7 +63,7 @@ async function provide(port: number, { user, password, name }: { user: string; p
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query(`CREATE ROLE ${user} LOGIN CREATEDB PASSWORD '${password}'`)
+    await client.query(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`)
     await client.query(`CREATE DATABASE ${name} OWNER ${user}`)
     return true
   } catch {
