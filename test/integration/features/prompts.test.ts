@@ -176,7 +176,7 @@ test('a label is on one version of a prompt at a time', async (t) => {
   t.like(await read(`${slug}@1`), { prompt_version_label_id: null })
   const refused = await ask('DELETE', `/labels/${label['id']}`)
   t.is(refused.status, 409)
-  t.regex(refused.text, new RegExp(`prompt ${slug}@2`))
+  t.like(JSON.parse(refused.text).error.used_by, [{ kind: 'prompt', slug: `${slug}@2`, name: 'Labelled' }])
   await done(put('2', null))
   t.is((await ask('GET', `/prompts/${slug}@blue.green`)).status, 404)
   await done(put('1', label['id']))
@@ -222,7 +222,10 @@ test('lists of prompts filter and page', async (t) => {
   t.like(collection['collection_details'], { prompts_count: 2 })
   const refused = await ask('DELETE', `/collections/${one['id']}`, undefined, tenant.adminKey)
   t.is(refused.status, 409)
-  t.regex(refused.text, /prompt pp-alpha, prompt pp-beta/)
+  t.like(JSON.parse(refused.text).error, {
+    message: 'These still depend on this collection: prompt "alpha", prompt "beta". Change or delete them first.',
+    used_by: [{ slug: 'pp-alpha' }, { slug: 'pp-beta' }],
+  })
 })
 
 test('what is deleted is not there', async (t) => {
