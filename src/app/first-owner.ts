@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { isOn } from '../config/effect.ts'
 import { uuidv7 } from '../lib/uuid.ts'
 import { writeAudit } from './audit/write.ts'
 import type { Deps } from './deps.ts'
@@ -33,7 +34,10 @@ export async function makeFirstOwner(
 }
 
 /** The owner that INIT_OWNER_EMAIL names, for the first organisation, as long as that has none. */
-export async function provisionOwner(em: EntityManager, { vault, config, log }: Pick<Deps, 'vault' | 'config' | 'log'>): Promise<void> {
+export async function provisionOwner(
+  em: EntityManager,
+  { vault, config, log, level }: Pick<Deps, 'vault' | 'config' | 'log' | 'level'>,
+): Promise<void> {
   const email = config.init.ownerEmail
   if (email === null) return
   const [first] = await em.execute<{ id: string }[]>(`SELECT id FROM organisations WHERE status = 'active' ORDER BY created_at, id LIMIT 1`)
@@ -41,7 +45,7 @@ export async function provisionOwner(em: EntityManager, { vault, config, log }: 
   const id = await makeFirstOwner(em, { organisationId: first.id, email })
   if (id === null) return
   log.info({ user: id }, 'the first owner was made')
-  if (!config.flags.AUDIT_LOGS_ENABLED) return
+  if (!isOn('AUDIT_LOGS_ENABLED', config, level)) return
   await writeAudit(em, vault, {
     actor: { type: 'system', id: null, name: 'INIT_OWNER_EMAIL', organisationId: first.id, userId: null },
     workspaceId: null,

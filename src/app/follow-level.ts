@@ -19,7 +19,7 @@ export async function followLevel(orm: MikroORM, level: LiveLevel, { config, log
   while (!signal.aborted) {
     await sleep(everyMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
-    const state = await read(orm)
+    const state = await readState(orm)
     if (state === null) continue
     if (level.finalizedAt(state.level)) log.info({ level: level.release, finalized: state.level }, 'the level has changed')
     if (outdated || compareVersions(config.version, state.min_app_version) >= 0) continue
@@ -36,8 +36,8 @@ interface Row {
   readonly min_app_version: string
 }
 
-/** Null when the database does not tell now. */
-async function read(orm: MikroORM): Promise<Row | null> {
+/** What was finalized; null when the database does not tell now. */
+export async function readState(orm: MikroORM): Promise<Row | null> {
   try {
     const rows = await orm.em.fork().execute<Row[]>('SELECT level, min_app_version FROM release_state')
     return rows[0] ?? null

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { DatabaseConfig } from '../config/config.ts'
+import { settingNotes } from '../config/effect.ts'
 import { changeRecorder } from './audit/changes.ts'
 import { connectWithRetry, type Connection } from './database/connect.ts'
 import { assertRowLevelSecurity } from './database/guard.ts'
@@ -35,13 +36,21 @@ const retryMs = 1000
 export async function openFoundation(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
   for (;;) {
     try {
-      return await open(options, database)
+      const foundation = await open(options, database)
+      // Workers are given the schema; their primary has told.
+      if (options.schema !== 'given') tellSettings(options)
+      return foundation
     } catch (error) {
       if (options.signal.aborted || toCallerError(error).code !== 'dependency_unavailable') throw error
       options.log.warn({ err: error, retryInMs: retryMs }, 'the database went away during the start')
       await sleep(retryMs, undefined, { signal: options.signal })
     }
   }
+}
+
+/** Names the settings that were given and do not do what they say; the database has told the level. */
+function tellSettings({ config, level, log }: FoundationOptions): void {
+  for (const { name, note } of settingNotes(config, level)) log.warn({ name }, note)
 }
 
 async function open(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { isOn } from '../config/effect.ts'
 import { fixedLevel, type Level } from '../release/level.ts'
 import type { Feature, Job } from './feature.ts'
 import type { Route } from './route.ts'
@@ -38,18 +39,18 @@ export function mountFeatures(features: readonly Feature[], options: MountOption
   const off = new Set<string>()
   return features.flatMap((feature) => {
     const unavailable = reasonAgainst(feature, options, off)
-    if (unavailable === null) return byFlags(feature, options.config)
+    if (unavailable === null) return byFlags(feature, options)
     off.add(feature.id)
     return [{ feature, unavailable }]
   })
 }
 
-function byFlags(feature: Feature, { flags }: MountOptions['config']): readonly Mounted[] {
-  const isOn = ({ flag }: Route) => flag === undefined || flags[flag]
-  const missing = feature.routes.filter((route) => !isOn(route))
+function byFlags(feature: Feature, { config, level }: MountOptions): readonly Mounted[] {
+  const isThere = ({ flag }: Route) => flag === undefined || isOn(flag, config, level)
+  const missing = feature.routes.filter((route) => !isThere(route))
   if (missing.length === 0) return [{ feature, unavailable: null }]
   return [
-    { feature: { ...feature, routes: feature.routes.filter(isOn) }, unavailable: null },
+    { feature: { ...feature, routes: feature.routes.filter(isThere) }, unavailable: null },
     ...missing.map((route) => ({
       feature: { ...feature, routes: [route], jobs: [], entities: [] },
       unavailable: {
@@ -68,15 +69,15 @@ export const featuresOn = (features: readonly Feature[], options: MountOptions):
 
 function reasonAgainst(feature: Feature, { config, level }: MountOptions, off: ReadonlySet<string>): Unavailable | null {
   const { id, since, flag, requires = [] } = feature
-  const { flags } = config
   const because = (message: string, turnedOffBy: string | null = null): Unavailable => ({
     feature: id,
     flag: turnedOffBy,
     release: since,
     message,
   })
-  if (flag !== undefined && !flags[flag]) return because(`The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`, flag)
-  if (!flags.API_ACCESS_ENABLED && feature.routes.length > 0)
+  if (flag !== undefined && !isOn(flag, config, level))
+    return because(`The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`, flag)
+  if (!isOn('API_ACCESS_ENABLED', config, level) && feature.routes.length > 0)
     return because('The control-plane API is off. Set API_ACCESS_ENABLED to ON, or remove it, to turn it on.', 'API_ACCESS_ENABLED')
   if (!level.atLeast(since)) return because(`The feature ${id} comes with release ${since}. ${levelAdvice(since, config, level)}`)
   const missing = requires.find((other) => off.has(other))
@@ -97,14 +98,25 @@ export function levelAdvice(
 }
 
 /**
- * The background work of the frame itself and of the features that are or may come on while the process runs: the level may rise,
- * and until then a run does nothing.
+ * The background work of the frame itself and of the features that are or may come on while the process runs: the level may rise and
+ * bring a feature, or the flag that turns it off. A run does nothing while its feature is off.
  */
 export const jobsOf = (features: readonly Feature[], options: MountOptions): readonly Job[] => [
   pruneChanges,
   pruneIdempotencyKeys,
   deliverMailsJob,
-  ...featuresOn(features, { ...options, level: fixedLevel(options.config.version) }).flatMap(({ since, jobs = [] }) =>
-    jobs.map((job): Job => ({ ...job, run: async (deps) => void (options.level.atLeast(since) && (await job.run(deps))) })),
+  ...features.filter(isOneOf([...featuresOn(features, options), ...featuresOn(features, atBuild(options))])).flatMap((feature) =>
+    (feature.jobs ?? []).map((job): Job => ({
+      name: job.name,
+      every: job.every,
+      run: async (deps) => void (isOneOf(featuresOn(features, options))(feature) && (await job.run(deps))),
+    })),
   ),
 ]
+
+const atBuild = (options: MountOptions): MountOptions => ({ ...options, level: fixedLevel(options.config.version) })
+
+const isOneOf =
+  (known: readonly Feature[]) =>
+  ({ id }: Feature): boolean =>
+    known.some((one) => one.id === id)

@@ -8,6 +8,7 @@ import { openAccessLog } from './access-log.ts'
 import { refusalRecorder, type RecordRefusal } from './audit/refused-tokens.ts'
 import { networkOf } from './client-address.ts'
 import type { Config } from '../config/config.ts'
+import { isOn } from '../config/effect.ts'
 import { servingName } from './database/serving.ts'
 import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
@@ -154,8 +155,9 @@ function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failur
 /** Whether what a feature does to requests is on now, by its flag and by the level. */
 function acting(id: string, { features, deps: { config, level } }: PlanesOptions): () => boolean {
   const feature = features.find((one) => one.id === id)
-  if (feature === undefined || (feature.flag !== undefined && !config.flags[feature.flag])) return () => false
-  return () => level.atLeast(feature.since)
+  if (feature === undefined) return () => false
+  const { flag, since } = feature
+  return () => level.atLeast(since) && (flag === undefined || isOn(flag, config, level))
 }
 
 /** What INIT_* made keys of. */

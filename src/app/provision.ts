@@ -16,7 +16,7 @@ export interface Provisioned {
   readonly workspaceApiKey: string
 }
 
-type Needs = Pick<Deps, 'orm' | 'vault' | 'config' | 'log'>
+type Needs = Pick<Deps, 'orm' | 'vault' | 'config' | 'log' | 'level'>
 
 /** Makes the first organisation, its default workspace and one key of each kind; null when there is an organisation already, or the vault is sealed. */
 export async function provision(deps: Needs): Promise<Provisioned | null> {

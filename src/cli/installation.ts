@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import { pendingMigrations } from '../app/database/migrate.ts'
 import { openOrm } from '../app/database/orm.ts'
 import { entitiesOf } from '../app/feature.ts'
+import { readState } from '../app/follow-level.ts'
+import { createLevel } from '../app/level.ts'
 import { openVault, reopenVault } from '../app/secrets/open-vault.ts'
 import type { Vault } from '../app/secrets/vault.ts'
 import type { Deps } from '../app/deps.ts'
@@ -11,7 +13,7 @@ import { exitCodes } from './exit-codes.ts'
 import { CommandError } from './failure.ts'
 
 /** What a command that works on the data of an installation is given. */
-export type Installation = Opened & Pick<Deps, 'orm' | 'vault' | 'clock'>
+export type Installation = Opened & Pick<Deps, 'orm' | 'vault' | 'clock' | 'level'>
 
 /**
  * Runs `work` on the data behind the settings: the schema must be that of this build, and the encryption key the right one. A
@@ -29,10 +31,13 @@ export const withInstallation = <T>(
       throw new CommandError(`the schema lacks ${pending.join(', ')}: run "gatehouse migrate"`, exitCodes.configuration)
     const orm = await openOrm({ client: connection.runtime, poolSize: 2, entities: entitiesOf(features), log })
     try {
+      const level = createLevel(config)
+      const state = await readState(orm)
+      if (state !== null) level.finalizedAt(state.level)
       const options = { orm, client: connection.runtime, config, log }
       const vault = makes ? await openVault(options) : ((await reopenVault(options)) ?? emptyVault)
       if (vault.sealed !== null) throw new CommandError('the encryption key is missing or not the right one', exitCodes.configuration)
-      return await work({ ...opened, orm, vault, clock: { now: Date.now } })
+      return await work({ ...opened, orm, vault, level, clock: { now: Date.now } })
     } finally {
       await orm.close(true)
     }

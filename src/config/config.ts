@@ -1,4 +1,5 @@
 import type { Secret } from '../lib/secret.ts'
+import type { SettingName } from './settings.ts'
 
 export type DbSslMode = 'DISABLED' | 'PREFERRED' | 'REQUIRED' | 'VERIFY_CA' | 'VERIFY_IDENTITY' | 'MANAGED'
 export type MailTls = 'STARTTLS' | 'TLS' | 'NONE'
@@ -39,7 +40,8 @@ export interface MailConfig {
   readonly tls: MailTls
   readonly user: string | null
   readonly password: Secret | null
-  readonly from: string
+  /** Null: `no-reply` at the mail server, under the name in mails. */
+  readonly from: string | null
   /** A folder whose files replace our templates, each by its name. */
   readonly templatesPath: string | null
   /** What every template may use. */
@@ -109,7 +111,10 @@ export interface Config {
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly logRetentionDays: number
+  /** As they were given: ask `isOn`, since below their release they turn nothing off. */
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
+  /** The settings that were given, in the order of the documents. */
+  readonly given: readonly SettingName[]
   /** The release this build is, e.g. `1.12.0`. */
   readonly version: string
   /** The highest level wanted; null: no bound. */

@@ -6,7 +6,7 @@ import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
-import { settings, type SettingName } from './settings.ts'
+import { settingNames, settings, type SettingName } from './settings.ts'
 import { version } from './version.ts'
 
 type Values = CleanedEnv<typeof settings>
@@ -23,7 +23,11 @@ export function loadConfig(env: Environment): Config {
   })
   problems.push(...conflicts(values, new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))))
   if (problems.length > 0) throw new ConfigError(problems)
-  return deepFreeze(assemble(values, Boolean(env['KUBERNETES_SERVICE_HOST'])))
+  return deepFreeze({
+    ...assemble(values),
+    given: settingNames.filter((name) => given.values[name] !== undefined),
+    inKubernetes: Boolean(env['KUBERNETES_SERVICE_HOST']),
+  })
 }
 
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
@@ -85,7 +89,7 @@ interface Conflict {
   readonly fault: string
 }
 
-function assemble(values: Values, inKubernetes: boolean): Config {
+function assemble(values: Values): Omit<Config, 'given' | 'inKubernetes'> {
   const embedded = values.DB_HOST === undefined
   return {
     host: values.HOST,
@@ -115,7 +119,6 @@ function assemble(values: Values, inKubernetes: boolean): Config {
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,
     deployment: deploymentOf(values),
-    inKubernetes,
   }
 }
 
@@ -182,7 +185,7 @@ const mailServer = (values: Values, host: string): MailConfig => ({
   tls: values.SMTP_TLS,
   user: values.SMTP_USER ?? null,
   password: values.SMTP_PASSWORD ?? null,
-  from: values.SMTP_FROM ?? `${values.EMAIL_COMPANY_NAME.replaceAll(/[<>"]/g, '')} <no-reply@${host}>`,
+  from: values.SMTP_FROM ?? null,
   templatesPath: values.EMAIL_TEMPLATES_PATH ?? null,
   brand: {
     company_name: values.EMAIL_COMPANY_NAME,

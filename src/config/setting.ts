@@ -10,6 +10,8 @@ export interface Explanation {
   readonly since?: string
   /** Taken, and read by nothing yet. */
   readonly idle?: boolean
+  /** In effect below the release that brought it too: its default would be less safe. */
+  readonly atEveryLevel?: boolean
   /** Never shown, and also read from the file that `NAME_FILE` names. */
   readonly secret?: boolean
 }
@@ -29,6 +31,7 @@ const describe = <T extends {}>(kind: Kind<T>, explanation: Explanation) => ({
   since: '1.3.0',
   secret: false,
   idle: false,
+  atEveryLevel: false,
   ...explanation,
 })
 

@@ -16,7 +16,12 @@ const chartChecks = ['enforce', 'warn'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const flag = (what: string, idle = false) =>
-  setting(onOff, 'ON', { desc: `${what} On unless \`OFF\`.`, example: 'OFF', since: '1.9.0', idle })
+  setting(onOff, 'ON', {
+    desc: idle ? `${what} Nothing reads it yet, and the start says so when it is given.` : `${what} On unless \`OFF\`.`,
+    example: 'OFF',
+    since: '1.9.0',
+    idle,
+  })
 
 /** Every setting, in the order of the documents. Durations are `500ms`, `30s`, `15m`, `1h`, `1d`, or bare milliseconds. */
 export const settings = {
@@ -77,21 +82,25 @@ export const settings = {
     desc: 'TLS to PostgreSQL: never; when the server has it; always; with a known authority; with a known authority and the right host name; the last with the authorities of managed databases (also `Amazon RDS`).',
     example: 'VERIFY_IDENTITY',
     since: '1.6.2',
+    atEveryLevel: true,
   }),
   DB_SSL_CA: optional(certificates, {
     desc: 'The authorities to believe, as PEM or path. Unset: those that Node knows.',
     example: '/etc/gatehouse/ca.pem',
     since: '1.6.2',
+    atEveryLevel: true,
   }),
   DB_SSL_CERT: optional(certificates, {
     desc: 'The client certificate, as PEM or path.',
     example: '/etc/gatehouse/client.pem',
     since: '1.6.2',
+    atEveryLevel: true,
   }),
   DB_SSL_KEY: optional(privateKey, {
     desc: 'The private key of the client certificate, as PEM or path.',
     example: '/etc/gatehouse/client.key',
     since: '1.6.2',
+    atEveryLevel: true,
     secret: true,
   }),
   ENCRYPTION_KEY: optional(secret, {

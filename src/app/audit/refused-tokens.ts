@@ -1,3 +1,4 @@
+import { isOn } from '../../config/effect.ts'
 import { refusalOf, type TokenRefusal } from '../../gateway/auth/token-refusals.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { asSystem } from '../database/orm.ts'
@@ -35,7 +36,7 @@ export function refusalRecorder(deps: Deps): RecordRefusal {
   return (error, request) => {
     const refusal = refusalOf(error)
     if (refusal === null || !(error instanceof ApiError)) return
-    if (!deps.config.flags.AUDIT_LOGS_ENABLED || !deps.level.atLeast('1.12.0')) return
+    if (!isOn('AUDIT_LOGS_ENABLED', deps.config, deps.level) || !deps.level.atLeast('1.12.0')) return
     const notWritten = takeRow(minutes, refusal.organisationId, deps.clock.now())
     if (notWritten === null) return
     void writeOrLog(deps, { refusal, error, request, notWritten })

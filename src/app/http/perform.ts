@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { isOn } from '../../config/effect.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { atLevel } from '../../release/at-level.ts'
 import { changesOf } from '../audit/changes.ts'
@@ -102,7 +103,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
   })
   await em.flush()
   const answer = answerOf(route, result, deps)
-  if (changesThings(route) && deps.config.flags.AUDIT_LOGS_ENABLED)
+  if (changesThings(route) && isOn('AUDIT_LOGS_ENABLED', deps.config, deps.level))
     await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
   return answer
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { MailConfig } from '../../config/config.ts'
+import { mailAt } from '../../config/effect.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { asSystem } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
@@ -72,14 +73,15 @@ async function deliver(waiting: Waiting, mail: MailConfig, deps: Deps): Promise<
 async function send(
   { id, organisation_id, recipient, template, variables }: Waiting,
   mail: MailConfig,
-  { vault, log }: Deps,
+  { vault, log, level }: Deps,
 ): Promise<void> {
   if (!isTemplate(template)) throw new Error(`there is no mail template ${template}`)
   const filled: unknown = JSON.parse(await vault.decrypt(place(organisation_id, id), variables))
-  const { subject, html, text } = render(readTemplate(template, mail.templatesPath, log), { ...mail.brand, ...texts(filled) })
+  const { from, templatesPath, brand } = mailAt(mail, level)
+  const { subject, html, text } = render(readTemplate(template, templatesPath, log), { ...brand, ...texts(filled) })
   const transport = await transportTo(mail)
   await transport.sendMail({
-    from: mail.from,
+    from,
     to: { name: '', address: recipient },
     subject,
     html,

@@ -5,11 +5,13 @@ import {
   ignoredSettings,
   loadConfig,
   reportSettings,
+  settingNotes,
   settingsTable,
   suspiciousNames,
   type Environment,
   type SettingReport,
 } from '../../config/index.ts'
+import { createLevel } from '../../app/level.ts'
 import { answer } from '../answer.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { explain } from '../explain.ts'
@@ -52,7 +54,8 @@ function reportTrouble(env: Environment): boolean {
   for (const { name, meant } of suspiciousNames(env)) console.error(`warning: ${name} is not a setting; did you mean ${meant}?`)
   for (const name of ignoredSettings(env)) console.error(`warning: ${name} has no effect without DB_HOST: the embedded PostgreSQL is used`)
   try {
-    loadConfig(env)
+    const config = loadConfig(env)
+    for (const { note } of settingNotes(config, createLevel(config))) console.error(`warning: ${note}`)
     return false
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

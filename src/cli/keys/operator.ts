@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { perform } from '../../app/http/perform.ts'
 import { parseInput } from '../../app/http/input.ts'
-import { createLevel } from '../../app/level.ts'
 import { createMetrics } from '../../app/metrics.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Route } from '../../app/route.ts'
@@ -46,9 +45,12 @@ export interface Asked {
 }
 
 /** Runs a route of the API as the operator: the same rules, the same transaction, the same row in the audit trail. */
-export async function performAsOperator({ config, log, orm, vault, clock }: Installation, route: Route, asked: Asked): Promise<unknown> {
+export async function performAsOperator(
+  { config, log, orm, vault, clock, level }: Installation,
+  route: Route,
+  asked: Asked,
+): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const level = createLevel(config)
   const deps: Deps = { config, log, orm, vault, clock, egress, level, metrics: createMetrics(config.version) }
   try {
     const input = {

@@ -3,6 +3,7 @@ import { writeAudit } from '../../app/audit/write.ts'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Job } from '../../app/feature.ts'
+import { isOn } from '../../config/effect.ts'
 
 interface Expired {
   readonly id: string
@@ -37,11 +38,11 @@ const markExpired = (table: Table) => `UPDATE ${table} SET status = 'expired', l
     SELECT id FROM ${table} WHERE status = 'active' AND expires_at <= ? ORDER BY organisation_id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
   RETURNING id, organisation_id, workspace_id, ${tables[table]} AS resource`
 
-const expireSome = ({ orm, vault, clock, config }: Deps, table: Table): Promise<number> =>
+const expireSome = ({ orm, vault, clock, config, level }: Deps, table: Table): Promise<number> =>
   asSystem(orm, async (em) => {
     const at = clock.now()
     const expired = await em.execute<Expired[]>(markExpired(table), [new Date(at)])
-    if (config.flags.AUDIT_LOGS_ENABLED)
+    if (isOn('AUDIT_LOGS_ENABLED', config, level))
       for (const row of expired.toSorted((one, other) => one.organisation_id.localeCompare(other.organisation_id)))
         await writeAudit(em, vault, entryOf(row, { table, at }))
     return expired.length

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import pino from 'pino'
+import { createLevel } from '../../../src/app/level.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { connect } from '../../../src/app/database/connect.ts'
 import { asSystem, openOrm } from '../../../src/app/database/orm.ts'
@@ -24,7 +25,7 @@ async function setUp(t: ExecutionContext) {
     encryptionKey: new Secret(randomBytes(32).toString('base64')),
   }
   const vault = await openVault({ orm, client: runtime, config, log: silent })
-  return { orm, client: runtime, config, vault, log: silent }
+  return { orm, client: runtime, config, vault, log: silent, level: createLevel(config) }
 }
 
 const given = (adminApiKey: string, workspaceApiKey: string) => ({

@@ -1,4 +1,5 @@
-import { ignoredSettings, suspiciousNames } from '../../../config/index.ts'
+import { ignoredSettings, settingNotes, suspiciousNames } from '../../../config/index.ts'
+import { createLevel } from '../../../app/level.ts'
 import { levelRefusal } from '../../../app/boot-guard.ts'
 import { readOwnTable } from '../../../app/release-records.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
@@ -6,7 +7,8 @@ import { fail, ok, warn, type Check } from '../check.ts'
 /** Whether the process would start with this environment. */
 export const settingsCheck: Check = {
   id: 'settings',
-  about: 'Every setting can be read, `RELEASE_LEVEL` names a release, and no name in the environment looks like a misspelt one.',
+  about:
+    'Every setting can be read, `RELEASE_LEVEL` names a release, no name in the environment looks like a misspelt one, and each setting that is given has an effect.',
   remedy: 'Correct the settings that are named; `gatehouse env` describes each.',
   quick: true,
   run(stage) {
@@ -26,6 +28,8 @@ export const settingsCheck: Check = {
         `without DB_HOST the embedded PostgreSQL is used, and ${ignored.join(', ')} has no effect`,
         'Set DB_HOST, or remove the others.',
       )
+    const notes = settingNotes(config, createLevel(config)).map(({ note }) => note)
+    if (notes.length > 0) return warn(notes.join('; '), 'Remove these settings, or raise RELEASE_LEVEL where that holds the level down.')
     return ok('all settings can be used')
   },
 }

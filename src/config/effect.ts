@@ -1,0 +1,56 @@
+import type { Config, FeatureFlag, MailConfig } from './config.ts'
+import { settings, type SettingName } from './settings.ts'
+
+/** The level that decides. */
+interface Level {
+  readonly release: string
+  atLeast(release: string): boolean
+}
+
+/** A setting that was given and does not do what it says, and why. */
+export interface SettingNote {
+  readonly name: SettingName
+  readonly note: string
+}
+
+/** Whether a setting is read at a level: below the release that brought it, it has its default. */
+const isRead = (name: SettingName, level: Pick<Level, 'atLeast'>): boolean =>
+  settings[name].atEveryLevel || level.atLeast(settings[name].since)
+
+/** Whether a flag leaves on, at a level, what it can turn off. */
+export const isOn = (flag: FeatureFlag, { flags }: Pick<Config, 'flags'>, level: Pick<Level, 'atLeast'>): boolean =>
+  flags[flag] || !isRead(flag, level)
+
+/** What makes the mails of a level: who sends them, and their templates. */
+export function mailAt(
+  { host, from, templatesPath, brand }: MailConfig,
+  level: Pick<Level, 'atLeast'>,
+): Pick<MailConfig, 'templatesPath' | 'brand'> & { readonly from: string } {
+  const text = (name: SettingName, value: string) => (isRead(name, level) ? value : (settings[name].otherwise ?? ''))
+  const name = text('EMAIL_COMPANY_NAME', brand.company_name)
+  return {
+    from: from ?? `${name.replaceAll(/[<>"]/g, '')} <no-reply@${host}>`,
+    templatesPath: isRead('EMAIL_TEMPLATES_PATH', level) ? templatesPath : null,
+    brand: {
+      company_name: name,
+      logo_url: text('EMAIL_LOGO_URL', brand.logo_url),
+      support_email: text('EMAIL_SUPPORT_EMAIL', brand.support_email),
+      docs_url: text('EMAIL_DOCS_URL', brand.docs_url),
+    },
+  }
+}
+
+/** What was given and does nothing yet, or nothing at this level; and what acts although its release is above the level. */
+export const settingNotes = ({ given }: Pick<Config, 'given'>, level: Level): readonly SettingNote[] =>
+  given.flatMap((name) => {
+    const note = noteOf(name, level)
+    return note === null ? [] : [{ name, note: `${name} ${note}` }]
+  })
+
+function noteOf(name: SettingName, level: Level): string | null {
+  const { idle, since, atEveryLevel } = settings[name]
+  if (idle) return 'has no effect: nothing reads it yet'
+  if (level.atLeast(since)) return null
+  const later = `comes with release ${since}, and the level of this installation is ${level.release}`
+  return atEveryLevel ? `${later}: it stays in effect, so that nothing becomes less safe` : `has no effect: it ${later}`
+}

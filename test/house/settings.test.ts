@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import test from 'ava'
+import { allSettingNames, settings, type SettingName } from '../../src/config/index.ts'
+
+const sources = path.resolve(import.meta.dirname, '../../src')
+const read = (file: string) => readFileSync(path.join(sources, file), 'utf8')
+const outside = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('config/'))
+  .map(read)
+  .join('\n')
+
+/** Where the settings are loaded to whose value is not simply a property. */
+const places: Partial<Record<SettingName, string>> = {
+  TLS_CERT: 'tls',
+  TLS_KEY: 'tls',
+  TLS_CA: 'tls',
+  DB_HOST: 'database',
+  SMTP_HOST: 'mail',
+}
+
+/** The property of the configuration that each setting is loaded into. */
+const loaded = new Map(
+  [...read('config/load.ts').matchAll(/(\w+): (?:[\w.]+\()?values\.([A-Z_]+)/g)].map(([, property, name]) => [name, property]),
+)
+
+/** Whether anything but the loading reads a setting: a flag by its name, another by its property. */
+function hasReader(name: SettingName): boolean {
+  const property = places[name] ?? loaded.get(name)
+  if (property === undefined) return false
+  if (property === name) return new RegExp(String.raw`\bflag: '${name}'|\bisOn\('${name}'`).test(outside)
+  return new RegExp(String.raw`[.{,]\s*${property}\b|'${property}'`).test(outside)
+}
+
+for (const name of allSettingNames)
+  test(`${name} ${settings[name].idle ? 'is called idle, and nothing reads it' : 'is read'}`, (t) =>
+    t.is(hasReader(name), !settings[name].idle))
+
+test('flags are asked for by isOn, which knows the level', (t) => {
+  t.notRegex(outside, /\bflags(?:\.[A-Z]|\[flag)/)
+})
