@@ -60,20 +60,26 @@ export async function listed(
 
 interface Wanted {
   readonly reference: string
+  /** The field that names it, when it is not the path. */
+  readonly param?: string
   readonly verb: 'read' | 'update' | 'delete'
   /** The workspace that the caller says it is in. */
   readonly workspace?: string | undefined
 }
 
 /** A guardrail that the caller may see, with the scope for the verb checked; AB08 otherwise. Locked when it is about to change. */
-export async function findGuardrail(em: EntityManager, actor: Actor, { reference, verb, workspace }: Wanted): Promise<GuardrailEntity> {
+export async function findGuardrail(
+  em: EntityManager,
+  actor: Actor,
+  { reference, param = 'guardrailId', verb, workspace }: Wanted,
+): Promise<GuardrailEntity> {
   const workspaceId = workspace === undefined ? actor.workspaceId : (await resolveWorkspace(em, actor, workspace)).id
   const own = workspaceId === null ? {} : { workspaceId }
   const where = { $and: [byIdOrSlug(reference), { organisationId: actor.organisationId, status: 'active' as const, ...own }] }
   const row = orNotFound(
     await em.findOne(GuardrailEntity, where, verb === 'read' ? {} : { lockMode: LockMode.PESSIMISTIC_WRITE }),
     'guardrail',
-    { reference, param: 'guardrailId' },
+    { reference, param },
   )
   demandScope(actor, scopeAt(row.workspaceId, verb))
   return row

@@ -8,7 +8,7 @@ import { nameField, slugField } from '../../lib/slug.ts'
 /** Read for every request that it applies to, and held in memory. */
 const maxChecksBytes = 256 * 1024
 
-const checks = checkList.refine(
+export const checks = checkList.refine(
   (given) => Buffer.byteLength(JSON.stringify(given)) <= maxChecksBytes,
   `The checks are at most ${maxChecksBytes / 1024} KiB of JSON.`,
 )

@@ -47,7 +47,11 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
     slug,
     name: wanted.name,
     versionId: uuidv7(),
-    checks: await sealedChecks(owned, await accepted(wanted.checks, [], { ...writing, workspaceId: wanted.workspaceId }), writing.vault),
+    checks: await sealedChecks(
+      owned,
+      await acceptChecks(wanted.checks, [], { ...writing, workspaceId: wanted.workspaceId }),
+      writing.vault,
+    ),
     actions: wanted.actions,
     ownerId: actor.userId ?? actor.id,
   })
@@ -58,7 +62,11 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
 /** Makes other checks count. A masked secret stays what it was, as long as it goes where it went. */
 export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: Writing): Promise<void> {
   const stored = await openChecks(row, writing.vault)
-  row.checks = await sealedChecks(row, await accepted(checks, stored, { ...writing, workspaceId: row.workspaceId ?? null }), writing.vault)
+  row.checks = await sealedChecks(
+    row,
+    await acceptChecks(checks, stored, { ...writing, workspaceId: row.workspaceId ?? null }),
+    writing.vault,
+  )
 }
 
 /** The actions after a change. Naming some of what one word said makes it plain fields first, so that the rest of it stays. */
@@ -77,7 +85,7 @@ interface Accepting extends Writing {
   readonly workspaceId: string | null
 }
 
-async function accepted(
+export async function acceptChecks(
   checks: readonly CheckEntry[],
   stored: unknown,
   { egress, level, workspaceId }: Accepting,
@@ -131,7 +139,7 @@ const sealedChecks = async (owner: Owner, checks: readonly CheckEntry[], vault: 
   Buffer.from(await vault.encrypt(guardrailPlace(owner), JSON.stringify(checks)))
 
 /** The checks with their secrets in the clear. */
-async function openChecks(row: Owner & Pick<GuardrailEntity, 'checks'>, vault: Vault): Promise<unknown> {
+export async function openChecks(row: Owner & Pick<GuardrailEntity, 'checks'>, vault: Vault): Promise<unknown> {
   const checks: unknown = JSON.parse(await vault.decrypt(guardrailPlace(row), row.checks))
   return checks
 }

@@ -2,6 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { guardrailScopes } from './access.ts'
 import { GuardrailEntity } from './guardrail.entity.ts'
 import { createGuardrail, deleteGuardrail, listGuardrails, readGuardrail, updateGuardrail } from './guardrails.routes.ts'
+import { listChecks, testGuardrail } from './trial.routes.ts'
 
 export { levelFault } from './guardrails.ts'
 
@@ -14,7 +15,7 @@ export const guardrails = feature({
   requires: ['workspaces'],
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(guardrailScopes),
   entities: [GuardrailEntity],
-  routes: [createGuardrail, listGuardrails, readGuardrail, updateGuardrail, deleteGuardrail],
+  routes: [listChecks, testGuardrail, createGuardrail, listGuardrails, readGuardrail, updateGuardrail, deleteGuardrail],
 })
 
 /** Kinds of checks that came with later releases; each is a check in src/gateway/checks. */

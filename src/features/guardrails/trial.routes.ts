@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { scopes, type Check } from '../../gateway/checks/check.ts'
+import { checks } from '../../gateway/checks/registry.ts'
+import { type Sample, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
+import { guardrailScopes } from './access.ts'
+import { readyGuardrail } from './trial.ts'
+import { checkCatalogue, checkFilter, trialView, tryGuardrailBody, type TryGuardrail } from './trial.schema.ts'
+
+export const listChecks = route({
+  method: 'GET',
+  path: '/catalogue/checks',
+  summary: 'List the checks that guardrails may have, with the schema of their parameters',
+  permission: guardrailScopes('list'),
+  query: checkFilter,
+  response: checkCatalogue,
+})(async ({ query, deps: { level } }) => {
+  const data = checks.filter(({ id, since }) => level.atLeast(since) && (query.id ?? id) === id).map(presentCheck)
+  return { object: 'list' as const, total: data.length, data }
+})
+
+const presentCheck = (check: Check) => ({
+  id: check.id,
+  title: check.title,
+  description: check.about,
+  since: check.since,
+  phases: [...check.phases],
+  reads: check.reads,
+  scopes: [...scopes],
+  changes: check.changes,
+  calls_out: check.timeoutMs !== null,
+  timeout: check.timeoutMs,
+  secrets: [...check.secrets],
+  parameters: { ...z.toJSONSchema(check.parameters, { io: 'input', unrepresentable: 'any' }) },
+  format: check.basis ?? null,
+  object: 'check' as const,
+})
+
+export const testGuardrail = route({
+  method: 'POST',
+  path: '/guardrails/test',
+  summary: 'Try a guardrail, or checks that are stored nowhere, on a text or a body',
+  permission: guardrailScopes('read'),
+  resource: 'guardrail',
+  reads: true,
+  body: tryGuardrailBody,
+  response: trialView,
+})(async (call) => {
+  const { actor, deps, body } = call
+  const guardrail = await readyGuardrail(call)
+  const trial = await tryGuardrail(guardrail, sampleOf(body), {
+    egress: deps.egress,
+    organisationId: actor.organisationId,
+    now: () => deps.clock.now(),
+    atLeast: (release) => deps.level.atLeast(release),
+    // Figures are about what is really sent.
+    observe: () => {},
+  })
+  const { verdict, denied, transformed } = trial
+  const found = trial.checks.map(({ id, verdict: passed, data, error, execution_time: time, transformed: changed }) => ({
+    id,
+    verdict: passed,
+    data: data === null ? null : { ...data },
+    ...(error !== undefined && { error }),
+    execution_time: time,
+    transformed: changed,
+  }))
+  return { object: 'guardrail_test' as const, phase: body.phase, verdict, denied, transformed, body: trial.body, checks: found }
+})
+
+function sampleOf({ phase, path, text, request, response, metadata }: TryGuardrail): Sample {
+  const said = (role: string) => ({ role, content: text ?? '' })
+  const asked = request ?? { messages: [said('user')] }
+  const answered = response ?? { choices: [{ index: 0, message: said('assistant'), finish_reason: 'stop' }] }
+  return { phase, path, metadata, request: asked, response: answered }
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import { scopes } from '../../gateway/checks/check.ts'
+import { checks } from './guardrail.schema.ts'
+
+const json = z.record(z.string(), z.unknown())
+
+export const tryGuardrailBody = z
+  .strictObject({
+    guardrail: z.string().min(1).max(255).optional().meta({ description: 'The id or slug of a stored guardrail.' }),
+    checks: checks.optional().meta({ description: 'Or checks that are stored nowhere.' }),
+    actions: guardrailActions.optional().meta({ description: 'What follows from the checks that are given.' }),
+    workspace_id: z.string().min(1).max(255).optional(),
+    phase: z.enum(['input', 'output']).default('input').meta({ description: 'Before the call on the request, or after it on the answer.' }),
+    text: z.string().max(1_000_000).optional().meta({ description: 'What a user says, or with `output` a model: a chat of one message.' }),
+    path: z
+      .string()
+      .regex(/^\/[\w./:@-]{1,500}$/)
+      .default('/chat/completions')
+      .meta({ description: 'The endpoint below `/v1` that is called.' }),
+    request: json.optional().meta({ description: 'Or the body of a request.' }),
+    response: json.optional().meta({ description: 'Or, with `output`, the body of an answer.' }),
+    metadata: z.record(z.string(), z.string()).default({}).meta({ description: 'The metadata of the request.' }),
+  })
+  .refine(({ guardrail, checks: given }) => (guardrail === undefined) !== (given === undefined), {
+    path: ['guardrail'],
+    message: 'Give a stored guardrail or checks, one of the two.',
+  })
+  .refine(({ phase, text, request, response }) => (text === undefined) !== ((phase === 'input' ? request : response) === undefined), {
+    path: ['text'],
+    message: 'Give a text, or the body of the phase: `request` with `input`, `response` with `output`.',
+  })
+  .meta({ id: 'TryGuardrail', description: 'A guardrail, and what to try it on.' })
+
+export type TryGuardrail = z.output<typeof tryGuardrailBody>
+
+export const trialView = z
+  .object({
+    object: z.literal('guardrail_test'),
+    phase: z.enum(['input', 'output']),
+    verdict: z.boolean().meta({ description: 'Whether every check passed.' }),
+    denied: z.boolean().meta({ description: 'Whether the caller would be refused.' }),
+    transformed: z.boolean(),
+    body: z.unknown().meta({ description: 'The body that would go on, with what checks changed.' }),
+    checks: z.array(
+      z.object({
+        id: z.string(),
+        verdict: z.boolean(),
+        data: z.record(z.string(), z.unknown()).nullable(),
+        error: z.object({ name: z.string(), message: z.string() }).optional().meta({ description: 'Why the check could not tell.' }),
+        execution_time: z.number().meta({ description: 'Milliseconds.' }),
+        transformed: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'GuardrailTest', description: 'What a guardrail makes of a sample; nothing is stored.' })
+
+export const checkFilter = z.object({ id: z.string().max(255).optional().meta({ description: 'Only this check.' }) })
+
+export const checkCatalogue = z
+  .object({
+    object: z.literal('list'),
+    total: z.int(),
+    data: z.array(
+      z.object({
+        id: z.string(),
+        title: z.string(),
+        description: z.string(),
+        since: z.string().meta({ description: 'The release that brought it.' }),
+        phases: z.array(z.enum(['input', 'output'])),
+        reads: z.enum(['text', 'request']),
+        scopes: z.array(z.enum(scopes)),
+        changes: z.boolean().meta({ description: 'Whether it may change what it looks at.' }),
+        calls_out: z.boolean().meta({ description: 'Whether it sends what it looks at to another service.' }),
+        timeout: z.int().nullable().meta({ description: 'Milliseconds that such a call may take unless its parameters say otherwise.' }),
+        secrets: z.array(z.string()).meta({ description: 'Parameters that hold secrets.' }),
+        parameters: z.record(z.string(), z.unknown()).meta({ description: 'The JSON Schema (2020-12) of its parameters.' }),
+        format: z.enum(['documented', 'observed']).nullable().meta({ description: "Where the format of a partner's calls is known from." }),
+        object: z.literal('check'),
+      }),
+    ),
+  })
+  .meta({ id: 'CheckCatalogue', description: 'The checks that guardrails may have at this level.' })

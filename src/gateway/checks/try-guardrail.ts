@@ -1,0 +1,79 @@
+import { editJson } from '../../lib/json-edit.ts'
+import { modelOf } from '../body.ts'
+import { matchOperation } from '../operation.ts'
+import type { Phase, RequestFacts } from './check.ts'
+import type { Guardrail, GuardrailCheck } from './guardrail.ts'
+import type { CheckResult } from './hook-results.ts'
+import { requestTexts } from './request-texts.ts'
+import { responseTexts } from './response-texts.ts'
+import { checksOf, type Inspected, type RunDeps, runGuardrails } from './run.ts'
+
+/** What a guardrail is tried on: bodies as they would be sent and answered. */
+export interface Sample {
+  readonly phase: Phase
+  /** Below `/v1`. */
+  readonly path: string
+  readonly request: unknown
+  /** Looked at in the phase `output`. */
+  readonly response: unknown
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** What a guardrail makes of a sample. */
+export interface Trial {
+  readonly verdict: boolean
+  /** Whether the caller would be refused. */
+  readonly denied: boolean
+  readonly transformed: boolean
+  /** The body that would go on. */
+  readonly body: unknown
+  readonly checks: readonly CheckResult[]
+}
+
+/** Somebody waits for the answer, and a connection of the database with them. */
+const longestMs = 10_000
+
+/** Runs the checks of a guardrail that look at the phase, and waits for all of them, also when the guardrail is `async`. */
+export async function tryGuardrail(guardrail: Guardrail, sample: Sample, deps: RunDeps): Promise<Trial> {
+  const { phase, request, response } = sample
+  const facts = factsOf(sample)
+  const look = (json: unknown): Inspected => ({ json, parts: textsOf(json, phase, facts) })
+  const checks = checksOf(guardrail, phase).map(inTime)
+  const { body, changed, results, deniedBy, failed } = await runGuardrails([{ ...guardrail, async: false, checks }], {
+    phase,
+    body: look(phase === 'input' ? request : response),
+    apply: (held, edits) => look(JSON.parse(editJson(JSON.stringify(held.json), edits))),
+    request: facts,
+    status: phase === 'input' ? null : 200,
+    deps,
+  })
+  return {
+    verdict: !failed,
+    denied: deniedBy !== null && !guardrail.async,
+    transformed: changed,
+    body: body.json,
+    checks: results.flatMap((result) => result.checks),
+  }
+}
+
+const inTime = (check: GuardrailCheck): GuardrailCheck => Object.assign({}, check, { timeoutMs: Math.min(check.timeoutMs, longestMs) })
+
+const textsOf = (json: unknown, phase: Phase, { operation, method }: RequestFacts) =>
+  phase === 'input' ? requestTexts(json, operation) : responseTexts(json, { operation, method })
+
+function factsOf({ path, request, metadata }: Sample): RequestFacts {
+  const model = modelOf(request)
+  return {
+    json: request,
+    method: 'POST',
+    path,
+    operation: matchOperation('POST', path).name,
+    prompted: false,
+    stream: false,
+    model,
+    models: () => (model === null ? [] : [model]),
+    provider: '',
+    metadata,
+    header: () => undefined,
+  }
+}
