@@ -172,7 +172,7 @@ async function start(parts: Parts, features: readonly Feature[], overrides: Over
     database,
   )
   parts.foundation = foundation
-  const deps: Deps = Object.freeze({ ...base, orm: foundation.orm, vault: foundation.vault })
+  const deps: Deps = Object.freeze({ ...base, orm: foundation.orm, vault: foundation.vault, journal: null })
   const provisioned = prepared === undefined ? await provision(deps) : null
   const planes = openPlanes({ deps, foundation, features, loggers: parts.loggers })
   parts.planes = planes
@@ -185,7 +185,7 @@ async function start(parts: Parts, features: readonly Feature[], overrides: Over
       runBackfills({ client: foundation.connection.runtime, log: base.log, metrics: base.metrics, migrations, signal: stopping.signal }),
   ])
   await Promise.race([planes.snapshot.contacted, aborted(stopping.signal)])
-  return { deps, provisioned, snapshot: planes.snapshot }
+  return { deps: planes.deps, provisioned, snapshot: planes.snapshot }
 }
 
 const aborted = (signal: AbortSignal): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))

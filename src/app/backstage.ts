@@ -88,7 +88,7 @@ async function prepare(
   parts.foundation = foundation
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
   const { orm, vault, connection } = foundation
-  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics, level })
+  const deps: Deps = Object.freeze({ config, log, clock: { now: Date.now }, orm, vault, egress, metrics, level, journal: null })
   const provisioned = await provision(deps)
   if (config.roles.has('jobs')) parts.jobs = startJobs(jobsOf(features, deps), deps, connection.runtime)
   const { signal } = parts.stopping

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
+import type { Journal } from '../gateway/doors.ts'
 import type { Egress } from '../gateway/egress/egress.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
@@ -17,6 +18,8 @@ export interface Deps {
   readonly metrics: Metrics
   /** What a changed behaviour asks: `level.atLeast('1.10.0')`. */
   readonly level: Level
+  /** Where logs go; null where neither the gateway nor the control plane runs, and before they do. */
+  readonly journal: Journal | null
 }
 
 export interface Clock {

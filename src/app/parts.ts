@@ -29,7 +29,7 @@ export interface DrainOptions {
 export interface Parts {
   readonly config: Config
   readonly loggers: Loggers
-  readonly base: Omit<Deps, 'orm' | 'vault' | 'level'> & { readonly level: LiveLevel }
+  readonly base: Omit<Deps, 'orm' | 'vault' | 'level' | 'journal'> & { readonly level: LiveLevel }
   readonly records: Records
   readonly server: Server
   /** For probes and metrics; null: they are on the one port. */

@@ -33,36 +33,55 @@ export interface PlanesOptions {
   readonly loggers: Loggers
 }
 
-/** Opens the snapshot, which the control plane uses too, and, in the role `gateway`, the journal and the gateway on top. */
+/** Opens the snapshot and, for the gateway and for the logs that the control plane takes, the journal; in the role `gateway` the gateway on top. */
 export function openPlanes(options: PlanesOptions): Planes {
-  const { deps, foundation } = options
+  const { deps } = options
+  const { roles } = deps.config
   const failures = openFailures(deps)
   const snapshot = openSnapshot(options, failures)
   const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
-  if (!deps.config.roles.has('gateway')) return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => snapshot.stop() }
-  const { config } = deps
-  const directory = join(config.dataDir, 'journal')
-  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log: deps.log })
-  const journal = openJournal({
-    directory,
-    hold: (frame, lean) => shipper.hold(frame, lean),
-    maxBodyBytes: config.maxLogBodyBytes,
-    maxSpoolBytes: Math.floor(config.maxSpoolBytes / config.workers),
-  })
-  const gateway = openGateway(options, { snapshot, journal, ...callers })
-  measure(deps, { journal, shipper, gateway })
-  const unwatch = watchJournal({ journal, directory, log: deps.log })
+  if (!roles.has('gateway') && !roles.has('control'))
+    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => snapshot.stop() }
+  const logging = openLogging(options)
+  const { journal, directory } = logging
+  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, ...callers }) : null
+  if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
-    deps,
+    deps: Object.freeze({ ...deps, journal }),
     snapshot,
     ...callers,
     gateway,
     journal: { directory, fault: () => journal.stats().fault },
     async close() {
+      await logging.close()
+      await snapshot.stop()
+    },
+  }
+}
+
+/** What may wait on disk without the role `gateway`, whatever `MAX_LOG_SPOOL_BYTES` says: a log is then taken only while the database is there. */
+const spoolWithoutGateway = 32 * 1024 * 1024
+
+function openLogging({ deps, foundation }: PlanesOptions) {
+  const { config, log } = deps
+  const directory = join(config.dataDir, 'journal')
+  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log })
+  const maxSpoolBytes = config.roles.has('gateway') ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)
+  const journal = openJournal({
+    directory,
+    hold: (frame, lean) => shipper.hold(frame, lean),
+    maxBodyBytes: config.maxLogBodyBytes,
+    maxSpoolBytes: Math.floor(maxSpoolBytes / config.workers),
+  })
+  measure(deps, { journal, shipper })
+  const unwatch = watchJournal({ journal, directory, log })
+  return {
+    directory,
+    journal,
+    async close() {
       unwatch()
       await journal.close()
       await shipper.stop()
-      await snapshot.stop()
     },
   }
 }
@@ -168,11 +187,9 @@ function chosenKeys({ init }: Config): ReadonlySet<string> {
 interface Measured {
   readonly journal: OpenJournal
   readonly shipper: Shipper
-  readonly gateway: Gateway
 }
 
-function measure({ metrics }: Deps, { journal, shipper, gateway }: Measured): void {
-  metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+function measure({ metrics }: Deps, { journal, shipper }: Measured): void {
   metrics.measure('gateway_log_spool_bytes', () => journal.stats().bytes)
   metrics.measure('gateway_log_spool_records', () => Math.max(0, journal.stats().records - shipper.stats().shipped))
   metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.body, { kind: 'body' })

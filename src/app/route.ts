@@ -49,6 +49,7 @@ export interface Call<Params, Query, Body> {
   readonly afterCommit: (work: () => Promise<void>) => void
   /** Whose API key or token this is, as both planes would find it now; null for one that is not good. */
   readonly callerOf: CallerOf
+  readonly clientAddress: string
 }
 
 export interface RouteSpec<Params, Query, Body, Result> {
@@ -66,7 +67,7 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly resource?: string
   /** The verb of the audit row, when the scope does not say it. */
   readonly action?: string
-  /** A POST that changes nothing, and so leaves no row in the audit trail. */
+  /** A POST that changes nothing, or only adds to the logs, and so leaves no row in the audit trail. */
   readonly reads?: true
   /** A body may also be a form, as some standards ask; its fields are texts. */
   readonly form?: true

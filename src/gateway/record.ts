@@ -116,7 +116,7 @@ const secretParameter = new RegExp(
 )
 
 /** A path as it may be logged: some providers take their key in the query. */
-function withoutKeys(path: string): string {
+export function withoutKeys(path: string): string {
   const at = path.indexOf('?')
   return at === -1
     ? path

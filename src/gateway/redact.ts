@@ -16,13 +16,22 @@ export interface Redaction {
   answer(relayed: Pick<RelayResult, 'capture' | 'encoding'>): Buffer
 }
 
+/** Takes out the credentials that are in these headers of an exchange, in whatever place they come back. For exchanges that others had. */
+export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'headers' | 'text'> {
+  const secrets = new Set(
+    sentCredentials(raw).flatMap((secret) => (secret !== undefined && secret.length >= shortestSecret ? [secret] : [])),
+  )
+  const text = replacing([...secrets, ...encoded(secrets)])
+  return { text, headers: (headers) => loggedHeaders(headers, (_, value) => text(value)) }
+}
+
 type Sent = Pick<Progress, 'target' | 'prepared' | 'headers' | 'caller'>
 
 /** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
 export function redactionOf(progress: Sent): Redaction {
   const sensitive = sensitiveNames(progress)
   const secrets = secretsOf(progress, sensitive)
-  const text = (value: string) => secrets.reduce((rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, removed) : rest), value)
+  const text = replacing(secrets)
   const { caller } = progress
   return {
     text,
@@ -61,6 +70,9 @@ function sentCredentials(sent: readonly string[]): (string | undefined)[] {
   for (let i = 0; i < sent.length; i += 2) if (isCredentialHeader(sent[i] ?? '')) found.push(sent[i + 1]?.split(' ').at(-1))
   return found
 }
+
+const replacing = (secrets: readonly string[]) => (value: string) =>
+  secrets.reduce((rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, removed) : rest), value)
 
 const none: readonly string[] = []
 

@@ -3,6 +3,7 @@ import test from 'ava'
 import OpenAI, { APIError, toFile } from 'openai'
 import { Portkey } from 'portkey-ai'
 import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
+import { eventually } from '../support/eventually.ts'
 import { adminKey, type Gatehouse, startGatehouse, workspaceKey } from '../support/process.ts'
 
 let emulator: Emulator
@@ -262,6 +263,22 @@ test('portkey-ai manages and calls prompts through the alias', async (t) => {
   await t.throwsAsync(prompts.render({ promptID: 'pp-never', variables }), { message: /There is no prompt/ })
   await prompts.delete(made.slug)
   await t.throwsAsync(prompts.completions.create({ promptID: 'pp-never', variables }), { message: /There is no prompt/ })
+})
+
+test('portkey: logs of own calls', async (t) => {
+  const trace = `own-${Date.now()}`
+  const made = await portkey.logs.create({
+    request: { url: 'https://api.example/v1/chat/completions', method: 'POST', headers: {}, body: { model: 'own-model', messages } },
+    response: { status: 200, headers: {}, body: { choices: [] }, response_time: 12 },
+    metadata: { trace_id: trace, span_id: 'span-1', span_name: 'own call' },
+  })
+  t.like(made, { status: 'success' })
+  const logs = async () => {
+    const answer = await fetch(`${gatehouse.origin}/v1/logs?trace_id=${trace}`, { headers: { 'x-service-api-key': workspaceKey } })
+    return ((await answer.json()) as { data: readonly Record<string, unknown>[] }).data
+  }
+  await eventually(async () => (await logs()).length === 1, 20_000)
+  t.like((await logs())[0], { ai_model: 'own-model', operation: 'inserted', span_name: 'own call', cost: null })
 })
 
 test('every exchange is in the log, with its tokens', async (t) => {

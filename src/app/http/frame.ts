@@ -47,6 +47,6 @@ export interface Running {
   readonly recordRefusal: RecordRefusal
   /** Null when this process has not the role `gateway`. */
   readonly gateway: Gateway | null
-  /** Where log records wait for the database, and why that folder cannot be written; null without the role `gateway`. */
+  /** Where log records wait for the database, and why that folder cannot be written; null with neither of the roles `gateway` and `control`. */
   readonly journal: { readonly directory: string; fault(): string | null } | null
 }

@@ -100,6 +100,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
     audit: (resource) => void touched.push(resource),
     afterCommit: (work) => void after.push(work),
     callerOf: request.callerOf,
+    clientAddress: request.clientAddress,
   })
   await em.flush()
   const answer = answerOf(route, result, deps)
@@ -138,6 +139,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     audit: () => {},
     afterCommit: () => {},
     callerOf: request.callerOf,
+    clientAddress: request.clientAddress,
   })
   return etagOf(answerOf(representation, result, deps))
 }

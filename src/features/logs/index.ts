@@ -1,16 +1,17 @@
 import { feature } from '../../app/feature.ts'
 import { forgetCursors, keepPartitions } from './logs.jobs.ts'
+import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog } from './logs.routes.ts'
 
-/** What went through the gateway, one log per exchange; the journal writes them. */
+/** What went through the gateway, one log per exchange, and what clients tell of their own calls; the journal writes both. */
 export const logs = feature({
   id: 'logs',
   since: '1.3.0',
   // `log_format`.
   changes: ['1.12.0'],
   requires: ['workspaces'],
-  permissions: ['logs.list', 'logs.view'],
+  permissions: ['logs.list', 'logs.view', 'logs.write'],
   entities: [],
-  routes: [listLogs, readLog],
+  routes: [insertLogs, listLogs, readLog],
   jobs: [keepPartitions, forgetCursors],
 })

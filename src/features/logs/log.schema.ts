@@ -102,7 +102,7 @@ export const logMetrics = z
     cost_currency: z.literal('USD'),
     request_url: z.string(),
     request_method: z.string(),
-    operation: z.string(),
+    operation: z.string().meta({ description: 'What was asked for; `inserted` for a log that a client inserted with `POST /v1/logs`.' }),
     is_proxy_call: z.boolean(),
     response_status_code: z.int(),
     outcome: z.enum(['complete', 'incomplete', 'client_closed', 'error']),

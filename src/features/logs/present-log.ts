@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { insertedOperation } from './inserted-log.ts'
 import type { LogMetrics, logObject } from './log.schema.ts'
 import type { LogDetail, LogRow } from './logs.queries.ts'
 import { presentBody } from './present-body.ts'
@@ -105,5 +106,5 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
 /** What the caller said to the gateway, not to the provider. */
 const isOurs = (name: string): boolean => name.startsWith('x-service-')
 
-/** As the client called it. */
-const urlOf = (row: LogRow) => `/v1${row.path}`
+/** As the client called it: us, or the provider whose answer it then told us. */
+const urlOf = (row: LogRow) => (row.operation === insertedOperation ? row.path : `/v1${row.path}`)
