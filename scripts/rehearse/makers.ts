@@ -24,6 +24,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'email-templates': withoutData,
   'analytics-access': withoutData,
   'health-service-identifier': withoutData,
+  'hosted-provider': withoutData,
   'mcp-invoke-permission': withoutData,
   'provider-beta-option': withoutData,
   'ptu-cost-attribution': withoutData,

@@ -5,6 +5,7 @@ const part = { permissions: [], entities: [], routes: [] }
 
 export const parts = [
   feature({ id: 'health-service-identifier', since: '1.7.0', ...part }),
+  feature({ id: 'hosted-provider', since: '1.7.0', ...part }),
   feature({ id: 'provider-beta-option', since: '1.7.3', requires: ['configs'], ...part }),
   feature({ id: 'deployments', since: '1.4.0', changes: ['1.8.0'], incomplete: 'Only its scopes can be given.', ...part }),
   feature({ id: 'ptu-cost-attribution', since: '1.8.0', incomplete: 'Configs take the option; costs come later.', ...part }),

@@ -154,6 +154,7 @@ function resolve({ snapshot, settings }: ReadDeps, progress: Progress, model: st
     model,
     storedOnly,
     snapshot,
+    atLeast: settings.atLeast,
   })
 }
 

@@ -37,6 +37,8 @@ export interface TargetRequest {
   readonly promptProvider: string | null
   readonly snapshot: Snapshot
   readonly config: ChosenConfig | null
+  /** Whether the level of this installation has what a release brought. */
+  readonly atLeast: (release: string) => boolean
 }
 
 const slugPattern = /^[a-zA-Z0-9_-]{1,255}$/
@@ -65,7 +67,7 @@ async function stored(request: TargetRequest, addressing: StoredAddressing, from
   const view = found instanceof Promise ? await found : found
   if (view === null) throw unknownSlug(reference)
   assertUsable(view, reference)
-  const provider = catalogRow(view.provider, reference.param)
+  const provider = catalogRow(request, { id: view.provider, param: reference.param })
   assertSameHost(addressing, view, provider)
   const credential = withDetails(view, provider, addressing.fields)
   if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider)) throw keyless(reference)
@@ -124,10 +126,11 @@ const sameUrl = (a: string, b: string): boolean => normalUrl(a) === normalUrl(b)
 
 type GivenAddressing = Addressing & { readonly provider: NonNullable<Addressing['provider']> }
 
-function given({ headers, caller, model, config }: TargetRequest, addressing: GivenAddressing): Target {
+function given(request: TargetRequest, addressing: GivenAddressing): Target {
   const { id, param } = addressing.provider
+  const { headers, caller, model, config } = request
   const { customHost, fields } = addressing
-  const provider = catalogRow(id, param)
+  const provider = catalogRow(request, { id, param })
   if (customHost === null && provider.baseUrl === null)
     throw new ApiError('missing_provider', `The provider ${id} has no host of its own. Send x-service-custom-host with its URL.`, {
       param: 'x-service-custom-host',
@@ -204,7 +207,7 @@ const reserved = new Set([
   'runtime-os',
 ])
 
-function catalogRow(id: string, param: string): Provider {
+function catalogRow({ atLeast }: TargetRequest, { id, param }: NamedProvider): Provider {
   const provider = findProvider(id)
   if (provider === null)
     throw new ApiError(
@@ -212,7 +215,18 @@ function catalogRow(id: string, param: string): Provider {
       `The provider ${JSON.stringify(id.slice(0, 60))} is not in the catalogue. A stored provider is named with @, as in @my-provider.`,
       { param },
     )
+  if (provider.since !== undefined && !atLeast(provider.since))
+    throw new ApiError(
+      'unknown_provider',
+      `The provider ${id} comes with release ${provider.since}, which is above the level of this installation.`,
+      { param },
+    )
   return provider
+}
+
+interface NamedProvider {
+  readonly id: string
+  readonly param: string
 }
 
 const unknownSlug = ({ slug, param }: Reference) =>

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
+import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { accountName, accountSlug, slugField } from '../../lib/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
 import { isStorable, textField } from '../../lib/text.ts'
-import { since } from '../../release/since.ts'
+import { since, valuesSince } from '../../release/since.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
 export const providerKey = z
@@ -70,7 +71,7 @@ export const createIntegrationBody = z
   .strictObject({
     name: accountName,
     slug: accountSlug.optional(),
-    ai_provider_id: z.string().min(1).max(255),
+    ai_provider_id: valuesSince(laterProviders, z.string().min(1).max(255)),
     key: providerKey.optional(),
     workspace_id: z.string().min(1).max(255).optional(),
     create_default_provider: since('1.11.2', z.boolean().default(true)),

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listOf } from '../../lib/paging.ts'
 import { nameField } from '../../lib/slug.ts'
+import { valuesSince } from '../../release/since.ts'
 import { configurationsField, providerKey, secretMappings } from '../integrations/index.ts'
 import { providerFields, providerViewFields } from '../providers/index.ts'
 
@@ -36,7 +38,7 @@ const extra = {
 export const createVirtualKeyBody = z
   .strictObject({
     name: nameField,
-    provider: z.string().min(1).max(255),
+    provider: valuesSince(laterProviders, z.string().min(1).max(255)),
     key: providerKey.optional(),
     workspace_id: z.string().min(1).max(255).optional(),
     ...azure,

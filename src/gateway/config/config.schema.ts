@@ -3,8 +3,8 @@ import { headerName } from '../../lib/header-fields.ts'
 import { parseJsonPath } from '../../lib/json-path.ts'
 import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
-import { findProvider } from '../providers/catalog.ts'
-import { since } from '../../release/since.ts'
+import { findProvider, laterProviders } from '../providers/catalog.ts'
+import { since, valuesSince } from '../../release/since.ts'
 import { fieldReleases, providerFieldNames, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, retry, strategy } from './strategy.schema.ts'
 
@@ -55,9 +55,12 @@ const url = line
   )
 
 const storedSlug = /^@[a-zA-Z0-9_-]{1,255}$/
-const provider = line.refine(
-  (name) => storedSlug.test(name) || findProvider(name) !== null,
-  'There is no such provider in the catalogue; a stored one is named with @, as in @my-provider.',
+const provider = valuesSince(
+  laterProviders,
+  line.refine(
+    (name) => storedSlug.test(name) || findProvider(name) !== null,
+    'There is no such provider in the catalogue; a stored one is named with @, as in @my-provider.',
+  ),
 )
 const slug = z.string().regex(/^@?[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
 const bodyPath = z

@@ -15,3 +15,8 @@ const byId: ReadonlyMap<string, Provider> = new Map<string, Provider>(Object.ent
 export function findProvider(id: string): Provider | null {
   return byId.get(id) ?? null
 }
+
+/** The providers that a release brought, with that release. */
+export const laterProviders: Readonly<Record<string, string>> = Object.fromEntries(
+  [...byId].flatMap(([id, { since }]) => (since === undefined ? [] : [[id, since]])),
+)

@@ -50,6 +50,8 @@ export interface Variant {
 
 /** One provider: only how it differs. `{field}` in `baseUrl` and `paths` is filled from the credential's fields, `{model}` from the body. */
 export interface Provider {
+  /** The release that brought it; absent: every release has it. */
+  readonly since?: string
   readonly dialect: DialectId
   /** Null: the provider has no host of its own, a custom host is needed. */
   readonly baseUrl: string | null

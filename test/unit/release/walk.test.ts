@@ -6,6 +6,7 @@ import { readOwnTable } from '../../../src/app/release-records.ts'
 import type { Route } from '../../../src/app/route.ts'
 import { features } from '../../../src/features/index.ts'
 import { readCode } from '../../../src/cli/project.ts'
+import { laterProviders } from '../../../src/gateway/providers/catalog.ts'
 import { atLevel } from '../../../src/release/at-level.ts'
 import { fieldsOf } from '../../../src/release/items.ts'
 import { compareVersions } from '../../../src/release/version.ts'
@@ -36,6 +37,9 @@ function described(schema: z.ZodType, level: string): string {
   return known
 }
 
+/** A provider is a text as well: whoever names it is told. */
+const naming = (name: string) => ({ name: 'n', ai_provider_id: name, provider: name, config: { provider: name } })
+
 const isScope = (name: string) => name.includes('.')
 
 /** What is said of a field anywhere in a description. */
@@ -58,6 +62,11 @@ for (const level of levels)
         continue
       }
       const isThere = compareVersions(version, level) <= 0
+      if (Object.hasOwn(laterProviders, name)) {
+        const fault = atLevel(schema, level, 'request').safeParse(naming(name)).error?.message ?? ''
+        t.is(fault.includes(`${name} comes with release ${version}`), !isThere, label)
+        continue
+      }
       const former = levels[levels.indexOf(version) - 1] ?? level
       const edge = isScope(name) ? `${JSON.stringify(name)} ` : said(described(schema, former), name)
       if (isScope(name)) {

@@ -124,6 +124,7 @@ export const clouds = {
     variants: [{ field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com' }],
   }),
   oracle: foreign('https://inference.generativeai.{oracle_region}.oci.oraclecloud.com', {
+    since: '1.7.0',
     dialect: 'oracle',
     auth: { kind: 'oracle' },
     fields: {
