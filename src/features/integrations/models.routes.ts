@@ -56,10 +56,10 @@ export const removeModels = route({
   body: deleteModelsBody,
   response: empty,
 })(async ({ em, actor, params, query, body, audit }) => {
+  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   const slugs = [...new Set([...(query.slugs ?? []), ...(body.models ?? [])])]
   if (slugs.length === 0)
     throw new ApiError('AB01', 'No model is named. Send slugs in the query, or {"models": ["…"]} as the body.', { param: 'models' })
-  const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   await deleteModels(em, row, { slugs, param: query.slugs === undefined ? 'models' : 'slugs' })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
