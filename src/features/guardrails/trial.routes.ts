@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { scopes, type Check } from '../../gateway/checks/check.ts'
-import { checks } from '../../gateway/checks/registry.ts'
+import { checks, findCheck } from '../../gateway/checks/registry.ts'
 import { type Sample, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
 import { guardrailScopes } from './access.ts'
 import { readyGuardrail } from './trial.ts'
@@ -15,8 +15,10 @@ export const listChecks = route({
   query: checkFilter,
   response: checkCatalogue,
 })(async ({ query, deps: { level } }) => {
-  const data = checks.filter(({ id, since }) => level.atLeast(since) && (query.id ?? id) === id).map(presentCheck)
-  return { object: 'list' as const, total: data.length, data }
+  const only = query.id === undefined ? null : findCheck(query.id)
+  const wanted = checks.filter((check) => query.id === undefined || check === only)
+  const data = wanted.filter(({ since }) => level.atLeast(since)).map(presentCheck)
+  return { object: 'check_catalogue' as const, data }
 })
 
 const presentCheck = (check: Check) => ({

@@ -59,8 +59,7 @@ export const checkFilter = z.object({ id: z.string().max(255).optional().meta({ 
 
 export const checkCatalogue = z
   .object({
-    object: z.literal('list'),
-    total: z.int(),
+    object: z.literal('check_catalogue'),
     data: z.array(
       z.object({
         id: z.string(),
