@@ -41,7 +41,7 @@ export const reservations: readonly Reservation[] = [
   { feature: 'collections', since: '1.3.0', paths: ['/collections'] },
   { feature: 'labels', since: '1.3.0', paths: ['/labels'] },
   { feature: 'prompts', since: '1.3.0', paths: ['/prompts'] },
-  { feature: 'guardrails', since: '1.3.0', paths: ['/guardrails', '/plugins'] },
+  { feature: 'guardrails', since: '1.3.0', paths: ['/guardrails', '/catalogue', '/plugins'] },
   { feature: 'policies', since: '1.5.0', paths: ['/policies'] },
   { feature: 'deployments', since: '1.4.0', paths: ['/deployments', '/deployments/:deploymentId'] },
   { feature: 'secret-references', since: '1.12.0', paths: ['/secret-references'] },
