@@ -13,6 +13,10 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   await gateway.post('/embeddings', { model: 'text-embedding-3-small', input: 'hello' })
   await gateway.post('/responses', { model: 'gpt-4o', input: 'hello' })
   await gateway.get('/models')
+  await workspace.post('/logs', {
+    request: { url: 'https://provider.example/v1/chat/completions', method: 'POST', body: { model: 'gpt-4o' } },
+    response: { status: 200, body: { choices: [] } },
+  })
   const { id } = await workspace.list(`/logs?trace_id=${trace}&order=asc`, 5)
   await workspace.get(`/logs/${id}`)
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)

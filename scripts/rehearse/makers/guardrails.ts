@@ -11,6 +11,8 @@ export const guardrails: Maker = async (making) => {
   const denying = await addGuardrail(workspace, { name: name('denying'), checks: [required('nobody')], actions: { deny: true } })
   await workspace.put(`/guardrails/${denying}`, { checks: [required('somebody')], actions: { onFail: 'block', message: 'No.' } })
   await workspace.get(`/guardrails/${denying}`)
+  await workspace.get('/catalogue/checks?id=default.notNull')
+  await workspace.post('/guardrails/test', { guardrail: denying, text: 'Say hello.' })
   await (await guarded(making, denying)).refused(446, 'GET', '/echo/guardrail')
   const ofAll = await addGuardrail(admin, { name: name('of-all'), checks: [required('team')], actions: { deny: false, async: true } })
   await admin.put(`/guardrails/${ofAll}`, { name: name('renamed guardrail') })
