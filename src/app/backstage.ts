@@ -4,6 +4,7 @@ import type { Config, DatabaseConfig } from '../config/config.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
 import type { Outcome } from './announce.ts'
 import { chooseDatabase } from './database/choose.ts'
+import { closeOrm } from './database/orm.ts'
 import type { EmbeddedDatabase } from './database/embedded.ts'
 import type { Deps } from './deps.ts'
 import type { Feature } from './feature.ts'
@@ -56,7 +57,8 @@ export function createBackstage(config: Config, features: readonly Feature[], { 
       await prepared.catch(() => {})
       await Promise.race([parts.following, sleep(jobGraceMs, undefined, { ref: false })])
       await parts.jobs?.stop(jobGraceMs)
-      await parts.foundation?.orm.close(true)
+      if (parts.foundation !== null)
+        await closeOrm(parts.foundation.orm).catch((error: unknown) => log.error({ err: error }, 'closing failed: database pool'))
       await parts.embedded?.stop()
     },
   }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closeOrm } from './database/orm.ts'
 import { closeServer, watchSilence } from './http/connections.ts'
 import type { DrainOptions, Parts, Started } from './parts.ts'
 
 const shortestFlushMs = 200
 const jobGraceMs = 5_000
-const poolGraceMs = 5_000
 
 /**
  * Ends a process so that no request fails: readiness fails and every answer says `connection: close`, so that balancers and
@@ -41,16 +41,6 @@ function closePorts({ server, management, tls }: Parts): void {
   tls?.stop()
 }
 
-/** Rejects when the work takes longer. A pool waits for a connection that died without a word for ever. */
-async function atMost(ms: number, work: Promise<unknown> = Promise.resolve()): Promise<void> {
-  const patience = new AbortController()
-  const late = sleep(ms, undefined, { signal: patience.signal }).then(() => {
-    throw new Error(`it took longer than ${ms} ms`)
-  })
-  late.catch(() => {})
-  await Promise.race([work, late]).finally(() => patience.abort())
-}
-
 /** Each step is tried, whatever became of the one before. */
 async function closeParts(parts: Parts, started: Promise<Started>): Promise<void> {
   // A start that still runs ends by the abort signal, or opens what is then closed here.
@@ -60,7 +50,7 @@ async function closeParts(parts: Parts, started: Promise<Started>): Promise<void
     ['jobs', () => parts.jobs?.stop(jobGraceMs)],
     ['journal and snapshot', () => parts.planes?.close()],
     ['egress', () => parts.base.egress.close()],
-    ['database pool', () => atMost(poolGraceMs, parts.foundation?.orm.close(true))],
+    ['database pool', () => (parts.foundation === null ? undefined : closeOrm(parts.foundation.orm))],
     ['embedded database', () => parts.embedded?.stop()],
   ]
   for (const [name, close] of steps) {

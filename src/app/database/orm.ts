@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntitySchema, EventSubscriber, TransactionOptions } from '@mikro-orm/core'
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql'
 import type { ClientConfig, Pool } from 'pg'
@@ -75,4 +76,16 @@ export function asSystem<T>(orm: MikroORM, work: (em: EntityManager) => Promise<
   const em = orm.em.fork({ session: { variables: { 'app.scope': 'system' } } })
   em.setFilterParams('tenant', { system: true })
   return em.transactional(work, options)
+}
+
+const closeWithinMs = 5_000
+
+/** Closes the pool. Rejects after five seconds: a pool waits for ever for a connection that died without a word. */
+export async function closeOrm(orm: MikroORM): Promise<void> {
+  const patience = new AbortController()
+  const late = sleep(closeWithinMs, undefined, { signal: patience.signal }).then(() => {
+    throw new Error(`it took longer than ${closeWithinMs} ms`)
+  })
+  late.catch(() => {})
+  await Promise.race([orm.close(true), late]).finally(() => patience.abort())
 }
