@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { ExchangeRecord, Journal } from '../gateway/doors.ts'
-import type { Exchange } from '../gateway/exchange.ts'
+import type { ExchangeRecord, Journal } from '../gateway/ports.ts'
+import type { Exchange } from '../gateway/exchange/exchange.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 
 /** The access log of the data plane: one line an exchange, whether it got as far as a record or not. */

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import type { Journal } from '../gateway/doors.ts'
+import type { Journal } from '../gateway/ports.ts'
 import type { Egress } from '../gateway/egress/egress.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'

@@ -1,4 +1,4 @@
-import type { Ledger, Reservation } from '../gateway/doors.ts'
+import type { Ledger, Reservation } from '../gateway/ports.ts'
 
 const granted: Reservation = { settle: () => {} }
 

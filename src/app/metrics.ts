@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { GatewayMetrics } from '../gateway/metrics.ts'
+import type { GatewayMetrics } from '../gateway/ending/metrics.ts'
 import { counterFamily, type CounterCell, type Labels } from './metrics/cells.ts'
 import { exchangeMetrics } from './metrics/exchanges.ts'
 import { keyOf, measuring, stating, type MeasuredName, type StatedName } from './metrics/measured.ts'

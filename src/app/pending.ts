@@ -1,4 +1,4 @@
-import { operations } from '../gateway/providers/operations.ts'
+import { operations } from '../gateway/front/operations.ts'
 import { ownerOf, type ReleaseTable } from '../release/table.ts'
 import type { Feature } from './feature.ts'
 import { levelAdvice, type MountOptions, type Unavailable } from './mount.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createTokens, type Tokens } from '../gateway/auth/tokens.ts'
-import { limitFailedCredentials, type FailedCredentials } from '../gateway/failed-credentials.ts'
+import { createTokens, type Tokens } from '../gateway/callers/tokens/tokens.ts'
+import { limitFailedCredentials, type FailedCredentials } from '../gateway/callers/failed-credentials.ts'
 import { parseAllowedHosts } from '../gateway/egress/allowed-hosts.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../gateway/journal/journal.ts'

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
 import type { FeatureFlag } from '../config/config.ts'
-import type { KeyView } from '../gateway/doors.ts'
+import type { KeyView } from '../gateway/ports.ts'
 import type { AccessSettings } from '../lib/access-settings.ts'
 import type { Role } from '../lib/roles.ts'
 import type { RowChange } from './audit/changes.ts'

@@ -1,8 +1,8 @@
 import { ApiError, toApiError } from '../lib/errors.ts'
 import { createRoster, type Roster } from '../lib/roster.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './exchange/exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
-import type { Relay } from './relay.ts'
+import type { Relay } from './answers/relay.ts'
 
 export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'relays'>
 

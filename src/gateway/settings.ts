@@ -1,4 +1,4 @@
-import type { DedicatedValidation } from './dedicated/validate.ts'
+import type { DedicatedValidation } from './front/bounds/validate.ts'
 import type { AllowedHosts } from './egress/allowed-hosts.ts'
 
 /** What the data plane reads of the configuration. Durations are milliseconds, sizes bytes. */

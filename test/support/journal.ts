@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ExchangeBodies, ExchangeRecord } from '../../src/gateway/doors.ts'
+import type { ExchangeBodies, ExchangeRecord } from '../../src/gateway/ports.ts'
 import { uuidv7 } from '../../src/lib/uuid.ts'
 
 export const organisationId = '01980000-0000-7000-8000-000000000001'

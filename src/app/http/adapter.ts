@@ -1,4 +1,4 @@
-import { withPatterns } from '../../gateway/pattern-making.ts'
+import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Actor, Route } from '../route.ts'
 import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'

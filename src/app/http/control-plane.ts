@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Router } from '@koa/router'
-import { operations } from '../../gateway/providers/operations.ts'
+import { operations } from '../../gateway/front/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ReleaseTable } from '../../release/table.ts'
 import { mountFeatures, type Unavailable } from '../mount.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { matchOperation, plainPath } from '../../gateway/operation.ts'
+import { matchOperation, plainPath } from '../../gateway/front/match.ts'
 
 /** What the control plane claims of the paths below `/v1`. */
 export interface Claims {

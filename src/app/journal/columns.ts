@@ -1,4 +1,4 @@
-import type { ExchangeBodies, ExchangeRecord, Usage } from '../../gateway/doors.ts'
+import type { ExchangeBodies, ExchangeRecord, Usage } from '../../gateway/ports.ts'
 import { column, type Column } from './binary-array.ts'
 
 /** An exchange as it was read back from the journal. */

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
-import type { Observation } from '../../gateway/metrics.ts'
+import type { Observation } from '../../gateway/ending/metrics.ts'
 import { findProvider } from '../../gateway/providers/catalog.ts'
-import { operations } from '../../gateway/providers/operations.ts'
+import { operations } from '../../gateway/front/operations.ts'
 import { counterFamily, histogramFamily, observe, type CounterCell, type HistogramCell } from './cells.ts'
 
 /** Where one exchange is counted: found by one map look-up, since it is called once per request. */

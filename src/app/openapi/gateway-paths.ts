@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { bodySchemas, querySchemas } from '../../gateway/dedicated/validate.ts'
-import { operations, type Operation, type OperationSpec } from '../../gateway/providers/operations.ts'
+import { bodySchemas, querySchemas } from '../../gateway/front/bounds/validate.ts'
+import { operations, type Operation, type OperationSpec } from '../../gateway/front/operations.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import type { Guardrail } from '../../gateway/checks/guardrail.ts'
-import type { ConfigView, KeyView, ListedProvider, ProviderView, TokenHolder, TokenIssuer } from '../../gateway/doors.ts'
+import type { ConfigView, KeyView, ListedProvider, ProviderView, TokenHolder, TokenIssuer } from '../../gateway/ports.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import type { Change } from './change-feed.ts'
 import { anyPartial } from './prompts.ts'

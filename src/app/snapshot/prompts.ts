@@ -1,5 +1,5 @@
 import type { QueryConfig, QueryResultRow } from 'pg'
-import type { ProviderScope } from '../../gateway/doors.ts'
+import type { ProviderScope } from '../../gateway/ports.ts'
 import type { ReadPartials } from '../../gateway/prompts/partials.ts'
 import { openPrompt, type Prompt, type StoredPrompt } from '../../gateway/prompts/prompt.ts'
 import { parseReference, versionNumber, type Reference } from '../../gateway/prompts/reference.ts'

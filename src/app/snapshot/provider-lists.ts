@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { ListedProvider, ProviderScope } from '../../gateway/doors.ts'
+import type { ListedProvider, ProviderScope } from '../../gateway/ports.ts'
 import type { Loaded } from './view-cache.ts'
 
 /** What every list depends on beside its rows: a provider that was made since is in none of them. */

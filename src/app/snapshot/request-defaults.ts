@@ -1,4 +1,4 @@
-import type { KeyType, RequestDefaults } from '../../gateway/doors.ts'
+import type { KeyType, RequestDefaults } from '../../gateway/ports.ts'
 
 /** What a key, its workspace and its organisation say of the requests of the key, as it is stored. */
 export interface DefaultsRow {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
-import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, TokenDoor } from '../../gateway/doors.ts'
+import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, TokenDoor } from '../../gateway/ports.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'

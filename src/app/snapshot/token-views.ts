@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { TokenHolder, TokenIssuer } from '../../gateway/doors.ts'
+import type { TokenHolder, TokenIssuer } from '../../gateway/ports.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { roleIn, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeyView, ModelRules, ProviderScope, ProviderView } from '../../gateway/doors.ts'
+import type { KeyView, ModelRules, ProviderScope, ProviderView } from '../../gateway/ports.ts'
 import type { Credential } from '../../gateway/providers/provider.ts'
 import { effectiveSettings } from '../../lib/access-settings.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/roles.ts'

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
-import type { KeyType } from '../../gateway/doors.ts'
+import type { KeyType } from '../../gateway/ports.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
 /** What every request of a key starts from. */

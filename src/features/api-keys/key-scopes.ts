@@ -1,5 +1,5 @@
 import type { Actor } from '../../app/route.ts'
-import type { KeyType } from '../../gateway/doors.ts'
+import type { KeyType } from '../../gateway/ports.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { organisationScopes, userScopes, workspaceScopes } from '../../lib/scopes.ts'
 

@@ -7,7 +7,7 @@ import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/gua
 import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
 import { findCheck } from '../../gateway/checks/registry.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
-import { isCredentialHeader } from '../../gateway/headers.ts'
+import { isCredentialHeader } from '../../gateway/wire/headers.ts'
 import { mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json-path.ts'

@@ -1,7 +1,7 @@
 import type { Call } from '../../app/route.ts'
 import { compileGuardrail, type Guardrail } from '../../gateway/checks/guardrail.ts'
 import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
-import { withPatterns } from '../../gateway/pattern-making.ts'
+import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
 import { findGuardrail, homeOfNew } from './access.ts'
 import { acceptChecks, openChecks } from './guardrails.ts'
 import type { TryGuardrail } from './trial.schema.ts'

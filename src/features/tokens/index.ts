@@ -1,7 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { introspectionScopes, introspectToken } from './introspection.routes.ts'
 
-/** What tokens do is in `src/gateway/auth`, which both planes follow; how they are verified is a setting of the organisation. */
+/** What tokens do is in `src/gateway/callers/tokens`, which both planes follow; how they are verified is a setting of the organisation. */
 const behaviour = { permissions: [], entities: [], routes: [] }
 
 /** Callers may show a JSON Web Token of their organisation's issuer instead of an API key. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { route, type Actor } from '../../app/route.ts'
-import type { KeyView } from '../../gateway/doors.ts'
+import type { KeyView } from '../../gateway/ports.ts'
 import { User } from '../users/user.entity.ts'
 import { introspectionBody, introspectionView, type Introspection } from './introspection.schema.ts'
 

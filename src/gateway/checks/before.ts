@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { repeatedKey } from '../../lib/repeated-key.ts'
-import type { RequestBody } from '../body.ts'
+import type { RequestBody } from '../wire/body.ts'
 import { known, type Progress } from '../progress.ts'
 import { denial } from './denial.ts'
 import { requestFacts } from './facts.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isFields } from '../../lib/fields.ts'
-import { delimiterOf, type FormField } from '../form.ts'
+import { delimiterOf, type FormField } from '../wire/form.ts'
 import type { BodyEdit } from './check.ts'
 
 /** A form as checks see it: its texts by their names, null for a file, a list for a name that is there several times. */

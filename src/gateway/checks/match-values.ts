@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { patternFault } from '../pattern-making.ts'
-import { compilePattern } from '../pattern.ts'
+import { patternFault } from '../patterns/pattern-making.ts'
+import { compilePattern } from '../patterns/pattern.ts'
 
 /** How a value is compared with those asked for. */
 export const matchTypes = ['exact', 'contains', 'containsAll', 'regex'] as const

@@ -1,6 +1,6 @@
 import { editJson } from '../../lib/json-edit.ts'
-import { modelOf } from '../body.ts'
-import { matchOperation } from '../operation.ts'
+import { modelOf } from '../wire/body.ts'
+import { matchOperation } from '../front/match.ts'
 import type { Phase, RequestFacts } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import type { CheckResult } from './hook-results.ts'

@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/fields.ts'
 import { editJson, type JsonEdit } from '../../lib/json-edit.ts'
 import { existingPaths } from '../../lib/json-path.ts'
-import { type RequestBody } from '../body.ts'
+import { type RequestBody } from '../wire/body.ts'
 import type { BodyChanges } from './compile.ts'
 
 /** So many places of a body are looked at for what is dropped: a body of a million items must not keep everybody else waiting. */

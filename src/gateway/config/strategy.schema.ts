@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { patternFault } from '../pattern-making.ts'
-import { patternSize } from '../pattern-size.ts'
+import { patternFault } from '../patterns/pattern-making.ts'
+import { patternSize } from '../patterns/pattern-size.ts'
 
 /** An HTTP status. */
 export const status = z.int().min(100).max(599)

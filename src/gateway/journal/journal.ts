@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import type { ExchangeBodies, ExchangeRecord, Journal } from '../doors.ts'
+import type { ExchangeBodies, ExchangeRecord, Journal } from '../ports.ts'
 import { createFrameEncoder, memoryMark, type EncodedFrame, type Frame } from './frame.ts'
 import { encodeRecord } from './record.ts'
 import { openSpool, type Write } from './spool.ts'

@@ -1,4 +1,4 @@
-import type { ExchangeRecord, Usage } from '../doors.ts'
+import type { ExchangeRecord, Usage } from '../ports.ts'
 
 /** The layout's version, the first element of every stored record. */
 const version = 1

@@ -1,12 +1,12 @@
 import { isFields } from '../../lib/fields.ts'
 import { parseJson } from '../../lib/json.ts'
-import type { ProviderView } from '../doors.ts'
+import type { ProviderView } from '../ports.ts'
 import type { Egress } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
-import { passThrough } from '../operation.ts'
+import { passThrough } from '../front/match.ts'
 import { findProvider } from '../providers/catalog.ts'
 import type { DialectId, Provider } from '../providers/provider.ts'
-import { prepare } from '../send.ts'
+import { prepare } from '../attempts/prepare.ts'
 
 /** A model as its provider lists it. */
 export interface LiveModel {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { CallerDialect } from '../operation.ts'
+import type { CallerDialect } from '../front/match.ts'
 import type { OfferedModel } from './offered-models.ts'
 
 /** The list of models, and one of them, as the clients of a dialect read them. */

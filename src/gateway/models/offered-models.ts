@@ -1,6 +1,6 @@
-import type { ListedProvider, ProviderScope, ProviderView, Snapshot } from '../doors.ts'
+import type { ListedProvider, ProviderScope, ProviderView, Snapshot } from '../ports.ts'
 import type { Egress } from '../egress/egress.ts'
-import { mayUse } from '../model-access.ts'
+import { mayUse } from '../targets/model-access.ts'
 import { type LiveModel, liveModels } from './live-models.ts'
 
 /** A model that a caller may ask for. */

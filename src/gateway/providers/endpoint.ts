@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { operations, type Operation } from './operations.ts'
+import { operations, type Operation } from '../front/operations.ts'
 import type { Paths, Provider } from './provider.ts'
 import { fillTemplate } from './template.ts'
 

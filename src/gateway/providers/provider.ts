@@ -1,4 +1,4 @@
-import type { Operation } from './operations.ts'
+import type { Operation } from '../front/operations.ts'
 
 export type DialectId = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'
 
@@ -8,7 +8,7 @@ export interface Credential {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** How a provider wants to be convinced. A value: `gateway/auth` carries it out. */
+/** How a provider wants to be convinced. A value: `gateway/credentials` carries it out. */
 export type Auth =
   /** Needs no credential; a key that is given all the same goes as a bearer token. */
   | { readonly kind: 'none' }

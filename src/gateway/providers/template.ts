@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { operationParams } from './operation-params.ts'
+import { operationParams } from '../front/operation-params.ts'
 
 /** `{name}`, `{first|second}` (the first that is given), `{+name}` (may span several path segments). */
 const placeholder = /\{(\+?)([a-z0-9_|]+)\}/g

@@ -1,7 +1,7 @@
 // oxlint-disable unicorn/no-thenable -- the name of a field in every config there is
 import test from 'ava'
 import type { GatewayConfig } from '../../../src/gateway/config/config.schema.ts'
-import type { KeyView, RequestDefaults } from '../../../src/gateway/doors.ts'
+import type { KeyView, RequestDefaults } from '../../../src/gateway/ports.ts'
 import { effectiveSettings } from '../../../src/lib/access-settings.ts'
 import { errorOf } from '../../support/caller.ts'
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'

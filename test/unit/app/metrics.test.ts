@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Observation } from '../../../src/gateway/metrics.ts'
+import type { Observation } from '../../../src/gateway/ending/metrics.ts'
 import { createMetrics } from '../../../src/app/metrics.ts'
 
 const seen: Observation = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { effort } from '../../effort.ts'
+import { effort } from '../../patterns/cpu-budget.ts'
 import { check, textOf, verdict } from '../check.ts'
 
 /** How many of a list must be there. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { effort } from '../../effort.ts'
+import { effort } from '../../patterns/cpu-budget.ts'
 import { check, textOf, verdict } from '../check.ts'
 import { operatorField, satisfies } from './contains.ts'
 import { demandComplete, jsonIn } from './json-in-text.ts'

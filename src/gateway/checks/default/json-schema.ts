@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compileSchema } from '../json-schema/compile.ts'
 import { schemaFault } from '../json-schema/schema-fault.ts'
-import { effort } from '../../effort.ts'
+import { effort } from '../../patterns/cpu-budget.ts'
 import { check, notField, textOf, verdict } from '../check.ts'
 import { demandComplete, jsonIn } from './json-in-text.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { createExpiringCache, type ExpiringCache } from '../../auth/expiring-cache.ts'
+import { createExpiringCache, type ExpiringCache } from '../../../lib/expiring-cache.ts'
 import type { Egress } from '../../egress/egress.ts'
 import type { CheckContext } from '../check.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { longestPattern } from '../../pattern-engines.ts'
-import { patternFault } from '../../pattern-making.ts'
-import { compilePattern, type Pattern } from '../../pattern.ts'
+import { longestPattern } from '../../patterns/pattern-engines.ts'
+import { patternFault } from '../../patterns/pattern-making.ts'
+import { compilePattern, type Pattern } from '../../patterns/pattern.ts'
 import { check, notField, verdict } from '../check.ts'
 
 /** A pattern in RE2 syntax, checked when it is stored. */

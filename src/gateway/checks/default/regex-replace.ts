@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { compilePattern, type Match } from '../../pattern.ts'
+import { compilePattern, type Match } from '../../patterns/pattern.ts'
 import { check, verdict, type BodyEdit } from '../check.ts'
 import { patternField } from './regex-match.ts'
 

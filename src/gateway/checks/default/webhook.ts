@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { headerValue, sentHeaderName } from '../../../lib/header-fields.ts'
-import { isCredentialHeader } from '../../headers.ts'
+import { isCredentialHeader } from '../../wire/headers.ts'
 import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
 
 /** Names and values as an object, or as the JSON text that older clients write. */

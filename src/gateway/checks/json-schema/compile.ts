@@ -1,5 +1,5 @@
-import { effort } from '../../effort.ts'
-import { compilePattern, type Pattern } from '../../pattern.ts'
+import { effort } from '../../patterns/cpu-budget.ts'
+import { compilePattern, type Pattern } from '../../patterns/pattern.ts'
 import { keywords } from './keywords.ts'
 import { createResolver } from './resolver.ts'
 import { patternsIn } from './schema-fault.ts'

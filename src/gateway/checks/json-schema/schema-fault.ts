@@ -1,7 +1,7 @@
 import { isFields } from '../../../lib/fields.ts'
 import { pointerStep } from '../../../lib/json-path.ts'
-import { patternFault } from '../../pattern-making.ts'
-import { patternSize } from '../../pattern-size.ts'
+import { patternFault } from '../../patterns/pattern-making.ts'
+import { patternSize } from '../../patterns/pattern-size.ts'
 import { typeNames } from './keywords.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 

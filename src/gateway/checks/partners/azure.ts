@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { authorizeAzure } from '../../auth/azure.ts'
+import { authorizeAzure } from '../../credentials/azure.ts'
 import type { CheckContext } from '../check.ts'
 import { partner, type SignedCall } from './partner.ts'
 import { key, label, redact } from './words.ts'

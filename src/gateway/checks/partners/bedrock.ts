@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { authorizeAws } from '../../auth/aws.ts'
+import { authorizeAws } from '../../credentials/aws.ts'
 import type { CheckContext } from '../check.ts'
 import { partner, type SignedCall } from './partner.ts'
 import { key, redact } from './words.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.ts'
+import type { Operation } from '../../front/operations.ts'
 import { noAuth, type Provider, type Quirks } from '../provider.ts'
 import {
   chat,

@@ -1,4 +1,4 @@
-import { operations, type Operation } from '../operations.ts'
+import { operations, type Operation } from '../../front/operations.ts'
 import { bearer, type Paths, type Provider } from '../provider.ts'
 
 /** The operations that belong together: a provider that serves one of a group serves all of it. */

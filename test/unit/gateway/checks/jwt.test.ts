@@ -1,6 +1,6 @@
 import test from 'ava'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { fakeEgress, ok } from '../auth/fake-egress.ts'
+import { fakeEgress, ok } from '../credentials/fake-egress.ts'
 import { judge, readied } from './running.ts'
 
 const url = 'https://issuer.test/keys'

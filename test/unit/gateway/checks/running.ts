@@ -1,7 +1,7 @@
 import type { Subject, Verdict } from '../../../../src/gateway/checks/check.ts'
 import { findCheck } from '../../../../src/gateway/checks/registry.ts'
 import type { Egress } from '../../../../src/gateway/egress/egress.ts'
-import { noEgress } from '../auth/fake-egress.ts'
+import { noEgress } from '../credentials/fake-egress.ts'
 
 interface Running {
   readonly text?: string

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { fakeEgress, ok } from '../auth/fake-egress.ts'
-import { patternFault } from '../../../../src/gateway/pattern-making.ts'
-import { StreamWindow } from '../../../../src/gateway/checks/stream-window.ts'
+import { fakeEgress, ok } from '../credentials/fake-egress.ts'
+import { patternFault } from '../../../../src/gateway/patterns/pattern-making.ts'
+import { StreamWindow } from '../../../../src/gateway/answers/inspect/stream-window.ts'
 import { isVast } from '../../../../src/gateway/checks/walk.ts'
 import { judge, readied } from './running.ts'
 

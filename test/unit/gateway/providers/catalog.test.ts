@@ -1,13 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'ava'
-import { authorize } from '../../../../src/gateway/auth/authorize.ts'
+import { authorize } from '../../../../src/gateway/credentials/authorize.ts'
 import { findProvider, providers } from '../../../../src/gateway/providers/catalog.ts'
 import { baseUrlOf, joinPath, operationPath, providerHeaders, withDefaults } from '../../../../src/gateway/providers/endpoint.ts'
 import { secretFields } from '../../../../src/gateway/providers/fields.ts'
-import { operationParams } from '../../../../src/gateway/providers/operation-params.ts'
-import { operations, type Operation } from '../../../../src/gateway/providers/operations.ts'
+import { operationParams } from '../../../../src/gateway/front/operation-params.ts'
+import { operations, type Operation } from '../../../../src/gateway/front/operations.ts'
 import type { Provider } from '../../../../src/gateway/providers/provider.ts'
-import { fakeEgress, ok } from '../auth/fake-egress.ts'
+import { fakeEgress, ok } from '../credentials/fake-egress.ts'
 
 /** In the order of the reference table. */
 const ids =

@@ -1,0 +1,34 @@
+import { headerValue } from '../../wire/headers.ts'
+
+/** The head of a provider's answer. */
+export interface AnswerHead {
+  readonly status: number
+  readonly rawHeaders: readonly string[]
+  readonly statusMessage: string
+}
+
+/** How an answer can be looked into. `media` says nothing in words; of `opaque` nobody knows. */
+export type AnswerKind = 'stream' | 'json' | 'text' | 'media' | 'opaque' | 'none'
+
+/** Of what kind an answer is, by its head. */
+export function answerKind({ status, rawHeaders }: AnswerHead, method: string): AnswerKind {
+  if (method === 'HEAD' || Math.floor(status / 100) !== 2 || status === 204) return 'none'
+  const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+  if (type.startsWith('text/event-stream')) return headerValue(rawHeaders, 'content-encoding') === undefined ? 'stream' : 'opaque'
+  if (/^application\/(?:[\w.+-]+\+)?json\b/.test(type)) return 'json'
+  if (/^(?:text\/|application\/(?:x-)?(?:nd|l)?json(?:l|lines)?\b|application\/xml\b)/.test(type)) return 'text'
+  return /^(?:audio|image|video|font)\//.test(type) ? 'media' : 'opaque'
+}
+
+/** Headers that describe bytes which are not the same any more. */
+const ofBytes = new Set(['content-length', 'content-encoding', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag', 'trailer'])
+
+/** The headers of an answer whose body has changed. */
+export function headersFor(rawHeaders: readonly string[], length: number | null): readonly string[] {
+  const kept: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (!ofBytes.has(name.toLowerCase())) kept.push(name, rawHeaders[at + 1] ?? '')
+  }
+  return length === null ? kept : [...kept, 'content-length', String(length)]
+}

@@ -1,0 +1,62 @@
+import type { ApiError } from '../../../lib/errors.ts'
+import type { Progress } from '../../progress.ts'
+import type { Relay } from '../relay.ts'
+import type { AnswerHead } from './answer-head.ts'
+import type { BodyEdit } from '../../checks/check.ts'
+import { denial } from '../../checks/denial.ts'
+import { requestFacts } from '../../checks/facts.ts'
+import type { Guardrail } from '../../checks/guardrail.ts'
+import type { GuardrailPlan } from '../../checks/plan.ts'
+import { type Inspected, type Outcome, type RunDeps, runGuardrails } from '../../checks/run.ts'
+
+/** What the inspection of an answer works with. */
+export interface Inspection {
+  readonly progress: Progress
+  readonly plan: GuardrailPlan
+  readonly relay: Relay
+  readonly deps: RunDeps
+  /** So much of an answer is held at most. */
+  readonly maxHeldBytes: number
+}
+
+/** What is said of a body that cannot be read. */
+export const unreadable = (reason: string): Inspected & { readonly unreadable: string } => ({
+  json: undefined,
+  parts: [],
+  unreadable: reason,
+})
+
+/** The status of an answer that is passed on: 246 when a guardrail that does not deny has failed. The pass-through keeps its own. */
+export function statusOf({ progress }: Inspection, { status }: AnswerHead, passed: boolean): number {
+  const failed = !passed || progress.hooks.before_request_hooks.some(({ verdict }) => !verdict)
+  return failed && isDedicated(progress) && status < 300 ? 246 : status
+}
+
+/** Whether an answer may tell of guardrails: one of a pass-through is the provider's, byte for byte. */
+export const isDedicated = ({ operation, exchange }: Progress): boolean => operation.name !== 'proxy' && exchange.req.method === 'POST'
+
+export interface AfterOptions<Body> {
+  readonly status: number
+  readonly apply: (body: Body, edits: readonly BodyEdit[]) => Body
+  readonly refuses?: (edit: BodyEdit) => string | null
+}
+
+/** Runs the guardrails on what an answer says, and notes what they found. */
+export async function runAfter<Body extends Inspected>(
+  { progress, plan, deps }: Inspection,
+  body: Body,
+  options: AfterOptions<Body>,
+): Promise<Outcome<Body>> {
+  const outcome = await runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(progress), deps })
+  progress.hooks = { ...progress.hooks, after_request_hooks: outcome.results }
+  return outcome
+}
+
+/** The refusal of a guardrail that denies an answer. */
+export const denialOf = ({ progress }: Inspection, guardrail: Guardrail): ApiError => denial(guardrail, progress.hooks)
+
+/** A text that stands alone, out of changes that were made to it. */
+export function lastText(edits: readonly BodyEdit[]): string {
+  const value = edits.at(-1)?.value
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '')
+}

@@ -1,0 +1,247 @@
+import { toApiError } from '../../../lib/errors.ts'
+import type { EgressHandler } from '../../egress/egress.ts'
+import { FrameCutter } from '../../wire/sse.ts'
+import { denialOf, type Inspection, isDedicated, runAfter, statusOf } from './inspection.ts'
+import { type AnswerHead, headersFor } from './answer-head.ts'
+import type { BodyEdit } from '../../checks/check.ts'
+import type { Guardrail } from '../../checks/guardrail.ts'
+import { checksOf, type Inspected, runGuardrails } from '../../checks/run.ts'
+import { requestFacts } from '../../checks/facts.ts'
+import { StreamWindow } from './stream-window.ts'
+
+/**
+ * How a stream is held. `free`: nothing can stop it, only its end waits for what the guardrails found. `prefix`: what was said is judged
+ * as it comes, and goes on as soon as nothing that follows can change the verdict on it. `whole`: some check must know all of it.
+ */
+type Holding = 'free' | 'prefix' | 'whole'
+
+/** A failure that began so many characters before it showed is still held back, unless a check says how far its own may reach. */
+const reachesBack = 256
+/** A text is judged again when it has grown by a sixteenth, so that the work stays in proportion to its length. */
+const step = (total: number, remote: boolean): number => Math.min(Math.max(total / 16, remote ? 800 : 64), 4096)
+const patienceMs = { local: 150, remote: 1500 }
+
+/** Lets a stream through as far as the guardrails allow. */
+export function streamAnswer(inspection: Inspection, head: AnswerHead): EgressHandler {
+  return new StreamAnswer(inspection, head)
+}
+
+/** A class, because it is one handler object per stream with much state. */
+class StreamAnswer implements EgressHandler {
+  readonly #inspection: Inspection
+  readonly #head: AnswerHead
+  readonly #window = new StreamWindow()
+  readonly #cutter = new FrameCutter()
+  readonly #denying: readonly Guardrail[]
+  readonly #remote: boolean
+  readonly #reachesBack: number
+  #holding: Holding
+  #begun = false
+  #judging = false
+  #judgedAt = 0
+  #timer: NodeJS.Timeout | null = null
+  #paused = false
+  #ended: readonly string[] | null = null
+  #finishing = false
+  /** Whether the guardrails have said their last word before the end. */
+  #concluded = false
+
+  constructor(inspection: Inspection, head: AnswerHead) {
+    this.#inspection = inspection
+    this.#head = head
+    const awaited = inspection.plan.output.filter((guardrail) => !guardrail.async)
+    this.#denying = awaited.filter(({ deny }) => deny)
+    const checks = this.#denying.flatMap((guardrail) => checksOf(guardrail, 'output'))
+    this.#holding = holdingOf(awaited)
+    this.#remote = checks.some(({ definition }) => definition.timeoutMs !== null)
+    this.#reachesBack = Math.max(0, ...checks.map(({ ready }) => ready.reachesBack ?? reachesBack))
+    if (this.#holding === 'free') this.#begin(true)
+  }
+
+  onHeaders(): void {}
+
+  onData(chunk: Buffer): void {
+    const whole = this.#cutter.push(chunk)
+    if (whole === null) return
+    this.#window.add(whole)
+    if (this.#holding === 'free') return this.#release(this.#window.takeBeforeEnd())
+    if (this.#window.heldBytes > this.#inspection.maxHeldBytes) return this.#overflow()
+    if (this.#holding === 'prefix') this.#considerJudging()
+  }
+
+  onEnd(rawTrailers: readonly string[]): void {
+    const rest = this.#cutter.rest()
+    if (rest !== null) this.#window.add(rest)
+    this.#ended = rawTrailers
+    if (!this.#judging) this.#finish()
+  }
+
+  onError(error: Error): void {
+    this.#stopWaiting()
+    this.#inspection.relay.onError(error)
+  }
+
+  /** The head waits for the first frame that may go, so that a denial can still be a status. */
+  #begin(passed: boolean): void {
+    if (this.#begun) return
+    this.#begun = true
+    const { relay, plan, progress } = this.#inspection
+    const { rawHeaders, statusMessage } = this.#head
+    relay.onHeaders(statusOf(this.#inspection, this.#head, passed), headersFor(rawHeaders, null), statusMessage)
+    const { before_request_hooks: before } = progress.hooks
+    if (!plan.strict && before.length > 0 && isDedicated(progress)) relay.onData(resultsFrame({ before_request_hooks: before }))
+  }
+
+  #release(bytes: Buffer | null, passed = true): void {
+    if (bytes === null || bytes.length === 0 || !this.#inspection.relay.open) return
+    this.#begin(passed)
+    this.#inspection.relay.onData(bytes)
+  }
+
+  #considerJudging(): void {
+    if (this.#judging || this.#ended !== null) return
+    const grown = this.#window.total - this.#judgedAt
+    if (grown >= step(this.#window.total, this.#remote)) void this.#judge()
+    else if (grown > 0) this.#timer ??= setTimeout(() => void this.#judge(), this.#remote ? patienceMs.remote : patienceMs.local)
+    else {
+      this.#release(this.#window.take(this.#window.moment(), this.#reachesBack))
+      if (this.#window.heldBytes > this.#inspection.maxHeldBytes) this.#giveUp()
+    }
+  }
+
+  /** Judges what was said so far, and lets go what nothing that follows can spoil. */
+  async #judge(): Promise<void> {
+    this.#stopWaiting()
+    if (this.#judging || this.#ended !== null) return
+    this.#judging = true
+    const { progress, deps, relay } = this.#inspection
+    const [upTo, moment] = [this.#window.total, this.#window.moment()]
+    try {
+      const { deniedBy, results } = await runGuardrails(this.#denying, {
+        phase: 'output',
+        body: this.#window.said(),
+        apply: (body) => body,
+        refuses: (edit) => this.#window.refuses(edit),
+        unfinished: true,
+        request: requestFacts(progress),
+        status: this.#head.status,
+        deps: { ...deps, observe() {} },
+      })
+      this.#judging = false
+      if (!relay.open) return
+      if (deniedBy !== null) return this.#deny(deniedBy, results)
+      this.#judgedAt = upTo
+      this.#release(this.#window.take(moment, this.#reachesBack))
+      this.#goOn()
+    } catch (error) {
+      relay.cut(toApiError(error))
+    }
+  }
+
+  #goOn(): void {
+    if (this.#paused && this.#window.heldBytes <= this.#inspection.maxHeldBytes) {
+      this.#paused = false
+      this.#inspection.relay.letGo()
+    }
+    if (this.#ended !== null) this.#finish()
+    else this.#considerJudging()
+  }
+
+  #deny(guardrail: Guardrail, results: Inspection['progress']['hooks']['after_request_hooks']): void {
+    this.#stopWaiting()
+    const { progress, relay } = this.#inspection
+    progress.hooks = { ...progress.hooks, after_request_hooks: results }
+    const error = denialOf(this.#inspection, guardrail)
+    if (this.#begun) return relay.cut(error, 'error')
+    relay.revise(this.#head.status, headersFor(this.#head.rawHeaders, null), this.#head.statusMessage)
+    relay.deny(error, this.#window.rest())
+  }
+
+  /** More is held than may be: while it is being judged the provider waits; a check that must know all of it cannot. */
+  #overflow(): void {
+    if (this.#holding === 'whole') return this.#giveUp()
+    if (!this.#paused) this.#inspection.relay.hold()
+    this.#paused = true
+    return this.#considerJudging()
+  }
+
+  /** So much cannot be held: each check says whether what it cannot judge may go. */
+  #giveUp(): void {
+    if (this.#judging) return
+    const reason = `The answer is larger than the ${this.#inspection.maxHeldBytes} bytes that are held.`
+    this.#inspection.relay.hold()
+    this.#judging = true
+    void this.#conclude({ ...this.#window.said(), unreadable: reason }, () => {
+      this.#holding = 'free'
+      this.#concluded = true
+      this.#judging = false
+      this.#paused = false
+      this.#release(this.#window.takeBeforeEnd())
+      this.#inspection.relay.letGo()
+      if (this.#ended !== null) this.#finish()
+    })
+  }
+
+  /** All was said: the guardrails judge it once more as a whole, unless they had to before. */
+  #finish(): void {
+    if (this.#finishing) return
+    this.#finishing = true
+    this.#stopWaiting()
+    if (this.#concluded) return this.#tellAndEnd(true)
+    void this.#conclude(this.#window.said(), (edits, passed) => {
+      if (edits.length > 0) this.#window.rewrite(edits)
+      this.#tellAndEnd(passed)
+    })
+  }
+
+  /** The last frames, and before the very last one what the guardrails found. */
+  #tellAndEnd(passed: boolean): void {
+    const { plan, progress, relay } = this.#inspection
+    this.#release(this.#window.takeBeforeEnd(), passed)
+    const { after_request_hooks: after } = progress.hooks
+    if (!plan.strict && after.length > 0 && isDedicated(progress)) this.#release(resultsFrame({ after_request_hooks: after }), passed)
+    this.#release(this.#window.rest(), passed)
+    this.#begin(passed)
+    relay.onEnd(this.#ended ?? [])
+  }
+
+  async #conclude(body: Inspected, release: (edits: readonly BodyEdit[], passed: boolean) => void): Promise<void> {
+    const { relay } = this.#inspection
+    const made: BodyEdit[] = []
+    const apply = (before: Inspected, edits: readonly BodyEdit[]): Inspected => {
+      made.push(...edits)
+      return { ...before, parts: before.parts.map(({ path, role, text }) => ({ path, role, text: newText(edits, path) ?? text })) }
+    }
+    try {
+      const refuses = (edit: BodyEdit) => this.#window.refuses(edit)
+      const { deniedBy, results, failed } = await runAfter(this.#inspection, body, { status: this.#head.status, apply, refuses })
+      if (!relay.open) return
+      if (deniedBy === null) release(made, !failed)
+      else this.#deny(deniedBy, results)
+    } catch (error) {
+      relay.cut(toApiError(error))
+    }
+  }
+
+  #stopWaiting(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+const newText = (edits: readonly BodyEdit[], path: BodyEdit['path']): string | undefined => {
+  const value = edits.findLast((edit) => edit.path[0] === path[0])?.value
+  return typeof value === 'string' ? value : undefined
+}
+
+function holdingOf(awaited: readonly Guardrail[]): Holding {
+  const changing = awaited.some((guardrail) =>
+    checksOf(guardrail, 'output').some(({ definition, changes }) => changes && definition.reads === 'text'),
+  )
+  const denying = awaited.filter(({ deny }) => deny)
+  if (changing) return 'whole'
+  if (denying.length === 0) return 'free'
+  return denying.every((guardrail) => checksOf(guardrail, 'output').every(({ ready }) => ready.judgesPrefix)) ? 'prefix' : 'whole'
+}
+
+const resultsFrame = (hookResults: object): Buffer => Buffer.from(`data: ${JSON.stringify({ hook_results: hookResults })}\n\n`)

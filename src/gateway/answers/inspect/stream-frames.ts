@@ -1,0 +1,65 @@
+import { editJson } from '../../../lib/json-edit.ts'
+import type { JsonPath } from '../../../lib/json-path.ts'
+import { isFields } from '../../../lib/fields.ts'
+import { saidIn } from '../../checks/stream-shapes.ts'
+import { nothing, piece, type Said } from '../../checks/stream-text.ts'
+import { isVast } from '../../checks/walk.ts'
+
+/** One server-sent event. */
+export interface Frame extends Said {
+  readonly bytes: Buffer
+  /** Whether nothing that a model says comes after it. */
+  readonly last: boolean
+}
+
+const frameEnd = /(?:\r\n|\n|\r)(?:\r\n|\n|\r)/g
+
+/** Cuts bytes that hold whole frames; what is behind the last end is a frame too. */
+export function cutFrames(bytes: Buffer): readonly Frame[] {
+  const frames: Frame[] = []
+  let from = 0
+  for (const { index, 0: end } of bytes.toString('latin1').matchAll(frameEnd)) {
+    frames.push(toFrame(bytes.subarray(from, index + end.length)))
+    from = index + end.length
+  }
+  if (from < bytes.length) frames.push(toFrame(bytes.subarray(from)))
+  return frames
+}
+
+function toFrame(bytes: Buffer): Frame {
+  const data = dataOf(bytes)
+  if (data === '[DONE]') return { ...nothing, bytes, last: true }
+  const json = parsed(data)
+  if (json === undefined) return { ends: [], bytes, texts: data === '' ? [] : [piece('data', { path: [], text: data })], last: false }
+  return { ...saidIn(json), bytes, last: isFields(json) && lastTypes.has(String(json['type'])) }
+}
+
+const lastTypes = new Set(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
+
+/** The lines end where those of the client's parser do: at CR and LF, and not at the other line ends that Unicode has. */
+const linesOf = (bytes: Buffer): readonly string[] => bytes.toString('utf8').split(/\r\n|\n|\r/)
+
+const dataOf = (bytes: Buffer): string =>
+  linesOf(bytes)
+    .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : line.startsWith('data:') ? [line.slice(5)] : []))
+    .join('\n')
+
+/** The JSON of a frame; undefined when it is none, or too much to be looked through: then it is a text like any other. */
+function parsed(data: string): unknown {
+  if (!data.startsWith('{') && !data.startsWith('[')) return undefined
+  try {
+    const json: unknown = JSON.parse(data)
+    return isVast(json) ? undefined : json
+  } catch {
+    return undefined
+  }
+}
+
+/** The frame with other texts, its other lines as they were. */
+export function rewriteFrame(bytes: Buffer, edits: readonly { readonly path: JsonPath; readonly value: string }[]): Buffer {
+  const data = dataOf(bytes)
+  const json = parsed(data)
+  const changed = json === undefined ? (edits.at(-1)?.value ?? '') : editJson(data, edits)
+  const others = linesOf(bytes).filter((line) => line !== '' && !line.startsWith('data:'))
+  return Buffer.from([...others, ...changed.split('\n').map((line) => `data: ${line}`), '', ''].join('\n'))
+}

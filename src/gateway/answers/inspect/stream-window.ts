@@ -1,0 +1,105 @@
+import type { BodyEdit, TextPart } from '../../checks/check.ts'
+import { type Mark, maxKept, type Moment, StreamChannels } from './stream-channels.ts'
+import type { Inspected } from '../../checks/run.ts'
+import { cutFrames, type Frame, rewriteFrame } from './stream-frames.ts'
+
+interface Held {
+  readonly frame: Frame
+  /** Where what it says went. */
+  readonly marks: readonly Mark[]
+}
+
+/** The frames of a stream that are held back, and all that the stream has said. */
+export class StreamWindow {
+  #held: Held[] = []
+  readonly #channels = new StreamChannels()
+  /** Whether a frame that says something was let go. */
+  #spoken = false
+  heldBytes = 0
+
+  /** How many characters were said. */
+  get total(): number {
+    return this.#channels.total
+  }
+
+  /** Takes in bytes that are whole frames. */
+  add(bytes: Buffer): void {
+    for (const frame of cutFrames(bytes)) {
+      this.#held.push({ frame, marks: this.#channels.add(frame) })
+      this.heldBytes += frame.bytes.length
+    }
+  }
+
+  /** What was said, one part a channel. */
+  parts(): readonly TextPart[] {
+    return this.#channels.parts()
+  }
+
+  /** What was said, as checks see it: not all of it when it is more than is kept. */
+  said(): Inspected {
+    const more = this.total > maxKept && { cut: `There is more to read than ${maxKept} characters.` }
+    return { json: undefined, parts: this.parts(), ...more }
+  }
+
+  /** Why a change cannot be made to what was said; null when it can. */
+  refuses({ path, value }: BodyEdit): string | null {
+    if (path.length === 1 && this.#channels.has(path[0]) && typeof value === 'string') return null
+    return 'The answer is a stream, which cannot be replaced as a whole.'
+  }
+
+  /** How far everything is now. */
+  moment(): Moment {
+    return this.#channels.moment()
+  }
+
+  /** Takes the frames that can go when what was said up to a moment has passed, and a failure may reach so many characters back. */
+  take(moment: Moment, reachesBack: number): Buffer | null {
+    this.#channels.pass(moment, reachesBack)
+    const at = this.#held.findIndex(({ marks, frame }) => frame.last || marks.some(({ channel, until }) => until > channel.safe))
+    const count = at === -1 ? this.#held.length : at
+    // What says nothing at the beginning waits for the first text: until then a denial can be a status.
+    if (!this.#spoken && !this.#held.slice(0, count).some(({ marks }) => marks.length > 0)) return null
+    this.#spoken = true
+    return this.#takeFirst(count)
+  }
+
+  /** Takes all frames before the one that ends the stream. */
+  takeBeforeEnd(): Buffer | null {
+    const at = this.#held.findIndex(({ frame }) => frame.last)
+    return this.#takeFirst(at === -1 ? this.#held.length : at)
+  }
+
+  /** Takes all that is left. */
+  rest(): Buffer {
+    return this.#takeFirst(this.#held.length) ?? Buffer.alloc(0)
+  }
+
+  #takeFirst(count: number): Buffer | null {
+    if (count === 0) return null
+    const taken = this.#held.splice(0, count).map(({ frame }) => frame.bytes)
+    const bytes = taken.length === 1 && taken[0] !== undefined ? taken[0] : Buffer.concat(taken)
+    this.heldBytes -= bytes.length
+    return bytes
+  }
+
+  /** Puts new texts in the place of what was said: the first frame of a channel says all of it, the others nothing. */
+  rewrite(edits: readonly BodyEdit[]): void {
+    const wanted = new Map(
+      edits.flatMap(({ path: [channel], value }) =>
+        typeof channel === 'string' && typeof value === 'string' ? [[channel, value] as const] : [],
+      ),
+    )
+    const told = new Set<string>()
+    this.#held = this.#held.map((held) => {
+      const changes = held.marks.flatMap(({ channel: { name }, path, copy }) => {
+        const text = wanted.get(name)
+        if (text === undefined) return []
+        const value = copy || !told.has(name) ? text : ''
+        told.add(name)
+        return [{ path, value }]
+      })
+      return changes.length === 0 ? held : { ...held, frame: { ...held.frame, bytes: rewriteFrame(held.frame.bytes, changes) } }
+    })
+    this.heldBytes = this.#held.reduce((sum, { frame }) => sum + frame.bytes.length, 0)
+  }
+}

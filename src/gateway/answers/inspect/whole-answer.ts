@@ -1,0 +1,162 @@
+import { ByteList } from '../../../lib/byte-list.ts'
+import { toApiError } from '../../../lib/errors.ts'
+import { editJson } from '../../../lib/json-edit.ts'
+import type { EgressHandler } from '../../egress/egress.ts'
+import { unfold } from '../../wire/encoding.ts'
+import { headerValue } from '../../wire/headers.ts'
+import { denialOf, type Inspection, isDedicated, lastText, runAfter, statusOf, unreadable } from './inspection.ts'
+import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
+import type { BodyEdit } from '../../checks/check.ts'
+import { responseTexts } from '../../checks/response-texts.ts'
+import type { Inspected, Outcome } from '../../checks/run.ts'
+import { isFields } from '../../../lib/fields.ts'
+import { isVast, vast } from '../../checks/walk.ts'
+
+/** An answer as checks see it, and as it can be sent. */
+interface Answer extends Inspected {
+  /** Null when it cannot be read. */
+  readonly text: string | null
+  readonly isJson: boolean
+}
+
+type Kind = 'json' | 'text' | 'opaque'
+
+/** Holds an answer until it is whole, lets the guardrails look at it, and passes it on or not. */
+export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind): EgressHandler {
+  const { relay, maxHeldBytes } = inspection
+  const held = new ByteList()
+  let state: 'holding' | 'passing' | 'judging' = 'holding'
+  let ended: readonly string[] | null = null
+  relay.onHeaders(head.status, head.rawHeaders, head.statusMessage)
+
+  const judge = async (answer: Answer, release: (outcome: Outcome<Answer>) => void): Promise<void> => {
+    state = 'judging'
+    try {
+      const outcome = await runAfter(inspection, answer, {
+        status: head.status,
+        apply: (before, edits) => edited(before, edits, inspection),
+      })
+      if (!relay.open) return
+      if (outcome.deniedBy === null) release(outcome)
+      else relay.deny(denialOf(inspection, outcome.deniedBy), answer.text === null ? held.join() : Buffer.from(answer.text))
+    } catch (error) {
+      relay.cut(toApiError(error))
+    }
+  }
+  const passOn = ({ failed }: Outcome<Answer>) => {
+    state = 'passing'
+    relay.revise(statusOf(inspection, head, !failed), head.rawHeaders, head.statusMessage)
+    relay.onData(held.join())
+    held.clear()
+    if (ended === null) inspection.relay.letGo()
+    else relay.onEnd(ended)
+  }
+  return {
+    onHeaders() {},
+    onData(chunk) {
+      if (state === 'passing') return relay.onData(chunk)
+      held.push(chunk)
+      if (state === 'judging' || held.size <= maxHeldBytes) return
+      inspection.relay.hold()
+      void judge(closed(`The answer is larger than ${maxHeldBytes} bytes.`), passOn)
+    },
+    onEnd(rawTrailers) {
+      if (state === 'passing') return relay.onEnd(rawTrailers)
+      ended = rawTrailers
+      if (state === 'judging') return
+      const bytes = held.join()
+      void judge(readAnswer(bytes, head, { kind, inspection }), (outcome) => finish({ inspection, head, bytes, rawTrailers }, outcome))
+    },
+    onError: (error) => relay.onError(error),
+  }
+}
+
+/** Passes an answer on as it comes; when it is whole, guardrails for which nobody waits get to see it. */
+export function copiedAnswer(inspection: Inspection, head: AnswerHead, kind: AnswerKind): EgressHandler {
+  const { relay, maxHeldBytes } = inspection
+  const held = new ByteList()
+  relay.onHeaders(head.status, head.rawHeaders, head.statusMessage)
+  return {
+    onHeaders() {},
+    onData(chunk) {
+      if (held.size <= maxHeldBytes) held.push(chunk)
+      relay.onData(chunk)
+    },
+    onEnd(rawTrailers) {
+      relay.onEnd(rawTrailers)
+      if (kind === 'none' || kind === 'media') return
+      const answer =
+        held.size > maxHeldBytes
+          ? closed(`The answer is larger than ${maxHeldBytes} bytes.`)
+          : readAnswer(held.join(), head, { kind: kind === 'stream' ? 'opaque' : kind, inspection })
+      void runAfter(inspection, answer, { status: head.status, apply: (before) => before })
+    },
+    onError: (error) => relay.onError(error),
+  }
+}
+
+interface Finishing {
+  readonly inspection: Inspection
+  readonly head: AnswerHead
+  readonly bytes: Buffer
+  readonly rawTrailers: readonly string[]
+}
+
+/** Passes the whole answer on: the provider's bytes, unless something in them was changed or added. */
+function finish({ inspection, head, bytes, rawTrailers }: Finishing, outcome: Outcome<Answer>): void {
+  const { relay } = inspection
+  const text = toldText(outcome.body, outcome.changed, inspection)
+  const body = text === null ? null : Buffer.from(text)
+  const headers = body === null ? head.rawHeaders : headersFor(head.rawHeaders, body.length)
+  relay.revise(statusOf(inspection, head, !outcome.failed), headers, head.statusMessage)
+  if (bytes.length > 0) relay.onData(body ?? bytes)
+  relay.onEnd(body === null ? rawTrailers : [])
+}
+
+/** An answer into which nobody can look. */
+const closed = (reason: string): Answer => ({ ...unreadable(reason), text: null, isJson: false })
+
+interface Reading {
+  readonly kind: Kind
+  readonly inspection: Inspection
+}
+
+function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspection }: Reading): Answer {
+  if (bytes.length === 0) return { text: null, isJson: false, json: undefined, parts: [] }
+  if (kind === 'opaque') return closed('The answer is of a kind that cannot be read.')
+  const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase()
+  const plain = encoding === undefined || encoding === 'identity' ? bytes : unfold(bytes, encoding)
+  if (plain.length === 0) return closed('The answer is compressed in a way that cannot be read.')
+  return toAnswer(plain.toString('utf8'), kind === 'json', inspection)
+}
+
+function toAnswer(text: string, isJson: boolean, { progress }: Inspection): Answer {
+  const json = isJson ? parsed(text) : undefined
+  if (json === undefined) return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }] }
+  if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
+  const { operation, exchange } = progress
+  return { text, isJson: true, json, parts: responseTexts(json, { operation: operation.name, method: exchange.req.method ?? 'GET' }) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    const json: unknown = JSON.parse(text)
+    return json
+  } catch {
+    return undefined
+  }
+}
+
+function edited(answer: Answer, edits: readonly BodyEdit[], inspection: Inspection): Answer {
+  if (answer.text === null) return answer
+  return answer.isJson ? toAnswer(editJson(answer.text, edits), true, inspection) : toAnswer(lastText(edits), false, inspection)
+}
+
+/** The text that goes on in place of the provider's: with what was changed and, on an endpoint of ours, what the guardrails found. */
+function toldText(body: Answer, changed: boolean, { progress }: Inspection): string | null {
+  if (body.text === null) return null
+  const { before_request_hooks: before, after_request_hooks: after } = progress.hooks
+  if (body.isJson && isFields(body.json) && isDedicated(progress) && before.length + after.length > 0)
+    return editJson(body.text, [{ path: ['hook_results'], value: progress.hooks }])
+  return changed ? body.text : null
+}

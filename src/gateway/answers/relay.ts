@@ -1,0 +1,292 @@
+import type { ServerResponse } from 'node:http'
+import { ApiError, toApiError } from '../../lib/errors.ts'
+import type { Member } from '../../lib/roster.ts'
+import { Capture } from '../wire/capture.ts'
+import type { Outcome } from '../ports.ts'
+import type { EgressCall, EgressHandler } from '../egress/egress.ts'
+import { FrameCutter } from '../wire/sse.ts'
+import { answerHeaders, answerTrailers, headerValue } from '../wire/headers.ts'
+import type { CallerDialect } from '../front/match.ts'
+import { inBandError } from './respond.ts'
+import { sandboxOf } from './sandbox.ts'
+
+export interface RelayOptions {
+  readonly res: ServerResponse
+  readonly dialect: CallerDialect
+  readonly requestId: string
+  /** Our own headers for the answer, flat. */
+  readonly ownHeaders: readonly string[]
+  /** How many body bytes to keep for the log. */
+  readonly keepBytes: number
+  /** Header prefixes that are ours: a provider does not speak in our name. */
+  readonly prefixes: readonly string[]
+  /** `performance.now()` at which an answer that is no stream must be complete. */
+  readonly deadlineAt: number
+  /** Called once, when the outcome is known and before the last byte goes to the client. */
+  readonly settle: (result: RelayResult) => void
+  /** Called when the provider failed before anything of its answer was passed on: the caller then answers itself. */
+  readonly fail: (error: ApiError) => void
+  /** Called when an answer of the provider's is not passed on and one of ours takes its place. */
+  readonly deny: (error: ApiError, result: RelayResult) => void
+}
+
+/** How an exchange went, from the provider's first header on. Times are `performance.now()`. */
+export interface RelayResult {
+  readonly status: number
+  readonly outcome: Outcome
+  readonly error: ApiError | null
+  readonly stream: boolean
+  readonly rawHeaders: readonly string[]
+  readonly encoding: string | undefined
+  readonly capture: Capture
+  readonly headersAt: number
+  readonly firstByteAt: number | null
+  readonly lastByteAt: number
+}
+
+/** A provider sends one or two hints, if any. One that sends them without end would fill the memory of whoever keeps them for the caller. */
+const mostForwardedHints = 8
+const mostHints = 100
+
+/**
+ * Passes one answer on: status, headers and bytes as they come, frame by frame for server-sent events, with back-pressure both ways.
+ * A class, because it is one handler object per exchange on the hot path.
+ */
+export class Relay implements EgressHandler, Member {
+  place = -1
+  readonly #options: RelayOptions
+  readonly #capture: Capture
+  #call: EgressCall | null = null
+  #frames: FrameCutter | null = null
+  #timer: NodeJS.Timeout | null = null
+  #status = 0
+  #statusMessage = ''
+  #begun = false
+  #rawHeaders: readonly string[] = []
+  #stream = false
+  #expected = -1
+  #last: Buffer | null = null
+  #headersAt = 0
+  #firstByteAt: number | null = null
+  #settled = false
+  #waiting = false
+  #hints = 0
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+    this.#capture = new Capture(options.keepBytes)
+    options.res.once('close', this.#onClose)
+  }
+
+  /** Tells the relay which call to stop when the client leaves. */
+  attach(call: EgressCall): void {
+    this.#call = call
+    if (!this.#settled && this.#options.res.destroyed) this.#onClose()
+  }
+
+  /** Hints may be lost, and are where the caller does not read them; an answer may not. */
+  onInformation(status: number, rawHeaders: readonly string[]): void {
+    const { res } = this.#options
+    this.#hints += 1
+    if (this.#hints > mostHints) {
+      this.cut(new ApiError('upstream_bad_response', `The provider sent more than ${mostHints} informational answers and no other.`))
+    }
+    if (this.#hints > mostForwardedHints || res.req.httpVersionMinor === 0 || res.headersSent || res.socket?.writableNeedDrain) return
+    const link = headerValue(rawHeaders, 'link')
+    try {
+      if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
+      else if (status === 102) res.writeProcessing()
+    } catch {
+      // Node takes one link of a plain form only.
+    }
+  }
+
+  /** Whether somebody still waits for the answer. */
+  get open(): boolean {
+    return !this.#settled
+  }
+
+  /** Notes when the answer began, for one whose head is held back. */
+  arrived(): void {
+    if (this.#headersAt === 0) this.#headersAt = performance.now()
+  }
+
+  /** Lets the provider wait. */
+  hold(): void {
+    this.#call?.pause()
+  }
+
+  /** Lets it go on, unless the caller does not keep up. */
+  letGo(): void {
+    if (!this.#waiting) this.#call?.resume()
+  }
+
+  /** Gives the answer another head. Only before its first byte. */
+  revise(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    this.#status = status
+    this.#statusMessage = statusMessage
+    this.#rawHeaders = rawHeaders
+    const length = headerValue(rawHeaders, 'content-length')
+    this.#expected = length === undefined ? -1 : Number(length)
+  }
+
+  /** Ends an answer that may not be passed on, of which nothing has been; `seen` is what it would have said. */
+  deny(error: ApiError, seen: Buffer): void {
+    if (this.#settled) return
+    this.#call?.abort()
+    this.#capture.add(seen)
+    this.#forget()
+    this.#options.deny(error, this.#result('error', error))
+  }
+
+  /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
+  onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    this.#status = status
+    this.#statusMessage = statusMessage
+    this.#rawHeaders = rawHeaders
+    this.arrived()
+    this.#stream = headerValue(rawHeaders, 'content-type')?.toLowerCase().startsWith('text/event-stream') ?? false
+    const length = headerValue(rawHeaders, 'content-length')
+    this.#expected = length === undefined ? -1 : Number(length)
+    if (!this.#stream) {
+      this.#timer = setTimeout(this.#onTotal, Math.max(1, this.#options.deadlineAt - this.#headersAt))
+    } else if (this.#begin()) {
+      this.#options.res.flushHeaders()
+      if (headerValue(rawHeaders, 'content-encoding') === undefined) this.#frames = new FrameCutter()
+    }
+  }
+
+  /** Writes the head, once. Node refuses header values that no client may see; then the answer is not passed on at all. */
+  #begin(): boolean {
+    if (this.#begun) return true
+    const { res, ownHeaders, prefixes, requestId } = this.#options
+    const headers = answerHeaders(this.#rawHeaders, prefixes)
+    if (this.#expected !== -1 || !mayBeChunked(res, this.#status)) dropTrailerHeader(headers)
+    for (const part of ownHeaders) headers.push(part)
+    for (const part of sandboxOf(this.#rawHeaders)) headers.push(part)
+    addRequestId(headers, requestId)
+    res.sendDate = false
+    try {
+      res.writeHead(this.#status, this.#statusMessage, headers)
+      this.#begun = true
+    } catch (cause) {
+      this.cut(new ApiError('upstream_bad_response', 'The provider answered with headers that are not valid HTTP.', { cause }))
+    }
+    return this.#begun
+  }
+
+  onData(chunk: Buffer): void {
+    if (!this.#begin()) return
+    this.#firstByteAt ??= performance.now()
+    this.#capture.add(chunk)
+    if (this.#frames !== null) {
+      const whole = this.#frames.push(chunk)
+      if (whole !== null) this.#write(whole)
+    } else if (this.#capture.size === this.#expected) this.#last = chunk
+    else this.#write(chunk)
+  }
+
+  onEnd(rawTrailers: readonly string[]): void {
+    if (!this.#begin()) return
+    const { res } = this.#options
+    const rest = this.#frames?.rest() ?? this.#last
+    if (rawTrailers.length > 0) res.addTrailers(answerTrailers(rawTrailers, this.#options.prefixes))
+    this.#settle('complete', null)
+    if (rest === null) res.end()
+    else res.end(rest)
+  }
+
+  onError(thrown: Error): void {
+    this.#end(toApiError(thrown))
+  }
+
+  /** Ends an exchange that may not run on: before the head with an answer of our own, later as a provider's failure would. */
+  cut(error: ApiError, outcome: Outcome = 'incomplete'): void {
+    if (this.#settled) return
+    this.#call?.abort()
+    this.#end(error, outcome)
+  }
+
+  #end(error: ApiError, outcome: Outcome = 'incomplete'): void {
+    if (this.#begun) {
+      this.#breakOff(error, outcome)
+      return
+    }
+    this.#forget()
+    this.#options.fail(error)
+  }
+
+  readonly #onTotal = (): void => this.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
+
+  readonly #onClose = (): void => {
+    if (this.#settled) return
+    this.#call?.abort()
+    this.#settle('client_closed', new ApiError('client_closed', 'The client left before the answer was complete.'))
+  }
+
+  readonly #onDrain = (): void => {
+    this.#waiting = false
+    this.#call?.resume()
+  }
+
+  #write(bytes: Buffer): void {
+    const { res } = this.#options
+    if (res.write(bytes) || this.#waiting) return
+    this.#waiting = true
+    this.#call?.pause()
+    res.once('drain', this.#onDrain)
+  }
+
+  /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
+  #breakOff(error: ApiError, outcome: Outcome): void {
+    const { res, dialect, requestId } = this.#options
+    this.#settle(outcome, error)
+    if (this.#frames === null) res.destroy()
+    else res.end(inBandError(dialect, error, requestId))
+  }
+
+  #settle(outcome: Outcome, error: ApiError | null): void {
+    if (this.#settled) return
+    this.#forget()
+    this.#options.settle(this.#result(outcome, error))
+  }
+
+  #result(outcome: Outcome, error: ApiError | null): RelayResult {
+    return {
+      status: this.#status === 0 ? (error?.status ?? 0) : this.#status,
+      outcome,
+      error,
+      stream: this.#stream,
+      rawHeaders: this.#rawHeaders,
+      encoding: headerValue(this.#rawHeaders, 'content-encoding')?.toLowerCase(),
+      capture: this.#capture,
+      headersAt: this.#headersAt,
+      firstByteAt: this.#firstByteAt,
+      lastByteAt: performance.now(),
+    }
+  }
+
+  #forget(): void {
+    this.#settled = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#options.res.off('close', this.#onClose)
+  }
+}
+
+/** Whether Node may send this answer in chunks, and so with trailers. */
+function mayBeChunked(res: ServerResponse, status: number): boolean {
+  return res.req.httpVersionMinor > 0 && res.req.method !== 'HEAD' && status !== 204 && status !== 304
+}
+
+/** OpenAI's clients read the one header, Anthropic's the other; a provider's own stays. */
+function addRequestId(headers: string[], requestId: string): void {
+  const [hasOne, hasOther] = [headerValue(headers, 'x-request-id') !== undefined, headerValue(headers, 'request-id') !== undefined]
+  if (!hasOne) headers.push('x-request-id', requestId)
+  if (!hasOther) headers.push('request-id', requestId)
+}
+
+/** Node takes a `Trailer` header in a chunked answer only. */
+function dropTrailerHeader(headers: string[]): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2)
+    if (headers[i]?.length === 7 && headers[i]?.toLowerCase() === 'trailer') headers.splice(i, 2)
+}

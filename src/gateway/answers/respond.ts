@@ -1,0 +1,110 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { anthropicErrorBody, type ApiError, errorBody, googleErrorBody, retryHeaders } from '../../lib/errors.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { textValue } from '../wire/headers.ts'
+import { callerDialect, type CallerDialect } from '../front/match.ts'
+
+/** How long a client may go on sending a body that was answered already, altogether and without a byte. */
+const lingerMs = 5000
+const quietMs = 1000
+
+/** What our own answer headers say of an exchange; flat name, value list in the caller's prefix. */
+export interface AnswerFacts {
+  readonly requestId: string
+  readonly traceId: string
+  readonly provider: string | null
+  readonly lastUsedOption: string | null
+  readonly edgeHeaders: readonly string[]
+}
+
+/** The headers that we add to an answer: `x-service-*` under the prefix that the caller used, and those of every answer. */
+export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
+  const headers = [
+    `${prefix}trace-id`,
+    textValue(facts.traceId),
+    `${prefix}request-id`,
+    facts.requestId,
+    `${prefix}retry-attempt-count`,
+    '0',
+    `${prefix}cache-status`,
+    'DISABLED',
+  ]
+  for (const part of facts.edgeHeaders) headers.push(part)
+  if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
+  if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)
+  return headers
+}
+
+/** What statuses that no standard has are called. */
+export const ownStatusTexts: Readonly<Record<number, string>> = {
+  246: 'Guardrail Warning',
+  446: 'Denied By Guardrail',
+  499: 'Client Closed Request',
+}
+
+const errorBodies = { openai: errorBody, responses: errorBody, anthropic: anthropicErrorBody, google: googleErrorBody } as const
+
+/** A call that the provider did not answer in time may have been carried out, and paid for: clients must not make it again by themselves. */
+const mayHaveActed = ({ method }: IncomingMessage): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+
+/** Answers with what we know ourselves. */
+export function answer({ req, res, requestId }: Exchange, body: object, own: readonly string[]): void {
+  if (res.destroyed || res.headersSent) return
+  const text = JSON.stringify(body)
+  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(text))]
+  headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store')
+  res.sendDate = true
+  res.writeHead(200, 'OK', headers)
+  res.end(text)
+  if (!req.complete) linger(req)
+}
+
+/** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
+export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
+  const { req, res, requestId } = exchange
+  if (res.destroyed || res.headersSent) {
+    res.destroy()
+    return
+  }
+  const body = JSON.stringify(errorBodies[callerDialect(req)](error, requestId))
+  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
+  headers.push('x-request-id', requestId, 'request-id', requestId)
+  for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
+  if (error.code === 'upstream_timeout' && mayHaveActed(req)) headers.push('x-should-retry', 'false')
+  if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
+  res.sendDate = true
+  res.writeHead(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)
+  res.end(body)
+  if (!req.complete) linger(req)
+}
+
+/**
+ * Reads on and throws it away while a client still sends what was answered already: closing at once would reset the connection before
+ * the answer is read. Ends when the body does, when nothing comes for a while, or when it goes on for too long.
+ */
+export function linger(req: IncomingMessage): void {
+  const end = () => void req.destroy()
+  let quiet = setTimeout(end, quietMs)
+  const longest = setTimeout(end, lingerMs)
+  req.on('data', () => {
+    clearTimeout(quiet)
+    quiet = setTimeout(end, quietMs)
+  })
+  const stop = () => {
+    clearTimeout(quiet)
+    clearTimeout(longest)
+  }
+  req.once('end', stop)
+  req.once('close', stop)
+  req.resume()
+}
+
+/** The error event that ends a stream which broke off; no `[DONE]` follows it. */
+export function inBandError(dialect: CallerDialect, error: ApiError, requestId: string): string {
+  if (dialect === 'anthropic') return `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`
+  if (dialect === 'google') return `data: ${JSON.stringify(googleErrorBody(error))}\r\n\r\n`
+  if (dialect === 'openai') return `data: ${JSON.stringify(errorBody(error, requestId))}\n\n`
+  // Some clients look for `error`, others go by `type`.
+  const { code, message, param } = error
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param, ...errorBody(error, requestId) })}\n\n`
+}

@@ -1,0 +1,45 @@
+import { holdsAnswer } from '../answers/inspect/answer.ts'
+import type { Verdict } from '../checks/check.ts'
+import type { ChosenConfig } from '../config/choose.ts'
+import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
+import { type Caller, withoutOwnKeys } from '../callers/identify.ts'
+import { known, type Progress } from '../progress.ts'
+
+const keyHeaders: readonly KeyHeader[] = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
+
+/**
+ * The caller's headers for the provider. Those in which credentials come go on only when `x-service-forward-headers` or the config names
+ * them; what authorizes the request takes their place. A key of ours never goes on.
+ */
+export function forwardedHeaders(progress: Progress): readonly string[] {
+  const forward = namedHeaders(known(progress.headers), known(progress.caller), progress.config)
+  const checked = progress.checkedHeaders.reduce(withChecked, forward)
+  return holdsAnswer(progress) ? [...without(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
+}
+
+/** What guardrails say of the caller, in place of what the caller says of itself. */
+const withChecked = (headers: readonly string[], { added, replaces }: NonNullable<Verdict['headers']>): readonly string[] => [
+  ...without(headers, (name) => name.startsWith(replaces)),
+  ...added,
+]
+
+function without(headers: readonly string[], dropped: (name: string) => boolean): readonly string[] {
+  const kept: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    if (!dropped(name.toLowerCase())) kept.push(name, headers[at + 1] ?? '')
+  }
+  return kept
+}
+
+function namedHeaders(headers: CallerHeaders, caller: Caller, config: ChosenConfig | null): readonly string[] {
+  const asked = headers.service.get('forward-headers')
+  const named = config === null || config.forwardHeaders.size === 0 ? null : config.forwardHeaders
+  if (asked === undefined && named === null) return withoutOwnKeys(headers.forward, caller)
+  const names = new Set([...(named ?? []), ...(asked ?? '').split(',').map((name) => name.trim().toLowerCase())])
+  const added = keyHeaders.flatMap((name) => {
+    const value = names.has(name) ? headers.keys[name] : undefined
+    return value === undefined ? [] : [name, value]
+  })
+  return withoutOwnKeys([...headers.forward, ...added], caller)
+}

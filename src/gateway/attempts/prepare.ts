@@ -1,0 +1,137 @@
+import { ApiError } from '../../lib/errors.ts'
+import { authorize } from '../credentials/authorize.ts'
+import type { RequestBody } from '../wire/body.ts'
+import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
+import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
+import { headerValue } from '../wire/headers.ts'
+import type { MatchedOperation } from '../front/match.ts'
+import { baseUrlOf, joinPath, operationPath, providerHeaders, withDefaults } from '../providers/endpoint.ts'
+import { type Auth, noAuth, type Provider } from '../providers/provider.ts'
+import type { Target } from '../targets/target.ts'
+
+export interface SendRequest {
+  readonly method: string
+  /** Path and query below `/v1`, as the client sent them. */
+  readonly path: string
+  readonly operation: MatchedOperation
+  readonly target: Target
+  readonly body: RequestBody
+  /** The caller's headers that may go on. */
+  readonly forward: readonly string[]
+  readonly timeouts: EgressRequest['timeouts']
+  readonly egress: Egress
+  /** To which hosts the installation, and the caller's organisation, lets requests go; null: to all. */
+  readonly allowed: { readonly everywhere: AllowedHosts | null; readonly here: AllowedHosts | null }
+}
+
+/** A request that is ready to go: checked host, signed, in the provider's words. */
+export interface Prepared {
+  readonly origin: EgressOrigin
+  readonly request: EgressRequest
+  /** For the log: the URL without query, which may hold a key. */
+  readonly url: string
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
+export async function prepare(request: SendRequest): Promise<Prepared> {
+  const { target, egress, method, body } = request
+  const fields = withDefaults(target.provider, target.credential.fields)
+  const base = target.customHost ?? { url: ownBaseUrl(target, fields), param: 'x-service-provider' }
+  const named = target.customHost !== null || (target.provider.baseUrl ?? '').startsWith('{') || namesVariant(target, fields)
+  if (named) demandHost(request, base)
+  const checked = egress.origin(base.url, base.param, named ? 'by data' : 'by catalogue')
+  const origin = checked instanceof Promise ? await checked : checked
+  const path = joinPath(origin.basePath, providerPath(request, fields))
+  const headers = withProviderHeaders(request, fields)
+  const signing = authorize(
+    { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
+    { egress, now: Date.now },
+  )
+  const signed = signing instanceof Promise ? await signing : signing
+  return {
+    origin,
+    url: origin.origin + (path.split('?', 1)[0] ?? path),
+    request: {
+      method,
+      path: signed.path,
+      headers: replaced(headers, signed.headers),
+      body: body.bytes ?? body.stream,
+      timeouts: request.timeouts,
+    },
+  }
+}
+
+/** Whether a field of the credential is the whole address. */
+const namesVariant = ({ provider }: Target, fields: Fields): boolean =>
+  provider.variants?.some(({ field, baseUrl }) => (baseUrl ?? '').startsWith('{') && (fields[field] ?? '') !== '') ?? false
+
+function demandHost({ target, allowed }: SendRequest, base: { readonly url: string; readonly param: string }): void {
+  const host = { ...base, by: target.namedBy }
+  demandAllowed(host, allowed.everywhere, 'ALLOWED_CUSTOM_HOSTS')
+  demandAllowed(host, allowed.here, 'the organisation (settings.allowed_custom_hosts)')
+}
+
+function ownBaseUrl({ provider, providerId }: Target, fields: Fields): string {
+  const url = baseUrlOf(provider, fields)
+  if (url !== null) return url
+  throw new ApiError('missing_provider', `The provider ${providerId} has no host of its own: store one with it (custom_host).`, {
+    param: 'custom_host',
+  })
+}
+
+/** A host of one's own may need no credential at all. */
+function effectiveAuth({ provider, credential, customHost }: Target): Auth {
+  const keyed = provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
+  return keyed && credential.key === null && customHost !== null ? noAuth : provider.auth
+}
+
+/** Whether the credential signs the body, so that it must be held. */
+export function signsBody(provider: Provider): boolean {
+  return provider.auth.kind === 'sigv4' || provider.auth.kind === 'oracle'
+}
+
+/** The operation's path in the provider's layout; the caller's own path, byte for byte, for all else. */
+function providerPath({ path, operation, target }: SendRequest, fields: Fields): string {
+  const { provider, model } = target
+  if (operation.name === 'proxy' || !provider.serves.includes(operation.name)) return path
+  if (provider.paths?.[operation.name] === undefined && provider.variants === undefined) return path
+  const filled = operationPath(provider, operation.name, { ...fields, ...operation.params, ...(model === null ? {} : { model }) })
+  const at = path.indexOf('?')
+  return at === -1 ? filled : filled + (filled.includes('?') ? '&' : '?') + path.slice(at + 1)
+}
+
+/** The caller's headers with what the provider and the stored credential add to them. */
+function withProviderHeaders({ forward, target, body }: SendRequest, fields: Fields): readonly string[] {
+  const { set, unlessSent } = providerHeaders(target.provider, fields)
+  const stored = Object.entries(target.customHeaders).flat()
+  const headers = replaced(forward, [...set, ...stored])
+  const missing: string[] = []
+  for (let i = 0; i < unlessSent.length; i += 2) {
+    const [name = '', value = ''] = unlessSent.slice(i, i + 2)
+    if (headerValue(headers, name.toLowerCase()) === undefined) missing.push(name, value)
+  }
+  if (body.stream !== null && body.length !== null) missing.push('content-length', String(body.length))
+  return missing.length === 0 ? headers : [...headers, ...missing]
+}
+
+/** A flat header list in which each of `newer` stands in place of those with its name. */
+function replaced(headers: readonly string[], newer: readonly string[]): readonly string[] {
+  if (newer.length === 0) return headers
+  const kept: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    if (!isNamed(newer, name)) kept.push(name, headers[i + 1] ?? '')
+  }
+  for (const part of newer) kept.push(part)
+  return kept
+}
+
+function isNamed(headers: readonly string[], name: string): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    const candidate = headers[i]
+    if (candidate?.length === name.length && candidate.toLowerCase() === name.toLowerCase()) return true
+  }
+  return false
+}

@@ -1,0 +1,72 @@
+import { ApiError } from '../../lib/errors.ts'
+
+/** How often an address may show credentials that are not good. What is known to be good is never counted, and never refused. */
+export interface FailedCredentials {
+  /** Whether the address has used up what it may fail. */
+  spent(address: string): boolean
+  /** Counts a credential that was not good; gives the refusal when the address had used up what it may fail, else null. */
+  failed(address: string): ApiError | null
+  /** How many addresses are remembered. */
+  size(): number
+}
+
+export interface FailedCredentialsOptions {
+  /** 0: no limit. */
+  readonly perMinute: number
+  /** What counts as one address. */
+  readonly networkOf: (address: string) => string
+  /** A monotonic clock, milliseconds. */
+  readonly now: () => number
+  /** Told of an address (of IPv6 its network) when it has used up what it may fail. */
+  readonly onSpent?: (address: string) => void
+}
+
+/** What an address has failed lately: falls by the rate, rises by one with each failure. */
+interface Level {
+  readonly value: number
+  readonly at: number
+}
+
+/** The address that failed longest ago is forgotten beyond this. */
+const maxAddresses = 50_000
+const minuteMs = 60_000
+
+const unlimited: FailedCredentials = { spent: () => false, failed: () => null, size: () => 0 }
+
+/** Counts failures by address, in memory that is bounded. */
+export function limitFailedCredentials({ perMinute, networkOf, now, onSpent }: FailedCredentialsOptions): FailedCredentials {
+  if (perMinute === 0) return unlimited
+  const levels = new Map<string, Level>()
+  const perMs = perMinute / minuteMs
+  const levelOf = (key: string) => {
+    const held = levels.get(key)
+    return held === undefined ? 0 : Math.max(0, held.value - (now() - held.at) * perMs)
+  }
+  return {
+    spent: (address) => levels.size > 0 && levelOf(networkOf(address)) > perMinute - 1,
+    failed(address) {
+      const key = networkOf(address)
+      const level = levelOf(key)
+      const spent = level > perMinute - 1
+      const value = spent ? level : level + 1
+      if (!spent && value > perMinute - 1) onSpent?.(key)
+      levels.delete(key)
+      levels.set(key, { value, at: now() })
+      forgetOldest(levels)
+      return spent ? tooMany((value - perMinute + 1) / perMs) : null
+    },
+    size: () => levels.size,
+  }
+}
+
+const tooMany = (waitMs: number) =>
+  new ApiError('rate_limited', 'Too many credentials from your address were not good: no other unknown one is looked at for a moment.', {
+    param: 'x-service-api-key',
+    retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+  })
+
+function forgetOldest(levels: Map<string, Level>): void {
+  if (levels.size <= maxAddresses) return
+  const [oldest] = levels.keys()
+  if (oldest !== undefined) levels.delete(oldest)
+}

@@ -1,0 +1,218 @@
+import { holdsApiKey } from '../../lib/api-key.ts'
+import { ApiError, type ErrorCode } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { tokenScopes } from '../../lib/scopes.ts'
+import { noteRefusal } from './tokens/token-refusals.ts'
+import type { Tokens } from './tokens/tokens.ts'
+import { tokenFault } from './tokens/verify-token.ts'
+import type { KeyView, Snapshot } from '../ports.ts'
+import type { FailedCredentials } from './failed-credentials.ts'
+import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
+import type { GatewayMetrics } from '../ending/metrics.ts'
+
+/** Who calls. */
+export interface Caller {
+  readonly key: KeyView
+  /** Whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
+  readonly holdsOwnKey: (text: string) => boolean
+}
+
+/** What SDKs send when they were given no key of the provider. */
+export const placeholder = 'DUMMY-KEY'
+
+export interface IdentifyDeps {
+  readonly snapshot: Snapshot
+  readonly metrics: GatewayMetrics
+  /** Absent: API keys are all that is known. */
+  readonly tokens?: Tokens | undefined
+  readonly failures: FailedCredentials
+  /** Of the client. */
+  readonly address: string
+  /** What `?key=` holds, where Google's clients call. */
+  readonly queryKey?: string | null
+  /** Keys that the operator chose, which no shape gives away. */
+  readonly chosenKeys: ReadonlySet<string>
+}
+
+/**
+ * The caller of the data plane: its key, with the scope that calls to providers need. Synchronous when the snapshot holds the key.
+ * Throws `unauthorized`, `expired_key`, `budget_exhausted` or `forbidden`.
+ */
+export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
+  const toCaller = ({ key, secret }: FoundKey): Caller => ({
+    key: entitled(key, deps),
+    holdsOwnKey: (text) => text.length >= shortestKey && holdsKey(text, secret, deps.chosenKeys),
+  })
+  const found = findKey(headers, deps)
+  return found instanceof Promise ? found.then(toCaller) : toCaller(found)
+}
+
+type FindDeps = Omit<IdentifyDeps, 'chosenKeys'>
+
+export interface FoundKey {
+  readonly key: KeyView
+  readonly secret: string
+}
+
+/**
+ * Finds the caller's key, on either plane: `x-service-api-key`, else a bearer token that is one of our keys, else `x-api-key`, else
+ * `api-key`, else `x-goog-api-key`, else the query's. A JSON Web Token of an organisation's issuer stands for a key in
+ * each of them. Throws `unauthorized`, `expired_key`, or `rate_limited` for an address that has shown too many that are not good.
+ */
+export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<FoundKey> {
+  const own = present(headers.service.get('api-key'))
+  const candidates = own === null ? [...sharedHeaders.flatMap((name) => candidate(headers, name)), ...inQuery(deps)] : [own]
+  if (candidates.length === 0) {
+    deps.metrics.authFailure('missing')
+    throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
+      param: 'x-service-api-key',
+    })
+  }
+  return tryNext({ candidates, deps }, 0, null)
+}
+
+const sharedHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const
+
+const inQuery = ({ queryKey }: FindDeps): readonly string[] => {
+  const secret = present(queryKey ?? undefined)
+  return secret === null ? [] : [secret]
+}
+
+function candidate(headers: CallerHeaders, header: KeyHeader): readonly string[] {
+  const value = headers.keys[header]
+  const secret = present(header === 'authorization' ? bearerToken(value) : value)
+  return secret === null ? [] : [secret]
+}
+
+/** The token of `Bearer <token>`, whatever the case of the scheme; undefined for other schemes. */
+export function bearerToken(value: string | undefined): string | undefined {
+  if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  return value.slice(7).trim()
+}
+
+function present(value: string | undefined): string | null {
+  return value === undefined || value === '' || value === placeholder ? null : value
+}
+
+interface Search {
+  readonly candidates: readonly string[]
+  readonly deps: FindDeps
+}
+
+/** `refused`: what was wrong with a token; it is told when nothing that comes after it is good. */
+function tryNext(search: Search, index: number, refused: ApiError | null): MaybePromise<FoundKey> {
+  const { candidates, deps } = search
+  const secret = candidates[index]
+  if (secret === undefined) throw nothingFound(deps, refused)
+  if (deps.tokens?.isToken(secret) === true) return tryToken(search, index, deps.tokens)
+  const settle = (key: KeyView | null): MaybePromise<FoundKey> =>
+    key === null ? tryNext(search, index + 1, refused) : { key: unexpired(key, deps.metrics), secret }
+  const found = deps.snapshot.key(secret, deps.address)
+  return found instanceof Promise ? found.then(settle) : settle(found)
+}
+
+/** A token that is not good may be the provider's, beside a key of ours. */
+function tryToken(search: Search, index: number, tokens: Tokens): MaybePromise<FoundKey> {
+  const secret = search.candidates[index] ?? ''
+  const goOn = (error: unknown): MaybePromise<FoundKey> => {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    return tryNext(search, index + 1, error)
+  }
+  try {
+    const found = tokens.caller(secret, search.deps.address)
+    return found instanceof Promise ? found.then((key) => ({ key, secret }), goOn) : { key: found, secret }
+  } catch (error) {
+    return goOn(error)
+  }
+}
+
+function nothingFound({ metrics, failures, address }: FindDeps, refused: ApiError | null): ApiError {
+  const limited = failures.failed(address)
+  metrics.authFailure(limited !== null ? 'limited' : refused === null ? 'unknown' : 'token')
+  return (
+    limited ?? refused ?? new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
+  )
+}
+
+function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {
+  if (key.status !== 'expired' && (key.expiresAt === null || key.expiresAt > Date.now())) return key
+  metrics.authFailure('expired')
+  throw new ApiError('expired_key', 'The API key has expired. Rotate it, or ask for a new one.', { param: 'x-service-api-key' })
+}
+
+function entitled(key: KeyView, { metrics }: IdentifyDeps): KeyView {
+  if (key.status === 'exhausted') throw new ApiError('budget_exhausted', 'The budget of this API key is used up.')
+  if (key.scopes.has('completions.write')) return key
+  metrics.authFailure('scope')
+  throw lacks(key, 'completions.write', {
+    code: 'forbidden',
+    message: 'This API key lacks the scope completions.write, which calls to providers need. Use a workspace key that has it.',
+  })
+}
+
+/** The refusal of a caller that has not this scope; of a token it says whether the token could have it at all. */
+export function lacks(key: KeyView, scope: string, { code, message }: { readonly code: ErrorCode; readonly message: string }): ApiError {
+  if (key.token === undefined) return new ApiError(code, message)
+  const reason = key.token.scopes.includes(scope)
+    ? `it claims ${scope}, which ${tokenScopes(true).has(scope) ? 'its holder does not have here' : 'no token can hold'}.`
+    : `it lacks the scope ${scope}, which this request needs.`
+  const error = tokenFault(reason, code)
+  noteRefusal(error, { organisationId: key.organisationId, holder: key.name })
+  return error
+}
+
+/** The refusal of a token that would change what it may only read. */
+export function onlyReads(key: KeyView): ApiError {
+  const error = tokenFault('a token reads and lists, and changes nothing here.', 'AB03')
+  noteRefusal(error, { organisationId: key.organisationId, holder: key.name })
+  return error
+}
+
+/** No key of ours is shorter: `INIT_*` demands as much. */
+const shortestKey = 32
+
+/** Looks at a text as it is, and as who decodes it would read it. */
+function holdsKey(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
+  const holds = (one: string): boolean => {
+    if (one.includes(secret) || holdsApiKey(one)) return true
+    for (const chosen of chosenKeys) if (one.includes(chosen)) return true
+    return false
+  }
+  return holds(text) || (text.includes('%') && holds(decoded(text))) || (/^basic /i.test(text) && holds(basicText(text)))
+}
+
+const basicText = (value: string): string => Buffer.from(value.slice('basic '.length), 'base64').toString()
+
+/** The headers without those that hold a key of ours, under whatever name. */
+export function withoutOwnKeys(forward: readonly string[], { holdsOwnKey }: Caller): readonly string[] {
+  let kept: string[] | null = null
+  for (let i = 1; i < forward.length; i += 2) {
+    if (holdsOwnKey(forward[i] ?? '')) kept ??= forward.slice(0, i - 1)
+    else kept?.push(forward[i - 1] ?? '', forward[i] ?? '')
+  }
+  return kept ?? forward
+}
+
+/** The name of the parameter of a query that holds a key of ours, which would go to the provider and into its logs; else null. */
+export function keyInQuery(search: string, { holdsOwnKey }: Caller): string | null {
+  if (search.length < shortestKey) return null
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (holdsOwnKey(name)) return 'query'
+    if (holdsOwnKey(value)) return name
+  }
+  return holdsOwnKey(search) ? 'query' : null
+}
+
+/** The path without the segments that hold a key of ours; the same path when there is none. */
+export function withoutKeySegments(path: string, { holdsOwnKey }: Caller): string {
+  if (path.length <= shortestKey || !holdsOwnKey(path)) return path
+  const kept = path.split('/').map((segment) => (holdsOwnKey(segment) ? '[removed]' : segment))
+  // A key that the operator chose may itself hold slashes.
+  return kept.includes('[removed]') ? kept.join('/') : '/[removed]'
+}
+
+/** The text with its percent signs read, twice where they are written twice. */
+const decoded = (text: string): string => unescaped(unescaped(text))
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString())

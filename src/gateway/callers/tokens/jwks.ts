@@ -1,0 +1,121 @@
+import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose'
+import { z } from 'zod'
+import type { Egress } from '../../egress/egress.ts'
+
+type LocalKeys = ReturnType<typeof createLocalJWKSet>
+type Key = Awaited<ReturnType<LocalKeys>>
+
+/** Finds the key of a token. Rejects with a jose error when there is none, with another when the keys cannot be had. */
+export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<Key>
+
+export interface JwksOptions {
+  readonly egress: Egress
+  readonly url: string
+  /** Whose memory the keys take: nobody can push out those of another. */
+  readonly owner: string
+  /** How long fetched keys are believed without asking again. */
+  readonly maxAgeMs: number
+  readonly timeoutMs: number
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+/** A token with an unknown key id asks again no sooner than this, so that strangers cannot make us call. */
+const cooldownMs = 30_000
+/** An issuer of which nothing is known is asked again so soon after it failed. */
+const retryMs = 1000
+/** An issuer that is slow is waited for no longer while there are keys that were good. */
+const patienceMs = 500
+/** Keys that were good serve so much longer while the issuer cannot be reached. */
+const maxStaleMs = 24 * 60 * 60 * 1000
+const maxKeys = 100
+/** Of one owner; and so many owners, of whom the one that asked for a new URL longest ago is forgotten. */
+const maxSets = 50
+const maxOwners = 5000
+
+interface Held {
+  keys: LocalKeys | null
+  fetchedAt: number
+  askedAt: number
+  running: Promise<void> | null
+}
+
+/** What was fetched belongs to an egress, and so to one composed app. */
+const byEgress = new WeakMap<Egress, Map<string, Map<string, Held>>>()
+
+/** The keys behind a URL. Keys fetched for one who asks serve all of the same owner who name the same URL. */
+export function remoteKeys(options: JwksOptions): FindKey {
+  const held = heldFor(options)
+  const { now, maxAgeMs } = options
+  return async (header, token) => {
+    if (held.keys === null || now() - held.fetchedAt > maxAgeMs) await refresh(held, options)
+    try {
+      return await known(held)(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || now() - held.askedAt < cooldownMs) throw error
+      await refresh(held, options)
+      return known(held)(header, token)
+    }
+  }
+}
+
+function heldFor({ egress, url, owner }: JwksOptions): Held {
+  const owners = byEgress.get(egress) ?? new Map<string, Map<string, Held>>()
+  byEgress.set(egress, owners)
+  const sets = owners.get(owner) ?? new Map<string, Held>()
+  const existing = sets.get(url)
+  if (existing !== undefined) return existing
+  forgetOldest(sets, maxSets)
+  owners.delete(owner)
+  forgetOldest(owners, maxOwners)
+  owners.set(owner, sets)
+  const made: Held = { keys: null, fetchedAt: -Infinity, askedAt: -Infinity, running: null }
+  sets.set(url, made)
+  return made
+}
+
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  const [oldest] = map.keys()
+  if (map.size >= most && oldest !== undefined) map.delete(oldest)
+}
+
+function known({ keys }: Held): LocalKeys {
+  if (keys === null) throw new Error('The keys of the issuer cannot be had.')
+  return keys
+}
+
+/** Asks once for all who wait; while the issuer cannot be reached, what it said before serves on, and it is asked every half minute. */
+async function refresh(held: Held, options: JwksOptions): Promise<void> {
+  const usable = held.keys !== null && options.now() - held.fetchedAt < options.maxAgeMs + maxStaleMs
+  if (held.running === null && options.now() - held.askedAt < (usable ? cooldownMs : retryMs)) {
+    known(held)
+    if (usable) return
+    throw new Error('The keys of the issuer are too old, and newer ones cannot be had.')
+  }
+  held.running ??= ask(held, options).finally(() => (held.running = null))
+  await (usable ? atMost(patienceMs, held.running) : held.running)
+}
+
+/** Waits so long, and whatever becomes of it is no fault of those who wait. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: enough, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work.catch(() => {}), enough])
+  clearTimeout(timer)
+}
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })
+
+async function ask(held: Held, { egress, url, timeoutMs, now }: JwksOptions): Promise<void> {
+  held.askedAt = now()
+  const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs })
+  if (status !== 200) throw new Error(`The issuer answered ${status} when asked for its keys.`)
+  held.keys = localKeys(JSON.parse(text))
+  held.fetchedAt = now()
+}
+
+/** Keys that are there already. Throws when they are no JSON Web Key Set. */
+export function localKeys(document: unknown): LocalKeys {
+  const { keys }: JSONWebKeySet = keySet.parse(document)
+  return createLocalJWKSet({ keys })
+}

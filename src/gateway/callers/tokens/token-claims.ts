@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { isUuid } from '../../../lib/is-uuid.ts'
+import { metadataField } from '../../../lib/metadata.ts'
+import { isStorable, textField } from '../../../lib/text.ts'
+
+/** What a token says, after its signature was found good. Times are epoch milliseconds. */
+export interface TokenClaims {
+  readonly issuer: string | null
+  readonly subject: string | null
+  readonly audience: readonly string[]
+  readonly organisation: string
+  /** Slug or id. */
+  readonly workspace: string
+  /** Who it is: `email_id`, else `sub`, else `uid`. */
+  readonly holder: string
+  /** In lower case; null when the holder is no e-mail address. */
+  readonly email: string | null
+  /** As they were written, without the prefix of the product. */
+  readonly scopes: readonly string[]
+  readonly expiresAt: number
+  readonly issuedAt: number | null
+  readonly notBefore: number | null
+  /** What requests with it start from. */
+  readonly config: string | null
+  readonly configLocked: boolean
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+type Payload = Readonly<Record<string, unknown>>
+
+/** The words in front of our own claims and scopes: `service`, then the aliases of our headers. */
+export type ClaimPrefixes = readonly string[]
+
+/** The organisation that a token names; null for none. */
+export const organisationOf = (payload: Payload, prefixes: ClaimPrefixes): string | null => {
+  const name = text(payload, [...prefixes.map((prefix) => `${prefix}_oid`), 'organisation_id'])
+  return name !== null && isUuid(name) ? name.toLowerCase() : null
+}
+
+/** Reads the claims of a token; a text says which one is missing or wrong. */
+export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClaims | string {
+  const organisation = organisationOf(payload, prefixes)
+  const workspace = text(payload, [...prefixes.map((prefix) => `${prefix}_workspace`), 'workspace_slug'])
+  const holder = text(payload, ['email_id', 'sub', 'uid'])
+  const scopes = scopesOf(payload, prefixes)
+  const defaults = tokenDefaults.safeParse(payload['defaults'] ?? {})
+  const { exp } = payload
+  if (organisation === null) return 'The claim organisation_id is missing, or is no UUID.'
+  if (workspace === null) return 'The claim workspace_slug is missing.'
+  if (holder === null) return 'The token says nobody: it has none of the claims email_id, sub, uid.'
+  if (scopes === null) return 'The claim scope is neither a text nor a list of texts.'
+  if (!defaults.success) return `The claim defaults is not valid: ${defaults.error.issues[0]?.message ?? ''}`
+  if (typeof exp !== 'number') return 'The claim exp is missing.'
+  return {
+    issuer: text(payload, ['iss']),
+    subject: text(payload, ['sub']),
+    audience: [payload['aud']].flat().filter((value) => typeof value === 'string'),
+    organisation,
+    workspace,
+    holder,
+    email: holder.includes('@') ? holder.toLowerCase() : null,
+    scopes,
+    expiresAt: exp * 1000,
+    issuedAt: milliseconds(payload['iat']),
+    notBefore: milliseconds(payload['nbf']),
+    config: defaults.data.config_id,
+    configLocked: !defaults.data.allow_config_override,
+    metadata: defaults.data.metadata,
+  }
+}
+
+const tokenDefaults = z.object({
+  config_id: textField(255).min(1).nullable().default(null),
+  allow_config_override: z.boolean().default(true),
+  metadata: metadataField.default({}),
+})
+
+const milliseconds = (seconds: unknown): number | null => (typeof seconds === 'number' ? seconds * 1000 : null)
+
+const longestText = 320
+
+/** The first of these claims that is there. */
+function text(payload: Payload, names: readonly string[]): string | null {
+  const value = names.map((name) => (Object.hasOwn(payload, name) ? payload[name] : undefined)).find((found) => found !== undefined)
+  return typeof value === 'string' && value !== '' && value.length <= longestText && isStorable(value) ? value : null
+}
+
+/** `scope`, else `scopes`, as words or as a list. */
+function scopesOf(payload: Payload, prefixes: ClaimPrefixes): readonly string[] | null {
+  const written = payload['scope'] ?? payload['scopes'] ?? []
+  const words: readonly unknown[] | null = typeof written === 'string' ? written.split(/[\s,]+/) : Array.isArray(written) ? written : null
+  if (words === null || !words.every((word) => typeof word === 'string')) return null
+  return [...new Set(words.filter((word) => word !== '').map((word) => withoutPrefix(word, prefixes)))]
+}
+
+const withoutPrefix = (scope: string, prefixes: ClaimPrefixes): string => {
+  const prefix = prefixes.find((word) => scope.startsWith(`${word}.`))
+  return prefix === undefined ? scope : scope.slice(prefix.length + 1)
+}

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto'
+import { scopesOfRole } from '../../../lib/roles.ts'
+import { tokenScopes } from '../../../lib/scopes.ts'
+import type { KeyView, RequestDefaults, TokenHolder } from '../../ports.ts'
+import type { TokenClaims } from './token-claims.ts'
+import { tokenFault } from './verify-token.ts'
+
+const none: RequestDefaults = { config: null, configLocked: false, inputGuardrails: [], outputGuardrails: [] }
+
+/**
+ * The caller behind a token, as a workspace key of its holder: never more than that, whatever the token claims. Somebody whom the
+ * organisation does not know is a member; somebody whom it removed, or who is not in the workspace, is refused with `forbidden`.
+ */
+export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: { readonly reads: boolean }): KeyView {
+  const { person, settings } = holder
+  if (person?.removed === true) throw tokenFault(`${claims.holder} was removed from the organisation.`, 'forbidden')
+  const role = person === null ? 'member' : person.role
+  if (role === null) throw tokenFault(`${claims.holder} is not a member of the workspace ${holder.workspaceSlug}.`, 'forbidden')
+  const scopes = claims.scopes.filter((scope) => tokenScopes(reads).has(scope))
+  return {
+    id: tokenId(claims, holder),
+    type: 'workspace-user',
+    name: claims.holder,
+    organisationId: holder.organisationId,
+    workspaceId: holder.workspaceId,
+    workspaceSlug: holder.workspaceSlug,
+    userId: person?.userId ?? null,
+    role,
+    scopes: scopesOfRole(scopes, role, settings),
+    settings,
+    allowedHosts: holder.allowedHosts,
+    expiresAt: null,
+    status: 'active',
+    metadata: { ...holder.metadata, ...claims.metadata },
+    defaults: defaultsOf(claims, holder),
+    token: claims,
+  }
+}
+
+function defaultsOf({ config, configLocked }: TokenClaims, { defaults }: TokenHolder): RequestDefaults | null {
+  if (config === null && !configLocked) return defaults
+  return { ...(defaults ?? none), config: config ?? defaults?.config ?? null, configLocked }
+}
+
+/** One id for all tokens of a holder in a workspace, so that logs can be found by it: a UUID of version 8, made of who it is. */
+function tokenId({ issuer, holder }: TokenClaims, { workspaceId }: TokenHolder): string {
+  const hex = hash('sha256', JSON.stringify(['token', workspaceId, issuer, holder]))
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

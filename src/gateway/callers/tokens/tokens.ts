@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto'
+import type { JWTPayload } from 'jose'
+import { ApiError } from '../../../lib/errors.ts'
+import { createRecent, type Recent } from '../../../lib/recent.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { KeyView, TokenDoor, TokenHolder, TokenIssuer } from '../../ports.ts'
+import { createExpiringCache, type Expiring } from '../../../lib/expiring-cache.ts'
+import { organisationOf, readClaims, type ClaimPrefixes, type TokenClaims } from './token-claims.ts'
+import { noteRefusal } from './token-refusals.ts'
+import { toKeyView } from './token-view.ts'
+import { looksLikeToken, readUnverified, tokenFault, verifyToken, type VerifyDeps } from './verify-token.ts'
+
+/** Callers that show a JSON Web Token of their organisation's issuer instead of an API key. */
+export interface Tokens {
+  /** Whether a credential is to be taken for a token: by its form, unless it is a key that the operator chose. */
+  isToken(secret: string): boolean
+  /**
+   * The caller as a key. Synchronous for a token that was seen before, and rejects (throws) with what is wrong: `unauthorized`,
+   * `expired_key`, `forbidden`, `dependency_unavailable`. From an address that may not ask for more, only tokens that were good before
+   * are looked at.
+   */
+  caller(token: string, address?: string): MaybePromise<KeyView>
+}
+
+export interface TokensOptions extends Omit<VerifyDeps, 'organisationId'> {
+  readonly snapshot: TokenDoor
+  readonly prefixes: ClaimPrefixes
+  /** Whether callers are told what is wrong with a token. */
+  readonly explains: () => boolean
+  /** Whether tokens hold the scopes that read and list. */
+  readonly reads: () => boolean
+  /** Whether an address has shown too many credentials that were not good. */
+  readonly spent: (address: string) => boolean
+  /** Keys that the operator chose, which may be of any form. */
+  readonly chosenKeys: ReadonlySet<string>
+}
+
+interface State extends TokensOptions {
+  readonly verified: ReturnType<typeof createExpiringCache<TokenClaims>>
+  /** Tokens that were good, by their ids. */
+  readonly good: Recent<true>
+  readonly views: WeakMap<TokenClaims, Viewed>
+}
+
+/** The caller of a token, for as long as what it was made of stays. */
+interface Viewed {
+  readonly holder: TokenHolder
+  readonly reads: boolean
+  readonly key: KeyView
+}
+
+const maxTokens = 20_000
+/** So soon a key that its issuer withdrew, and that was fetched anew since, stops. */
+const recheckMs = 30_000
+
+/** Tokens of every organisation that has an issuer. */
+export function createTokens(options: TokensOptions): Tokens {
+  const state: State = {
+    ...options,
+    verified: createExpiringCache<TokenClaims>(maxTokens),
+    good: createRecent(maxTokens),
+    views: new WeakMap(),
+  }
+  return {
+    isToken: (secret) => looksLikeToken(secret) && !options.chosenKeys.has(secret),
+    caller(token, address) {
+      try {
+        const found = identify(state, token, address)
+        return found instanceof Promise ? found.catch((error: unknown) => refuse(state, token, error)) : found
+      } catch (error) {
+        return refuse(state, token, error)
+      }
+    },
+  }
+}
+
+function identify(state: State, token: string, address: string | undefined): MaybePromise<KeyView> {
+  const organisation = organisationOf(readUnverified(token), state.prefixes)
+  if (organisation === null) throw tokenFault('it names no organisation: the claim organisation_id is missing, or is no UUID.')
+  return after(state.snapshot.tokenIssuer(organisation, address), (issuer) => {
+    if (issuer === null) throw tokenFault('its organisation is not known here.')
+    if (issuer.settings === null)
+      throw tokenFault(
+        'its organisation takes no tokens. An admin of it can set settings.jwt with PUT /v1/admin/organisation.',
+        'forbidden',
+      )
+    return after(claimsOf(state, { token, address }, issuer), (claims) =>
+      after(state.snapshot.tokenHolder(issuer.organisationId, claims), (holder) => keyOf(state, claims, holder)),
+    )
+  })
+}
+
+interface Shown {
+  readonly token: string
+  readonly address: string | undefined
+}
+
+function claimsOf(state: State, { token, address }: Shown, { settings, version, organisationId }: TokenIssuer): MaybePromise<TokenClaims> {
+  if (settings === null) throw new Error('an issuer without settings verifies nothing')
+  const id = `${version}:${hash('sha256', token, 'base64')}`
+  return state.verified.get(id, state.now(), async (): Promise<Expiring<TokenClaims>> => {
+    if (address !== undefined && state.good.get(id) === undefined && state.spent(address)) throw tokenFault('it was not looked at.')
+    const claims = demandClaims(await verifyToken(token, settings, { ...state, organisationId }), state.prefixes)
+    state.good.set(id, true)
+    return { value: claims, usableUntil: Math.min(claims.expiresAt + settings.clock_tolerance * 1000, state.now() + recheckMs) }
+  })
+}
+
+function demandClaims(payload: JWTPayload, prefixes: ClaimPrefixes): TokenClaims {
+  const claims = readClaims(payload, prefixes)
+  if (typeof claims === 'string') throw tokenFault(claims)
+  return claims
+}
+
+function keyOf(state: State, claims: TokenClaims, holder: TokenHolder | null): KeyView {
+  if (holder === null) throw tokenFault(`its organisation has no workspace ${JSON.stringify(claims.workspace)}.`)
+  const reads = state.reads()
+  const held = state.views.get(claims)
+  if (held !== undefined && held.holder === holder && held.reads === reads) return held.key
+  const key = toKeyView(claims, holder, { reads })
+  state.views.set(claims, { holder, reads, key })
+  return key
+}
+
+/** Throws what the caller may know of the fault; what happened is noted for the trail of the organisation that the token names. */
+function refuse(state: State, token: string, error: unknown): never {
+  if (!(error instanceof ApiError) || error.status >= 500 || state.explains()) throw noted(state, token, error)
+  throw new ApiError(error.code, 'The token is not accepted.', { param: 'authorization', cause: error })
+}
+
+function noted({ prefixes }: State, token: string, error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status >= 500) return error
+  const payload = tryRead(token)
+  const organisationId = payload === null ? null : organisationOf(payload, prefixes)
+  if (payload !== null && organisationId !== null) {
+    const said = readClaims(payload, prefixes)
+    noteRefusal(error, { organisationId, holder: typeof said === 'string' ? null : said.holder })
+  }
+  return error
+}
+
+function tryRead(token: string): JWTPayload | null {
+  try {
+    return readUnverified(token)
+  } catch {
+    return null
+  }
+}
+
+function after<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
+  return value instanceof Promise ? value.then((found) => use(found)) : use(value)
+}

@@ -1,0 +1,81 @@
+import { importPKCS8, SignJWT } from 'jose'
+import { ApiError } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { cachesOf } from './auth-caches.ts'
+import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import { field, fingerprint, malformed, requireKey } from './credential.ts'
+import type { Expiring } from '../../lib/expiring-cache.ts'
+import { parseRecord, postForm, readAccessToken } from './token-endpoint.ts'
+
+const issuer = 'Google'
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+const lifeS = 3600
+const marginMs = 60_000
+const accountField = 'vertex_service_account_json'
+
+/** A service account's access token (RFC 7523), kept until a minute before it expires; else the key, which is an access token itself. */
+export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
+  if (field(credential, 'vertex_auth_type') === 'workload')
+    throw new ApiError(
+      'invalid_request',
+      'Requests cannot be signed in with vertex_auth_type "workload" yet: use "serviceAccount" with vertex_service_account_json.',
+      { param: 'vertex_auth_type' },
+    )
+  const json = field(credential, accountField)
+  if (json === null) return withToken(url.path, requireKey(credential))
+  const token = cachesOf(deps.egress).tokens.get(fingerprint('google', json), deps.now(), () => fetchToken(json, deps))
+  return token instanceof Promise ? token.then((fetched) => withToken(url.path, fetched)) : withToken(url.path, token)
+}
+
+const withToken = (path: string, token: string): Authorized => ({ headers: ['authorization', `Bearer ${token}`], path })
+
+async function fetchToken(json: string, deps: AuthDeps): Promise<Expiring<string>> {
+  const account = readAccount(json)
+  const form = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: await assertion(account, deps.now()),
+  })
+  const text = await postForm(deps.egress, {
+    issuer,
+    url: account.tokenUri,
+    form: form.toString(),
+    named: account.tokenUri === ownTokenUri ? 'by catalogue' : 'by data',
+  })
+  const { token, expiresInMs } = readAccessToken(issuer, text)
+  return { value: token, usableUntil: deps.now() + expiresInMs - marginMs }
+}
+
+const ownTokenUri = 'https://oauth2.googleapis.com/token'
+
+interface ServiceAccount {
+  readonly email: string
+  readonly privateKey: string
+  readonly keyId: string | null
+  readonly tokenUri: string
+}
+
+/** The parts of a service account file that a grant needs; `token_uri` may lead only where the egress guard allows. */
+function readAccount(json: string): ServiceAccount {
+  const file = parseRecord(json)
+  if (file === null) throw malformed(accountField, 'is not a JSON object')
+  const text = (name: string): string | null => (typeof file[name] === 'string' && file[name] !== '' ? file[name] : null)
+  const email = text('client_email')
+  const privateKey = text('private_key')
+  if (email === null || privateKey === null) throw malformed(accountField, 'lacks client_email or private_key')
+  return { email, privateKey, keyId: text('private_key_id'), tokenUri: text('token_uri') ?? ownTokenUri }
+}
+
+async function assertion({ email, privateKey, keyId, tokenUri }: ServiceAccount, now: number): Promise<string> {
+  const issuedAt = Math.floor(now / 1000)
+  const jwt = new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== null && { kid: keyId }) })
+    .setIssuer(email)
+    .setAudience(tokenUri)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + lifeS)
+  try {
+    return await jwt.sign(await importPKCS8(privateKey, 'RS256'))
+  } catch {
+    throw malformed(accountField, 'holds a private key that is not a PKCS#8 RSA key')
+  }
+}

@@ -1,0 +1,134 @@
+import type { Usage } from '../ports.ts'
+
+/** So many places are looked at from each end of an answer; a provider must not keep us looking. */
+const maxCandidates = 32
+const usageKey = Buffer.from('"usage"')
+const geminiKey = Buffer.from('"usageMetadata"')
+const backslash = 0x5c
+
+/**
+ * Reads the token counts from the first and last bytes of an answer: OpenAI (chat, completions, embeddings, responses), Anthropic
+ * (message_start and message_delta together), Google. Works on a whole JSON body and on server-sent events alike, because it looks
+ * for the `usage` object itself. Null when the provider named none. Never throws: metering may fail, the exchange may not.
+ */
+export function readUsage(head: Buffer, tail: Buffer = head): Usage | null {
+  const objects = [...(head === tail ? [] : usageObjects(head)), ...usageObjects(tail)]
+  return objects.length === 0 ? null : merge(objects)
+}
+
+type Counts = Readonly<Record<string, unknown>>
+
+/** The first and the last `usage` objects of the bytes: a stream names its input first and its output last. */
+function usageObjects(bytes: Buffer): readonly Counts[] {
+  const key = bytes.includes(usageKey) ? usageKey : geminiKey
+  const first = nextObject(bytes, key)
+  if (first === null) return []
+  const last = lastObject(bytes, key)
+  return last === null ? [first] : [first, last]
+}
+
+function nextObject(bytes: Buffer, key: Buffer): Counts | null {
+  let at = bytes.indexOf(key)
+  for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
+    const found = objectAfter(bytes, at, key.length)
+    if (found !== null) return found
+    at = bytes.indexOf(key, at + key.length)
+  }
+  return null
+}
+
+function lastObject(bytes: Buffer, key: Buffer): Counts | null {
+  let at = bytes.lastIndexOf(key)
+  for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
+    const found = objectAfter(bytes, at, key.length)
+    if (found !== null) return found
+    at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1)
+  }
+  return null
+}
+
+/** The object that follows a key, unless the key is text inside a string or its value is no object. */
+function objectAfter(bytes: Buffer, at: number, keyLength: number): Counts | null {
+  if (at > 0 && bytes[at - 1] === backslash) return null
+  let start = at + keyLength
+  while (start < bytes.length && bytes[start] !== 0x7b) {
+    const byte = bytes[start]
+    if (byte !== 0x3a && byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return null
+    start += 1
+  }
+  const end = closingBrace(bytes, start)
+  if (end === -1) return null
+  return parseCounts(bytes.toString('utf8', start, end + 1))
+}
+
+/** Null for what only looks like an object: a parameter of a tool may be called usage, and hold braces in a text. */
+function parseCounts(text: string): Counts | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isCounts(parsed) ? parsed : null
+  } catch {
+    return null
+  }
+}
+
+const isCounts = (value: unknown): value is Counts => typeof value === 'object' && value !== null
+
+/** The end of the object that opens at `start`; usage objects hold no strings with braces, and are small. */
+function closingBrace(bytes: Buffer, start: number): number {
+  let depth = 0
+  for (let i = start; i < bytes.length && i < start + 8192; i += 1) {
+    if (bytes[i] === 0x7b) depth += 1
+    else if (bytes[i] === 0x7d) {
+      depth -= 1
+      if (depth === 0) return i
+    }
+  }
+  return -1
+}
+
+/** Where a count may stand: a field, or a field of a field. */
+type Place = readonly [outer: string, inner?: string]
+
+const places = {
+  inputTokens: [['prompt_tokens'], ['input_tokens'], ['promptTokenCount']],
+  outputTokens: [['completion_tokens'], ['output_tokens'], ['candidatesTokenCount']],
+  totalTokens: [['total_tokens'], ['totalTokenCount']],
+  cacheReadTokens: [
+    ['cache_read_input_tokens'],
+    ['cachedContentTokenCount'],
+    ['prompt_tokens_details', 'cached_tokens'],
+    ['input_tokens_details', 'cached_tokens'],
+  ],
+  cacheWriteTokens: [['cache_creation_input_tokens']],
+  reasoningTokens: [
+    ['completion_tokens_details', 'reasoning_tokens'],
+    ['output_tokens_details', 'reasoning_tokens'],
+    ['thoughtsTokenCount'],
+  ],
+} as const satisfies Record<string, readonly Place[]>
+
+/** Later objects win, field by field: Anthropic repeats its output count as it grows. */
+function merge(objects: readonly Counts[]): Usage {
+  const pick = (candidates: readonly Place[]): number | null => {
+    let found: number | null = null
+    for (const counts of objects) for (const place of candidates) found = count(counts, place) ?? found
+    return found
+  }
+  const inputTokens = pick(places.inputTokens)
+  const outputTokens = pick(places.outputTokens)
+  const sum = inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0)
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: pick(places.totalTokens) ?? sum,
+    cacheReadTokens: pick(places.cacheReadTokens),
+    cacheWriteTokens: pick(places.cacheWriteTokens),
+    reasoningTokens: pick(places.reasoningTokens),
+  }
+}
+
+function count(counts: Counts, [outer, inner]: Place): number | null {
+  const held = counts[outer]
+  const value = inner === undefined ? held : isCounts(held) ? held[inner] : undefined
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}

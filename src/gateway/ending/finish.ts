@@ -1,0 +1,52 @@
+import type { Journal, Usage } from '../ports.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import type { Ending, Progress } from '../progress.ts'
+import { toBodies, toRecord } from './record.ts'
+import { redactionOf } from './redact.ts'
+import type { RelayResult } from '../answers/relay.ts'
+import { firstByteMs, upstreamMs, waitedMs } from './timing.ts'
+import { readUsage } from '../dialects/usage-scan.ts'
+
+export interface FinishDeps {
+  readonly journal: Journal
+  readonly metrics: GatewayMetrics
+}
+
+/** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
+export function finish({ journal, metrics }: FinishDeps, progress: Progress, ending: Ending): void {
+  const usage = ending.relayed === null ? null : usageOf(ending.relayed)
+  progress.reservation?.settle(usage)
+  const key = progress.caller?.key
+  if (key !== undefined) {
+    const redaction = redactionOf(progress)
+    const bodies = toBodies(progress, ending, { maxBytes: journal.maxBodyBytes, redaction })
+    journal.append(toRecord(progress, ending, { key, usage, redaction }), bodies)
+  }
+  observe(metrics, progress, { ...ending, usage })
+}
+
+function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
+  return capture.size === 0 || status >= 400
+    ? null
+    : readUsage(capture.plain(encoding), encoding === undefined ? capture.tail() : capture.plain(encoding))
+}
+
+function observe(metrics: GatewayMetrics, progress: Progress, ending: Ending & { readonly usage: Usage | null }): void {
+  const { startedAt, req } = progress.exchange
+  const { relayed } = ending
+  const durationMs = performance.now() - startedAt
+  metrics.record({
+    operation: progress.operation.name,
+    method: req.method ?? 'GET',
+    status: ending.status,
+    outcome: ending.outcome,
+    provider: progress.target?.providerId ?? null,
+    stream: relayed?.stream ?? false,
+    cacheStatus: 'DISABLED',
+    durationMs,
+    upstreamMs: upstreamMs(progress, relayed),
+    firstByteMs: firstByteMs(progress, relayed),
+    overheadMs: durationMs - waitedMs(progress, relayed),
+    usage: ending.usage,
+  })
+}

@@ -1,0 +1,27 @@
+import type { Outcome, Usage } from '../ports.ts'
+
+/** What the gateway tells the metrics of one finished exchange. Durations are milliseconds. */
+export interface Observation {
+  readonly operation: string
+  readonly method: string
+  readonly status: number
+  readonly outcome: Outcome
+  /** A row of the catalogue, or null when the exchange did not get that far. */
+  readonly provider: string | null
+  readonly stream: boolean
+  readonly cacheStatus: string
+  readonly durationMs: number
+  readonly upstreamMs: number | null
+  readonly firstByteMs: number | null
+  /** Time spent in the gateway itself: until the request was sent on, plus from the provider's last byte to ours. */
+  readonly overheadMs: number
+  readonly usage: Usage | null
+}
+
+/** The metrics door. Cheap: called once an exchange, on the hot path. */
+export interface GatewayMetrics {
+  record(observation: Observation): void
+  /** One run of one check of a guardrail. */
+  checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
+  authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite'): void
+}

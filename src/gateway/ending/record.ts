@@ -1,0 +1,164 @@
+import { loggedHooks } from '../checks/hook-results.ts'
+import type { ExchangeBodies, ExchangeRecord, KeyView, LoggedPrompt, Usage } from '../ports.ts'
+import { type CallerHeaders, valueText } from '../wire/headers.ts'
+import { type Ending, keepsBodies, type Progress } from '../progress.ts'
+import type { Redaction } from './redact.ts'
+import type { RelayResult } from '../answers/relay.ts'
+import { firstByteMs, upstreamMs } from './timing.ts'
+
+export interface RecordFacts {
+  readonly key: KeyView
+  readonly usage: Usage | null
+  readonly redaction: Redaction
+}
+
+/** The log row of an exchange. */
+export function toRecord(progress: Progress, ending: Ending, { key, usage, redaction }: RecordFacts): ExchangeRecord {
+  const { exchange } = progress
+  return {
+    id: exchange.requestId,
+    organisationId: key.organisationId,
+    workspaceId: key.workspaceId,
+    createdAt: progress.receivedAt,
+    apiKeyId: key.id,
+    userId: key.userId,
+    clientAddress: exchange.clientAddress,
+    status: ending.status,
+    outcome: ending.outcome,
+    errorCode: ending.error?.code ?? null,
+    usage,
+    usageSource: usage === null ? 'none' : 'provider',
+    retryCount: 0,
+    cacheStatus: 'DISABLED',
+    lastUsedOption: progress.sentAt === null ? null : (progress.config?.option ?? 'config'),
+    ...progress.trace,
+    metadata: progress.metadata,
+    prompt: progress.prompt && toLogged(progress.prompt),
+    hooks: loggedHooks(progress.hooks, keepsBodies(progress)),
+    ...asked(progress, redaction),
+    ...target(progress),
+    ...answered(progress, ending.relayed, redaction),
+  }
+}
+
+const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
+
+function asked({ exchange, path, operation, body, headers }: Progress, redaction: Redaction) {
+  return {
+    method: exchange.req.method ?? 'GET',
+    path: redaction.text(withoutKeys(path)),
+    operation: operation.name,
+    requestBytes: body?.length ?? 0,
+    requestHeaders: { ...redaction.headers(headers?.forward ?? []), ...redaction.headers(saidOfUs(headers)) },
+  }
+}
+
+/** Our own headers that hold no credential: how the request was addressed and traced. */
+const loggedNames = [
+  'provider',
+  'virtual-key',
+  'custom-host',
+  'trace-id',
+  'span-id',
+  'parent-span-id',
+  'span-name',
+  'request-timeout',
+  'debug',
+]
+
+function saidOfUs(headers: CallerHeaders | null): readonly string[] {
+  const said: string[] = []
+  for (const name of loggedNames) {
+    const value = headers?.service.get(name)
+    if (value !== undefined) said.push(`x-service-${name}`, valueText(value))
+  }
+  return said
+}
+
+function target({ target: resolved, prepared }: Progress) {
+  return {
+    provider: resolved?.providerId ?? null,
+    providerSlug: resolved?.view?.slug ?? null,
+    model: resolved?.model?.slice(0, longestModel) ?? null,
+    upstreamUrl: prepared?.url ?? null,
+  }
+}
+
+function answered(progress: Progress, relayed: RelayResult | null, redaction: Redaction) {
+  return {
+    stream: relayed?.stream ?? false,
+    durationMs: rounded(performance.now() - progress.exchange.startedAt),
+    upstreamMs: maybeRounded(upstreamMs(progress, relayed)),
+    firstByteMs: maybeRounded(firstByteMs(progress, relayed)),
+    responseBytes: relayed?.capture.size ?? 0,
+    responseHeaders: redaction.headers(relayed?.rawHeaders ?? []),
+  }
+}
+
+/** A model is named by the body, which may be megabytes long. */
+const longestModel = 255
+
+/** Microseconds are enough for the log. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
+const maybeRounded = (ms: number | null): number | null => (ms === null ? null : rounded(ms))
+
+/** The names under which queries carry credentials, as other tools list them (OpenTelemetry, Sentry, Datadog), and cloud signatures. */
+const secretParameter = new RegExp(
+  [
+    /token(?!s$|s[-_.])|secret|passw|pass[-_.]?phrase|pwd|credential|signature|bearer|cookie|jwt|saml|csrf|xsrf|assertion/,
+    /authoriz|authentic|hmac|session/,
+    /(?:api|app|access|account|auth|client|consumer|license|master|private|public|shared|sign(?:ing)?|subscription|user)[-_.]?key/,
+    /(?:^|[-_.[])(?:key|sig|sign|signed|sas|sso|pass|pw|pin|otp|totp|mfa|sid|sessid|auth|creds?|code|ticket)\]?$/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+
+/** A path as it may be logged: some providers take their key in the query. */
+export function withoutKeys(path: string): string {
+  const at = path.indexOf('?')
+  return at === -1
+    ? path
+    : path.slice(0, at + 1) +
+        path
+          .slice(at + 1)
+          .split('&')
+          .map(withoutKey)
+          .join('&')
+}
+
+function withoutKey(parameter: string): string {
+  const at = parameter.indexOf('=')
+  return at !== -1 && isSecret(parameter.slice(0, at)) ? `${parameter.slice(0, at)}=[removed]` : parameter
+}
+
+function isSecret(name: string): boolean {
+  try {
+    return secretParameter.test(name.includes('%') ? decodeURIComponent(name) : name)
+  } catch {
+    return true
+  }
+}
+
+/** The bodies that the log keeps, each cut at `maxBytes`. */
+export function toBodies(
+  progress: Progress,
+  { relayed }: Ending,
+  { maxBytes, redaction }: { readonly maxBytes: number; readonly redaction: Redaction },
+): ExchangeBodies {
+  if (!keepsBodies(progress)) return noBodies
+  const request = progress.body?.bytes ?? null
+  const response = relayed === null || relayed.capture.size === 0 ? null : redaction.answer(relayed)
+  return {
+    request: cut(request, maxBytes),
+    response: cut(response, maxBytes),
+    requestTruncated: request !== null && request.length > maxBytes,
+    responseTruncated: relayed !== null && relayed.capture.size > maxBytes,
+  }
+}
+
+const noBodies: ExchangeBodies = { request: null, response: null, requestTruncated: false, responseTruncated: false }
+
+const cut = (bytes: Uint8Array | null, limit: number): Uint8Array | null =>
+  bytes !== null && bytes.length > limit ? bytes.subarray(0, limit) : bytes

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http'
+import { operations, type Operation, type OperationSpec } from './operations.ts'
+
+/** What a request asks for: a dedicated operation, or the pass-through, where the path is the provider's own. */
+export interface MatchedOperation {
+  readonly name: Operation | 'proxy'
+  readonly spec: OperationSpec | null
+  /** Path parameters, as they came (still percent-encoded). */
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Entry {
+  readonly name: Operation
+  readonly spec: OperationSpec
+  readonly segments: readonly string[]
+}
+
+/** What is no dedicated operation. */
+export const passThrough: MatchedOperation = { name: 'proxy', spec: null, params: {} }
+const fixed = new Map<string, MatchedOperation>()
+const templates = new Map<string, Entry[]>()
+
+for (const [name, spec] of Object.entries(operations)) if (isOperation(name)) index(name, spec)
+
+function isOperation(name: string): name is Operation {
+  return Object.hasOwn(operations, name)
+}
+
+function index(name: Operation, spec: OperationSpec): void {
+  if (!spec.path.includes('{')) {
+    fixed.set(`${spec.method} ${spec.path}`, { name, spec, params: {} })
+    return
+  }
+  const segments = spec.path.split('/').slice(1)
+  const bucket = `${spec.method} ${segments.length}`
+  templates.set(bucket, [...(templates.get(bucket) ?? []), { name, spec, segments }])
+}
+
+/** Matches a method and a path below `/v1` (without query). */
+export function matchOperation(method: string, path: string): MatchedOperation {
+  const exact = fixed.get(`${method} ${path}`)
+  if (exact !== undefined) return exact
+  const segments = path.split('/').slice(1)
+  for (const entry of templates.get(`${method} ${segments.length}`) ?? []) {
+    const params = bind(entry.segments, segments)
+    if (params !== null) return { name: entry.name, spec: entry.spec, params }
+  }
+  return passThrough
+}
+
+/** What `%2d`, `%7E` and the like spell is the same letter to every server. */
+const needless = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
+
+/** A path with nothing escaped that means the same without. */
+export const unescaped = (path: string): string => (path.includes('%') ? path.replace(needless, decodeURIComponent) : path)
+
+/** A path as the most lenient of servers reads it, to tell what it asks for; what is sent stays as it came. */
+export function plainPath(path: string): string {
+  const plain = unescaped(path)
+    .replaceAll(/%2f|%5c|\\/gi, '/')
+    .replaceAll(/\/{2,}/g, '/')
+  return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain
+}
+
+function bind(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {}
+  for (const [i, expected] of pattern.entries()) {
+    const actual = segments[i] ?? ''
+    if (expected.startsWith('{')) {
+      if (actual === '') return null
+      params[expected.slice(1, -1)] = actual
+    } else if (expected !== actual) return null
+  }
+  return params
+}
+
+export type CallerDialect = 'openai' | 'responses' | 'anthropic' | 'google'
+
+/** Where Google's clients call: their paths keep the version, which is a part of the provider's own. */
+export const googlePrefix = '/v1beta/'
+
+/**
+ * The shape of our own answers: Google's on its paths, Anthropic's for its messages and for whoever says its version, OpenAI's for all
+ * else; its responses have events of their own.
+ */
+export function callerDialect({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): CallerDialect {
+  if (url.startsWith(googlePrefix)) return 'google'
+  if (headers['anthropic-version'] !== undefined) return 'anthropic'
+  if (url.startsWith('/v1/messages') && /^\/v1\/messages(?:[/?]|$)/.test(url)) return 'anthropic'
+  return url.startsWith('/v1/responses') && /^\/v1\/responses(?:[/?]|$)/.test(url) ? 'responses' : 'openai'
+}

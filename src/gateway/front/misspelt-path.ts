@@ -1,0 +1,20 @@
+import { ApiError } from '../../lib/errors.ts'
+import { matchOperation } from './match.ts'
+import type { Progress } from '../progress.ts'
+
+const longestPath = 100
+
+/**
+ * A misspelt path of the control plane (`/v1/prompt`) belongs to the data plane as every other does, and is refused there for what a call
+ * to a provider lacks. The refusal then says how the path was taken, since nothing else in it would lead to the fault.
+ */
+export function explainPath(error: ApiError, { exchange, path, caller }: Progress): ApiError {
+  const lacksScope = error.code === 'forbidden' && caller === null
+  const namesNone = error.code === 'missing_provider' && error.param === 'x-service-provider'
+  if (!namesNone && !lacksScope) return error
+  if (matchOperation(exchange.req.method ?? 'GET', path.split('?', 1)[0] ?? '').name !== 'proxy') return error
+  const asked = (exchange.req.url ?? '').split('?', 1)[0]?.slice(0, longestPath)
+  const { code, param, details, beside, cause } = error
+  const message = `${error.message} ${asked} is no path of Gatehouse's own, and is taken for a provider's.`
+  return new ApiError(code, message, { ...(param !== null && { param }), details, beside, cause })
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../../lib/errors.ts'
+import { createFairQueue } from '../../lib/fair-queue.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { ownTurn } from '../../lib/own-turn.ts'
+import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.ts'
+import { patternWork } from './pattern-size.ts'
+
+/** Whose patterns they are, and what holds for them. */
+export interface Making {
+  /** Owners take turns. */
+  readonly owner: string
+  /** Whether they are stored already, and were accepted then: then no bound is asked for again. */
+  readonly stored?: boolean
+  /** Whether they go with the request that brings them, because nobody has seen them before. */
+  readonly passing?: boolean
+}
+
+/** What was made, and about how many bytes its patterns take. */
+export interface Made<T> {
+  readonly result: T
+  readonly bytes: number
+}
+
+/** One pattern asks for so much work at most, and all of one config or guardrail together. */
+const mostWork = 4000
+const mostWorkTogether = 20_000
+/** So little is done at once. */
+const littleWork = 500
+/** After a pattern that took longer, everything else gets as much time. */
+const shortMs = 1
+
+/** What was made for one run, or what is wrong with it, by source: held until all is ready. */
+type Engines = Map<string, Engine | Error>
+
+interface Pass {
+  readonly making: Making
+  readonly engines: Engines
+  readonly missing: Set<string>
+  readonly used: Set<Engine>
+  work: number
+  doneAtOnce: number
+  faulty: boolean
+}
+
+/** What runs just now: a pass has no waiting in it. */
+let pass: Pass | null = null
+
+const queue = createFairQueue(
+  () => new ApiError('rate_limited', 'Too many configs with new patterns wait to be made ready. Store them, or send fewer at a time.'),
+)
+/** So many of one owner wait. What is stored is bounded where it is read. */
+const maxWaiting = 100
+
+interface Attempt<T> {
+  readonly making: Making
+  readonly engines: Engines
+  readonly run: () => T
+}
+
+/**
+ * Runs what checks patterns and makes them ready. Patterns that nobody has yet are made in turns, one after the other for the whole
+ * process, so that nothing else waits for them; then it runs again. The result is there at once when little or nothing is to be made.
+ */
+export function withPatterns<T>(making: Making, run: () => T): MaybePromise<Made<T>> {
+  const attempt = { making, engines: new Map<string, Engine | Error>(), run }
+  const first = tryRun(attempt)
+  if ('result' in first) return first
+  const { owner, stored = false } = making
+  return queue(stored ? `stored ${owner}` : owner, () => inTurns(attempt, first.missing), stored ? Infinity : maxWaiting)
+}
+
+async function inTurns<T>(attempt: Attempt<T>, missing: Iterable<string>): Promise<Made<T>> {
+  for (const source of missing) {
+    await ownTurn()
+    const startedAt = performance.now()
+    attempt.engines.set(source, made(source, attempt.making))
+    const tookMs = performance.now() - startedAt
+    if (tookMs > shortMs) await sleep(tookMs)
+  }
+  const next = tryRun(attempt)
+  return 'result' in next ? next : inTurns(attempt, next.missing)
+}
+
+const unmade = Symbol('a pattern is not made yet')
+
+function tryRun<T>({ making, engines, run }: Attempt<T>): Made<T> | { readonly missing: ReadonlySet<string> } {
+  const outer = pass
+  const own: Pass = { making, engines, missing: new Set(), used: new Set(), work: 0, doneAtOnce: 0, faulty: false }
+  pass = own
+  try {
+    const result = run()
+    if (own.missing.size > 0 && !own.faulty) return own
+    return { result, bytes: [...own.used].reduce((sum, { bytes }) => sum + bytes, 0) }
+  } catch (error) {
+    if (error !== unmade) throw error
+    return own
+  } finally {
+    pass = outer
+  }
+}
+
+/** What is wrong with a pattern, as a sentence's end; null when it can be used, as far as it is known yet. */
+export function patternFault(source: string): string | null {
+  const found = pass === null ? made(source, {}) : inPass(pass, source)
+  return found instanceof Error ? found.message : null
+}
+
+/** The engine of a pattern that was found to be good. */
+export function useEngine(source: string): Engine {
+  if (pass === null) return engineOf(source)
+  const found = inPass(pass, source)
+  if (found instanceof Error) throw found
+  // oxlint-disable-next-line typescript/only-throw-error -- no fault: it is caught by the pass, which begins again when it is made
+  if (found === null) throw unmade
+  pass.used.add(found)
+  return found
+}
+
+/** Null: it has to be made first. */
+function inPass(own: Pass, source: string): Engine | Error | null {
+  const found = own.engines.get(source) ?? (own.missing.has(source) ? null : looked(own, source))
+  if (found instanceof Error) own.faulty = true
+  return found
+}
+
+function looked(own: Pass, source: string): Engine | Error | null {
+  const found = (own.making.stored === true ? null : workFault(own, source)) ?? knownEngine(source) ?? atOnce(own, source)
+  if (found === null) own.missing.add(source)
+  else own.engines.set(source, found)
+  return found
+}
+
+function workFault(own: Pass, source: string): Error | null {
+  const work = patternWork(source)
+  if (work > mostWork) return tooLarge()
+  own.work += work
+  return own.work > mostWorkTogether ? new Error('is one too many: all patterns together would be too large') : null
+}
+
+function atOnce(own: Pass, source: string): Engine | Error | null {
+  own.doneAtOnce += patternWork(source)
+  return own.doneAtOnce <= littleWork ? made(source, own.making) : null
+}
+
+function made(source: string, { passing = false }: Partial<Making>): Engine | Error {
+  try {
+    return engineOf(source, !passing)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}

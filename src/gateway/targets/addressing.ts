@@ -1,0 +1,137 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { ChosenConfig } from '../config/choose.ts'
+import type { CallerHeaders } from '../wire/headers.ts'
+import { secretFields } from '../providers/fields.ts'
+import type { Credential } from '../providers/provider.ts'
+
+/** A stored provider by its slug, and the field that named it. */
+export interface Reference {
+  readonly slug: string
+  readonly param: string
+}
+
+/** How a request names its target: by its headers, its model, or its config. */
+export interface Addressing {
+  /** A virtual key, or `@slug`. */
+  readonly stored: Reference | null
+  /** A row of the catalogue. */
+  readonly provider: { readonly id: string; readonly param: string } | null
+  readonly customHost: { readonly url: string; readonly param: string } | null
+  /** The credential of a config; null: the caller's own. */
+  readonly credential: Credential | null
+  /** Whether the config that says so is a stored one. */
+  readonly isStored: boolean
+  /** Details of the provider that a config gives. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+const noFields: Readonly<Record<string, string>> = {}
+
+/** `@slug/model` names the stored provider in the body itself. */
+export interface ModelReference extends Reference {
+  readonly model: string
+}
+
+/** The stored provider that a model names; null when it names none. */
+export function modelReference(model: string | null): ModelReference | null {
+  if (model === null || !model.startsWith('@')) return null
+  const slash = model.indexOf('/')
+  return slash < 2 || slash === model.length - 1 ? null : { slug: model.slice(1, slash), model: model.slice(slash + 1), param: 'model' }
+}
+
+/** What names a target beside the headers. */
+export interface NamedOtherwise {
+  readonly fromModel: ModelReference | null
+  /** The provider of a prompt, in whose place no header puts another. */
+  readonly promptProvider: string | null
+}
+
+/** How a request names its target. A config goes first when it was asked for, or is binding; else what the request says itself. */
+export function addressingOf(headers: CallerHeaders, config: ChosenConfig | null, named: NamedOtherwise): Addressing {
+  const said = named.promptProvider === null ? saidInHeaders(headers, named.fromModel) : saidInPrompt(headers, named)
+  if (config === null) return said
+  const saidNothing = said.stored === null && said.provider === null
+  if (!namesTarget(config)) return withDetails(config, said)
+  return config.binding || saidNothing ? saidInConfig(config, said) : said
+}
+
+/** Whether neither the headers nor the config of a request name its target, so that its model has to. */
+export function namesNoTarget(headers: CallerHeaders, config: ChosenConfig | null): boolean {
+  const { stored, provider } = addressingOf(headers, config, { fromModel: null, promptProvider: null })
+  return stored === null && provider === null
+}
+
+/** A config that names no target may still say details of it. */
+function withDetails(config: ChosenConfig, said: Addressing): Addressing {
+  const host = hostOf(config)
+  return { ...said, customHost: config.binding ? (host ?? said.customHost) : (said.customHost ?? host), fields: config.fields }
+}
+
+function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | null): Addressing {
+  const named = present(service.get('provider'))
+  const virtualKey = service.get('virtual-key') ?? ''
+  const stored =
+    virtualKey !== ''
+      ? { slug: withoutAt(virtualKey), param: 'x-service-virtual-key' }
+      : named?.startsWith('@')
+        ? { slug: named.slice(1), param: 'x-service-provider' }
+        : null
+  const host = service.get('custom-host') ?? ''
+  return {
+    stored: stored ?? (named === null ? fromModel : null),
+    provider: named === null || named.startsWith('@') ? null : { id: named, param: 'x-service-provider' },
+    customHost: host === '' ? null : { url: host, param: 'x-service-custom-host' },
+    credential: null,
+    isStored: false,
+    fields: noFields,
+  }
+}
+
+/** An empty header, as of an unset variable, says nothing. */
+const present = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value)
+
+/** A prompt's own provider, unless the model names one. */
+const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: NamedOtherwise): Addressing => ({
+  ...saidInHeaders(headers, null),
+  stored: fromModel ?? { slug: withoutAt(promptProvider ?? ''), param: 'virtual_key' },
+  provider: null,
+})
+
+const namesTarget = ({ provider, virtualKey, apiKey }: ChosenConfig): boolean => provider !== null || virtualKey !== null || apiKey !== null
+
+function saidInConfig(config: ChosenConfig, said: Addressing): Addressing {
+  const isStored = config.slug !== null
+  const credential = credentialOf(config)
+  if (credential !== null && isStored) refuseOtherHost(config, said)
+  const shared = { customHost: hostOf(config) ?? said.customHost, credential, isStored, fields: config.fields }
+  const stored = referenceOf(config)
+  if (stored !== null) return { ...shared, stored, provider: null }
+  const { provider } = config
+  return { ...shared, stored: null, provider: provider === null ? said.provider : { id: provider, param: paramOf(config, 'provider') } }
+}
+
+/** A stored provider that a config names. */
+function referenceOf(config: ChosenConfig): Reference | null {
+  const { virtualKey, provider } = config
+  if (virtualKey !== null) return { slug: withoutAt(virtualKey), param: paramOf(config, 'virtual_key') }
+  return provider?.startsWith('@') === true ? { slug: withoutAt(provider), param: paramOf(config, 'provider') } : null
+}
+
+function credentialOf({ apiKey, fields }: ChosenConfig): Credential | null {
+  const keyed = apiKey !== null || Object.keys(fields).some((name) => secretFields.has(name))
+  return keyed ? { key: apiKey, fields } : null
+}
+
+/** A stored credential goes where it was stored for. */
+function refuseOtherHost({ customHost, slug }: ChosenConfig, said: Addressing): void {
+  if (said.customHost === null || said.customHost.url === customHost) return
+  const message = `The credential of the config ${slug} is only sent to the host of the config. Leave ${said.customHost.param} out.`
+  throw new ApiError('blocked_host', message, { param: said.customHost.param })
+}
+
+const hostOf = (config: ChosenConfig) =>
+  config.customHost === null ? null : { url: config.customHost, param: paramOf(config, 'custom_host') }
+
+const paramOf = ({ option }: ChosenConfig, field: string) => `${option}.${field}`
+
+const withoutAt = (slug: string) => (slug.startsWith('@') ? slug.slice(1) : slug)

@@ -1,0 +1,274 @@
+import { ApiError } from '../../lib/errors.ts'
+import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
+import type { ChosenConfig } from '../config/choose.ts'
+import type { KeyView, ProviderView, Snapshot } from '../ports.ts'
+import { bearerToken, type Caller, placeholder } from '../callers/identify.ts'
+import type { CallerHeaders } from '../wire/headers.ts'
+import type { NamedBy } from '../egress/allowed-hosts.ts'
+import { findProvider } from '../providers/catalog.ts'
+import type { Credential, Provider } from '../providers/provider.ts'
+
+/** Where a request goes and with what: a row of the catalogue, a credential, and the host that may see it. */
+export interface Target {
+  readonly providerId: string
+  readonly provider: Provider
+  /** The stored provider, null when the caller brought the credential. */
+  readonly view: ProviderView | null
+  readonly credential: Credential
+  /** A base URL that replaces the catalogue's, and the field that named it. */
+  readonly customHost: { readonly url: string; readonly param: string } | null
+  readonly customHeaders: Readonly<Record<string, string>>
+  /** Who named the host, when it is not the catalogue's. */
+  readonly namedBy: NamedBy
+  /** The model as the provider knows it; null when the request names none. */
+  readonly model: string | null
+  /** True when the body named `@slug/model`, so that the slug must be taken out of it. */
+  readonly modelRewritten: boolean
+}
+
+export interface TargetRequest {
+  readonly caller: Caller
+  readonly headers: CallerHeaders
+  /** The `model` of a JSON body, as the caller wrote it. */
+  readonly model: string | null
+  /** Whether the operation asks for a stored credential. */
+  readonly storedOnly: boolean
+  /** The provider of the prompt that the request named. */
+  readonly promptProvider: string | null
+  readonly snapshot: Snapshot
+  readonly config: ChosenConfig | null
+  /** Whether the level of this installation has what a release brought. */
+  readonly atLeast: (release: string) => boolean
+}
+
+const slugPattern = /^[a-zA-Z0-9_-]{1,255}$/
+const noFields: Readonly<Record<string, string>> = {}
+
+/**
+ * Finds the target in one of the four ways: `x-service-virtual-key`, `x-service-provider: @slug`, a provider's name with the caller's
+ * own credential, a provider's name with `x-service-custom-host`; or by `model: "@slug/model"`, or by the config. Throws
+ * `missing_provider`, `unknown_provider`, `missing_credential`, `blocked_host`, `invalid_request`.
+ */
+export async function resolveTarget(request: TargetRequest): Promise<Target> {
+  const fromModel = modelReference(request.model)
+  const addressing = addressingOf(request.headers, request.config, { fromModel, promptProvider: request.promptProvider })
+  if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
+  if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
+  if (addressing.provider === null) throw await noProvider(request)
+  return given(request, { ...addressing, provider: addressing.provider })
+}
+
+type StoredAddressing = Addressing & { readonly stored: Reference }
+
+async function stored(request: TargetRequest, addressing: StoredAddressing, fromModel: ModelReference | null): Promise<Target> {
+  const reference = addressing.stored
+  if (!slugPattern.test(reference.slug)) throw unknownSlug(reference)
+  const found = request.snapshot.provider(scopeOf(request.caller.key), reference.slug)
+  const view = found instanceof Promise ? await found : found
+  if (view === null) throw unknownSlug(reference)
+  assertUsable(view, reference)
+  const provider = catalogRow(request, { id: view.provider, param: reference.param })
+  assertSameHost(addressing, view, provider)
+  const credential = withDetails(view, provider, addressing.fields)
+  if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider)) throw keyless(reference)
+  const ours = fromModel !== null && fromModel.slug === view.slug
+  return {
+    providerId: view.provider,
+    provider,
+    view,
+    credential,
+    customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
+    customHeaders: view.customHeaders,
+    namedBy: 'stored',
+    model: ours ? fromModel.model : request.model,
+    modelRewritten: ours,
+  }
+}
+
+/** A config may add what travels as a header of the provider's; what decides where a stored credential goes is stored with it. */
+function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: Provider, fields: Addressing['fields']): Credential {
+  if (fields === noFields || Object.keys(fields).length === 0) return credential
+  const other = Object.keys(fields).find((name) => !Object.hasOwn(fieldHeaders, name))
+  if (other === undefined) return { ...credential, fields: { ...credential.fields, ...fields } }
+  throw new ApiError('invalid_request', `${other} is stored with the provider @${slug}; a config that uses it cannot say it too.`, {
+    param: other,
+  })
+}
+
+const scopeOf = (key: KeyView) => ({ organisationId: key.organisationId, workspaceId: key.workspaceId })
+
+function assertUsable(view: ProviderView, { slug, param }: Reference): void {
+  if (!view.allowed)
+    throw new ApiError(
+      'forbidden',
+      `This workspace has no access to the integration of the provider @${slug}. An administrator gives it.`,
+      { param },
+    )
+  if (view.status === 'expired' || (view.expiresAt !== null && view.expiresAt <= Date.now()))
+    throw new ApiError('forbidden', `The provider @${slug} has expired.`, { param })
+  if (view.status === 'exhausted') throw new ApiError('budget_exhausted', `The budget of the provider @${slug} is used up.`, { param })
+}
+
+/** A stored credential goes to the host stored with it and nowhere else, whatever the caller asks for. */
+function assertSameHost({ customHost }: Addressing, view: ProviderView, provider: Provider): void {
+  if (customHost === null) return
+  const allowed = view.customHost ?? provider.baseUrl
+  if (allowed === null || !sameUrl(customHost.url, allowed))
+    throw new ApiError(
+      'blocked_host',
+      `A stored credential is only sent to the host stored with it. Leave ${customHost.param} out, or store the host with the provider.`,
+      { param: customHost.param },
+    )
+}
+
+const normalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, '') : text)
+const sameUrl = (a: string, b: string): boolean => normalUrl(a) === normalUrl(b)
+
+type GivenAddressing = Addressing & { readonly provider: NonNullable<Addressing['provider']> }
+
+function given(request: TargetRequest, addressing: GivenAddressing): Target {
+  const { id, param } = addressing.provider
+  const { headers, caller, model, config } = request
+  const { customHost, fields } = addressing
+  const provider = catalogRow(request, { id, param })
+  if (customHost === null && provider.baseUrl === null)
+    throw new ApiError('missing_provider', `The provider ${id} has no host of its own. Send x-service-custom-host with its URL.`, {
+      param: 'x-service-custom-host',
+    })
+  const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields })
+  if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(id)
+  const isStored = config !== null && config.slug !== null && config.customHost !== null && config.customHost === customHost?.url
+  return {
+    providerId: id,
+    provider,
+    view: null,
+    credential,
+    customHost,
+    customHeaders: noFields,
+    namedBy: isStored ? 'stored' : 'request',
+    model,
+    modelRewritten: false,
+  }
+}
+
+const needsKey = (provider: Provider): boolean =>
+  provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
+
+/** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */
+function callerCredential(
+  { service, keys }: CallerHeaders,
+  { holdsOwnKey }: Caller,
+  { provider, fields: details }: { readonly provider: Provider; readonly fields: Addressing['fields'] },
+): Credential {
+  const { 'x-api-key': xApiKey, 'api-key': apiKey, 'x-goog-api-key': googleKey } = keys
+  const authorization = holdsOwnKey(keys.authorization ?? '') ? undefined : keys.authorization
+  const native = provider.auth.kind === 'azure' ? [apiKey] : [googleKey, xApiKey, apiKey]
+  const sent = [bearerToken(authorization), otherScheme(authorization), ...native]
+  const key = sent.find((value) => value !== undefined && value !== '' && value !== placeholder && !holdsOwnKey(value)) ?? null
+  const fields: Record<string, string> = {}
+  for (const [name, value] of service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
+  return { key, fields: details === noFields ? fields : { ...fields, ...details } }
+}
+
+/** `Authorization: Key abc` and the like: the part behind the scheme. `Bearer` with nothing behind it, as of an unset variable, is no key. */
+function otherScheme(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || bearerToken(authorization) !== undefined) return undefined
+  if (/^bearer *$/i.test(authorization)) return undefined
+  return authorization.split(' ')[1] ?? authorization
+}
+
+/** Our own headers that say something else than a detail of the provider. */
+const reserved = new Set([
+  'api-key',
+  'provider',
+  'virtual-key',
+  'config',
+  'custom-host',
+  'forward-headers',
+  'sensitive-headers',
+  'metadata',
+  'trace-id',
+  'span-id',
+  'parent-span-id',
+  'span-name',
+  'cache-namespace',
+  'cache-force-refresh',
+  'request-timeout',
+  'strict-open-ai-compliance',
+  'debug',
+  'cache',
+  'cache-ttl',
+  'retry-count',
+  'mode',
+  'package-version',
+  'runtime',
+  'runtime-version',
+  'runtime-arch',
+  'runtime-os',
+])
+
+function catalogRow({ atLeast }: TargetRequest, { id, param }: NamedProvider): Provider {
+  const provider = findProvider(id)
+  if (provider === null)
+    throw new ApiError(
+      'unknown_provider',
+      `The provider ${JSON.stringify(id.slice(0, 60))} is not in the catalogue. A stored provider is named with @, as in @my-provider.`,
+      { param },
+    )
+  if (provider.since !== undefined && !atLeast(provider.since))
+    throw new ApiError(
+      'unknown_provider',
+      `The provider ${id} comes with release ${provider.since}, which is above the level of this installation.`,
+      { param },
+    )
+  return provider
+}
+
+interface NamedProvider {
+  readonly id: string
+  readonly param: string
+}
+
+const unknownSlug = ({ slug, param }: Reference) =>
+  new ApiError(
+    'unknown_provider',
+    `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace. GET /v1/providers lists them.`,
+    {
+      param,
+    },
+  )
+
+async function noProvider({ model, caller, snapshot }: TargetRequest): Promise<ApiError> {
+  const slug = model?.split('/', 1)[0] ?? ''
+  const meant = slug !== model && slugPattern.test(slug) ? await snapshot.provider(scopeOf(caller.key), slug) : null
+  if (meant !== null)
+    return new ApiError('missing_provider', `No provider was named. A stored one is named with @: did you mean the model "@${model}"?`, {
+      param: 'model',
+    })
+  return new ApiError(
+    'missing_provider',
+    'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
+    { param: 'x-service-provider' },
+  )
+}
+
+const noCredential = (name: string) =>
+  new ApiError(
+    'missing_credential',
+    `No credential for ${name} was sent. Put the provider's key in Authorization: Bearer (and yours in x-service-api-key), or use a stored provider (@slug).`,
+    {
+      param: 'authorization',
+    },
+  )
+
+const keyless = ({ slug, param }: Reference) =>
+  new ApiError('missing_credential', `The provider @${slug} has no key. Store one with its integration.`, { param })
+
+const needsVirtualKey = () =>
+  new ApiError(
+    'missing_credential',
+    'This endpoint needs a stored credential: send x-service-virtual-key, or its newer form x-service-provider: @slug. DEDICATED_VALIDATION=lenient lets a provider key of your own pass.',
+    {
+      param: 'x-service-virtual-key',
+    },
+  )

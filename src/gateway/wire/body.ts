@@ -1,0 +1,215 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough, type Readable } from 'node:stream'
+import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/fields.ts'
+import { ByteList } from '../../lib/byte-list.ts'
+import { parseJson } from '../../lib/json.ts'
+import { canUnfold, unfoldRequest } from './encoding.ts'
+
+/** A request body: held whole when we must read it, handed through as it comes otherwise. */
+export interface RequestBody {
+  readonly kind: 'none' | 'json' | 'bytes' | 'stream'
+  /** The bytes as they came; null for a stream and for none. */
+  readonly bytes: Buffer | null
+  /** The parsed value of a JSON body. */
+  readonly json: unknown
+  readonly stream: Readable | null
+  /** Declared length of a stream, null when chunked. */
+  readonly length: number | null
+}
+
+export interface BodyOptions {
+  readonly contentType: string
+  /** Empty for bytes that are as they are. */
+  readonly contentEncoding: string
+  readonly maxJsonBytes: number
+  readonly maxUploadBytes: number
+  /** Hold even an opaque body of up to so many bytes, because somebody reads it or the credential signs it; 0: it goes through as it comes. */
+  readonly maxHeldBytes: number
+  /** More than may be held goes through as it comes, in place of being refused. */
+  readonly letsLongOnesPass?: boolean
+  /** By how much a body whose beginning was read and put back is shorter than was declared. */
+  readonly shortenedBy?: number
+}
+
+const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: null, length: null }
+/** Lists of JSON texts (`json-seq`, `json-lines`) are no JSON text. */
+const jsonType = /^application\/(?:[\w.+-]+\+)?json(?![\w.+-])/i
+
+/** Whether a content type is JSON, `+json` types included. */
+export const isJsonType = (contentType: string): boolean => contentType === 'application/json' || jsonType.test(contentType)
+
+/** Uploads of files and of media say nothing in words; of all else somebody may make sense. */
+export const mayHoldWords = (contentType: string): boolean =>
+  !/^(?:multipart\/|audio\/|image\/|video\/|application\/(?:octet-stream|pdf|zip|gzip)\b)/i.test(contentType)
+
+/** The model that a parsed body names. */
+export const modelOf = (json: unknown): string | null => (isFields(json) && typeof json['model'] === 'string' ? json['model'] : null)
+
+/** Reads (JSON) or opens (all else) the body of a request. Throws `payload_too_large`, `invalid_request`, `client_closed`. */
+export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {
+  const length = declaredLength(req)
+  if (length === 0 || (length === null && req.headers['transfer-encoding'] === undefined)) return none
+  const json = isReadableJson(options)
+  const limit = json ? options.maxJsonBytes : options.maxUploadBytes
+  if (length !== null && length > limit) throw tooLarge(limit)
+  if (json) return readJson(req, limit, options.contentEncoding)
+  const held = options.maxHeldBytes > 0 ? await holdOpaque(req, Math.min(limit, options.maxHeldBytes), options) : null
+  if (held !== null) return { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length }
+  return {
+    kind: 'stream',
+    bytes: null,
+    json: undefined,
+    stream: bounded(req, limit),
+    length: length === null ? null : length - (options.shortenedBy ?? 0),
+  }
+}
+
+/** Whether a body is JSON whose bytes are as they are, or can be unfolded to it. */
+export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
+  isJsonType(contentType) && (contentEncoding === '' || canUnfold(contentEncoding))
+
+async function readJson(req: IncomingMessage, limit: number, encoding: string): Promise<RequestBody> {
+  const sent = await collect(req, limit)
+  const bytes = encoding === '' ? sent : await unfoldRequest(sent, encoding, limit)
+  return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
+}
+
+/** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
+async function holdOpaque(req: IncomingMessage, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {
+  if (!letsLongOnesPass) return collect(req, limit)
+  return (declaredLength(req) ?? 0) > limit ? null : collectOrGiveBack(req, limit)
+}
+
+function declaredLength(req: IncomingMessage): number | null {
+  const text = req.headers['content-length']
+  return text === undefined ? null : Number(text)
+}
+
+const tooLarge = (limit: number) =>
+  new ApiError('payload_too_large', `The request body is larger than ${limit} bytes, the most that this installation takes.`, {
+    param: 'body',
+  })
+
+async function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const bytes = await collected(req, limit, (held) => held.clear())
+  if (bytes === null) throw tooLarge(limit)
+  return bytes
+}
+
+/** What was read of a body that turns out to be too long is put back, so that it can be read as a stream. */
+const collectOrGiveBack = (req: IncomingMessage, limit: number): Promise<Buffer | null> =>
+  collected(req, limit, (held) => {
+    req.pause()
+    req.unshift(held.join())
+  })
+
+/** All bytes; null when there are more than the limit, after those that came were handed over. */
+function collected(req: IncomingMessage, limit: number, overflow: (held: ByteList) => void): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const bytes = new ByteList()
+    // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
+    let settled = false
+    const onData = (chunk: Buffer) => {
+      if (settled) return
+      bytes.push(chunk)
+      if (bytes.size <= limit) return
+      settled = true
+      overflow(bytes)
+      resolve(null)
+    }
+    req.on('data', onData)
+    req.on('end', () => {
+      if (settled) return
+      settled = true
+      resolve(bytes.join())
+    })
+    const onGone = () => {
+      if (settled) return
+      settled = true
+      reject(clientGone())
+    }
+    req.on('close', onGone)
+    req.on('error', onGone)
+    if (req.isPaused()) req.resume() // Its beginning was read and put back.
+  })
+}
+
+const clientGone = () => new ApiError('client_closed', 'The client left before it had sent the whole request.')
+
+/** The request as a stream that fails when more than `limit` bytes come. */
+function bounded(req: IncomingMessage, limit: number): Readable {
+  let size = 0
+  const through = new PassThrough()
+  const onData = (chunk: Buffer) => {
+    size += chunk.length
+    if (size > limit) through.destroy(tooLarge(limit))
+    else if (!through.write(chunk)) req.pause()
+  }
+  req.on('data', onData)
+  if (req.isPaused()) req.resume() // Its beginning was read and put back.
+  through.on('drain', () => req.resume())
+  // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
+  through.on('error', () => {})
+  // When nobody reads it any more, what still comes is thrown away, so that the client gets to read its answer.
+  through.once('close', () => req.off('data', onData).resume())
+  req.once('end', () => through.end())
+  req.once('close', () => {
+    if (!req.complete) through.destroy(clientGone())
+  })
+  return through
+}
+
+/** Puts another model in the place of the old one in the original bytes: nothing else of the caller's body changes. */
+export function replaceModel(bytes: Buffer, from: string, to: string): Buffer {
+  const text = bytes.toString('utf8')
+  const model = JSON.stringify(to)
+  let rest = 0
+  let replaced = ''
+  for (const [start, end] of topLevelValues(text, 'model')) {
+    if (JSON.parse(text.slice(start, end)) !== from) continue
+    replaced += text.slice(rest, start) + model
+    rest = end
+  }
+  return Buffer.from(replaced + text.slice(rest))
+}
+
+/** Every string value of a key on an object's own level: JSON may hold a key twice. */
+export function stringsOf(bytes: Buffer, key: string): readonly string[] {
+  const text = bytes.toString('utf8')
+  return topLevelValues(text, key).map(([start, end]) => String(JSON.parse(text.slice(start, end))))
+}
+
+/** Where the string values of a key stand in an object's own level; the text is JSON that was parsed before. */
+function topLevelValues(text: string, key: string): readonly (readonly [start: number, end: number])[] {
+  const found: [number, number][] = []
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at]
+    if (char === '{' || char === '[') depth += 1
+    else if (char === '}' || char === ']') depth -= 1
+    else if (char === '"') {
+      const end = stringEnd(text, at)
+      const start = depth === 1 && JSON.parse(text.slice(at, end)) === key ? valueStart(text, end) : -1
+      if (start !== -1) found.push([start, stringEnd(text, start)])
+      at = end - 1
+    }
+  }
+  return found
+}
+
+/** The index after the closing quote of the string that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+}
+
+/** Where the string value behind a key begins; -1 when the string was no key, or its value is no string. */
+function valueStart(text: string, keyEnd: number): number {
+  const rest = /\s*:\s*"/y
+  rest.lastIndex = keyEnd
+  return rest.test(text) ? rest.lastIndex - 1 : -1
+}

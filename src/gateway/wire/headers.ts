@@ -1,0 +1,273 @@
+import { isUtf8 } from 'node:buffer'
+import { ApiError } from '../../lib/errors.ts'
+
+/** Headers that end at each hop: RFC 9110 section 7.6.1. `te` describes a hop's framing too. */
+const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade']
+
+/** Request headers that are not for the provider, each for its reason. */
+const notForProvider = new Set([
+  ...hopByHop,
+  'host', // the provider's own, from the target
+  'content-length', // counted again by the sender, from the bytes that really go out
+  'expect', // answered by us
+  'cookie', // belongs to our host
+  'proxy-authorization', // credentials of the hop
+  'proxy-authenticate',
+  'forwarded', // what a client claims of its own network is no business of the provider
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-real-ip',
+  'metadata', // cloud metadata services answer requests with these headers
+  'metadata-flavor',
+  'x-aws-ec2-metadata-token',
+  'x-aws-ec2-metadata-token-ttl-seconds',
+  'x-google-metadata-request',
+])
+
+/** Answer headers that speak of the provider's hop or origin, not of ours. */
+const notForCaller = new Set([
+  ...hopByHop,
+  'proxy-authenticate',
+  'set-cookie', // would be stored for our host
+  'strict-transport-security', // would bind our host
+  'alt-svc', // would lead the client around the gateway
+  'public-key-pins',
+  // what pages may call the provider is no word about who may call us
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
+  'x-content-type-options', // ours says it already
+])
+
+/** Headers in which callers may put a key; each is kept from the provider when it held ours. */
+export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key' | 'x-goog-api-key'
+const keyHeaders = new Set<string>(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])
+
+/** What a header name means here. */
+interface HeaderName {
+  readonly lower: string
+  readonly forProvider: boolean
+  readonly forCaller: boolean
+  readonly credential: boolean
+  readonly key: KeyHeader | null
+  /** Whether it may be one of ours, or of an alias. */
+  readonly extension: boolean
+  /** What it says of the body, by which the body is read. */
+  readonly ofBody: 'type' | 'encoding' | null
+}
+
+/** In doubt a header is one: `modal-key`, `ocp-apim-subscription-key`, `x-amz-security-token`, `x-auth`. Numbers of tokens are not. */
+const credentialHeader =
+  /token(?!s)|secret|passw|cookie|credential|signature|assertion|jwt|auth(?!ors?$)|api[-_]?key|(?<!idempotency)[-_]key$|^key$/
+
+const ofBody = (name: string): HeaderName['ofBody'] => (name === 'content-type' ? 'type' : name === 'content-encoding' ? 'encoding' : null)
+
+/** Clients send the same few names again and again: each is looked at once. Bounded, because names come from outside. */
+const names = new Map<string, HeaderName>()
+const maxNames = 4096
+/** A longer name is not kept: strangers could fill the memory with such. */
+const longestKeptName = 64
+
+function headerName(raw: string): HeaderName {
+  const held = names.get(raw)
+  if (held !== undefined) return held
+  const lower = raw.toLowerCase()
+  const name = {
+    lower,
+    forProvider: !notForProvider.has(lower),
+    forCaller: !notForCaller.has(lower),
+    credential: credentialHeader.test(lower),
+    key: isKeyHeader(lower) ? lower : null,
+    extension: lower.startsWith('x-'),
+    ofBody: ofBody(lower),
+  }
+  if (names.size < maxNames && raw.length <= longestKeptName) names.set(raw, name)
+  return name
+}
+
+/** A caller's headers, sorted once: ours by short name, credentials, and what may go on to the provider. */
+export interface CallerHeaders {
+  /** `x-service-*` without the prefix, lower case. */
+  readonly service: ReadonlyMap<string, string>
+  /** The prefix in which the caller speaks, `x-service-` or an alias; answers use it too. */
+  readonly prefix: string
+  readonly keys: Readonly<Partial<Record<KeyHeader, string>>>
+  /** Flat name, value … as received, without credentials and without what is not for a provider. */
+  readonly forward: readonly string[]
+  readonly contentType: string
+  /** What the bytes of the body must be unfolded by before they can be read; empty for those that are as they are (`identity`). */
+  readonly contentEncoding: string
+}
+
+/**
+ * Sorts raw headers in one pass. `prefixes`: `x-service-` first, then the aliases; where both name one header, the first wins.
+ * Throws `invalid_request` when one of ours or a credential comes twice with different values, or the type of the body twice: which one
+ * was meant cannot be known, and another hop may read the other of the two.
+ */
+export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
+  const [canonical = 'x-service-'] = prefixes
+  const sorted: Sorted = { service: new Map(), aliased: new Map(), keys: {}, forward: [], prefix: canonical, ...plainBody }
+  const dropped = connectionTokens(raw)
+  for (let i = 0; i < raw.length; i += 2) {
+    const original = raw[i] ?? ''
+    const value = raw[i + 1] ?? ''
+    const name = headerName(original)
+    const own = name.extension ? prefixes.find((prefix) => name.lower.startsWith(prefix)) : undefined
+    if (own !== undefined) {
+      takeOwn(sorted, own, { name: name.lower.slice(own.length), value, canonical: own === canonical })
+    } else if (name.key !== null) takeKey(sorted, name.key, value)
+    else if (name.forProvider && !dropped.has(name.lower)) {
+      sorted.forward.push(original, value)
+      if (name.ofBody !== null) noteBody(sorted, name.ofBody, value)
+    }
+  }
+  addMissing(sorted.service, sorted.aliased)
+  return sorted
+}
+
+interface Sorted extends CallerHeaders {
+  readonly service: Map<string, string>
+  readonly aliased: Map<string, string>
+  readonly keys: Partial<Record<KeyHeader, string>>
+  readonly forward: string[]
+  prefix: string
+  contentType: string
+  contentEncoding: string
+  typed: boolean
+}
+
+function takeKey({ keys }: Sorted, name: KeyHeader, value: string): void {
+  const held = keys[name]
+  if (held !== undefined && held !== value)
+    throw new ApiError('invalid_request', `The header ${name} was sent twice with different values. Send one.`, { param: name })
+  keys[name] = value
+}
+
+/** What is known of a body of which no header has spoken yet. */
+const plainBody = { contentType: '', contentEncoding: '', typed: false }
+
+function noteBody(sorted: Sorted, what: 'type' | 'encoding', value: string): void {
+  if (what === 'type') noteType(sorted, value)
+  else if (value.toLowerCase() !== 'identity') sorted.contentEncoding = value
+}
+
+function noteType(sorted: Sorted, value: string): void {
+  if (sorted.typed || (value.includes(',') && namesSecondType(value)))
+    throw new ApiError('invalid_request', 'The body has more than one content-type. Send one.', { param: 'content-type' })
+  sorted.typed = true
+  sorted.contentType = value
+}
+
+/** A hop may have joined two headers by a comma; one in quotes belongs to a parameter. */
+const namesSecondType = (value: string): boolean => /,\s*[\w!#$&^.+-]+\//.test(value.replaceAll(/"[^"]*"/g, ''))
+
+const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
+
+function addMissing(named: Map<string, string>, others: ReadonlyMap<string, string>): void {
+  for (const [name, value] of others) if (!named.has(name)) named.set(name, value)
+}
+
+function takeOwn(sorted: Sorted, prefix: string, own: { name: string; value: string; canonical: boolean }): void {
+  if (!own.canonical) sorted.prefix = prefix
+  setOwn(own.canonical ? sorted.service : sorted.aliased, own.name, own.value)
+}
+
+function setOwn(named: Map<string, string>, name: string, value: string): void {
+  const held = named.get(name)
+  if (held !== undefined && held !== value)
+    throw new ApiError('invalid_request', `The header x-service-${name} was sent twice with different values.`, {
+      param: `x-service-${name}`,
+    })
+  named.set(name, value)
+}
+
+/** Names that a `Connection` header declares to be for this hop only. */
+function connectionTokens(raw: readonly string[]): ReadonlySet<string> {
+  let tokens: Set<string> | undefined
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]?.length !== 10 || raw[i]?.toLowerCase() !== 'connection') continue
+    const value = raw[i + 1] ?? ''
+    if (value === 'keep-alive' || value === 'close') continue
+    tokens ??= new Set()
+    addTokens(tokens, value)
+  }
+  return tokens ?? none
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** What describes the bytes stays with them, whatever a peer declares. */
+function addTokens(tokens: Set<string>, value: string): void {
+  for (const token of value.toLowerCase().split(',')) if (!token.trim().startsWith('content-')) tokens.add(token.trim())
+}
+
+/** The provider's headers as they go to the caller: as received, without what speaks of the other hop, or in our name (`prefixes`). */
+export function answerHeaders(raw: readonly string[], prefixes: readonly string[]): string[] {
+  const headers: string[] = []
+  const dropped = connectionTokens(raw)
+  for (let i = 0; i < raw.length; i += 2) {
+    const original = raw[i] ?? ''
+    const name = headerName(original)
+    const inOurName = name.extension && prefixes.some((prefix) => name.lower.startsWith(prefix))
+    if (name.forCaller && !inOurName && !dropped.has(name.lower)) headers.push(original, raw[i + 1] ?? '')
+  }
+  return headers
+}
+
+/** Trailers as they go to the caller: headers that frame a message or say who may read it mean nothing at its end (RFC 9110 section 6.5.1). */
+export function answerTrailers(raw: readonly string[], prefixes: readonly string[]): [string, string][] {
+  const kept = answerHeaders(raw, prefixes)
+  const pairs: [string, string][] = []
+  for (let i = 0; i < kept.length; i += 2) {
+    const name = kept[i] ?? ''
+    if (!notInTrailers.test(name)) pairs.push([name, kept[i + 1] ?? ''])
+  }
+  return pairs
+}
+
+const notInTrailers =
+  /^(?:content-(?:length|encoding|type|range|security-policy)|trailer|location|www-authenticate|cache-control|x-content-type-options|access-control-.*)$/i
+
+/** What a header value says: on the wire it is latin1, and clients put UTF-8 into it. */
+export function valueText(value: string): string {
+  if (!beyondAscii.test(value)) return value
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
+}
+
+/** A text as a header value, in the bytes of UTF-8. */
+export const textValue = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text)
+
+const beyondAscii = /[\u0080-\uffff]/
+
+/** The first value of a header in a flat list; the name in lower case. */
+export function headerValue(raw: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < raw.length; i += 2) {
+    const candidate = raw[i]
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) return raw[i + 1]
+  }
+  return undefined
+}
+
+/** A flat list as a record for the log, credentials replaced, and the other values as `redact` gives them. Repeated names are joined by a comma. */
+export function loggedHeaders(
+  raw: readonly string[],
+  redact: (name: string, value: string) => string = (_, value) => value,
+): Readonly<Record<string, string>> {
+  const record: Record<string, string> = Object.create(null)
+  for (let i = 0; i < raw.length; i += 2) {
+    const { lower, credential } = headerName(raw[i] ?? '')
+    const value = credential ? '[removed]' : redact(lower, raw[i + 1] ?? '')
+    const held = record[lower]
+    record[lower] = held === undefined ? value : `${held}, ${value}`
+  }
+  return record
+}
+
+/** Whether a header of this name may hold a credential. */
+export const isCredentialHeader = (name: string): boolean => headerName(name).credential

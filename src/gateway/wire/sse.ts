@@ -1,0 +1,65 @@
+import { ByteList } from '../../lib/byte-list.ts'
+
+const newline = 0x0a
+const carriageReturn = 0x0d
+/** A frame longer than this is passed on in pieces: a provider may not make us hold it all. */
+const maxHeld = 1024 * 1024
+/** A blank line is at most `\n\r\n` behind the end of the text before it. */
+const edgeBytes = 3
+const none = Buffer.alloc(0)
+
+/**
+ * Cuts server-sent events at frame ends: a chunk goes on up to the end of its last whole frame, the rest waits for its end.
+ * So a stream that breaks off never leaves half a frame at the client, in front of our error event.
+ */
+export class FrameCutter {
+  readonly #held = new ByteList()
+  /** The last bytes held, in which a frame's end may begin. */
+  #edge: Buffer = none
+
+  /** What may go on now; null: nothing yet. The usual chunk ends with a frame and passes without a copy. */
+  push(chunk: Buffer): Buffer | null {
+    const probe = this.#edge.length === 0 ? chunk : Buffer.concat([this.#edge, chunk])
+    const end = lastFrameEnd(probe)
+    if (end === chunk.length && this.#held.size === 0) return chunk
+    const cutAt = end === 0 ? 0 : this.#held.size - this.#edge.length + end
+    this.#held.push(chunk)
+    if (cutAt === 0 && this.#held.size <= maxHeld) {
+      this.#edge = Buffer.from(probe.subarray(-edgeBytes))
+      return null
+    }
+    return this.#pass(cutAt)
+  }
+
+  /** Lets the first bytes go, or all when no frame has ended in them. */
+  #pass(cutAt: number): Buffer {
+    const all = this.#held.join()
+    const passed = cutAt === 0 ? all : all.subarray(0, cutAt)
+    const rest = all.subarray(passed.length)
+    this.#held.clear()
+    if (rest.length > 0) this.#held.push(rest)
+    this.#edge = Buffer.from(rest.subarray(-edgeBytes))
+    return passed
+  }
+
+  /** The bytes of a last frame that the provider did not end. */
+  rest(): Buffer | null {
+    return this.#held.size === 0 ? null : this.#held.join()
+  }
+}
+
+/** The index after the last blank line; 0 when there is none. Lines end with LF, CRLF or CR. */
+function lastFrameEnd(bytes: Buffer): number {
+  for (let i = bytes.length - 1; i > 0; i -= 1) {
+    const byte = bytes[i]
+    if ((byte === newline || byte === carriageReturn) && endsBlankLine(bytes, i)) return i + 1
+  }
+  return 0
+}
+
+function endsBlankLine(bytes: Buffer, i: number): boolean {
+  const previous = bytes[i - 1]
+  if (bytes[i] === carriageReturn) return previous === carriageReturn && bytes[i + 1] !== newline
+  if (previous === newline) return true
+  return previous === carriageReturn && i >= 3 && bytes[i - 2] === newline
+}

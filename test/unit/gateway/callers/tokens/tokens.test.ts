@@ -1,0 +1,21 @@
+import test from 'ava'
+import { createTokens } from '../../../../../src/gateway/callers/tokens/tokens.ts'
+
+const unused = () => Promise.reject(new Error('nothing is verified here'))
+
+test('what looks like a token is one, unless the operator chose it as a key', (t) => {
+  const chosen = `eyJ${'a'.repeat(30)}.bbb.ccc`
+  const tokens = createTokens({
+    snapshot: { tokenIssuer: unused, tokenHolder: unused },
+    egress: { origin: unused, exchange: unused, resolves: unused, close: unused },
+    now: Date.now,
+    prefixes: ['service'],
+    explains: () => true,
+    reads: () => true,
+    spent: () => false,
+    chosenKeys: new Set([chosen]),
+  })
+  t.false(tokens.isToken(chosen))
+  t.true(tokens.isToken(`${chosen}c`))
+  t.false(tokens.isToken('gh-not-a-token'))
+})
