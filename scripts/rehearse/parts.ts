@@ -87,6 +87,7 @@ async function runPairs({ pairs, table, processes, say }: PartOptions): Promise<
     done += 1
     if (faults.length > 0 || done % 10 === 0)
       say(`${done} of ${jumps.length}: ${from} -> ${to} ${faults.length > 0 ? 'FAILED' : 'ok'}, ${ms} ms`)
+    for (const fault of faults) say(`  ${fault}`)
   }
   const outcomes = await rehearseInProcesses(jumps, { processes, table, onOutcome })
   const last = outcomes.at(-1)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { cutTable } from '../../release/cut.ts'
 import type { Built } from '../../release/notes.ts'
@@ -8,6 +8,7 @@ import { compareVersions } from '../../release/version.ts'
 import { withManifest } from './manifest.ts'
 import { releasesFile } from './releases-file.ts'
 import { placeOf, type ChartSetting } from './settings.ts'
+import { cutValues } from './values-file.ts'
 import { withValues } from './values-readme.ts'
 import { valuesSchema } from './values-schema.ts'
 import { valuesYaml } from './values-yaml.ts'
@@ -37,7 +38,8 @@ export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSou
   const table = cutTable(newest, release)
   const settings = sources.settings.filter(({ since }) => has(since))
   const controlPaths = new Set(sources.controlPaths.flatMap(({ since, segment }) => (has(since) ? [segment] : [])))
-  const tree = cutTree(valuesTree(sources.settings), has)
+  const all = valuesTree(sources.settings)
+  const tree = cutTree(all, has)
   const file = (name: string, expected: (found: string | null) => string) => {
     const at = path.join(root, chartFolder, name)
     const found = existsSync(at) ? readFileSync(at, 'utf8') : null
@@ -51,8 +53,13 @@ export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSou
     file('files/releases.json', () => releasesFile(table)),
     file('files/settings.json', () => lines(settings.map((setting) => placeOf(setting)))),
     file('files/control-paths.json', () => lines([...controlPaths].toSorted())),
+    ...valueFiles(root).map((name) => file(name, (found) => cutValues(found ?? '', { all, cut: tree }))),
   ]
 }
+
+/** The files of values that are written by hand: examples, and what the chart is tried with. */
+const valueFiles = (root: string): readonly string[] =>
+  globSync(['ci/*-values.yaml', 'examples/*/values.yaml'], { cwd: path.join(root, chartFolder) }).toSorted()
 
 /** A JSON array with one item on each line, so that changes merge. */
 const lines = (items: readonly unknown[]) => `[\n${items.map((item) => ` ${JSON.stringify(item)}`).join(',\n')}\n]\n`

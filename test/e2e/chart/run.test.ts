@@ -5,11 +5,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { ExecutionContext } from 'ava'
-import { chartCopy } from '../../support/chart-copy.ts'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { helmTest, objects, oneOf, podOf, root, scratch, type KubernetesObject, type Rendering } from '../../support/helm.ts'
 import { freePort } from '../../support/process.ts'
+import { publishedChart } from '../../support/published-chart.ts'
 import { nodeEnvironment } from '../../support/node-environment.ts'
 
 // What the chart's pods would run, run here: the same commands, settings and mounted files, on a real PostgreSQL.
@@ -110,7 +110,7 @@ helmTest('pods wait for the migration, serve with the settings of the chart, pas
 helmTest('an old chart does not know that it is too old for an image, and the image refuses to serve', async (t) => {
   const database = await testDatabase()
   t.teardown(() => database.drop())
-  const old: Rendering = { from: chartCopy({ version: '1.5.1', appVersion: '1.10.0' }), values: valuesFor(database, await freePort()) }
+  const old: Rendering = { from: publishedChart('1.5.1'), values: valuesFor(database, await freePort()) }
   const command = commandOf(oneOf(await objects('4', old), 'Deployment'), secretsOf(database))
   t.is(command.env['DEPLOYMENT_CHART'], 'app-1.5.1')
   const { code, output } = await start(t, command).end()
