@@ -24,6 +24,9 @@ export const oldestPostgresql = 14
 /** A hung database must not hang a request: these hold for every connection of the running process, in milliseconds. */
 export const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
 
+/** The server ends a statement by itself after `statement_timeout`: one that says nothing for so long is gone, or the way to it. */
+export const silenceMs = limits.statement_timeout + 3000
+
 /** Connects once and says how to connect from now on. Throws DatabaseConnectionError, or BootRefusal when it is too old. */
 export async function connect(database: DatabaseConfig, log: Logger): Promise<Connection> {
   const { client, login } = await reach(database, log)

@@ -3,6 +3,8 @@ import type { EntitySchema, EventSubscriber, TransactionOptions } from '@mikro-o
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql'
 import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
+import { silenceMs } from './connect.ts'
+import { replaceDead } from './pool.ts'
 
 export interface OrmOptions {
   /** `Connection.runtime`. */
@@ -54,6 +56,7 @@ export function openOrm({ client, poolSize, entities, subscribers = [], log, onP
       // Merging options would copy the TLS context, which has to stay the very object.
       onPoolCreated: (pool: Pool) => {
         pool.options.ssl = client.ssl
+        replaceDead(pool, silenceMs)
         onPool?.(pool)
       },
     },
@@ -80,7 +83,7 @@ export function asSystem<T>(orm: MikroORM, work: (em: EntityManager) => Promise<
 
 const closeWithinMs = 5_000
 
-/** Closes the pool. Rejects after five seconds: a pool waits for ever for a connection that died without a word. */
+/** Closes the pool. Rejects after five seconds: the goodbye to a server that no longer answers has no time limit of its own. */
 export async function closeOrm(orm: MikroORM): Promise<void> {
   const patience = new AbortController()
   const late = sleep(closeWithinMs, undefined, { signal: patience.signal }).then(() => {

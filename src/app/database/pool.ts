@@ -1,0 +1,44 @@
+import { Socket } from 'node:net'
+import type { Pool, PoolClient } from 'pg'
+
+/**
+ * Gives the place of a connection that died back to the pool, whoever holds it: Kysely never returns one whose BEGIN, COMMIT or
+ * ROLLBACK failed, so that each would cost a place for good and `pool.end()` would wait for ever. A connection whose server owes
+ * an answer for longer than `silenceMs` counts as dead, because TCP alone would wait a quarter of an hour.
+ */
+export function replaceDead(pool: Pool, silenceMs: number): void {
+  const held = new Set<PoolClient>()
+  pool.on('acquire', (client) => held.add(client))
+  pool.on('release', (_error, client) => held.delete(client))
+  pool.on('connect', (client) => {
+    endSilent(client, silenceMs)
+    client.once('end', () => {
+      if (!held.has(client)) return
+      client.release(true)
+      // Its holder may return it too, if only to hear why the query failed.
+      client.release = () => {}
+    })
+  })
+}
+
+function endSilent(client: PoolClient, silenceMs: number): void {
+  const stream = streamOf(client)
+  stream.setTimeout(silenceMs)
+  // When the thread was held up, the answer may be there already: it is read before the check.
+  stream.on('timeout', () =>
+    setImmediate(() => {
+      if (owesAnswer(client)) stream.destroy(new Error(`the database did not answer for ${silenceMs} ms`))
+    }),
+  )
+}
+
+/** pg has both in every client, and its types leave them out. */
+function streamOf(client: PoolClient): Socket {
+  if ('connection' in client && typeof client.connection === 'object' && client.connection !== null && 'stream' in client.connection) {
+    const { stream } = client.connection
+    if (stream instanceof Socket) return stream
+  }
+  throw new Error('pg keeps the socket of a connection elsewhere than before')
+}
+
+const owesAnswer = (client: PoolClient): boolean => 'readyForQuery' in client && client.readyForQuery === false
