@@ -63,13 +63,14 @@ export function openPlanes(options: PlanesOptions): Planes {
 const spoolWithoutGateway = 32 * 1024 * 1024
 
 function openLogging({ deps, foundation }: PlanesOptions) {
-  const { config, log } = deps
+  const { config, log, vault } = deps
   const directory = join(config.dataDir, 'journal')
   const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log })
   const maxSpoolBytes = config.roles.has('gateway') ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)
   const journal = openJournal({
     directory,
     hold: (frame, lean) => shipper.hold(frame, lean),
+    seal: config.logSealing ? vault.logs : null,
     maxBodyBytes: config.maxLogBodyBytes,
     maxSpoolBytes: Math.floor(maxSpoolBytes / config.workers),
   })

@@ -100,6 +100,8 @@ export interface Config {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** Whether what is confidential in logs is sealed, on disk and in the database. */
+  readonly logSealing: boolean
   /** Most bytes of one body that a log keeps. */
   readonly maxLogBodyBytes: number
   /** Most bytes of journal segments that wait on disk for the database; beyond it drops are counted. */

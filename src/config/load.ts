@@ -109,6 +109,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'inKubernetes'> {
     workers: values.WORKERS,
     logLevel: values.LOG_LEVEL,
     logFile: values.LOG_FILE ?? null,
+    logSealing: values.LOG_SEALING === 'on',
     ...timesOf(values),
     ...boundsOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),

@@ -170,6 +170,10 @@ export const settings = {
     example: '/var/log/gatehouse.log',
   }),
   LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'After how many days request logs are deleted.', example: '30' }),
+  LOG_SEALING: setting(choice(['off', 'on'] as const), 'off', {
+    desc: 'Whether bodies, headers, URLs and guardrail results of request logs are sealed (AES-256-GCM, under `ENCRYPTION_KEY`) before they reach the disk: in the files of `DATA_DIR/journal` and in the database. Whoever loses that key loses them; they take more room, since they cannot be compressed.',
+    example: 'on',
+  }),
   REQUEST_TIMEOUT: setting(duration(1), '600s', {
     desc: 'How long a provider may take until its answer begins, and for a whole answer that is not a stream.',
     example: '120s',

@@ -7,15 +7,18 @@ import type { ClientConfig } from 'pg'
 import { startShipper } from '../../src/app/journal/shipper.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { openJournal } from '../../src/gateway/journal/journal.ts'
+import { createLogSeal } from '../../src/gateway/journal/log-seal.ts'
 import { silent } from './database.ts'
 import { exchangeBodies, exchangeRecord } from './journal.ts'
 
 interface Input {
   readonly directory: string
   readonly client: ClientConfig
+  /** In base64; absent: nothing is sealed. */
+  readonly logKey?: string
 }
 
-const { directory, client } = JSON.parse(process.argv[2] ?? '') as Input
+const { directory, client, logKey } = JSON.parse(process.argv[2] ?? '') as Input
 const { database } = loadConfig({
   DB_HOST: client.host,
   DB_USER: client.user,
@@ -23,7 +26,12 @@ const { database } = loadConfig({
   DB_SSL: 'DISABLED',
   ENCRYPTION_KEY: 'A'.repeat(43) + '=',
 })
-const journal = openJournal({ directory, maxBodyBytes: 1 << 20, maxSpoolBytes: 1 << 28 })
+const journal = openJournal({
+  directory,
+  maxBodyBytes: 1 << 20,
+  maxSpoolBytes: 1 << 28,
+  seal: logKey === undefined ? null : createLogSeal(Buffer.from(logKey, 'base64')),
+})
 startShipper({ directory, database, client, log: silent })
 
 setInterval(() => {

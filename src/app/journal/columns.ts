@@ -1,10 +1,11 @@
-import type { ExchangeBodies, ExchangeRecord, Usage } from '../../gateway/ports.ts'
+import type { ExchangeRecord, Usage } from '../../gateway/ports.ts'
+import type { StoredFrame } from '../../gateway/journal/frame.ts'
 import { column, type Column } from './binary-array.ts'
 
 /** An exchange as it was read back from the journal. */
 export interface LoggedExchange {
   readonly record: ExchangeRecord
-  readonly bodies: ExchangeBodies
+  readonly bodies: Omit<StoredFrame, 'record'>
 }
 
 const of = column<LoggedExchange>()
@@ -64,6 +65,7 @@ export const bodyColumns: readonly Column<LoggedExchange>[] = [
   of('request_truncated', 'bool', ({ bodies }) => bodies.requestTruncated),
   of('response_truncated', 'bool', ({ bodies }) => bodies.responseTruncated),
   of('hook_results', 'jsonb', ({ record }) => record.hooks),
+  of('sealed', 'bytea', ({ bodies }) => bodies.sealed),
 ]
 
 /** The counts that have no column of their own; null when the provider gave none of them. */

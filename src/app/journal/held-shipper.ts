@@ -46,7 +46,8 @@ export function createHeldShipper(store: Store, memory: string): HeldShipper {
 function firstOf(frames: readonly ReadFrame[], most: number): readonly ReadFrame[] {
   let bytes = 0
   const fits = ({ frame }: ReadFrame) =>
-    (bytes += frame.record.length + (frame.request?.length ?? 0) + (frame.response?.length ?? 0)) <= maxBatchBytes
+    (bytes += frame.record.length + (frame.request?.length ?? 0) + (frame.response?.length ?? 0) + (frame.sealed?.length ?? 0)) <=
+    maxBatchBytes
   const tooMany = frames.slice(0, most).findIndex((frame) => !fits(frame))
   return frames.slice(0, tooMany === -1 ? most : Math.max(1, tooMany))
 }

@@ -13,6 +13,7 @@ export function keepReject(root: string, frame: StoredFrame, reason: string): vo
     record: frame.record.toString(),
     request: base64(frame.request),
     response: base64(frame.response),
+    sealed: base64(frame.sealed),
   })
   try {
     const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0

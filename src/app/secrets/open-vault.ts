@@ -1,13 +1,15 @@
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
+import { createLogSeal } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { asSystem } from '../database/orm.ts'
-import { openDataKeys } from './data-keys.ts'
+import { openDataKeys, type DataKeys } from './data-keys.ts'
 import { chooseKey, fingerprint, type KeyRing } from './encryption-key.ts'
 import { keyVersionOf, open, seal } from './envelope.ts'
+import { createInstanceSecret, openInstanceSecret, readInstanceSecret, type InstanceSecret } from './instance-secrets.ts'
 import type { Place, SealedReason, Vault } from './vault.ts'
 
 export interface VaultOptions {
@@ -20,26 +22,31 @@ export interface VaultOptions {
 
 /** Opens the vault with the key-encryption key and this database's pepper. Without the right key it is sealed, which is no error: the process says so and waits. */
 export async function openVault(options: VaultOptions): Promise<Vault> {
-  return openWith(await readPepper(options.orm), options)
+  return openWith(await readInstanceSecret(options.orm, 'api_key_pepper'), options)
 }
 
 /** The same for a database that was sealed before; null for one that was not, which stays as it is. */
 export async function reopenVault(options: VaultOptions): Promise<Vault | null> {
-  const stored = await readPepper(options.orm)
+  const stored = await readInstanceSecret(options.orm, 'api_key_pepper')
   return stored === null ? null : openWith(stored, options)
 }
 
-async function openWith(stored: PepperRow | null, options: VaultOptions): Promise<Vault> {
+async function openWith(stored: InstanceSecret | null, options: VaultOptions): Promise<Vault> {
   const choice = await chooseKey(options.config, { mayCreate: stored === null })
   if ('sealed' in choice) return refuse(choice.sealed, options)
-  const row = stored ?? (await createPepper(options.orm, choice.key))
-  const pepper = openPepper(row, choice)
+  const row = stored ?? (await createInstanceSecret(options.orm, 'api_key_pepper', choice))
+  const pepper = openInstanceSecret(row, choice)
   if (pepper === null) return refuse('wrong_key', options)
+  const logKey = openInstanceSecret(await logKeyRow(options.orm, choice), choice)
+  if (logKey === null) return refuse('wrong_key', options)
   await asSystem(options.orm, (em) => noteKey(em, row.kek_fingerprint))
   if (row.kek_fingerprint !== fingerprint(choice.key))
     options.log.warn('the database is still sealed with a key of ENCRYPTION_KEY_PREVIOUS: run "gatehouse keys rewrap"')
-  return openedVault(options.client, choice, pepper)
+  return openedVault(openDataKeys(options.client, choice), { pepper, logKey })
 }
+
+const logKeyRow = async (orm: MikroORM, ring: KeyRing): Promise<InstanceSecret> =>
+  (await readInstanceSecret(orm, 'log_key')) ?? createInstanceSecret(orm, 'log_key', ring)
 
 /** So that an operator can tell which of his keys a database needs, also while nothing runs. */
 export const noteKey = (em: EntityManager, name: string) =>
@@ -57,11 +64,10 @@ function refuse(reason: SealedReason, { log, config }: VaultOptions): Vault {
   const fail = () => {
     throw new ApiError('sealed', `This server is sealed: ${advice[reason]}.`)
   }
-  return { sealed: reason, encrypt: async () => fail(), decrypt: async () => fail(), hashKey: fail }
+  return { sealed: reason, encrypt: async () => fail(), decrypt: async () => fail(), hashKey: fail, logs: { seal: fail, open: fail } }
 }
 
-function openedVault(client: ClientConfig, ring: KeyRing, pepper: Buffer): Vault {
-  const keys = openDataKeys(client, ring)
+function openedVault(keys: DataKeys, { pepper, logKey }: { readonly pepper: Buffer; readonly logKey: Buffer }): Vault {
   const hmacKey = createSecretKey(pepper)
   return {
     sealed: null,
@@ -77,52 +83,9 @@ function openedVault(client: ClientConfig, ring: KeyRing, pepper: Buffer): Vault
       }
     },
     hashKey: (secret) => createHmac('sha256', hmacKey).update(secret).digest(),
+    logs: createLogSeal(logKey),
   }
 }
 
 const unreadable = ({ table, column, rowId }: Place, cause: unknown) =>
   new Error(`${table}.${column} of row ${rowId} cannot be decrypted: it was changed, moved, or sealed with another key`, { cause })
-
-/** The pepper as it is stored. */
-export interface PepperRow {
-  readonly wrapped: Uint8Array
-  readonly kek_fingerprint: string
-}
-
-const pepperName = 'api_key_pepper'
-const pepperPlace: Place = { organisationId: '', table: 'instance_secrets', column: 'wrapped', rowId: pepperName }
-
-const readPepper = (orm: MikroORM): Promise<PepperRow | null> =>
-  asSystem(orm, async (em) => {
-    const rows = await em.execute<PepperRow[]>('SELECT wrapped, kek_fingerprint FROM instance_secrets WHERE name = ?', [pepperName])
-    return rows[0] ?? null
-  })
-
-/** Of processes that start at once one wins, and all use its pepper. */
-async function createPepper(orm: MikroORM, kek: Buffer): Promise<PepperRow> {
-  const wrapped = wrapPepper(randomBytes(32), kek)
-  await asSystem(orm, (em) =>
-    em.execute('INSERT INTO instance_secrets (name, wrapped, kek_fingerprint) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING', [
-      pepperName,
-      wrapped,
-      fingerprint(kek),
-    ]),
-  )
-  const stored = await readPepper(orm)
-  if (stored === null) throw new Error('the pepper of API keys could not be stored')
-  return stored
-}
-
-/** The pepper, sealed by a key-encryption key. */
-export const wrapPepper = (pepper: Uint8Array, kek: Buffer): Buffer => seal({ version: 0, bytes: kek }, pepperPlace, pepper)
-
-/** The pepper; null when no key of the ring opens it. */
-export function openPepper(stored: PepperRow, { byFingerprint }: KeyRing): Buffer | null {
-  const kek = byFingerprint.get(stored.kek_fingerprint)
-  if (kek === undefined) return null
-  try {
-    return open({ version: 0, bytes: kek }, pepperPlace, stored.wrapped)
-  } catch {
-    return null
-  }
-}

@@ -2,17 +2,18 @@ import type { MikroORM } from '@mikro-orm/postgresql'
 import { asSystem } from '../database/orm.ts'
 import { rewrapLock, unwrapDataKey, wrapDataKey } from './data-keys.ts'
 import { fingerprint, type KeyRing } from './encryption-key.ts'
-import { noteKey, openPepper, wrapPepper, type PepperRow } from './open-vault.ts'
+import { openInstanceSecret, wrapInstanceSecret, type InstanceSecret } from './instance-secrets.ts'
+import { noteKey } from './open-vault.ts'
 
-interface DataKeyRow extends PepperRow {
+interface DataKeyRow extends Omit<InstanceSecret, 'name'> {
   readonly id: string
   readonly organisation_id: string
   readonly version: number
 }
 
 /**
- * Seals the data keys and the pepper of API keys with `ring.key`, in one transaction: all of them, or none. What they seal, the
- * credentials themselves, is not touched. Processes that run keep working, if they know both keys.
+ * Seals the data keys, the pepper of API keys and the log key with `ring.key`, in one transaction: all of them, or none. What they seal, credentials
+ * and logs, is not touched. Processes that run keep working, if they know both keys.
  *
  * @returns how many were sealed anew; 0 when all were sealed with that key already.
  */
@@ -29,20 +30,20 @@ export const rewrap = (orm: MikroORM, ring: KeyRing): Promise<number> =>
       const wrapped = wrapDataKey(place, unwrapDataKey({ ...row, ...place }, ring), ring.key)
       await em.execute('UPDATE data_keys SET wrapped = ?, kek_fingerprint = ? WHERE id = ?', [wrapped, current, row.id])
     }
-    const peppers = await em.execute<(PepperRow & { name: string })[]>(
+    const secrets = await em.execute<InstanceSecret[]>(
       'SELECT name, wrapped, kek_fingerprint FROM instance_secrets WHERE kek_fingerprint <> ?',
       [current],
     )
-    for (const row of peppers) {
-      const pepper = openPepper(row, ring)
-      if (pepper === null) throw new Error(`no key that is set opens the secret ${row.name}: it was sealed with ${row.kek_fingerprint}`)
+    for (const row of secrets) {
+      const secret = openInstanceSecret(row, ring)
+      if (secret === null) throw new Error(`no key that is set opens the secret ${row.name}: it was sealed with ${row.kek_fingerprint}`)
       await em.execute('UPDATE instance_secrets SET wrapped = ?, kek_fingerprint = ? WHERE name = ?', [
-        wrapPepper(pepper, ring.key),
+        wrapInstanceSecret(row.name, secret, ring.key),
         current,
         row.name,
       ])
     }
     const sealed = await em.execute('SELECT FROM instance_secrets LIMIT 1')
     if (sealed.length > 0) await noteKey(em, current)
-    return keys.length + peppers.length
+    return keys.length + secrets.length
   })

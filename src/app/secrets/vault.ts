@@ -1,3 +1,5 @@
+import type { LogSeal } from '../../gateway/journal/log-seal.ts'
+
 /**
  * Envelope encryption and key hashing. Key-encryption key (environment or file) -> one wrapped data key per organisation ->
  * AES-256-GCM with a random 96-bit nonce and additional data = table, column, row, organisation, key version.
@@ -10,6 +12,8 @@ export interface Vault {
   decrypt(place: Place, ciphertext: Uint8Array): Promise<string>
   /** HMAC-SHA256 of an API key under the instance's pepper: what the database stores and finds keys by. Synchronous. */
   hashKey(secret: string): Buffer
+  /** Seals and opens what is confidential in logs. Synchronous. */
+  readonly logs: LogSeal
 }
 
 export type SealedReason = 'missing_key' | 'wrong_key' | 'invalid_key'

@@ -69,6 +69,8 @@ export interface LogDetail extends LogRow {
   readonly request_truncated: boolean | null
   readonly response_truncated: boolean | null
   readonly hook_results: LoggedHooks | null
+  /** All of these and the path with its query, when LOG_SEALING was on. */
+  readonly sealed: Uint8Array | null
 }
 
 const columns = `l.id, l.organisation_id, l.workspace_id, w.slug AS workspace_slug, (extract(epoch FROM l.created_at) * 1000)::float8 AS created_ms,
@@ -108,7 +110,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
     `SELECT ${columns}, b.upstream_url, b.request_headers, b.response_headers, b.request_body, b.response_body, b.request_truncated, b.response_truncated,
-            b.hook_results
+            b.hook_results, b.sealed
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),

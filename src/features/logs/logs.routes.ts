@@ -5,6 +5,7 @@ import { workspaceFilter } from '../workspaces/index.ts'
 import { writeCursor } from './cursor.ts'
 import { logFilter, logList, logObject, logParams } from './log.schema.ts'
 import { findLog, findLogs, type LogScope } from './logs.queries.ts'
+import { openLog } from './open-log.ts'
 import { presentLog, presentLogDetail } from './present-log.ts'
 
 export const listLogs = route({
@@ -35,10 +36,10 @@ export const readLog = route({
   permission: 'logs.view',
   params: logParams,
   response: logObject,
-})(async ({ em, actor, params }) => {
+})(async ({ em, actor, params, deps }) => {
   const row = await findLog(em, scopeOf(actor), params.logId)
   if (row === null) throw notFound('log', params.logId, 'logId')
-  return presentLogDetail(row)
+  return presentLogDetail(openLog(row, deps.vault))
 })
 
 /** Everything in the caller's reach, or only what came with their own credentials. */

@@ -10,7 +10,10 @@ import zlib from 'node:zlib'
  * | 16 | 4 | length of the record; 0 in the last frame of a segment, which has nothing but a header |
  * | 20 | 4 | length of the request body, `absent` when there is none |
  * | 24 | 4 | the same for the response body |
- * | 28 | 4 | flags: 1 the request body was cut, 2 the response body was cut |
+ * | 28 | 4 | flags: 1 the request body was cut, 2 the response body was cut, 4 sealed |
+ *
+ * In a sealed frame one sealed value stands in place of both bodies, and the record has nothing confidential: see `confidential.ts`. It goes
+ * into its row as it is, so that shipping needs no key.
  */
 export const headerBytes = 32
 /** Bytes of a segment's mark. */
@@ -20,18 +23,21 @@ export const memoryMark: Uint8Array = new Uint8Array(markBytes)
 
 const at = { crc: 8, total: 12, record: 16, request: 20, response: 24, flags: 28 } as const
 const absent = 0xff_ff_ff_ff
-const flags = { requestTruncated: 1, responseTruncated: 2 } as const
+const flags = { requestTruncated: 1, responseTruncated: 2, sealed: 4 } as const
 const scratchBytes = 64 * 1024
 
 /** What a frame is made of. */
 export interface Frame extends FrameBodies {
   /** JSON text, see `record.ts`. */
   readonly record: string
+  /** The pieces of one sealed value, in place of the bodies; null: not sealed. */
+  readonly sealed: readonly Uint8Array[] | null
 }
 
 /** What was read from a frame: views of the reader's buffer, valid until it reads again. */
 export interface StoredFrame extends FrameBodies {
   readonly record: Buffer
+  readonly sealed: Buffer | null
 }
 
 interface FrameBodies {
@@ -51,15 +57,15 @@ export interface EncodedFrame {
 export function createFrameEncoder(): (mark: Uint8Array, frame: Frame) => EncodedFrame {
   const scratch = Buffer.allocUnsafeSlow(scratchBytes)
   return (mark, frame) => {
-    const { request, response } = frame
-    const bodyBytes = (request?.length ?? 0) + (response?.length ?? 0)
+    const bodies = frame.sealed ?? [frame.request, frame.response].filter((body) => body !== null)
+    const bodyBytes = bytesOf(bodies)
     // UTF-8 needs at most three bytes for one UTF-16 unit.
     const mostHeadBytes = headerBytes + frame.record.length * 3
     const head = mostHeadBytes <= scratchBytes ? scratch : Buffer.allocUnsafe(mostHeadBytes)
     const recordBytes = head.write(frame.record, headerBytes, 'utf8')
     const headBytes = headerBytes + recordBytes
     writeHeader(head, { mark, frame, recordBytes, total: headBytes + bodyBytes })
-    const buffers = headBytes + bodyBytes <= head.length ? [joined(head, headBytes, frame)] : separate(head, headBytes, frame)
+    const buffers = headBytes + bodyBytes <= head.length ? [joined(head, headBytes, bodies)] : [head.subarray(0, headBytes), ...bodies]
     head.writeUInt32LE(checksum(buffers), at.crc)
     return { buffers, length: headBytes + bodyBytes }
   }
@@ -68,7 +74,7 @@ export function createFrameEncoder(): (mark: Uint8Array, frame: Frame) => Encode
 /** The last frame of a segment that was closed in order: nothing follows it. */
 export function endFrame(mark: Uint8Array): EncodedFrame {
   const head = Buffer.alloc(headerBytes)
-  const nothing: Frame = { record: '', request: null, response: null, requestTruncated: false, responseTruncated: false }
+  const nothing: Frame = { record: '', request: null, response: null, requestTruncated: false, responseTruncated: false, sealed: null }
   writeHeader(head, { mark, frame: nothing, recordBytes: 0, total: headerBytes })
   head.writeUInt32LE(checksum([head]), at.crc)
   return { buffers: [head], length: headerBytes }
@@ -107,29 +113,25 @@ function writeHeader(head: Buffer, { mark, frame, recordBytes, total }: Header):
   head.set(mark, 0)
   head.writeUInt32LE(total, at.total)
   head.writeUInt32LE(recordBytes, at.record)
-  head.writeUInt32LE(frame.request?.length ?? absent, at.request)
+  head.writeUInt32LE(frame.sealed === null ? (frame.request?.length ?? absent) : bytesOf(frame.sealed), at.request)
   head.writeUInt32LE(frame.response?.length ?? absent, at.response)
   head.writeUInt32LE(
-    (frame.requestTruncated ? flags.requestTruncated : 0) + (frame.responseTruncated ? flags.responseTruncated : 0),
+    (frame.requestTruncated ? flags.requestTruncated : 0) +
+      (frame.responseTruncated ? flags.responseTruncated : 0) +
+      (frame.sealed === null ? 0 : flags.sealed),
     at.flags,
   )
 }
 
-function joined(head: Buffer, headBytes: number, { request, response }: Frame): Buffer {
+const bytesOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0)
+
+function joined(head: Buffer, headBytes: number, bodies: readonly Uint8Array[]): Buffer {
   let end = headBytes
-  if (request !== null) {
-    head.set(request, end)
-    end += request.length
-  }
-  if (response !== null) {
-    head.set(response, end)
-    end += response.length
+  for (const body of bodies) {
+    head.set(body, end)
+    end += body.length
   }
   return head.subarray(0, end)
-}
-
-function separate(head: Buffer, headBytes: number, { request, response }: Frame): Uint8Array[] {
-  return [head.subarray(0, headBytes), request, response].filter((part) => part !== null)
 }
 
 function checksum([head, ...bodies]: readonly Uint8Array[]): number {
@@ -161,11 +163,16 @@ function readParts(frame: Buffer, { record, request, response }: Lengths): Store
   const requestAt = headerBytes + record
   const responseAt = requestAt + (request ?? 0)
   const bits = frame.readUInt32LE(at.flags)
+  const sealed = hasFlag(bits, flags.sealed)
+  const first = request === null ? null : frame.subarray(requestAt, responseAt)
   return {
     record: frame.subarray(headerBytes, requestAt),
-    request: request === null ? null : frame.subarray(requestAt, responseAt),
+    request: sealed ? null : first,
     response: response === null ? null : frame.subarray(responseAt, responseAt + response),
-    requestTruncated: bits % 2 === 1,
-    responseTruncated: bits >= flags.responseTruncated,
+    requestTruncated: hasFlag(bits, flags.requestTruncated),
+    responseTruncated: hasFlag(bits, flags.responseTruncated),
+    sealed: sealed ? first : null,
   }
 }
+
+const hasFlag = (bits: number, flag: number): boolean => Math.floor(bits / flag) % 2 === 1

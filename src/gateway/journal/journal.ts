@@ -1,6 +1,8 @@
 import fs from 'node:fs'
 import type { ExchangeBodies, ExchangeRecord, Journal } from '../ports.ts'
+import { encodeConfidential, withoutConfidential } from './confidential.ts'
 import { createFrameEncoder, memoryMark, type EncodedFrame, type Frame } from './frame.ts'
+import type { LogSeal } from './log-seal.ts'
 import { encodeRecord } from './record.ts'
 import { openSpool, type Write } from './spool.ts'
 
@@ -12,6 +14,8 @@ export interface JournalOptions {
   readonly maxSpoolBytes: number
   /** Size at which the next segment begins. Small, so that segments stay in the cache while they are written over. */
   readonly segmentBytes?: number
+  /** Seals what is confidential before it is written; null: it is written in the clear. */
+  readonly seal?: LogSeal | null
   /** Epoch milliseconds. */
   readonly now?: () => number
   readonly write?: Write
@@ -51,6 +55,7 @@ export function openJournal(options: JournalOptions): OpenJournal {
     maxSpoolBytes,
     directory,
     segmentBytes = defaultSegmentBytes,
+    seal = null,
     now = Date.now,
     write = fs.writevSync,
     hold,
@@ -61,9 +66,9 @@ export function openJournal(options: JournalOptions): OpenJournal {
   let records = 0
   let fault: string | null = null
 
-  const keep = (frame: Frame): boolean => {
+  const keep = (frame: Frame, lean: boolean): boolean => {
     try {
-      spool.write((mark) => encode(mark, frame), !hasBody(frame))
+      spool.write((mark) => encode(mark, frame), lean)
       records += 1
       return true
     } catch (error) {
@@ -72,22 +77,36 @@ export function openJournal(options: JournalOptions): OpenJournal {
     }
   }
 
-  const holdInMemory = (frame: Frame): boolean => {
-    if (hold?.(encode(memoryMark, frame), !hasBody(frame)) !== true) return false
+  const holdInMemory = (frame: Frame, lean: boolean): boolean => {
+    if (hold?.(encode(memoryMark, frame), lean) !== true) return false
     records += 1
     return true
   }
 
-  const keepWithoutBodies = (frame: Frame): boolean => hasBody(frame) && (keep(withoutBodies(frame)) || holdInMemory(withoutBodies(frame)))
+  /** Null when the record cannot be written as JSON, which its type rules out, or cannot be sealed. */
+  const frameOf = (record: ExchangeRecord, bodies: ExchangeBodies): Frame | null => {
+    try {
+      return seal === null ? { record: encodeRecord(record), ...bodies, sealed: null } : sealedFrame(seal, record, bodies)
+    } catch (error) {
+      fault = String(error)
+      return null
+    }
+  }
+
+  const keepWithoutBodies = (record: ExchangeRecord, bodies: ExchangeBodies): boolean => {
+    const frame = hasBody(bodies) ? frameOf(record, withoutBodies(bodies)) : null
+    return frame !== null && (keep(frame, true) || holdInMemory(frame, true))
+  }
 
   return {
     maxBodyBytes,
     append(record, bodies) {
-      const frame = toFrame(record, bodies)
+      const frame = frameOf(record, bodies)
+      const lean = !hasBody(bodies)
       if (frame === null) dropped.record += 1
-      else if (keep(frame)) fault = null
-      else if (holdInMemory(frame)) return
-      else if (keepWithoutBodies(frame)) dropped.body += 1
+      else if (keep(frame, lean)) fault = null
+      else if (holdInMemory(frame, lean)) return
+      else if (keepWithoutBodies(record, bodies)) dropped.body += 1
       else dropped.record += 1
     },
     close: async () => spool.close(),
@@ -95,21 +114,22 @@ export function openJournal(options: JournalOptions): OpenJournal {
   }
 }
 
-const hasBody = (frame: Frame) => frame.request !== null || frame.response !== null
+const hasBody = ({ request, response }: ExchangeBodies) => request !== null || response !== null
 
-/** Null when the record cannot be written as JSON, which its type rules out. */
-function toFrame(record: ExchangeRecord, bodies: ExchangeBodies): Frame | null {
-  try {
-    return { record: encodeRecord(record), ...bodies }
-  } catch {
-    return null
+function sealedFrame(seal: LogSeal, record: ExchangeRecord, bodies: ExchangeBodies): Frame {
+  return {
+    record: encodeRecord(withoutConfidential(record)),
+    request: null,
+    response: null,
+    requestTruncated: bodies.requestTruncated,
+    responseTruncated: bodies.responseTruncated,
+    sealed: seal.seal(record, encodeConfidential(record, bodies)),
   }
 }
 
-const withoutBodies = (frame: Frame): Frame => ({
-  record: frame.record,
+const withoutBodies = ({ request, response, requestTruncated, responseTruncated }: ExchangeBodies): ExchangeBodies => ({
   request: null,
   response: null,
-  requestTruncated: frame.requestTruncated || frame.request !== null,
-  responseTruncated: frame.responseTruncated || frame.response !== null,
+  requestTruncated: requestTruncated || request !== null,
+  responseTruncated: responseTruncated || response !== null,
 })

@@ -50,18 +50,22 @@ test('a key is replaced while processes run: with both keys, then rewrap, then w
   const [place, later] = [await newPlace(orm), await newPlace(orm)]
   const sealed = await before.encrypt(place, 'sk-provider')
 
+  const logPlace = { id: uuidv7(), organisationId: place.organisationId, createdAt: 1 }
+  const sealedLog = Buffer.concat(before.logs.seal(logPlace, [Buffer.from('a prompt')]))
+
   const both = await open(fresh, [old])
   t.is(await both.decrypt(place, sealed), 'sk-provider')
   t.deepEqual(both.hashKey('gh-key'), before.hashKey('gh-key'))
   const meanwhile = await both.encrypt(later, 'sk-meanwhile')
   t.is(await before.decrypt(later, meanwhile), 'sk-meanwhile', 'a process that knows the old key alone opens what is sealed meanwhile')
 
-  t.is(await rewrap(orm, await ring(fresh, [old])), 3)
+  t.is(await rewrap(orm, await ring(fresh, [old])), 4, 'two data keys, the pepper and the log key')
   t.is(await rewrap(orm, await ring(fresh, [old])), 0)
   const after = await open(fresh)
   t.is(after.sealed, null)
   t.is(await after.decrypt(place, sealed), 'sk-provider')
   t.is(await after.decrypt(later, meanwhile), 'sk-meanwhile')
+  t.is(after.logs.open(logPlace, sealedLog).toString(), 'a prompt', 'logs open too')
   t.deepEqual(after.hashKey('gh-key'), before.hashKey('gh-key'))
   t.is((await open(old)).sealed, 'wrong_key')
 

@@ -1,11 +1,14 @@
 import test from 'ava'
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../src/app/database/connect.ts'
 import { startShipper } from '../../../src/app/journal/shipper.ts'
+import { decodeConfidential } from '../../../src/gateway/journal/confidential.ts'
+import { createLogSeal } from '../../../src/gateway/journal/log-seal.ts'
 import { inDatabase, silent, testDatabase, type TestDatabase } from '../../support/database.ts'
 import { temporaryDirectory, until } from '../../support/journal.ts'
 
@@ -22,12 +25,17 @@ test.after.always(async () => {
 
 const writer = path.join(import.meta.dirname, '../../support/journal-writer.ts')
 const rounds = 20
+const logKey = randomBytes(32)
 
-/** A writer that is killed `afterMs` after its first acknowledgement; resolves to all that it acknowledged. */
-async function killedWriter(client: unknown, afterMs: number): Promise<string[]> {
-  const child = spawn(process.execPath, [writer, JSON.stringify({ directory: directory.path, client })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+/** A writer, with LOG_SEALING or without, that is killed `afterMs` after its first acknowledgement; resolves to all that it acknowledged. */
+async function killedWriter(client: unknown, { afterMs, sealing }: { afterMs: number; sealing: boolean }): Promise<string[]> {
+  const child = spawn(
+    process.execPath,
+    [writer, JSON.stringify({ directory: directory.path, client, ...(sealing && { logKey: logKey.toString('base64') }) })],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   let text = ''
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
   await once(child.stdout, 'data')
@@ -37,11 +45,38 @@ async function killedWriter(client: unknown, afterMs: number): Promise<string[]>
   return text.split('\n').slice(0, -1)
 }
 
+/** How many bodies are sealed and how many are not; throws when one does not open, or is another's. */
+async function openStored(): Promise<{ readonly sealed: number; readonly open: number }> {
+  const seal = createLogSeal(logKey)
+  const { rows } = await inDatabase(database.superuser, (pg) =>
+    pg.query<StoredBody>('SELECT id, organisation_id, created_at, request_body, response_body, sealed FROM log_bodies'),
+  )
+  const counts = { sealed: 0, open: 0 }
+  for (const { id, organisation_id: organisationId, created_at: createdAt, sealed, ...plain } of rows) {
+    const opened = sealed && decodeConfidential(seal.open({ id, organisationId, createdAt: createdAt.getTime() }, sealed))
+    counts[opened === null ? 'open' : 'sealed'] += 1
+    const [request, response] = opened === null ? [plain.request_body, plain.response_body] : [opened.request, opened.response]
+    if (request?.length !== 500 || response?.length !== 8000) throw new Error(`the bodies of ${id} are not those that were written`)
+  }
+  return counts
+}
+
+interface StoredBody {
+  readonly id: string
+  readonly organisation_id: string
+  readonly created_at: Date
+  readonly request_body: Buffer | null
+  readonly response_body: Buffer | null
+  readonly sealed: Buffer | null
+}
+
 test('kill -9, again and again, of one or two processes: every acknowledged record is stored, and none twice', async (t) => {
   const { runtime } = await connect(database.config, silent)
   const acknowledged: string[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const writers = Array.from({ length: 1 + (round % 2) }, () => killedWriter(runtime, Math.random() * 250))
+    const writers = Array.from({ length: 1 + (round % 2) }, () =>
+      killedWriter(runtime, { afterMs: Math.random() * 250, sealing: round % 4 < 2 }),
+    )
     acknowledged.push(...(await Promise.all(writers)).flat())
   }
   const shipper = startShipper({ directory: directory.path, database: database.config, client: runtime, log: silent })
@@ -65,5 +100,8 @@ test('kill -9, again and again, of one or two processes: every acknowledged reco
     [],
   )
   t.deepEqual([logIds.size, bodyIds.size], [logs.length, bodies.length])
+  const { sealed, open } = await openStored()
+  t.true(sealed > 0 && open > 0)
+  t.is(sealed + open, bodies.length)
   t.deepEqual(cursors, [])
 })

@@ -93,6 +93,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
       response_body: Buffer.from([0, 255, 128]),
       request_truncated: false,
       response_truncated: true,
+      sealed: null,
     },
   ])
   t.deepEqual(shipper.stats(), { shipped: 1, adopted: 0, rejected: 0, fault: null })

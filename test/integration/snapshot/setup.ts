@@ -2,6 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { connect } from '../../../src/app/database/connect.ts'
 import { createSnapshot, type LiveSnapshot, type SnapshotOptions } from '../../../src/app/snapshot/snapshot.ts'
+import { createLogSeal } from '../../../src/gateway/journal/log-seal.ts'
 import type { Vault } from '../../../src/app/secrets/vault.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
 import { silent, testDatabase } from '../../support/database.ts'
@@ -13,6 +14,7 @@ export const vault: Vault = {
   hashKey: (secret) => Buffer.from(hash('sha256', secret, 'hex'), 'hex'),
   encrypt: () => Promise.reject(new ApiError('sealed', 'not in this test')),
   decrypt: () => Promise.reject(new ApiError('sealed', 'not in this test')),
+  logs: createLogSeal(randomBytes(32)),
 }
 
 /** One organisation with one workspace in a database of its own, and a proxy through which snapshots reach it. */

@@ -19,6 +19,7 @@ const frame = (fields: Partial<Frame> = {}): Frame => ({
   response: Buffer.from('response'),
   requestTruncated: false,
   responseTruncated: false,
+  sealed: null,
   ...fields,
 })
 
@@ -39,6 +40,7 @@ const toFrame = (stored: StoredFrame): Frame => ({
   record: stored.record.toString(),
   request: copy(stored.request),
   response: copy(stored.response),
+  sealed: stored.sealed && [Buffer.from(stored.sealed)],
 })
 
 test('small', roundTrip, frame())
@@ -50,6 +52,14 @@ test('both cut', roundTrip, frame({ requestTruncated: true, responseTruncated: t
 test('bodies larger than the scratch', roundTrip, frame({ request: randomBytes(100_000), response: randomBytes(70_000) }))
 test('record larger than the scratch', roundTrip, frame({ record: JSON.stringify('€'.repeat(60_000)) }))
 
+test('sealed', roundTrip, frame({ request: null, response: null, sealed: [Buffer.from('sealed value')], responseTruncated: true }))
+test('sealed, larger than the scratch', roundTrip, frame({ request: null, response: null, sealed: [randomBytes(100_000)] }))
+
+test('the pieces of a sealed value are one', (t) => {
+  const parsed = parseFrame(bytesOf(frame({ request: null, response: null, sealed: [Buffer.from('a'), Buffer.from('bc')] })), 0, mark)
+  t.is(parsed.kind === 'frame' ? parsed.frame.sealed?.toString() : null, 'abc')
+})
+
 test('any frame comes back', (t) => {
   const body = fc.option(fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)))
   const frames = fc.record({
@@ -58,6 +68,7 @@ test('any frame comes back', (t) => {
     response: body,
     requestTruncated: fc.boolean(),
     responseTruncated: fc.boolean(),
+    sealed: fc.constant(null),
   })
   fc.assert(
     fc.property(frames, (given) => {

@@ -1,10 +1,12 @@
 import test from 'ava'
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { openJournal, type JournalOptions } from '../../../../src/gateway/journal/journal.ts'
 import { claim, listDirectories, type Standing } from '../../../../src/gateway/journal/owner.ts'
+import { createLogSeal } from '../../../../src/gateway/journal/log-seal.ts'
 import { createSegmentReader } from '../../../../src/gateway/journal/reader.ts'
 import { decodeRecord } from '../../../../src/gateway/journal/record.ts'
 import { listSegments, retireSegment } from '../../../../src/gateway/journal/segment.ts'
@@ -51,6 +53,66 @@ test('what was appended is on disk, in order, at once', (t) => {
     records.map(({ id }, index) => ({ id, body: index, cut: false })),
   )
   t.like(journal.stats(), { records: 100, dropped: { body: 0, record: 0 }, fault: null })
+})
+
+const guardrailResult = {
+  verdict: false,
+  name: 'guardrail',
+  transformed: false,
+  checks: [],
+  feedback: null,
+  execution_time: 1,
+  async: false,
+  type: 'guardrail' as const,
+  created_at: '2026-01-01T00:00:00.000Z',
+  deny: true,
+}
+
+for (const sealing of [false, true]) {
+  test(`on disk stands ${sealing ? 'nothing of what was said with a seal' : 'what was said without a seal'}`, (t) => {
+    const seal = sealing ? createLogSeal(randomBytes(32)) : null
+    const held: Buffer[] = []
+    const hold: JournalOptions['hold'] = ({ buffers }) => held.push(Buffer.concat(buffers)) > 0
+    let full = false
+    const write: Write = (fd, buffers, position) => (full ? 0 : fs.writevSync(fd, [...buffers], position))
+    const { root, journal } = open({ seal, hold, write })
+    const said = ['the-query', 'the-url', 'the-header', 'the-answer-header', 'the-finding', 'the-prompt', 'the-answer']
+    const [query, url, header, answerHeader, finding, prompt, answer] = said
+    const record = exchangeRecord({
+      path: `/search?q=${query}`,
+      upstreamUrl: `https://provider.example/${url}`,
+      requestHeaders: { 'x-said': header ?? '' },
+      responseHeaders: { 'x-said': answerHeader ?? '' },
+      hooks: { before_request_hooks: [{ ...guardrailResult, id: finding ?? '' }], after_request_hooks: [] },
+    })
+    for (const large of ['', 'x'.repeat(100_000)]) {
+      journal.append(record, exchangeBodies(`${prompt}${large}`, `${answer}${large}`))
+      full = true
+      journal.append(record, exchangeBodies(`${prompt}${large}`, `${answer}${large}`))
+      full = false
+    }
+    const texts = [...segmentsOf(root).map((segment) => fs.readFileSync(segment.path, 'latin1')), held.map(String).join('')]
+    const seen = said.map((word) => texts.map((text) => text.includes(word)))
+    t.deepEqual(
+      seen,
+      said.map(() => texts.map(() => !sealing)),
+    )
+    t.is(held.length, 2)
+    t.like(journal.stats(), { records: 4, dropped: { body: 0, record: 0 } })
+  })
+}
+
+test('what cannot be sealed is not written, and counted', (t) => {
+  const seal = {
+    ...createLogSeal(randomBytes(32)),
+    seal: () => {
+      throw new Error('this server is sealed')
+    },
+  }
+  const { root, journal } = open({ seal })
+  journal.append(exchangeRecord(), exchangeBodies('the-prompt', null))
+  t.deepEqual(readBack(root), [])
+  t.like(journal.stats(), { records: 0, dropped: { record: 1 }, fault: 'Error: this server is sealed' })
 })
 
 test('only the owner can read what was said', (t) => {

@@ -20,7 +20,14 @@ function segmentOf(sizes: readonly number[], { ended = false, tail = Buffer.allo
   let bytes = Buffer.alloc(0)
   for (const [index, size] of sizes.entries()) {
     starts.push(bytes.length)
-    const frame = { record: `"${index}"`, request: randomBytes(size), response: null, requestTruncated: false, responseTruncated: false }
+    const frame = {
+      record: `"${index}"`,
+      request: randomBytes(size),
+      response: null,
+      requestTruncated: false,
+      responseTruncated: false,
+      sealed: null,
+    }
     bytes = Buffer.concat([bytes, ...encode(mark, frame).buffers])
   }
   starts.push(bytes.length)
@@ -91,6 +98,7 @@ test('a body that holds a frame of another segment is a body', (t) => {
     response: null,
     requestTruncated: false,
     responseTruncated: false,
+    sealed: null,
   })
   const forged = Buffer.concat(inner.buffers)
   const { segment, starts } = segmentOf([10, 20], { tail: forged })

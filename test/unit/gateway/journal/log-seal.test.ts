@@ -1,0 +1,89 @@
+import test from 'ava'
+import { randomBytes } from 'node:crypto'
+import { decodeConfidential, encodeConfidential } from '../../../../src/gateway/journal/confidential.ts'
+import { createLogSeal, SealError, type LogPlace } from '../../../../src/gateway/journal/log-seal.ts'
+import { exchangeBodies, exchangeRecord } from '../../../support/journal.ts'
+
+const logKey = randomBytes(32)
+const seal = createLogSeal(logKey)
+const place: LogPlace = {
+  id: '01980000-0000-7000-8000-00000000000a',
+  organisationId: '01980000-0000-7000-8000-000000000001',
+  createdAt: 1_790_000_000_000,
+}
+const sealed = (...parts: string[]) =>
+  Buffer.concat(
+    seal.seal(
+      place,
+      parts.map((part) => Buffer.from(part)),
+    ),
+  )
+const refused = (value: Uint8Array, at: Partial<LogPlace> = {}, by = seal) => ({
+  instanceOf: SealError,
+  run: () => by.open({ ...place, ...at }, value),
+})
+
+for (const [name, parts] of Object.entries({
+  nothing: [],
+  'one part': ['text'],
+  'several parts': ['a', '', 'bc'],
+  'more than is copied together': ['x'.repeat(40_000), 'y'.repeat(40_000)],
+})) {
+  test(`what is sealed opens: ${name}`, (t) => {
+    const value = sealed(...parts)
+    t.is(seal.open(place, value).toString(), parts.join(''))
+    t.is(createLogSeal(logKey).open(place, value).toString(), parts.join(''), 'another process opens it too')
+  })
+}
+
+test('of a changed value not one byte opens', (t) => {
+  const value = sealed('prompt', 'answer')
+  for (let at = 0; at < value.length; at += 1) {
+    const changed = Buffer.from(value)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    t.throws(() => seal.open(place, changed), { instanceOf: SealError }, `byte ${at}`)
+  }
+  for (let length = 0; length < value.length; length += 1)
+    t.throws(() => seal.open(place, value.subarray(0, length)), { instanceOf: SealError })
+  t.throws(() => seal.open(place, Buffer.concat([value, Buffer.alloc(1)])), { instanceOf: SealError })
+})
+
+for (const [name, at] of Object.entries({
+  'another row': { id: '01980000-0000-7000-8000-00000000000b' },
+  'another organisation': { organisationId: '01980000-0000-7000-8000-000000000002' },
+  'another time': { createdAt: place.createdAt + 1 },
+})) {
+  test(`it opens for no other place: ${name}`, (t) => {
+    t.throws(refused(sealed('prompt'), at).run, { instanceOf: SealError, message: /changed, or belongs to another log/ })
+  })
+}
+
+test('another log key is named as the reason', (t) => {
+  t.throws(refused(sealed('prompt'), {}, createLogSeal(randomBytes(32))).run, { instanceOf: SealError, message: /another log key/ })
+})
+
+test('no pair of salt and count comes twice, in one process or in several', (t) => {
+  const places = [place, { ...place, organisationId: '01980000-0000-7000-8000-000000000002' }]
+  const seals = [seal, createLogSeal(logKey), createLogSeal(logKey)]
+  const pairs = seals.flatMap((one) =>
+    Array.from({ length: 2000 }, (_, index) => Buffer.concat(one.seal(places[index % 2] ?? place, [])).toString('hex', 9, 33)),
+  )
+  t.is(new Set(pairs).size, pairs.length)
+})
+
+test('what is confidential of an exchange comes back as it was', (t) => {
+  const hooks = { before_request_hooks: [], after_request_hooks: [] }
+  const record = exchangeRecord({ path: '/x?q=ä', requestHeaders: { b: '2', a: '1' }, hooks })
+  for (const bodies of [exchangeBodies('{"q":1}', ''), exchangeBodies(null, 'answer'), exchangeBodies(null, null)]) {
+    const { path, upstreamUrl, requestHeaders, responseHeaders } = record
+    t.deepEqual(decodeConfidential(Buffer.concat(encodeConfidential(record, bodies))), {
+      path,
+      upstreamUrl,
+      requestHeaders,
+      responseHeaders,
+      hooks,
+      request: bodies.request,
+      response: bodies.response,
+    })
+  }
+})
