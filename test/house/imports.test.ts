@@ -63,7 +63,7 @@ const gatewayDoors: readonly string[] = [
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
   'providers/catalog providers/endpoint providers/fields providers/provider',
   'egress/allowed-hosts egress/create-egress egress/egress',
-  'journal/frame journal/journal journal/owner journal/reader journal/record journal/segment',
+  'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment',
   'ending/metrics ending/record ending/redact wire/headers',
 ]
 

@@ -1,5 +1,4 @@
 import type { Vault } from '../../app/secrets/vault.ts'
-import type { HookResults } from '../../gateway/checks/hook-results.ts'
 import { decodeConfidential, type Confidential } from '../../gateway/journal/confidential.ts'
 import { SealError } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -21,7 +20,7 @@ export function openLog(row: LogDetail, vault: Vault): LogDetail {
   }
 }
 
-const toLogged = ({ before_request_hooks: before, after_request_hooks: after }: HookResults): LoggedHooks => ({
+const toLogged = ({ before_request_hooks: before, after_request_hooks: after }: NonNullable<Confidential['hooks']>): LoggedHooks => ({
   before_request_hooks: before.map((result) => ({ ...result })),
   after_request_hooks: after.map((result) => ({ ...result })),
 })
