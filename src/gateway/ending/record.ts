@@ -49,7 +49,7 @@ function asked({ exchange, path, operation, body, headers }: Progress, redaction
     path: redaction.text(withoutKeys(path)),
     operation: operation.name,
     requestBytes: body?.length ?? 0,
-    requestHeaders: { ...redaction.headers(headers?.forward ?? []), ...redaction.headers(saidOfUs(headers)) },
+    requestHeaders: redaction.headers(headers === null ? [] : loggedOf(headers)),
   }
 }
 
@@ -66,13 +66,13 @@ const loggedNames = [
   'debug',
 ]
 
-function saidOfUs(headers: CallerHeaders | null): readonly string[] {
-  const said: string[] = []
+function loggedOf({ forward, service }: CallerHeaders): readonly string[] {
+  const logged = [...forward]
   for (const name of loggedNames) {
-    const value = headers?.service.get(name)
-    if (value !== undefined) said.push(`x-service-${name}`, valueText(value))
+    const value = service.get(name)
+    if (value !== undefined) logged.push(`x-service-${name}`, valueText(value))
   }
-  return said
+  return logged
 }
 
 function target({ target: resolved, prepared }: Progress) {

@@ -18,10 +18,9 @@ export interface Redaction {
 
 /** Takes out the credentials that are in these headers of an exchange, in whatever place they come back. For exchanges that others had. */
 export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'headers' | 'text'> {
-  const secrets = new Set(
-    sentCredentials(raw).flatMap((secret) => (secret !== undefined && secret.length >= shortestSecret ? [secret] : [])),
-  )
-  const text = replacing([...secrets, ...encoded(secrets)])
+  const secrets: string[] = []
+  addSent(secrets, raw)
+  const text = replacing(secrets)
   return { text, headers: (headers) => loggedHeaders(headers, (_, value) => text(value)) }
 }
 
@@ -51,34 +50,48 @@ function sensitiveNames({ headers }: Sent): ReadonlySet<string> | null {
   return named === undefined ? null : new Set(named.split(',').map((name) => name.trim().toLowerCase()))
 }
 
-/** The secrets of an exchange, as latin1 has their bytes. */
+/** The secrets of an exchange, also as latin1 has their bytes, and as they stand in a URL. Made for every exchange, so that it goes without sets. */
 function secretsOf({ target, prepared, headers }: Sent, sensitive: ReadonlySet<string> | null): readonly string[] {
-  const found = [
-    target?.credential.key,
-    ...Object.values(target?.customHeaders ?? {}),
-    ...sentCredentials(prepared?.request.headers ?? none),
-  ]
-  for (const name of sensitive ?? none) found.push(headerValue(known(headers).forward, name))
-  const secrets = new Set<string>()
-  for (const secret of found) if (typeof secret === 'string' && secret.length >= shortestSecret) secrets.add(latin1(secret))
-  return secrets.size === 0 ? none : [...secrets, ...encoded(secrets)]
+  const secrets: string[] = []
+  add(secrets, target?.credential.key)
+  for (const name in target?.customHeaders) add(secrets, target?.customHeaders[name])
+  addSent(secrets, prepared?.request.headers ?? none)
+  for (const name of sensitive ?? none) add(secrets, headerValue(known(headers).forward, name))
+  return secrets
 }
 
 /** What stands behind the scheme in the headers that hold credentials. */
-function sentCredentials(sent: readonly string[]): (string | undefined)[] {
-  const found: (string | undefined)[] = []
-  for (let i = 0; i < sent.length; i += 2) if (isCredentialHeader(sent[i] ?? '')) found.push(sent[i + 1]?.split(' ').at(-1))
-  return found
+function addSent(secrets: string[], sent: readonly string[]): void {
+  for (let i = 0; i < sent.length; i += 2) {
+    if (!isCredentialHeader(sent[i] ?? '')) continue
+    const value = sent[i + 1] ?? ''
+    add(secrets, value.slice(value.lastIndexOf(' ') + 1))
+  }
 }
 
-const replacing = (secrets: readonly string[]) => (value: string) =>
-  secrets.reduce((rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, removed) : rest), value)
+function add(secrets: string[], secret: string | null | undefined): void {
+  if (typeof secret !== 'string' || secret.length < shortestSecret) return
+  addOnce(secrets, secret)
+  if (!escaped.test(secret)) return
+  addOnce(secrets, latin1(secret))
+  addOnce(secrets, encodeURIComponent(latin1(secret)))
+}
+
+function addOnce(secrets: string[], secret: string): void {
+  if (!secrets.includes(secret)) secrets.push(secret)
+}
+
+const replacing =
+  (secrets: readonly string[]) =>
+  (value: string): string => {
+    let rest = value
+    for (const secret of secrets) if (rest.includes(secret)) rest = rest.replaceAll(secret, removed)
+    return rest
+  }
 
 const none: readonly string[] = []
 
-/** As they stand in a URL, where that is another text. */
-const encoded = (secrets: ReadonlySet<string>): readonly string[] =>
-  [...secrets].map(encodeURIComponent).filter((text) => !secrets.has(text))
-
+/** What stands otherwise in a URL. */
+const escaped = /[^\w!'()*.~-]/
 const beyondAscii = /[\u0080-\uffff]/
 const latin1 = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text)

@@ -259,14 +259,20 @@ export function loggedHeaders(
   raw: readonly string[],
   redact: (name: string, value: string) => string = (_, value) => value,
 ): Readonly<Record<string, string>> {
-  const record: Record<string, string> = Object.create(null)
+  // One without a prototype would take twice the time to make and to write as JSON.
+  const record: Record<string, string> = {}
   for (let i = 0; i < raw.length; i += 2) {
     const { lower, credential } = headerName(raw[i] ?? '')
     const value = credential ? '[removed]' : redact(lower, raw[i + 1] ?? '')
-    const held = record[lower]
-    record[lower] = held === undefined ? value : `${held}, ${value}`
+    const held: unknown = record[lower]
+    set(record, lower, typeof held === 'string' ? `${held}, ${value}` : value)
   }
   return record
+}
+
+function set(record: Record<string, string>, name: string, value: string): void {
+  if (name !== '__proto__') record[name] = value
+  else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** Whether a header of this name may hold a credential. */

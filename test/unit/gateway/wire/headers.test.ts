@@ -125,6 +125,12 @@ test('an answer loses what speaks of the other hop, and nothing else', (t) => {
   t.deepEqual(answerHeaders(raw, prefixes), ['Content-Type', 'text/plain', 'X-A', '1', 'x-a', '2'])
 })
 
+test('logs keep a header whose name objects give a meaning to', (t) => {
+  const names = ['__proto__', 'constructor', 'tostring', 'tojson']
+  const logged = loggedHeaders(names.flatMap((name) => [name, 'a', name, 'b']))
+  t.deepEqual(JSON.parse(JSON.stringify(logged)), JSON.parse(`{${names.map((name) => `"${name}":"a, b"`).join(',')}}`))
+})
+
 test('logs show no credential', (t) => {
   const logged = loggedHeaders([
     'X-Goog-Api-Key',
