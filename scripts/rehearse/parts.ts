@@ -66,7 +66,7 @@ export const parts = {
   rollback: {
     title: 'rollback before and after finalize',
     async run({ nightly, table }) {
-      const from = table.releases.at(-2)
+      const from = beforeLastBackfill(table)
       const jumps = nightly ? [nextReleases.slice(0, 1), nextReleases] : [nextReleases]
       const versions = jumps.map((releases) => releases.at(-1)?.version).join(' and ')
       const did = `from this release to ${from?.version ?? 'none'}, from ${versions} to the former release and forward again, before and after expand, backfill and contract migrations`
@@ -76,6 +76,10 @@ export const parts = {
 } satisfies Readonly<Record<string, Part>>
 
 export type PartName = keyof typeof parts
+
+/** Returns the newest release whose schema differs from this one's in what it reads and writes. */
+const beforeLastBackfill = ({ releases }: ReleaseTable) =>
+  releases[releases.findLastIndex(({ migrations }) => migrations.some(({ phase }) => phase === 'backfill')) - 1]
 
 async function runPairs({ pairs, table, processes, say }: PartOptions): Promise<PartResult> {
   const jumps = readPairs(

@@ -1,6 +1,11 @@
 import { ChangeSetType, JsonType, type EntityManager, type EventSubscriber, type FlushEventArgs } from '@mikro-orm/core'
+import { fromPico } from '../../lib/pico.ts'
+import { AmountType } from '../database/amount.ts'
 
-/** What one transaction did to one row. Only what changed is in it; null: there was, or is, no row. Names are those of the columns. */
+/**
+ * What one transaction did to one row. Only what changed is in it; null: there was, or is, no row. Names are those of the columns; amounts
+ * are numbers of US dollars or tokens, by the name that people know.
+ */
 export interface RowChange {
   readonly table: string
   readonly id: string
@@ -41,7 +46,8 @@ function originalOf(em: EntityManager, uow: FlushEventArgs['uow'], { entity, met
   const original: object = uow.getOriginalEntityData(entity) ?? {}
   const parsed = (name: string, value: unknown): unknown => {
     const type = meta.props.find((prop) => prop.name === name)?.customType
-    return type instanceof JsonType ? type.convertToJSValue(value, em.getPlatform(), { force: true }) : value
+    if (type instanceof JsonType) return type.convertToJSValue(value, em.getPlatform(), { force: true })
+    return type instanceof AmountType && typeof value === 'string' ? type.convertToJSValue(value) : value
   }
   return Object.fromEntries(Object.entries(original).map(([name, value]) => [name, parsed(name, value)]))
 }
@@ -53,8 +59,9 @@ function toChange({ type, entity, payload, meta }: ChangeSet, original: unknown)
   )
   const read = (from: unknown) =>
     Object.fromEntries(
-      columns.map(({ name, fieldNames }) => {
+      columns.map(({ name, fieldNames, customType }) => {
         const value: unknown = typeof from === 'object' && from !== null ? Reflect.get(from, name) : undefined
+        if (customType instanceof AmountType) return [customType.known, typeof value === 'bigint' ? fromPico(value) : null]
         return [fieldNames[0] ?? name, value ?? null]
       }),
     )

@@ -2,6 +2,7 @@ import type { EntityMetadata, EntityName, FilterQuery, QueryOrderMap } from '@mi
 import { raw, type EntityManager } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
+import { AmountType } from './amount.ts'
 import { readCursor, writeCursor, type ListQuery, type PageEnd, type Sorts } from '../../lib/paging.ts'
 
 interface Wanted<Row> {
@@ -49,9 +50,11 @@ function findRows<Row extends { readonly id: string }>(
   const isDescending = query.sort.startsWith('-')
   const property = sorts[query.sort.replace(/^-/, '')] ?? tie
   const direction = isDescending ? 'desc' : 'asc'
-  const behind = cursor === null ? [] : [behindRow(em.getMetadata().get(entity), { columns: [property, tie], isDescending, cursor })]
+  const meta = em.getMetadata().get(entity)
+  const behind = cursor === null ? [] : [behindRow(meta, { columns: [property, tie], isDescending, cursor })]
+  const key = (name: string) => raw((alias) => columnOf(meta, name)(alias)).key
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion, typescript/no-generated-empty-object-type -- properties of any entity; a test over all lists proves that they are there
-  const orderBy = [{ [property]: direction }, { [tie]: direction }] as unknown as QueryOrderMap<Row>[]
+  const orderBy = [{ [key(property)]: direction }, { [key(tie)]: direction }] as unknown as QueryOrderMap<Row>[]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a raw condition has no property
   return em.find(entity, { $and: [where, ...behind] } as FilterQuery<Row>, {
     limit: query.page_size + 1,
@@ -75,13 +78,24 @@ interface Behind {
 }
 
 function behindRow(meta: EntityMetadata, { columns, isDescending, cursor }: Behind) {
-  const names = [...new Set(columns)].map((property) => `"${meta.props.find(({ name }) => name === property)?.fieldNames[0] ?? property}"`)
-  const own = (alias: string) => `(${names.map((name) => `${alias}.${name}`).join(', ')})`
+  const read = [...new Set(columns)].map((property) => columnOf(meta, property))
+  const all = (alias: string) => read.map((column) => column(alias)).join(', ')
   const condition = raw(
-    (alias) => `${own(alias)} ${isDescending ? '<' : '>'} (SELECT ${names.join(', ')} FROM "${meta.tableName}" WHERE id = ?)`,
+    (alias) => `(${all(alias)}) ${isDescending ? '<' : '>'} (SELECT ${all('last')} FROM "${meta.tableName}" last WHERE last.id = ?)`,
     [cursor],
   )
   return { [condition.key]: [] }
+}
+
+/** Returns how SQL reads a property: its column, or what the type of an amount makes of that. */
+function columnOf({ props, tableName }: EntityMetadata, property: string): (alias: string) => string {
+  const found = props.find(({ name }) => name === property)
+  if (found === undefined) throw new RangeError(`${tableName} has no ${property}`)
+  const { customType, fieldNames } = found
+  return (alias) => {
+    const column = `${alias}."${fieldNames[0]}"`
+    return customType instanceof AmountType ? customType.convertToJSValueSQL(column) : column
+  }
 }
 
 /** At the end of a list nothing follows; neither does behind a row that is gone, but there the caller has seen only a part. */

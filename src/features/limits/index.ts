@@ -1,3 +1,4 @@
+export { fromAmount, toAmount } from './amounts.ts'
 export { havingStatus, revived, statusAt, statusesField, toExpiry } from './expiry.ts'
 export {
   keyRateLimits,

@@ -3,6 +3,7 @@ import { notFound, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
+import { fromAmount } from '../limits/index.ts'
 import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
@@ -79,7 +80,7 @@ export function checkPeriod({ periodicReset, periodicResetDays, nextUsageResetAt
 /** Starts a usage again at 0. */
 export function resetUsage(row: PolicyUsage, nowMs: number): void {
   Object.assign(row, {
-    currentUsage: 0,
+    currentUsage: 0n,
     status: 'active',
     isThresholdAlertsSent: false,
     isExhaustedAlertsSent: false,
@@ -104,7 +105,7 @@ export async function usageOf(em: EntityManager, policy: UsageLimitPolicy) {
     rows.map((row) => [
       row.valueKey,
       {
-        current_usage: row.currentUsage,
+        current_usage: fromAmount(row.currentUsage),
         status: row.status,
         is_threshold_alerts_sent: row.isThresholdAlertsSent,
         is_exhausted_alerts_sent: row.isExhaustedAlertsSent,
@@ -144,8 +145,8 @@ export const presentRateLimit = (row: RateLimitPolicy) => ({
 export const presentUsageLimit = (row: UsageLimitPolicy) => ({
   ...presentPolicy(row),
   type: row.type,
-  credit_limit: row.creditLimit,
-  alert_threshold: row.alertThreshold ?? null,
+  credit_limit: fromAmount(row.creditLimit),
+  alert_threshold: fromAmount(row.alertThreshold),
   periodic_reset: row.periodicReset ?? null,
   periodic_reset_days: row.periodicResetDays ?? null,
   next_usage_reset_at: row.nextUsageResetAt?.toISOString() ?? null,

@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { amount } from '../../app/database/amount.ts'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
@@ -14,7 +15,7 @@ export const PolicyUsage = defineEntity({
     policyId: p.uuid(),
     /** `key:value` of each group in the policy's order, such as `api_key:…`. */
     valueKey: p.text(),
-    currentUsage: p.decimal('number').precision(20).scale(9).default(0),
+    currentUsage: amount('current_usage'),
     status: p.text().$type<'active' | 'exhausted'>().default('active'),
     isThresholdAlertsSent: p.boolean().default(false),
     isExhaustedAlertsSent: p.boolean().default(false),

@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { amount } from '../../app/database/amount.ts'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Condition, Group } from './conditions.schema.ts'
@@ -40,8 +41,8 @@ export const UsageLimitPolicy = defineEntity({
   properties: {
     ...policy(),
     type: p.text().$type<'cost' | 'tokens'>(),
-    creditLimit: p.decimal('number').precision(20).scale(9),
-    alertThreshold: p.decimal('number').precision(20).scale(9).nullable(),
+    creditLimit: amount('credit_limit'),
+    alertThreshold: amount('alert_threshold').nullable(),
     periodicReset: p.text().$type<'weekly' | 'monthly'>().nullable(),
     periodicResetDays: p.integer().nullable(),
     nextUsageResetAt: p.datetime().nullable(),

@@ -3,7 +3,7 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
-import { toExpiry } from '../limits/index.ts'
+import { toAmount, toExpiry } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import { checkPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
 import { UsageLimitPolicy } from './policy.entity.ts'
@@ -44,8 +44,8 @@ export const createUsageLimit = route({
     ...period,
     ...newPolicy(actor, workspaceId, body),
     type: body.type,
-    creditLimit: body.credit_limit,
-    alertThreshold: body.alert_threshold ?? null,
+    creditLimit: toAmount(body.credit_limit),
+    alertThreshold: toAmount(body.alert_threshold) ?? null,
   })
   await em.flush()
   audit({ id: row.id, workspaceId })
@@ -103,8 +103,8 @@ export const updateUsageLimit = route({
   const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, param, forWrite: true })
   assignDefined(row, {
     name: body.name,
-    creditLimit: body.credit_limit,
-    alertThreshold: body.alert_threshold,
+    creditLimit: toAmount(body.credit_limit),
+    alertThreshold: toAmount(body.alert_threshold),
     periodicReset: body.periodic_reset,
     periodicResetDays: body.periodic_reset_days,
     nextUsageResetAt: toExpiry(body.next_usage_reset_at, nowMs, resetField),

@@ -11,7 +11,6 @@ export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt'
 
 const type = z.enum(['cost', 'tokens'])
 
-/** Eleven digits before the point and nine behind it, as the column holds them. */
 const amount = z.number().min(0).max(99_999_999_999)
 const moment = z.iso.datetime({ offset: true })
 

@@ -5,6 +5,7 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { containing, toList } from '../../lib/paging.ts'
+import { fromAmount } from '../limits/index.ts'
 import { findUsageLimit, resetUsage } from '../policies/index.ts'
 import { PolicyUsage } from '../policies/policy-usage.entity.ts'
 import { usageLimitParams } from '../policies/usage-limits.schema.ts'
@@ -55,7 +56,7 @@ export const resetEntity = route({
 const presentEntity = (row: PolicyUsage) => ({
   id: row.id,
   value_key: row.valueKey,
-  current_usage: row.currentUsage,
+  current_usage: fromAmount(row.currentUsage),
   status: row.status,
   last_reset_at: row.lastResetAt?.toISOString() ?? null,
   object: 'policy_entity' as const,

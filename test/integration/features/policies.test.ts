@@ -134,9 +134,9 @@ test('what a policy has counted is listed, searched, and starts again', async (t
   const keys = ['api_key:a|model:x', 'api_key:a|model:y', 'api_key:b|model:x']
   for (const [at, key] of keys.entries())
     await control.sql.query(
-      `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage, status, is_exhausted_alerts_sent)
+      `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage_pico, status, is_exhausted_alerts_sent)
        VALUES (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7)`,
-      [acme.organisationId, acme.workspaceId, id, key, 0.25 * (at + 1), at === 2 ? 'exhausted' : 'active', at === 2],
+      [acme.organisationId, acme.workspaceId, id, key, 0.25e12 * (at + 1), at === 2 ? 'exhausted' : 'active', at === 2],
     )
   const list = (query = '') => ask('GET', `/policies/usage-limits/${id}/entities?${query}`)
   t.like((await list()).body, { object: 'list', total: 3 })

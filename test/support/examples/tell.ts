@@ -108,7 +108,7 @@ async function read(response: Response): Promise<Told> {
 const countUsage = (app: TestApp): Promise<void> =>
   inDatabase(app.database.superuser, async (client) => {
     await client.query(
-      `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage)
-        SELECT gen_random_uuid(), organisation_id, workspace_id, id, 'metadata._user:ada', 12.5 FROM usage_limit_policies`,
+      `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage_pico)
+        SELECT gen_random_uuid(), organisation_id, workspace_id, id, 'metadata._user:ada', 12.5e12 FROM usage_limit_policies`,
     )
   })
