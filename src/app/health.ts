@@ -1,19 +1,7 @@
 import type { Config } from '../config/config.ts'
+import type { Check, HealthReport } from './health-report.ts'
 import type { Running } from './http/frame.ts'
 import type { LiveTls } from './http/tls.ts'
-
-export interface Check {
-  readonly status: 'pass' | 'warn' | 'fail'
-  readonly detail?: string
-}
-
-export interface HealthReport {
-  readonly ready: boolean
-  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {
-    /** Of the port, when it speaks HTTPS. */
-    readonly certificate?: Check
-  }
-}
 
 export interface HealthOptions {
   readonly config: Pick<Config, 'cacheMaxStaleMs'>

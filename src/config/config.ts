@@ -1,9 +1,7 @@
 import type { Secret } from '../lib/secret.ts'
+import type { DbSslMode, MailTls, Role } from './choices.ts'
 import type { SettingName } from './settings.ts'
 
-export type DbSslMode = 'DISABLED' | 'PREFERRED' | 'REQUIRED' | 'VERIFY_CA' | 'VERIFY_IDENTITY' | 'MANAGED'
-export type MailTls = 'STARTTLS' | 'TLS' | 'NONE'
-export type Role = 'gateway' | 'control' | 'jobs'
 export type FeatureFlag =
   | 'GUARDRAILS_ENABLED'
   | 'API_ACCESS_ENABLED'

@@ -1,4 +1,5 @@
-export type { Config, DatabaseConfig, DbSslMode, FeatureFlag, Role } from './config.ts'
+export type { DbSslMode, Role } from './choices.ts'
+export type { Config, DatabaseConfig, FeatureFlag } from './config.ts'
 export { isOn, mailAt, settingNotes, type SettingNote } from './effect.ts'
 export { effectiveSettings, reportSettings, type SettingReport } from './effective.ts'
 export type { Environment } from './environment.ts'

@@ -1,4 +1,4 @@
-import type { DbSslMode, MailTls, Role } from './config.ts'
+import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
@@ -7,9 +7,6 @@ import { isBuiltWith } from './version.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
-const dbSslModes: readonly DbSslMode[] = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'MANAGED']
-const mailTls: readonly MailTls[] = ['STARTTLS', 'TLS', 'NONE']
-const roles: readonly Role[] = ['gateway', 'control', 'jobs']
 const metricsAccess = ['public', 'token', 'off'] as const
 const docsAccess = ['public', 'key', 'off'] as const
 const chartChecks = ['enforce', 'warn'] as const

@@ -6,7 +6,9 @@ import { checkBefore } from './checks/before.ts'
 import { planGuardrails } from './checks/plan.ts'
 import type { RunDeps } from './checks/run.ts'
 import { chooseConfig, demandInlineHosts, mayHaveConfig } from './config/choose.ts'
-import type { Journal, Ledger, Snapshot } from './ports.ts'
+import type { Journal } from './journal/log-record.ts'
+import type { Ledger } from './limits/ledger.ts'
+import type { Snapshot } from './ports.ts'
 import { narrowed } from './egress/narrowed.ts'
 import type { Egress, EgressHandler } from './egress/egress.ts'
 import type { Exchange } from './exchange/exchange.ts'
@@ -94,7 +96,11 @@ async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<
     progress.config = config instanceof Promise ? await config : config
     if (progress.config !== null) demandInlineHosts(progress.config, deps.settings, known(progress.caller).key)
   }
-  if (acts.guardrails()) progress.guardrails = await planGuardrails(progress, deps.snapshot)
+  if (acts.guardrails())
+    progress.guardrails = await planGuardrails(
+      { key: known(progress.caller).key, headers: known(progress.headers), config: progress.config },
+      deps.snapshot,
+    )
 }
 
 /** What guardrails call may be where the caller's organisation allows it. */

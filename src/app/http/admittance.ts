@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
-import { bearerToken } from '../../gateway/callers/identify.ts'
+import { bearerToken } from '../../gateway/wire/bearer.ts'
 import { authenticate } from './authenticate.ts'
 import type { Context } from './context.ts'
 import type { Frame } from './frame.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
-import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, TokenDoor } from '../../gateway/ports.ts'
+import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, TokenSource } from '../../gateway/ports.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
@@ -35,7 +35,7 @@ export interface SnapshotOptions {
 }
 
 /** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
-export interface LiveSnapshot extends Snapshot, TokenDoor {
+export interface LiveSnapshot extends Snapshot, TokenSource {
   /** Whether cached views may serve: the database was seen, not too long ago. */
   readonly ready: boolean
   /** Resolves at the first contact with the database: before it nothing can be read. */

@@ -25,14 +25,6 @@ export interface Check {
   run(stage: Stage): Verdict | Promise<Verdict>
 }
 
-/** Thrown inside a check that cannot look; its message says why. */
-export class NotPossible extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'NotPossible'
-  }
-}
-
 export const ok = (detail: string): Verdict => ({ status: 'ok', detail })
 export const warn = (detail: string, fix: string): Verdict => ({ status: 'warn', detail, fix })
 export const fail = (detail: string, fix: string): Verdict => ({ status: 'fail', detail, fix })

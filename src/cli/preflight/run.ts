@@ -1,5 +1,6 @@
 import { describeError } from '../../app/describe-error.ts'
-import { fail, NotPossible, skipped, type Check, type Status, type Verdict } from './check.ts'
+import { fail, skipped, type Check, type Status, type Verdict } from './check.ts'
+import { NotPossible } from './not-possible.ts'
 import type { Stage } from './stage.ts'
 
 /** A verdict with the check that it came from. */

@@ -5,7 +5,7 @@ import { reach } from '../../app/database/connect.ts'
 import { DatabaseConnectionError } from '../../app/database/connection-error.ts'
 import type { EmbeddedDatabase } from '../../app/database/embedded.ts'
 import { ConfigError, loadConfig, type Config, type DatabaseConfig, type Environment } from '../../config/index.ts'
-import { NotPossible } from './check.ts'
+import { NotPossible } from './not-possible.ts'
 
 /** What the person who runs the checks says of the installation. */
 export interface Circumstances {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describeError } from '../../app/describe-error.ts'
 import { version } from '../../config/version.ts'
-import { NotPossible } from '../preflight/check.ts'
+import { NotPossible } from '../preflight/not-possible.ts'
 import { contentSource, historySource, postgresSource, recentSource } from './database-sources.ts'
 import type { KnownSecret } from './forms.ts'
 import { healthSource, journalSource, preflightSource, settingsSource, versionsSource } from './installation-sources.ts'

@@ -1,4 +1,4 @@
-import type { HealthReport } from '../../app/health.ts'
+import type { HealthReport } from '../../app/health-report.ts'
 import type { SealedReason } from '../../app/secrets/vault.ts'
 import type { StartFailureCode } from '../../app/start-failure.ts'
 import type { Advice } from './advice.ts'

@@ -2,7 +2,8 @@ import { holdsAnswer } from '../answers/inspect/answer.ts'
 import type { Verdict } from '../checks/check.ts'
 import type { ChosenConfig } from '../config/choose.ts'
 import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
-import { type Caller, withoutOwnKeys } from '../callers/identify.ts'
+import type { Caller } from '../callers/identify.ts'
+import { withoutOwnKeys } from '../callers/own-keys.ts'
 import { known, type Progress } from '../progress.ts'
 
 const keyHeaders: readonly KeyHeader[] = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']

@@ -1,11 +1,12 @@
-import { holdsApiKey } from '../../lib/api-key.ts'
 import { ApiError, type ErrorCode } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { tokenScopes } from '../../lib/scopes.ts'
+import { bearerToken } from '../wire/bearer.ts'
+import { holdsKeyOfOurs } from './own-keys.ts'
 import { noteRefusal } from './tokens/token-refusals.ts'
 import type { Tokens } from './tokens/tokens.ts'
 import { tokenFault } from './tokens/verify-token.ts'
-import type { KeyView, Snapshot } from '../ports.ts'
+import type { KeySource, KeyView } from './key.ts'
 import type { FailedCredentials } from './failed-credentials.ts'
 import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
@@ -21,7 +22,7 @@ export interface Caller {
 export const placeholder = 'DUMMY-KEY'
 
 export interface IdentifyDeps {
-  readonly snapshot: Snapshot
+  readonly snapshot: KeySource
   readonly metrics: GatewayMetrics
   /** Absent: API keys are all that is known. */
   readonly tokens?: Tokens | undefined
@@ -41,7 +42,7 @@ export interface IdentifyDeps {
 export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
   const toCaller = ({ key, secret }: FoundKey): Caller => ({
     key: entitled(key, deps),
-    holdsOwnKey: (text) => text.length >= shortestKey && holdsKey(text, secret, deps.chosenKeys),
+    holdsOwnKey: (text) => holdsKeyOfOurs(text, secret, deps.chosenKeys),
   })
   const found = findKey(headers, deps)
   return found instanceof Promise ? found.then(toCaller) : toCaller(found)
@@ -82,12 +83,6 @@ function candidate(headers: CallerHeaders, header: KeyHeader): readonly string[]
   const value = headers.keys[header]
   const secret = present(header === 'authorization' ? bearerToken(value) : value)
   return secret === null ? [] : [secret]
-}
-
-/** The token of `Bearer <token>`, whatever the case of the scheme; undefined for other schemes. */
-export function bearerToken(value: string | undefined): string | undefined {
-  if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
-  return value.slice(7).trim()
 }
 
 function present(value: string | undefined): string | null {
@@ -167,52 +162,3 @@ export function onlyReads(key: KeyView): ApiError {
   noteRefusal(error, { organisationId: key.organisationId, holder: key.name })
   return error
 }
-
-/** No key of ours is shorter: `INIT_*` demands as much. */
-const shortestKey = 32
-
-/** Looks at a text as it is, and as who decodes it would read it. */
-function holdsKey(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
-  const holds = (one: string): boolean => {
-    if (one.includes(secret) || holdsApiKey(one)) return true
-    for (const chosen of chosenKeys) if (one.includes(chosen)) return true
-    return false
-  }
-  return holds(text) || (text.includes('%') && holds(decoded(text))) || (/^basic /i.test(text) && holds(basicText(text)))
-}
-
-const basicText = (value: string): string => Buffer.from(value.slice('basic '.length), 'base64').toString()
-
-/** The headers without those that hold a key of ours, under whatever name. */
-export function withoutOwnKeys(forward: readonly string[], { holdsOwnKey }: Caller): readonly string[] {
-  let kept: string[] | null = null
-  for (let i = 1; i < forward.length; i += 2) {
-    if (holdsOwnKey(forward[i] ?? '')) kept ??= forward.slice(0, i - 1)
-    else kept?.push(forward[i - 1] ?? '', forward[i] ?? '')
-  }
-  return kept ?? forward
-}
-
-/** The name of the parameter of a query that holds a key of ours, which would go to the provider and into its logs; else null. */
-export function keyInQuery(search: string, { holdsOwnKey }: Caller): string | null {
-  if (search.length < shortestKey) return null
-  for (const [name, value] of new URLSearchParams(search)) {
-    if (holdsOwnKey(name)) return 'query'
-    if (holdsOwnKey(value)) return name
-  }
-  return holdsOwnKey(search) ? 'query' : null
-}
-
-/** The path without the segments that hold a key of ours; the same path when there is none. */
-export function withoutKeySegments(path: string, { holdsOwnKey }: Caller): string {
-  if (path.length <= shortestKey || !holdsOwnKey(path)) return path
-  const kept = path.split('/').map((segment) => (holdsOwnKey(segment) ? '[removed]' : segment))
-  // A key that the operator chose may itself hold slashes.
-  return kept.includes('[removed]') ? kept.join('/') : '/[removed]'
-}
-
-/** The text with its percent signs read, twice where they are written twice. */
-const decoded = (text: string): string => unescaped(unescaped(text))
-
-const unescaped = (text: string): string =>
-  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString())

@@ -1,8 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { ChosenConfig } from '../config/choose.ts'
-import type { KeyView, Snapshot } from '../ports.ts'
+import type { KeyView } from '../callers/key.ts'
+import type { GuardrailSource } from './guardrail-source.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
-import { known, type Progress } from '../progress.ts'
 import type { Phase } from './check.ts'
 import type { Guardrail } from './guardrail.ts'
 import { idleIn } from './guardrail.schema.ts'
@@ -16,14 +16,19 @@ export interface GuardrailPlan {
   readonly strict: boolean
 }
 
+/** What names the guardrails of a request. */
+export interface PlanFacts {
+  readonly key: KeyView
+  readonly headers: CallerHeaders
+  readonly config: ChosenConfig | null
+}
+
 /**
  * The guardrails of a request: those of the config, then those of the organisation and of the workspace, which so judge what is really
  * sent; what is named twice runs once. Null when there are none. Throws `invalid_request` for one that does not exist, or has no check for
  * its phase any more: a guardrail is never left out in silence.
  */
-export async function planGuardrails(progress: Progress, snapshot: Snapshot): Promise<GuardrailPlan | null> {
-  const { config } = progress
-  const { key } = known(progress.caller)
+export async function planGuardrails({ key, headers, config }: PlanFacts, snapshot: GuardrailSource): Promise<GuardrailPlan | null> {
   const [input, output] = await Promise.all([
     load({ chosen: config?.inputGuardrails ?? [], imposed: key.defaults?.inputGuardrails ?? [] }, 'input', { key, snapshot }),
     load({ chosen: config?.outputGuardrails ?? [], imposed: key.defaults?.outputGuardrails ?? [] }, 'output', { key, snapshot }),
@@ -31,7 +36,7 @@ export async function planGuardrails(progress: Progress, snapshot: Snapshot): Pr
   const plan = {
     input: withChecks(input, 'input'),
     output: withChecks(output, 'output'),
-    strict: isStrict(known(progress.headers), config),
+    strict: isStrict(headers, config),
   }
   return plan.input.length + plan.output.length === 0 ? null : plan
 }
@@ -41,7 +46,7 @@ const isStrict = ({ service }: CallerHeaders, config: ChosenConfig | null): bool
 
 interface Wanting {
   readonly key: KeyView
-  readonly snapshot: Snapshot
+  readonly snapshot: GuardrailSource
 }
 
 interface Wanted {
@@ -66,7 +71,7 @@ async function load({ chosen, imposed }: Wanted, phase: Phase, { key, snapshot }
   return [...found]
 }
 
-async function stored(reference: string, { organisationId, workspaceId }: KeyView, snapshot: Snapshot): Promise<Guardrail> {
+async function stored(reference: string, { organisationId, workspaceId }: KeyView, snapshot: GuardrailSource): Promise<Guardrail> {
   const found = await snapshot.guardrail({ organisationId, workspaceId }, reference)
   if (found !== null) return found
   throw unusable(`There is no guardrail ${quoted(reference)} in this workspace, and requests must pass it.`)

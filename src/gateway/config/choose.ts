@@ -8,7 +8,8 @@ import { createWeighed } from '../../lib/weighed.ts'
 import { atLevel } from '../../release/at-level.ts'
 import { type CheckUrl, inlineUrls } from '../checks/secrets.ts'
 import { pathText } from '../../lib/json-path.ts'
-import type { ConfigView, KeyView, RequestDefaults, Snapshot } from '../ports.ts'
+import type { ConfigSource, ConfigView } from './config-source.ts'
+import type { KeyView, RequestDefaults } from '../callers/key.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { withPatterns } from '../patterns/pattern-making.ts'
@@ -42,7 +43,7 @@ export function demandInlineHosts(
 }
 
 export interface ChooseDeps {
-  readonly snapshot: Snapshot
+  readonly snapshot: ConfigSource
   /** The release whose fields a config may have. */
   readonly level: () => string
 }

@@ -1,4 +1,4 @@
-import type { Usage } from '../ports.ts'
+import type { Usage } from './neutral/usage.ts'
 
 /** So many places are looked at from each end of an answer; a provider must not keep us looking. */
 const maxCandidates = 32

@@ -1,4 +1,5 @@
-import type { Journal, Usage } from '../ports.ts'
+import type { Journal } from '../journal/log-record.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Ending, Progress } from '../progress.ts'
 import { toBodies, toRecord } from './record.ts'

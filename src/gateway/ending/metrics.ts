@@ -1,4 +1,5 @@
-import type { Outcome, Usage } from '../ports.ts'
+import type { Outcome } from '../journal/log-record.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 
 /** What the gateway tells the metrics of one finished exchange. Durations are milliseconds. */
 export interface Observation {

@@ -1,5 +1,7 @@
 import { loggedHooks } from '../checks/hook-results.ts'
-import type { ExchangeBodies, ExchangeRecord, KeyView, LoggedPrompt, Usage } from '../ports.ts'
+import type { ExchangeBodies, ExchangeRecord, LoggedPrompt } from '../journal/log-record.ts'
+import type { KeyView } from '../callers/key.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 import { type Ending, keepsBodies, type Progress } from '../progress.ts'
 import type { Redaction } from './redact.ts'

@@ -17,9 +17,10 @@ import { changeBody } from '../config/change-body.ts'
 import { readsBody } from '../checks/plan.ts'
 import { validateBody, validateQuery } from './bounds/validate.ts'
 import type { ChosenConfig } from '../config/choose.ts'
-import type { Snapshot } from '../ports.ts'
+import type { PromptSource } from '../prompts/prompt-source.ts'
+import type { ProviderSource } from '../targets/provider-view.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
-import { keyInQuery, withoutKeySegments } from '../callers/identify.ts'
+import { keyInQuery, withoutKeySegments } from '../callers/own-keys.ts'
 import { type MatchedOperation, matchOperation } from './match.ts'
 import { checkDebug, known, type Progress } from '../progress.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
@@ -30,7 +31,7 @@ import type { GatewaySettings } from '../settings.ts'
 import { resolveTarget, type Target } from '../targets/target.ts'
 
 export interface ReadDeps {
-  readonly snapshot: Snapshot
+  readonly snapshot: ProviderSource & PromptSource
   readonly settings: GatewaySettings
 }
 

@@ -1,4 +1,4 @@
-import type { ExchangeBodies, ExchangeRecord } from '../ports.ts'
+import type { ExchangeBodies, ExchangeRecord } from './log-record.ts'
 
 /**
  * What is confidential in a log, sealed as one text: three lengths (4 bytes each, little-endian: facts, request body, response body; a body

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
-import type { ExchangeBodies, ExchangeRecord, Journal } from '../ports.ts'
 import { encodeConfidential, withoutConfidential } from './confidential.ts'
+import type { ExchangeBodies, ExchangeRecord, Journal } from './log-record.ts'
 import { createFrameEncoder, memoryMark, type EncodedFrame, type Frame } from './frame.ts'
 import type { LogSeal } from './log-seal.ts'
 import { encodeRecord } from './record.ts'

@@ -1,4 +1,5 @@
-import type { ExchangeRecord, Usage } from '../ports.ts'
+import type { ExchangeRecord } from './log-record.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 
 /** The layout's version, the first element of every stored record. */
 const version = 1

@@ -1,6 +1,6 @@
 import { isFields } from '../../lib/fields.ts'
 import { parseJson } from '../../lib/json.ts'
-import type { ProviderView } from '../ports.ts'
+import type { ProviderView } from '../targets/provider-view.ts'
 import type { Egress } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
 import { passThrough } from '../front/match.ts'

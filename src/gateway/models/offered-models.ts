@@ -1,4 +1,5 @@
-import type { ListedProvider, ProviderScope, ProviderView, Snapshot } from '../ports.ts'
+import type { ProviderSource, ListedProvider, ProviderView } from '../targets/provider-view.ts'
+import type { ProviderScope } from '../callers/key.ts'
 import type { Egress } from '../egress/egress.ts'
 import { mayUse } from '../targets/model-access.ts'
 import { type LiveModel, liveModels } from './live-models.ts'
@@ -15,7 +16,7 @@ export interface OfferedModel {
 }
 
 export interface OfferedDeps {
-  readonly snapshot: Snapshot
+  readonly snapshot: ProviderSource
   readonly egress: Egress
 }
 

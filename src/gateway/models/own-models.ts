@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { modelReference, namesNoTarget } from '../targets/addressing.ts'
-import type { ProviderScope } from '../ports.ts'
+import type { ProviderScope } from '../callers/key.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { callerDialect, unescaped } from '../front/match.ts'
 import { known, type Progress } from '../progress.ts'

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { RequestBody } from '../wire/body.ts'
-import type { Snapshot } from '../ports.ts'
+import type { PromptSource } from './prompt-source.ts'
 import { matchOperation } from '../front/match.ts'
 import { known, type Progress } from '../progress.ts'
 import type { Fields } from './chat-body.ts'
@@ -12,7 +12,7 @@ const chatPath = '/chat/completions'
  * Puts the chat completion that a prompt makes in the place of the request: its path, its operation, the provider that the prompt
  * names, and the body, which it returns. From here on the exchange is one like any other. Throws `not_found`, `invalid_request`.
  */
-export async function expandPrompt({ snapshot }: { readonly snapshot: Snapshot }, progress: Progress): Promise<RequestBody> {
+export async function expandPrompt({ snapshot }: { readonly snapshot: PromptSource }, progress: Progress): Promise<RequestBody> {
   const request = progress.body?.json
   if (typeof request !== 'object' || request === null)
     throw new ApiError('invalid_request', 'A prompt takes its variables as plain JSON: without content-encoding.', {
@@ -29,7 +29,7 @@ export async function expandPrompt({ snapshot }: { readonly snapshot: Snapshot }
   return { kind: 'json', bytes, json: body, stream: null, length: bytes.length }
 }
 
-async function findPrompt(snapshot: Snapshot, { caller, operation }: Progress): Promise<Prompt> {
+async function findPrompt(snapshot: PromptSource, { caller, operation }: Progress): Promise<Prompt> {
   const { organisationId, workspaceId } = known(caller).key
   const reference = decoded(operation.params['promptId'] ?? '')
   const found = snapshot.prompt({ organisationId, workspaceId }, reference)

@@ -1,8 +1,10 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
 import type { ChosenConfig } from '../config/choose.ts'
-import type { KeyView, ProviderView, Snapshot } from '../ports.ts'
-import { bearerToken, type Caller, placeholder } from '../callers/identify.ts'
+import type { KeyView } from '../callers/key.ts'
+import type { ProviderSource, ProviderView } from './provider-view.ts'
+import { type Caller, placeholder } from '../callers/identify.ts'
+import { bearerToken } from '../wire/bearer.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { NamedBy } from '../egress/allowed-hosts.ts'
 import { findProvider } from '../providers/catalog.ts'
@@ -35,7 +37,7 @@ export interface TargetRequest {
   readonly storedOnly: boolean
   /** The provider of the prompt that the request named. */
   readonly promptProvider: string | null
-  readonly snapshot: Snapshot
+  readonly snapshot: ProviderSource
   readonly config: ChosenConfig | null
   /** Whether the level of this installation has what a release brought. */
   readonly atLeast: (release: string) => boolean

@@ -1,6 +1,7 @@
 import { majorsIn } from '../../../release/postgres-range.ts'
 import { readOwnRecord } from '../own-record.ts'
-import { fail, NotPossible, ok, warn, type Check } from '../check.ts'
+import { fail, ok, warn, type Check } from '../check.ts'
+import { NotPossible } from '../not-possible.ts'
 
 /** Whether the database answers at all. */
 export const connectionCheck: Check = {

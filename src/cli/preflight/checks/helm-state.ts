@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { fail, NotPossible, ok, warn, type Check, type Verdict } from '../check.ts'
+import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
+import { NotPossible } from '../not-possible.ts'
 import type { Circumstances } from '../stage.ts'
 
 const Revision = z.looseObject({ revision: z.coerce.number(), status: z.string(), chart: z.string().default('') })

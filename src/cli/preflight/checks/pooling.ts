@@ -1,7 +1,8 @@
 import { Client, type ClientConfig } from 'pg'
 import { z } from 'zod'
 import { limits, runtimeOf } from '../../../app/database/connect.ts'
-import { fail, NotPossible, ok, warn, type Check, type Verdict } from '../check.ts'
+import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
+import { NotPossible } from '../not-possible.ts'
 import type { Reached } from '../stage.ts'
 
 const rounds = 3

@@ -1,7 +1,8 @@
 import type { Client } from 'pg'
 import { appRole } from '../../../app/database/app-role.ts'
 import { codeOf } from '../../../app/database/connection-error.ts'
-import { fail, NotPossible, ok, type Check, type Verdict } from '../check.ts'
+import { fail, ok, type Check, type Verdict } from '../check.ts'
+import { NotPossible } from '../not-possible.ts'
 
 interface Facts {
   readonly login: string

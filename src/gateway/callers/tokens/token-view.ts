@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { scopesOfRole } from '../../../lib/roles.ts'
 import { tokenScopes } from '../../../lib/scopes.ts'
-import type { KeyView, RequestDefaults, TokenHolder } from '../../ports.ts'
+import type { KeyView, RequestDefaults } from '../key.ts'
+import type { TokenHolder } from './token-source.ts'
 import type { TokenClaims } from './token-claims.ts'
 import { tokenFault } from './verify-token.ts'
 

@@ -3,7 +3,8 @@ import type { JWTPayload } from 'jose'
 import { ApiError } from '../../../lib/errors.ts'
 import { createRecent, type Recent } from '../../../lib/recent.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
-import type { KeyView, TokenDoor, TokenHolder, TokenIssuer } from '../../ports.ts'
+import type { KeyView } from '../key.ts'
+import type { TokenSource, TokenHolder, TokenIssuer } from './token-source.ts'
 import { createExpiringCache, type Expiring } from '../../../lib/expiring-cache.ts'
 import { organisationOf, readClaims, type ClaimPrefixes, type TokenClaims } from './token-claims.ts'
 import { noteRefusal } from './token-refusals.ts'
@@ -23,7 +24,7 @@ export interface Tokens {
 }
 
 export interface TokensOptions extends Omit<VerifyDeps, 'organisationId'> {
-  readonly snapshot: TokenDoor
+  readonly snapshot: TokenSource
   readonly prefixes: ClaimPrefixes
   /** Whether callers are told what is wrong with a token. */
   readonly explains: () => boolean

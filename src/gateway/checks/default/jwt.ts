@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, type JWTClaimVerificationOptions, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
 import { z } from 'zod'
 import { localKeys, remoteKeys } from '../../callers/tokens/jwks.ts'
-import { bearerToken } from '../../callers/identify.ts'
+import { bearerToken } from '../../wire/bearer.ts'
 import { check, type CheckContext, verdict, type Verdict } from '../check.ts'
 import { introspect } from './jwt-introspection.ts'
 import { matcher, matchTypes, toValues, valuesFault, valuesField } from '../match-values.ts'

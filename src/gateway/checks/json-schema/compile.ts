@@ -1,24 +1,9 @@
 import { effort } from '../../patterns/cpu-budget.ts'
-import { compilePattern, type Pattern } from '../../patterns/pattern.ts'
+import { compilePattern } from '../../patterns/pattern.ts'
+import type { SchemaFault, Validation } from './keyword.ts'
 import { keywords } from './keywords.ts'
 import { createResolver } from './resolver.ts'
 import { patternsIn } from './schema-fault.ts'
-
-/** What does not fit, and where. */
-export interface SchemaFault {
-  /** JSON Pointer into the value. */
-  readonly path: string
-  readonly message: string
-}
-
-/** What a keyword needs of the validation that it is part of. */
-export interface Validation {
-  /** Validates a part of the value against a part of the schema. */
-  readonly check: (schema: unknown, value: unknown, path: string) => readonly SchemaFault[]
-  readonly pattern: (source: string) => Pattern
-  /** The schema behind a reference. */
-  readonly resolve: (reference: string) => unknown
-}
 
 /** Schemas that refer to themselves can ask for endless work; this much is done. */
 const maxSteps = 200_000

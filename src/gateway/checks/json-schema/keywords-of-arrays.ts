@@ -1,6 +1,5 @@
 import { childOf } from '../../../lib/json-path.ts'
-import type { SchemaFault, Validation } from './compile.ts'
-import type { Application, Keyword } from './keywords.ts'
+import type { Application, Keyword, SchemaFault, Validation } from './keyword.ts'
 
 const fault = (isWell: boolean, path: string, message: string): readonly SchemaFault[] => (isWell ? [] : [{ path, message }])
 

@@ -1,35 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isFields } from '../../../lib/fields.ts'
 import { childOf } from '../../../lib/json-path.ts'
-import type { SchemaFault, Validation } from './compile.ts'
+import { type Keyword, typeNames, unless } from './keyword.ts'
 import { formats } from './formats.ts'
 import { arrayKeywords } from './keywords-of-arrays.ts'
 import { objectKeywords } from './keywords-of-objects.ts'
-
-/** One keyword's value, the schema it stands in, and the value it judges. */
-export interface Application {
-  readonly rule: unknown
-  readonly schema: unknown
-  readonly value: unknown
-  readonly path: string
-}
-
-export type Keyword = (application: Application, validation: Validation) => readonly SchemaFault[]
-
-/** A fault unless all is well. */
-export const unless = (isWell: boolean, { path }: Application, message: string): readonly SchemaFault[] =>
-  isWell ? [] : [{ path, message }]
-
-/** The types that a schema can name, each with what is of it. */
-export const typeNames: Readonly<Record<string, (value: unknown) => boolean>> = {
-  null: (value) => value === null,
-  boolean: (value) => typeof value === 'boolean',
-  object: isFields,
-  array: (value) => Array.isArray(value),
-  number: (value) => typeof value === 'number',
-  integer: (value) => Number.isInteger(value),
-  string: (value) => typeof value === 'string',
-}
 
 const list = (rule: unknown): readonly unknown[] => (Array.isArray(rule) ? rule : [])
 

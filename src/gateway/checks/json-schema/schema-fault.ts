@@ -2,7 +2,7 @@ import { isFields } from '../../../lib/fields.ts'
 import { pointerStep } from '../../../lib/json-path.ts'
 import { patternFault } from '../../patterns/pattern-making.ts'
 import { patternSize } from '../../patterns/pattern-size.ts'
-import { typeNames } from './keywords.ts'
+import { typeNames } from './keyword.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
 /** Keywords whose work is more than it is worth here; a schema that needs them is refused, never half used. */

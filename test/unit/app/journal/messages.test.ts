@@ -2,7 +2,8 @@ import test from 'ava'
 import type { ConnectionOptions } from 'node:tls'
 import { sslOptions } from '../../../../src/app/database/ssl.ts'
 import { packConnection, unpackConnection } from '../../../../src/app/journal/messages.ts'
-import type { DatabaseConfig, DbSslMode } from '../../../../src/config/config.ts'
+import type { DbSslMode } from '../../../../src/config/choices.ts'
+import type { DatabaseConfig } from '../../../../src/config/config.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 
 const database = (mode: DbSslMode): DatabaseConfig => ({

@@ -1,0 +1,14 @@
+/** How one thing that a ready process needs is. */
+export interface Check {
+  readonly status: 'pass' | 'warn' | 'fail'
+  readonly detail?: string
+}
+
+/** What `/readyz` tells. */
+export interface HealthReport {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {
+    /** Of the port, when it speaks HTTPS. */
+    readonly certificate?: Check
+  }
+}

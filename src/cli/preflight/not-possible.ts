@@ -1,0 +1,7 @@
+/** Thrown inside a check that cannot look; its message says why. */
+export class NotPossible extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'NotPossible'
+  }
+}

@@ -1,0 +1,61 @@
+import type { AccessSettings } from '../../lib/access-settings.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Role } from '../../lib/roles.ts'
+import type { AllowedHosts } from '../egress/allowed-hosts.ts'
+import type { TokenClaims } from './tokens/token-claims.ts'
+
+export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
+
+/** What the gateway knows of an API key. Times are epoch milliseconds. */
+export interface KeyView {
+  readonly id: string
+  readonly type: KeyType
+  readonly name: string
+  readonly organisationId: string
+  /** Null for an organisation (admin) key. */
+  readonly workspaceId: string | null
+  readonly workspaceSlug: string | null
+  readonly userId: string | null
+  /** What the user of the key is in its workspace; null for a service key, and for somebody who is not there any more. */
+  readonly role: Role | null
+  /** The scopes that count: those of the key and, when it is a user's, of the user's role. */
+  readonly scopes: ReadonlySet<string>
+  /** What the organisation, or this workspace of it, allows. */
+  readonly settings: AccessSettings
+  /** The hosts that its organisation lets requests name; null: all that the installation does. */
+  readonly allowedHosts: AllowedHosts | null
+  readonly expiresAt: number | null
+  readonly status: 'active' | 'exhausted' | 'expired'
+  /** Metadata that every request of this key carries, under what the request itself sends. */
+  readonly metadata: Readonly<Record<string, string>>
+  /** Null, as for most keys: nothing. */
+  readonly defaults: RequestDefaults | null
+  /** Present when it is no API key but a JSON Web Token: what the token says. It may claim more scopes than it holds. */
+  readonly token?: TokenClaims
+}
+
+/** What requests of a key start from, by its own defaults and by those of its workspace and organisation. */
+export interface RequestDefaults {
+  /** Slug or id; null when there is none. */
+  readonly config: string | null
+  /** Whether requests must stay with that config. */
+  readonly configLocked: boolean
+  /** Slugs or ids, the organisation's first; none comes twice. */
+  readonly inputGuardrails: readonly string[]
+  readonly outputGuardrails: readonly string[]
+}
+
+/** Whose stored things a request sees: a workspace's, or, for an admin key, an organisation's. */
+export interface ProviderScope {
+  readonly organisationId: string
+  readonly workspaceId: string | null
+}
+
+/** The port to the API keys. See `Snapshot` for what is synchronous, and what is thrown. */
+export interface KeySource {
+  /**
+   * The key with this secret. Null: there is none, it is archived, or the key is not in memory and `address`, which shows it, may ask for
+   * no more. Without `address` the caller was let in before.
+   */
+  key(secret: string, address?: string): MaybePromise<KeyView | null>
+}

@@ -1,0 +1,56 @@
+import { holdsApiKey } from '../../lib/api-key.ts'
+
+/** Who knows its own keys by their looks. A key of ours goes neither upstream nor into logs. */
+export interface KeyOwner {
+  readonly holdsOwnKey: (text: string) => boolean
+}
+
+/** No key of ours is shorter: `INIT_*` demands as much. */
+const shortestKey = 32
+
+/** Tells whether a text holds a key of ours: the one that was used, or another that its looks give away. Decoded forms count. */
+export function holdsKeyOfOurs(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
+  if (text.length < shortestKey) return false
+  const holds = (one: string): boolean => {
+    if (one.includes(secret) || holdsApiKey(one)) return true
+    for (const chosen of chosenKeys) if (one.includes(chosen)) return true
+    return false
+  }
+  return holds(text) || (text.includes('%') && holds(decoded(text))) || (/^basic /i.test(text) && holds(basicText(text)))
+}
+
+const basicText = (value: string): string => Buffer.from(value.slice('basic '.length), 'base64').toString()
+
+/** Returns the headers without those that hold a key of ours, under whatever name. */
+export function withoutOwnKeys(forward: readonly string[], { holdsOwnKey }: KeyOwner): readonly string[] {
+  let kept: string[] | null = null
+  for (let i = 1; i < forward.length; i += 2) {
+    if (holdsOwnKey(forward[i] ?? '')) kept ??= forward.slice(0, i - 1)
+    else kept?.push(forward[i - 1] ?? '', forward[i] ?? '')
+  }
+  return kept ?? forward
+}
+
+/** Returns the name of the parameter of a query that holds a key of ours, which would go to the provider and into its logs; else null. */
+export function keyInQuery(search: string, { holdsOwnKey }: KeyOwner): string | null {
+  if (search.length < shortestKey) return null
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (holdsOwnKey(name)) return 'query'
+    if (holdsOwnKey(value)) return name
+  }
+  return holdsOwnKey(search) ? 'query' : null
+}
+
+/** Returns the path without the segments that hold a key of ours; the same path when there is none. */
+export function withoutKeySegments(path: string, { holdsOwnKey }: KeyOwner): string {
+  if (path.length <= shortestKey || !holdsOwnKey(path)) return path
+  const kept = path.split('/').map((segment) => (holdsOwnKey(segment) ? '[removed]' : segment))
+  // A key that the operator chose may itself hold slashes.
+  return kept.includes('[removed]') ? kept.join('/') : '/[removed]'
+}
+
+/** Returns the text with its percent signs read, twice where they are written twice. */
+const decoded = (text: string): string => unescaped(unescaped(text))
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString())

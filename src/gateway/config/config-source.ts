@@ -1,0 +1,16 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { ProviderScope } from '../callers/key.ts'
+import type { ActiveConfig } from './compile.ts'
+
+/** What the gateway knows of a stored config. */
+export interface ConfigView {
+  readonly id: string
+  readonly slug: string
+  readonly active: ActiveConfig
+}
+
+/** The port to the stored configs. */
+export interface ConfigSource {
+  /** The config with this slug or id, as the given workspace sees it. */
+  config(scope: ProviderScope, reference: string): MaybePromise<ConfigView | null>
+}

@@ -1,0 +1,87 @@
+import type { HookResults } from '../checks/hook-results.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
+
+export type Outcome =
+  /** The whole answer reached the client. */
+  | 'complete'
+  /** The provider broke off, lied about the length or went silent. */
+  | 'incomplete'
+  /** The client left first. */
+  | 'client_closed'
+  /** The gateway refused or could not reach the provider. */
+  | 'error'
+
+/** One exchange, as it is logged for good. Durations are milliseconds, times epoch milliseconds. */
+export interface ExchangeRecord {
+  /** UUID v7; also the request id. */
+  readonly id: string
+  readonly organisationId: string
+  readonly workspaceId: string | null
+  readonly createdAt: number
+  readonly apiKeyId: string
+  readonly userId: string | null
+  readonly clientAddress: string
+  readonly method: string
+  /** Path and query as the client sent them, after `/v1`. */
+  readonly path: string
+  readonly operation: string
+  readonly provider: string | null
+  readonly providerSlug: string | null
+  readonly model: string | null
+  readonly status: number
+  readonly outcome: Outcome
+  readonly errorCode: string | null
+  readonly stream: boolean
+  readonly durationMs: number
+  /** Until the provider's headers; null when it was not reached. */
+  readonly upstreamMs: number | null
+  /** Until the first body byte went to the client. */
+  readonly firstByteMs: number | null
+  readonly usage: Usage | null
+  /** Where `usage` came from: the provider's own figures, or none (then the exchange is unmetered). */
+  readonly usageSource: 'provider' | 'none'
+  readonly retryCount: number
+  readonly cacheStatus: string
+  readonly lastUsedOption: string | null
+  readonly traceId: string
+  readonly spanId: string | null
+  readonly parentSpanId: string | null
+  readonly spanName: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly requestBytes: number
+  readonly responseBytes: number
+  readonly upstreamUrl: string | null
+  /** The prompt that the request named; null when it named none. */
+  readonly prompt: LoggedPrompt | null
+  /** What guardrails found; null when none ran that anybody waited for. */
+  readonly hooks: HookResults | null
+  /** Headers with credentials removed. */
+  readonly requestHeaders: Readonly<Record<string, string>>
+  readonly responseHeaders: Readonly<Record<string, string>>
+}
+
+/** A prompt, and the version of it that served. */
+export interface LoggedPrompt {
+  readonly id: string
+  readonly versionId: string
+  readonly slug: string
+}
+
+/** The bodies of an exchange, as bytes; null when not kept (`x-service-debug: false`), cut at the journal's limit. */
+export interface ExchangeBodies {
+  readonly request: Uint8Array | null
+  readonly response: Uint8Array | null
+  readonly requestTruncated: boolean
+  readonly responseTruncated: boolean
+}
+
+/**
+ * One record per exchange, appended before the last byte goes to the client. Synchronous: when it returns, the record survives
+ * a kill -9 of this process; what the disk refuses is held in memory. Never throws: what there is no room for is counted in
+ * `gateway_log_spool_dropped_total`.
+ */
+export interface Journal {
+  append(record: ExchangeRecord, bodies: ExchangeBodies): void
+  /** The most bytes of one body that are kept. */
+  readonly maxBodyBytes: number
+}
