@@ -2,7 +2,7 @@ import type { Maker } from './maker.ts'
 import { apiKeys } from './makers/api-keys.ts'
 import { audit } from './makers/audit.ts'
 import { feedback, logs, savedFilters } from './makers/gateway.ts'
-import { guardrailKind, guardrails, partnerKind } from './makers/guardrails.ts'
+import { guardrailKind, guardrails, partnerKind, plugins } from './makers/guardrails.ts'
 import { collections, configs, labels } from './makers/library.ts'
 import { policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
@@ -44,6 +44,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   collections,
   labels,
   prompts,
+  plugins,
   guardrails,
   'guardrail-add-prefix': guardrailKind('default.addPrefix', { prefix: 'Be brief: ' }),
   'guardrail-allowed-request-types': guardrailKind('default.allowedRequestTypes', { allowedTypes: ['chatComplete'] }),

@@ -11,6 +11,7 @@ import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { parts } from './parts.ts'
+import { plugins } from './plugins/index.ts'
 import { policies } from './policies/index.ts'
 import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
@@ -43,6 +44,7 @@ export const features: readonly Feature[] = [
   collections,
   labels,
   prompts,
+  plugins,
   guardrails,
   ...guardrailKinds,
   configs,

@@ -104,8 +104,9 @@ async function startFromConfig(deps: PipelineDeps, progress: Progress): Promise<
 }
 
 /** What guardrails call may be where the caller's organisation allows it. */
-const checkDeps = ({ egress, metrics, settings }: PipelineDeps, { caller }: Progress): RunDeps => ({
+const checkDeps = ({ egress, metrics, settings, snapshot }: PipelineDeps, { caller }: Progress): RunDeps => ({
   egress: narrowed(egress, caller?.key.allowedHosts ?? null),
+  credentials: (plugin) => (caller === null ? null : snapshot.pluginCredentials(caller.key, plugin)),
   organisationId: caller?.key.organisationId ?? '',
   atLeast: settings.atLeast,
   now: Date.now,

@@ -1,3 +1,4 @@
+import type { StoredCredentials } from '../../src/gateway/checks/check.ts'
 import { effectiveSettings } from '../../src/lib/access-settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -43,6 +44,8 @@ export interface GatewayBedOptions {
   /** By reference: `id`, `id@label`. */
   readonly prompts?: Readonly<Record<string, Prompt>>
   readonly guardrails?: Readonly<Record<string, Pick<GuardrailDefinition, 'checks' | 'actions'>>>
+  /** Stored credentials of partners. */
+  readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
@@ -132,6 +135,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       config: (_, slug) => configs.get(slug) ?? null,
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
       guardrail: (_, slug) => guardrails.get(slug) ?? null,
+      pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,
     },
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
     ledger: { reserve: () => ({ settle() {} }) },

@@ -23,6 +23,21 @@ export const guardrails: Maker = async (making) => {
   await admin.list('/guardrails', 2)
 }
 
+/** Credentials of partners: the organisation's, a workspace's own in its place, and some that were deleted. */
+export const plugins: Maker = async ({ admin, name, providerUrl }) => {
+  const { id } = await admin.post('/plugins', { plugin: 'mistral', credentials: { apiKey: 'key-of-all' } })
+  await admin.put(`/plugins/${id}`, { base_url: providerUrl, credentials: { apiKey: 'another-key' } })
+  await admin.post('/plugins', {
+    plugin: 'mistral',
+    workspace_id: (await admin.post('/admin/workspaces', { name: name('scanned') })).slug,
+    credentials: { apiKey: 'key-of-one' },
+  })
+  const deleted = await admin.post('/plugins', { plugin: 'pillar', credentials: { apiKey: 'key-of-nobody' } })
+  await admin.remove(`/plugins/${deleted.id}`)
+  await admin.get('/plugins/mistral')
+  await admin.list('/plugins', 2)
+}
+
 /** A guardrail with one check of a kind, and a request that it lets through. */
 export const guardrailKind =
   (check: string, parameters: Readonly<Record<string, unknown>>): Maker =>

@@ -1,7 +1,9 @@
+import type { StoredCredentials } from '../../gateway/checks/check.ts'
 import type { Guardrail } from '../../gateway/checks/guardrail.ts'
 import type { ConfigView, KeyView, ListedProvider, ProviderView, TokenHolder, TokenIssuer } from '../../gateway/ports.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import type { Change } from './change-feed.ts'
+import { anyPlugin } from './plugin-views.ts'
 import { anyPartial } from './prompts.ts'
 import { anyProvider } from './provider-lists.ts'
 import { anyPerson } from './token-views.ts'
@@ -14,6 +16,7 @@ export interface Caches {
   readonly providerLists: ViewCache<readonly ListedProvider[]>
   readonly configs: ViewCache<ConfigView>
   readonly guardrails: ViewCache<Guardrail>
+  readonly plugins: ViewCache<StoredCredentials>
   readonly prompts: ViewCache<Prompt>
   readonly issuers: ViewCache<TokenIssuer>
   readonly holders: ViewCache<TokenHolder>
@@ -32,12 +35,13 @@ export const openCaches = (): Caches => ({
   providerLists: createViewCache(documentLimits),
   configs: createViewCache(documentLimits),
   guardrails: createViewCache(documentLimits),
+  plugins: createViewCache(limits),
   prompts: createViewCache({ ...limits, maxWeight: maxTemplateWeight }),
   issuers: createViewCache(limits),
   holders: createViewCache(limits),
 })
 
-const every = ['keys', 'providers', 'providerLists', 'configs', 'guardrails', 'prompts', 'issuers', 'holders'] as const
+const every = ['keys', 'providers', 'providerLists', 'configs', 'guardrails', 'plugins', 'prompts', 'issuers', 'holders'] as const
 
 /** What was absent may be there now, by a change of a table. */
 const missedBefore = new Map<string, readonly (keyof Caches)[]>([
@@ -48,6 +52,7 @@ const missedBefore = new Map<string, readonly (keyof Caches)[]>([
   ['integrations', ['providers']],
   ['configs', ['configs']],
   ['guardrails', ['guardrails']],
+  ['plugins', ['plugins']],
   ['prompts', ['prompts']],
   ['labels', ['prompts']],
 ])
@@ -56,6 +61,7 @@ export function forgetChanged(caches: Caches, { kind, entityId }: Change): void 
   for (const name of every) caches[name].forget(entityId)
   for (const name of missedBefore.get(kind) ?? []) caches[name].forgetMisses()
   if (kind === 'prompt_partials') caches.prompts.forget(anyPartial)
+  if (kind === 'plugins') caches.plugins.forget(anyPlugin)
   if (kind === 'providers') caches.providerLists.forget(anyProvider)
   if (kind === 'users') caches.holders.forget(anyPerson)
 }

@@ -13,6 +13,14 @@ export const guardrailPlace = ({ id, organisationId }: Owned): Place => ({
   rowId: id,
 })
 
+/** Where the credentials of a partner are sealed. */
+export const pluginPlace = ({ id, organisationId }: Owned): Place => ({
+  organisationId,
+  table: 'plugins',
+  column: 'credentials',
+  rowId: id,
+})
+
 /** Where a config's text is sealed, for who writes it and for the snapshot, which reads it. */
 export const configPlace = ({ id, organisationId }: Owned): Place => ({
   organisationId,

@@ -11,6 +11,7 @@ import { type Caches, forgetAll, forgetChanged, loading, openCaches } from './ca
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { readConfig } from './config-views.ts'
 import { readGuardrail } from './guardrail-views.ts'
+import { readPlugin } from './plugin-views.ts'
 import { createKnown, type Known } from './known.ts'
 import { readPrompt } from './prompts.ts'
 import { readProviderList } from './provider-lists.ts'
@@ -89,6 +90,8 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     providers: (scope) => providers(state, feed, scope),
     config: (scope, reference) => document(state, feed, { cache: state.caches.configs, read: readConfig, scope, reference }),
     guardrail: (scope, reference) => document(state, feed, { cache: state.caches.guardrails, read: readGuardrail, scope, reference }),
+    pluginCredentials: (scope, plugin) =>
+      document(state, feed, { cache: state.caches.plugins, read: readPlugin, scope, reference: plugin }),
     prompt: (scope, reference) => prompt(state, feed, { scope, reference }),
     tokenIssuer: (organisationId, address) =>
       plain(state, feed, {

@@ -18,6 +18,8 @@ export const ConfigEntity = defineEntity({
     status: p.text().$type<'active' | 'archived'>().default('active'),
     versionId: p.uuid(),
     guardrailReferences: p.array().default([]),
+    /** Partners whose stored credentials its checks use. */
+    pluginReferences: p.array().default([]),
     /** Slugs of stored providers as the current version names them. */
     providerReferences: p.array().default([]),
     ownerId: p.uuid().nullable(),

@@ -13,7 +13,7 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
 import type { Level } from '../../release/level.ts'
 import { refuseLaterChecks } from './levels.ts'
-import { guardrailsNamedIn, providersNamedIn, refuseUnusableGuardrails } from './references.ts'
+import { guardrailsNamedIn, pluginsNamedIn, providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { checkUrls } from './urls.ts'
 
@@ -94,6 +94,7 @@ async function addVersion(
     createdBy: actor.userId ?? actor.id,
   })
   row.guardrailReferences = [...guardrailsNamedIn(config)]
+  row.pluginReferences = [...pluginsNamedIn(config)]
   row.providerReferences = [...providersNamedIn(config)]
 }
 

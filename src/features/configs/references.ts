@@ -1,10 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
+import { inlinePlugins } from '../../gateway/checks/secrets.ts'
 import type { Phase } from '../../gateway/checks/check.ts'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
 import { unusableGuardrail } from '../references/index.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { guardrailFields } from './secrets.ts'
 import type { ConfigEntity } from './config.entity.ts'
 
 const lists = { input: 'input_guardrails', output: 'output_guardrails' } as const
@@ -13,6 +15,13 @@ const phases = ['input', 'output'] as const
 /** The stored guardrails that a config names, its targets' included, by slug or id. */
 export const guardrailsNamedIn = (config: GatewayConfig): ReadonlySet<string> =>
   new Set(phases.flatMap((phase) => [...namedFor(phase, config)]))
+
+/** The partners whose stored credentials the checks of a config use, its targets' included. */
+export const pluginsNamedIn = (config: GatewayConfig): ReadonlySet<string> =>
+  new Set([
+    ...guardrailFields.flatMap((name) => (config[name] ?? []).flatMap(inlinePlugins)),
+    ...(config.targets ?? []).flatMap((target) => Array.from(pluginsNamedIn(target))),
+  ])
 
 function namedFor(phase: Phase, config: GatewayConfig): ReadonlySet<string> {
   const named = new Set((config[lists[phase]] ?? []).filter((entry) => typeof entry === 'string'))

@@ -20,6 +20,8 @@ export const GuardrailEntity = defineEntity({
     /** New with every change of the checks or the actions. */
     versionId: p.uuid(),
     checks: p.blob(),
+    /** Partners whose stored credentials the checks use. */
+    pluginReferences: p.array().default([]),
     actions: p.json<z.output<typeof guardrailActions>>(),
     ownerId: p.uuid().nullable(),
     updatedBy: p.uuid().nullable(),

@@ -5,6 +5,7 @@ import type { Vault } from '../../app/secrets/vault.ts'
 import { guardrailPlace } from '../../app/snapshot/sealed-texts.ts'
 import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/guardrail.schema.ts'
 import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
+import { pluginsUsedBy } from '../../gateway/checks/partners/plugins.ts'
 import { findCheck } from '../../gateway/checks/registry.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { isCredentialHeader } from '../../gateway/wire/headers.ts'
@@ -52,6 +53,7 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
       await acceptChecks(wanted.checks, [], { ...writing, workspaceId: wanted.workspaceId }),
       writing.vault,
     ),
+    pluginReferences: [...pluginsUsedBy(wanted.checks)],
     actions: wanted.actions,
     ownerId: actor.userId ?? actor.id,
   })
@@ -67,6 +69,7 @@ export async function replaceChecks(row: GuardrailEntity, checks: readonly Check
     await acceptChecks(checks, stored, { ...writing, workspaceId: row.workspaceId ?? null }),
     writing.vault,
   )
+  row.pluginReferences = [...pluginsUsedBy(checks)]
 }
 
 /** The actions after a change. Naming some of what one word said makes it plain fields first, so that the rest of it stays. */

@@ -4,7 +4,7 @@ import { scopes, type Check } from '../../gateway/checks/check.ts'
 import { checks, findCheck } from '../../gateway/checks/registry.ts'
 import { type Sample, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
 import { guardrailScopes } from './access.ts'
-import { readyGuardrail } from './trial.ts'
+import { credentialsFor, readyGuardrail } from './trial.ts'
 import { checkCatalogue, checkFilter, trialView, tryGuardrailBody, type TryGuardrail } from './trial.schema.ts'
 
 export const listChecks = route({
@@ -33,6 +33,7 @@ const presentCheck = (check: Check) => ({
   calls_out: check.timeoutMs !== null,
   timeout: check.timeoutMs,
   secrets: [...check.secrets],
+  plugin: check.account?.plugin ?? null,
   parameters: { ...z.toJSONSchema(check.parameters, { io: 'input', unrepresentable: 'any' }) },
   format: check.basis ?? null,
   object: 'check' as const,
@@ -52,6 +53,7 @@ export const testGuardrail = route({
   const guardrail = await readyGuardrail(call)
   const trial = await tryGuardrail(guardrail, sampleOf(body), {
     egress: deps.egress,
+    credentials: await credentialsFor(call, guardrail),
     organisationId: actor.organisationId,
     now: () => deps.clock.now(),
     atLeast: (release) => deps.level.atLeast(release),

@@ -72,6 +72,7 @@ export const checkCatalogue = z
         changes: z.boolean().meta({ description: 'Whether it may change what it looks at.' }),
         calls_out: z.boolean().meta({ description: 'Whether it sends what it looks at to another service.' }),
         timeout: z.int().nullable().meta({ description: 'Milliseconds that such a call may take unless its parameters say otherwise.' }),
+        plugin: z.string().nullable().meta({ description: 'The partner whose credentials may be stored with `POST /plugins`.' }),
         secrets: z.array(z.string()).meta({ description: 'Parameters that hold secrets.' }),
         parameters: z.record(z.string(), z.unknown()).meta({ description: 'The JSON Schema (2020-12) of its parameters.' }),
         format: z.enum(['documented', 'observed']).nullable().meta({ description: "Where the format of a partner's calls is known from." }),

@@ -2,6 +2,9 @@ import type { Call } from '../../app/route.ts'
 import { compileGuardrail, type Guardrail } from '../../gateway/checks/guardrail.ts'
 import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
+import type { FindCredentials } from '../../gateway/checks/check.ts'
+import { storedCredentials } from '../plugins/index.ts'
+import { resolveWorkspace } from '../workspaces/index.ts'
 import { findGuardrail, homeOfNew } from './access.ts'
 import { acceptChecks, openChecks } from './guardrails.ts'
 import type { TryGuardrail } from './trial.schema.ts'
@@ -11,6 +14,14 @@ type Asked = Pick<Call<unknown, unknown, TryGuardrail>, 'em' | 'actor' | 'deps' 
 /** Makes the guardrail ready that a trial is about: a stored one, or checks that the caller might store. */
 export const readyGuardrail = (asked: Asked): Promise<Guardrail> =>
   asked.body.guardrail === undefined ? given(asked) : stored(asked, asked.body.guardrail)
+
+/** Opens the stored credentials that a guardrail's checks may ask for, where the caller tries it. */
+export async function credentialsFor({ em, actor, deps, body }: Asked, { checks }: Guardrail): Promise<FindCredentials> {
+  const names = checks.flatMap(({ definition }) => definition.account?.plugin ?? [])
+  const workspaceId = body.workspace_id === undefined ? actor.workspaceId : (await resolveWorkspace(em, actor, body.workspace_id)).id
+  const found = await storedCredentials(em, { organisationId: actor.organisationId, workspaceId }, { names, vault: deps.vault })
+  return (plugin) => found.get(plugin) ?? null
+}
 
 async function given({ em, actor, deps, body }: Asked): Promise<Guardrail> {
   const workspaceId = await homeOfNew(em, actor, body)

@@ -64,8 +64,19 @@ export interface Verdict {
   readonly headers?: { readonly added: readonly string[]; readonly replaces: string }
 }
 
+/** Credentials of a partner that are stored apart from guardrails, and the address that they go to. */
+export interface StoredCredentials {
+  readonly fields: Readonly<Record<string, unknown>>
+  /** Null: the address of the partner. */
+  readonly baseUrl: string | null
+}
+
+/** Finds what is stored for a partner where the caller is: of the workspace, else of the organisation. Null when there is nothing. */
+export type FindCredentials = (plugin: string) => MaybePromise<StoredCredentials | null>
+
 export interface CheckContext {
   readonly egress: Egress
+  readonly credentials: FindCredentials
   /** Of the caller. */
   readonly organisationId: string
   /** Epoch milliseconds. */
@@ -123,16 +134,45 @@ export interface Check {
   readonly secrets: readonly string[]
   /** Parameters that hold a URL which will be called, as paths. */
   readonly urls: readonly string[]
+  /** The address that parameters name in another way than as a URL; null: they name none. */
+  readonly serviceOf?: (parameters: unknown) => string | null
   /** Makes it ready; the parameters are those that the schema gave. */
   readonly ready: (parameters: unknown) => ReadyCheck
   /** Of a partner's check: where the format of its calls is known from. */
   readonly basis?: Basis
+  /** Of a partner's check that asks for credentials: what these are, and under which name they may be stored apart from it. */
+  readonly account?: Account
+}
+
+/** Credentials of a partner, as one of its checks needs them. */
+export interface Account {
+  /** The partner: what stands before the dot of its checks. */
+  readonly plugin: string
+  readonly schema: z.ZodObject<Readonly<Record<string, z.ZodType>>>
+  /** Fields of it that are secret, as paths. */
+  readonly secrets: readonly string[]
+  /** Fields of it that hold a URL which will be called, as paths. */
+  readonly urls: readonly string[]
 }
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
 interface Definition<Fields extends Shape> extends Partial<
-  Pick<Check, 'since' | 'phases' | 'reads' | 'readsBody' | 'anyLength' | 'changes' | 'timeoutMs' | 'secrets' | 'urls' | 'basis'>
+  Pick<
+    Check,
+    | 'since'
+    | 'phases'
+    | 'reads'
+    | 'readsBody'
+    | 'anyLength'
+    | 'changes'
+    | 'timeoutMs'
+    | 'secrets'
+    | 'urls'
+    | 'basis'
+    | 'account'
+    | 'serviceOf'
+  >
 > {
   readonly id: string
   readonly title: string

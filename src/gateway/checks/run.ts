@@ -6,6 +6,7 @@ import {
   type BodyEdit,
   cannotTell,
   type Check,
+  type FindCredentials,
   isOfSubject,
   type Phase,
   type RequestFacts,
@@ -48,6 +49,7 @@ export interface RunOptions<Body extends Inspected> {
 
 export interface RunDeps {
   readonly egress: Egress
+  readonly credentials: FindCredentials
   readonly organisationId: string
   readonly now: () => number
   /** Whether the installation is at the level of a release. */
@@ -199,8 +201,8 @@ function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cu
 }
 
 function asked({ ready, timeoutMs, passesCredentials }: GuardrailCheck, subject: Subject, deps: RunDeps): MaybePromise<Verdict> {
-  const { egress, organisationId, now } = deps
-  const verdict = ready.run(subject, { egress, organisationId, now, timeoutMs, passesCredentials })
+  const { egress, credentials, organisationId, now } = deps
+  const verdict = ready.run(subject, { egress, credentials, organisationId, now, timeoutMs, passesCredentials })
   return verdict instanceof Promise ? inTime(verdict, timeoutMs) : verdict
 }
 

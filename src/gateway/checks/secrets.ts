@@ -1,6 +1,7 @@
 import { type JsonPath, valueAt } from '../../lib/json-path.ts'
 import { maskQuery, type SecretPlace } from '../../lib/masked-secrets.ts'
 import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
+import { pluginsUsedBy } from './partners/plugins.ts'
 import { findCheck } from './registry.ts'
 import { type Fields, isFields } from '../../lib/fields.ts'
 import { everyText } from './walk.ts'
@@ -73,10 +74,13 @@ export const checkUrls = (checks: readonly { readonly id: string; readonly param
 
 function urlsIn(id: string, parameters: unknown, path: JsonPath): readonly CheckUrl[] {
   if (!isFields(parameters)) return []
-  return (findCheck(id)?.urls ?? []).flatMap((name) => {
+  const check = findCheck(id)
+  const service = check?.serviceOf?.(parameters) ?? null
+  const named = (check?.urls ?? []).flatMap((name) => {
     const url = valueAt(parameters, name.split('.'))
     return typeof url === 'string' ? [{ path: [...path, ...name.split('.')], url }] : []
   })
+  return service === null ? named : [...named, { path: [...path, 'credentials'], url: service }]
 }
 
 /** The checks of a guardrail of a config, each with its place in it. */
@@ -85,6 +89,12 @@ export function inlineChecks(guardrail: unknown, path: JsonPath): readonly { rea
   if (!parsed.success) return []
   const listed = parsed.data.checks?.length ?? 0
   return checksOf(parsed.data).map(({ id }, at) => ({ id, path: at < listed ? [...path, 'checks', at, 'id'] : [...path, id] }))
+}
+
+/** The partners whose stored credentials a guardrail of a config uses. */
+export function inlinePlugins(guardrail: unknown): readonly string[] {
+  const parsed = inlineGuardrail.safeParse(guardrail)
+  return parsed.success ? pluginsUsedBy(checksOf(parsed.data)) : []
 }
 
 /** The URLs that a guardrail of a config will call. */

@@ -20,6 +20,8 @@ test.after.always(async () => {
   await emulator?.stop()
 })
 
+const b64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
 type Headers = Readonly<Record<string, string>>
 
 async function chat({ origin }: Control, key: string, headers: Headers): Promise<Answer> {
@@ -37,6 +39,18 @@ const errorOf = ({ body }: Answer) =>
 const toHost = (url: string): Headers => ({ 'x-service-provider': 'openai', 'x-service-custom-host': url })
 const inline = (config: object): Headers => ({ 'x-service-config': JSON.stringify(config) })
 const webhook = (url: string) => [{ 'default.webhook': { webhookURL: url }, deny: false }]
+
+const credentials = { apiKey: 'k' }
+/** The key of this partner says where its service is. */
+const telling = `${b64({ alg: 'none' })}.${b64({ opaque: { 'apex-url': 'collector.example.com' } })}.`
+/** Checks whose credentials name a host otherwise than as a URL. */
+const hostsOfPartners: readonly object[] = [
+  { 'pangea.textGuard': { credentials: { ...credentials, domain: 'collector.example.com' } } },
+  { 'javelin.guardrails': { credentials: { ...credentials, domain: 'collector.example.com', application: 'a' } } },
+  { 'promptsecurity.protectPrompt': { credentials: { ...credentials, apiDomain: 'collector.example.com' } } },
+  { 'lasso.classify': { credentials: { ...credentials, apiEndpoint: 'https://collector.example.com' } } },
+  { 'acuvity.scan': { credentials: { apiKey: telling } } },
+]
 
 async function store(control: Control, { adminKey }: Tenant, url: string): Promise<Answer> {
   const slug = `p-${randomUUID()}`
@@ -61,6 +75,7 @@ test('ALLOWED_CUSTOM_HOSTS bounds what requests and stored things name', async (
     inline({ provider: 'openai', custom_host: 'https://api.example.com/v1' }),
     { 'x-service-provider': 'azure-ai', 'x-service-azure-foundry-url': 'https://api.example.com' },
     { ...toHost(emulator.url), ...inline({ input_guardrails: webhook('https://hook.example.com/x') }) },
+    ...hostsOfPartners.map((check) => Object.assign(inline({ input_guardrails: [check] }), toHost(emulator.url))),
   ]
   for (const headers of refused) {
     const answer = await chat(listed, key, headers)

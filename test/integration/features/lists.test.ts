@@ -22,6 +22,7 @@ const elsewhere: ReadonlySet<string> = new Set(['/logs'])
 const lists = features.flatMap(({ routes }) => routes.filter((route) => isList(route) && !elsewhere.has(route.path)))
 
 const many = ['one', 'two', 'three', 'four']
+const partners = ['mistral', 'pillar', 'sydelabs', 'walledai']
 
 async function made(path: string, body: Fields, key = acme.adminKey): Promise<Fields> {
   const answer = await control.call(key, 'POST', path, body)
@@ -40,6 +41,7 @@ test.before(async () => {
     '/labels',
     '/prompts/partials',
     '/saved-filters',
+    '/plugins',
     '/guardrails',
     '/configs',
     '/integrations',
@@ -75,6 +77,7 @@ function bodies(name: string, path: string): Fields {
   const own: Readonly<Record<string, () => Fields>> = {
     '/prompts/partials': () => ({ string: name }),
     '/saved-filters': () => ({ filters: {} }),
+    '/plugins': () => ({ plugin: partners[many.indexOf(name)], credentials: { apiKey: 'key' } }),
     '/guardrails': () => ({ workspace_id: 'main', checks, actions: { onFail: 'block' } }),
     '/configs': () => ({ workspace_id: 'main', config: { provider: 'openai' } }),
     '/integrations': () => ({ slug: name, ai_provider_id: 'openai', key: 'sk-0123456789', create_default_provider: false }),

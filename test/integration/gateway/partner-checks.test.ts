@@ -90,7 +90,7 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
     },
     response: phase === 'input' ? null : { json: {}, status: 200 },
   }
-  const context = { organisationId: '', egress, now: Date.now, timeoutMs, passesCredentials: false }
+  const context = { organisationId: '', credentials: () => null, egress, now: Date.now, timeoutMs, passesCredentials: false }
   return check.ready(check.parameters.parse(parameters)).run(subject, context)
 }
 

@@ -102,6 +102,7 @@ export const acuvityScan = partner({
   changes: ({ pii_redact: pii, secrets_redact: secrets }) => pii || secrets,
   takes: 'all',
   service: ({ apiKey }) => serviceOf(apiKey),
+  domains: ['acuvity.ai'],
   sign: ({ apiKey }) => bearer(apiKey),
   call: ({ parameters, subject }) => ({
     path: '/_acuvity/scan',

@@ -15,6 +15,7 @@ export const aporiaProject = partner({
   urls: ['apiEndpoint'],
   takes: 'all',
   service: ({ apiEndpoint }) => apiEndpoint ?? 'https://gr-prd.aporia.com',
+  domains: ['aporia.com'],
   sign: ({ apiKey }) => ({ 'x-aporia-api-key': apiKey }),
   call: ({ parameters, subject, text }) => ({
     path: `/${encodeURIComponent(parameters.projectID)}/validate`,

@@ -17,6 +17,7 @@ export const crowdstrikeGuard = partner({
   changes: (parameters) => parameters.redact,
   takes: 'all',
   service: ({ baseUrl }) => baseUrl,
+  domains: ['crowdstrike.com'],
   sign: ({ apiKey }) => bearer(apiKey),
   call: ({ subject }) => ({
     path: '/v1/guard_chat_completions',

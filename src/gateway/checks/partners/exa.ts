@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { type BodyEdit, check, type RequestFacts, type TextPart, type Verdict } from '../check.ts'
-import { calledUrl } from '../default/webhook.ts'
 import { isFields } from '../../../lib/fields.ts'
+import { accountFields, accountRule, findAccount } from './account.ts'
 import { postPartner } from './partner.ts'
 import { key } from './words.ts'
+
+const account = { plugin: 'exa', schema: z.strictObject({ apiKey: key }), secrets: ['apiKey'], urls: [] } as const
 
 const domains = z.array(z.string().min(1).max(253)).max(100).default([])
 const answer = z.looseObject({
@@ -50,20 +52,22 @@ export const exaOnline = check({
     numResults: z.int().min(1).max(100).default(5).meta({ description: 'How many results are asked for.' }),
     includeDomains: domains.meta({ description: 'Only results from these.' }),
     excludeDomains: domains.meta({ description: 'No results from these.' }),
-    credentials: z
-      .strictObject({ apiKey: key })
-      .meta({ description: 'What the service asks for. Secrets are sealed, and shown as `********`.' }),
-    baseUrl: calledUrl.optional().meta({ description: 'Another address of the service: of a region, or of a proxy of your own.' }),
+    ...accountFields(account.schema),
   },
-  ready: ({ prefix, suffix, numResults, includeDomains, excludeDomains, credentials, baseUrl = 'https://api.exa.ai' }) => ({
+  rule: accountRule,
+  account,
+  ready: ({ prefix, suffix, numResults, includeDomains, excludeDomains, credentials: own, baseUrl }) => ({
     judgesPrefix: false,
     async run({ parts, request }, context): Promise<Verdict> {
       const query = lastSaid(parts).trim().slice(0, 2000)
       if (query === '' || !['chatComplete', 'complete'].includes(request.operation))
         return { passed: true, data: { explanation: 'There is nothing to look up.' } }
+      const { credentials, address } =
+        own === undefined ? await findAccount({ title: 'Exa', ...account }, context) : { credentials: own, address: baseUrl ?? null }
       const { results } = await postPartner({
         title: 'Exa',
-        url: `${baseUrl.replace(/\/+$/, '')}/search`,
+        url: `${(address ?? 'https://api.exa.ai').replace(/\/+$/, '')}/search`,
+        named: address === null ? 'by catalogue' : 'by data',
         headers: { 'x-api-key': credentials.apiKey },
         body: JSON.stringify({
           query,

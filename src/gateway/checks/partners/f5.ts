@@ -16,6 +16,7 @@ export const f5Scan = partner({
   urls: ['calypsoUrl'],
   changes: (parameters) => parameters.redact,
   service: ({ calypsoUrl }) => calypsoUrl,
+  domains: ['calypsoai.app'],
   sign: ({ apiKey }) => bearer(apiKey),
   call: ({ parameters: { projectId }, text }) => ({
     path: '/backend/v1/scans',

@@ -21,6 +21,7 @@ const common = {
   secrets: ['apiKey'],
   urls: ['baseURL'],
   service: ({ baseURL }: { baseURL: string }) => baseURL,
+  domains: [],
   sign: ({ apiKey, apiKeyHeader }: { apiKey: string; apiKeyHeader: string }) => ({ [apiKeyHeader]: apiKey }),
 } as const
 

@@ -20,6 +20,7 @@ export const javelinGuardrails = partner({
   credentials: { apiKey: key, domain: host.default('api-dev.javelin.live'), application: z.string().regex(/^[\x20-\x7e]{1,255}$/) },
   secrets: ['apiKey'],
   service: ({ domain }) => `https://${domain}`,
+  domains: ['javelin.live'],
   sign: ({ apiKey, application }) => ({ 'x-javelin-apikey': apiKey, 'x-javelin-application': application }),
   call: ({ text }) => ({ path: '/v1/guardrails/apply', body: { input: { text } } }),
   answer: z.looseObject({ assessments: z.array(z.record(z.string(), assessment)).min(1) }),

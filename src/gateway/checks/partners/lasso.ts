@@ -25,6 +25,7 @@ export const lassoClassify = partner({
   urls: ['apiEndpoint'],
   takes: 'all',
   service: ({ apiEndpoint }) => apiEndpoint,
+  domains: ['lasso.security'],
   sign: ({ apiKey }) => ({ 'lasso-api-key': apiKey }),
   call: ({ parameters: { conversationId, userId }, subject }) => ({
     path: '/gateway/v3/classify',

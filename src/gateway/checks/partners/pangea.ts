@@ -26,6 +26,7 @@ export const pangeaTextGuard = partner({
     overrides: z.looseObject({}).optional().meta({ description: 'Overrides of the recipe, in the words of the service.' }),
   },
   service: ({ domain }) => `https://ai-guard.${domain}`,
+  domains: ['pangea.cloud'],
   call: ({ parameters: { recipe, debug, overrides }, text }) => ({
     path: '/v1/text/guard',
     body: {
@@ -53,6 +54,7 @@ export const pangeaPii = partner({
   fields: { redact },
   changes: (parameters) => parameters.redact,
   service: ({ domain }) => `https://redact.${domain}`,
+  domains: ['pangea.cloud'],
   call: ({ text }) => ({ path: '/v1/redact', body: { text } }),
   answer: z.looseObject({ result: z.looseObject({ count: z.number(), redacted_text: z.string().nullish() }) }),
   find({ result: { count, redacted_text: redacted } }, { parameters }) {

@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from '../check.ts'
 import type { HostNamed } from '../../egress/guard.ts'
-import { calledUrl } from '../default/webhook.ts'
+import { accountFields, accountRule, baseUrl, findAccount, type OpenAccount, pluginOf } from './account.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
 type Parsed<Fields extends Shape> = z.output<z.ZodObject<Fields>>
@@ -72,6 +72,8 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
   readonly takes?: 'text' | 'all'
   /** The address of the service unless `baseUrl` names another. */
   readonly service: (credentials: Parsed<Credentials>) => string
+  /** Where credentials name the host: the partner's own domains. Any other host needs leave, as all hosts do that data names. */
+  readonly domains?: readonly string[]
   readonly call: (asked: Asked<Fields, Credentials>) => PartnerCall
   /** Headers that convince the service. */
   readonly sign: (
@@ -87,16 +89,14 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
 const maxCalls = 100
 const atATime = 8
 
-const baseUrl = calledUrl.optional().meta({ description: 'Another address of the service: of a region, or of a proxy of your own.' })
-
 /** Makes a check of a partner's row: one engine asks them all. */
 export function partner<Fields extends Shape, Credentials extends Shape, Answer>(row: Partner<Fields, Credentials, Answer>): Check {
   const { id, title, about, basis, secrets, urls = [], changes, timeoutMs = 5000 } = row
   const ownFields = z.object(row.fields)
   const ownCredentials = z.strictObject(row.credentials)
   const keyless = Object.keys(row.credentials).length === 0
-  const credentials = ownCredentials.meta({ description: 'What the service asks for. Secrets are sealed, and shown as `********`.' })
-  const fields: Shape = { ...row.fields, ...(!keyless && { credentials }), baseUrl }
+  const plugin = pluginOf(id)
+  const fields: Shape = { ...row.fields, ...(keyless ? { baseUrl } : accountFields(ownCredentials)) }
   return check({
     id,
     title,
@@ -104,18 +104,25 @@ export function partner<Fields extends Shape, Credentials extends Shape, Answer>
     basis,
     timeoutMs,
     fields,
+    ...(!keyless && { rule: accountRule, account: { plugin, schema: ownCredentials, secrets, urls } }),
     ...(row.since !== undefined && { since: row.since }),
     ...(row.phases !== undefined && { phases: row.phases }),
     changes: changes !== undefined,
     secrets: secrets.map((name) => `credentials.${name}`),
     urls: ['baseUrl', ...urls.map((name) => `credentials.${name}`)],
+    ...(row.domains !== undefined && urls.length === 0 && { serviceOf: (given) => namedService(row, given) }),
     ready(given) {
       const parameters = ownFields.parse(given)
-      const asking = { row, parameters, credentials: ownCredentials.parse(given['credentials'] ?? {}), address: given['baseUrl'] }
+      const address = typeof given['baseUrl'] === 'string' ? given['baseUrl'] : null
+      const own =
+        keyless || given['credentials'] !== undefined ? { credentials: ownCredentials.parse(given['credentials'] ?? {}), address } : null
       return {
         judgesPrefix: false,
         changes: changes?.(parameters) === true,
-        run: (subject, context) => ask(asking, subject, context),
+        async run(subject, context) {
+          const account = own ?? (await findAccount({ title, plugin, schema: ownCredentials }, context))
+          return ask({ row, parameters, account }, subject, context)
+        },
       }
     },
   })
@@ -124,8 +131,7 @@ export function partner<Fields extends Shape, Credentials extends Shape, Answer>
 interface Asking<Fields extends Shape, Credentials extends Shape, Answer> {
   readonly row: Partner<Fields, Credentials, Answer>
   readonly parameters: Parsed<Fields>
-  readonly credentials: Parsed<Credentials>
-  readonly address: unknown
+  readonly account: OpenAccount<Parsed<Credentials>>
 }
 
 /** A text of one call, and the part that it is of; null: of all of them together. */
@@ -175,13 +181,13 @@ function cut(text: string, most: number): readonly string[] {
 }
 
 async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
-  { row, parameters, credentials, address }: Asking<Fields, Credentials, Answer>,
+  { row, parameters, account: { credentials, address } }: Asking<Fields, Credentials, Answer>,
   about: Pick<Asked<Fields, Credentials>, 'text' | 'subject'>,
   context: CheckContext,
 ): Promise<Finding> {
   const asked = { parameters, credentials, ...about }
   const { path, headers = {}, body } = row.call(asked)
-  const service = typeof address === 'string' ? address : row.service(credentials)
+  const service = address ?? row.service(credentials)
   const sent = { url: new URL(service.replace(/\/+$/, '') + path), body: JSON.stringify(body) }
   const signed = row.sign(credentials, sent, context)
   const answered = await postPartner({
@@ -191,10 +197,36 @@ async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
     body: sent.body,
     answer: row.answer,
     context,
-    named: typeof address === 'string' ? 'by data' : 'by catalogue',
+    named: address === null && isOwnHost(sent.url, row.domains) ? 'by catalogue' : 'by data',
   })
   return row.find(answered, asked)
 }
+
+const given = z.looseObject({ credentials: z.record(z.string(), z.unknown()), baseUrl: z.undefined().optional() })
+
+/** The service that credentials name, unless it is of the partner's own domains; null where they name none. */
+function namedService<Fields extends Shape, Credentials extends Shape, Answer>(
+  { credentials, service, domains }: Partner<Fields, Credentials, Answer>,
+  parameters: unknown,
+): string | null {
+  const own = given.safeParse(parameters)
+  const parsed = own.success ? z.object(credentials).safeParse(own.data.credentials) : null
+  if (parsed?.success !== true) return null
+  const url = URL.parse(toService(() => service(parsed.data)))
+  return url === null || isOwnHost(url, domains) ? null : url.href
+}
+
+/** A key that does not say where its service is fails when it is used. */
+function toService(find: () => string): string {
+  try {
+    return find()
+  } catch {
+    return ''
+  }
+}
+
+const isOwnHost = ({ hostname }: URL, domains: readonly string[] | undefined): boolean =>
+  domains === undefined || domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`))
 
 interface Post<Answer> {
   /** Whom to name in errors. */

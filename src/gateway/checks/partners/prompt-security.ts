@@ -18,6 +18,7 @@ function protect(phase: 'input' | 'output'): Check {
     secrets: ['apiKey'],
     changes: () => true,
     service: ({ apiDomain }) => `https://${apiDomain}`,
+    domains: ['prompt.security'],
     sign: ({ apiKey }) => ({ 'app-id': apiKey }),
     call: ({ text }) => ({ path: '/api/protect', body: { [name]: text } }),
     answer: z.looseObject({ result: z.looseObject({ prompt: said.nullish(), response: said.nullish() }) }),

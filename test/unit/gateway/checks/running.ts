@@ -42,5 +42,5 @@ export async function judge(
     },
     response: { json: {}, status: 200 },
   }
-  return ready.run(subject, { egress, organisationId: '', now, timeoutMs: 1000, passesCredentials: false })
+  return ready.run(subject, { egress, credentials: () => null, organisationId: '', now, timeoutMs: 1000, passesCredentials: false })
 }

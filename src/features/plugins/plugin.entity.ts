@@ -1,0 +1,29 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+
+/** Credentials of a partner, for all checks that ask it. */
+export const PluginEntity = defineEntity({
+  name: 'Plugin',
+  tableName: 'plugins',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    /** Null: the organisation's, for every workspace that has none of its own. */
+    workspaceId: p.uuid().nullable(),
+    /** The partner: what stands before the dot of its checks. */
+    plugin: p.string().length(100),
+    name: p.string().length(255),
+    status: p.text().$type<'active' | 'archived'>().default('active'),
+    baseUrl: p.text().nullable(),
+    /** Sealed; erased when the row is archived. */
+    credentials: p.blob().nullable(),
+    createdBy: p.uuid().nullable(),
+    updatedBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type PluginEntity = InferEntity<typeof PluginEntity>

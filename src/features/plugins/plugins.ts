@@ -1,0 +1,166 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { flushUnique, orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { openPlugin } from '../../app/snapshot/plugin-views.ts'
+import { pluginPlace } from '../../app/snapshot/sealed-texts.ts'
+import type { StoredCredentials } from '../../gateway/checks/check.ts'
+import { type Plugin, plugins } from '../../gateway/checks/partners/plugins.ts'
+import type { Egress } from '../../gateway/egress/egress.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import { pathText } from '../../lib/json-path.ts'
+import { plainIssue, withoutFullStop } from '../../lib/plain-issue.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import type { Level } from '../../release/level.ts'
+import { PluginEntity } from './plugin.entity.ts'
+import type { CreatePlugin, UpdatePlugin } from './plugin.schema.ts'
+import { credentialUrls, restoreCredentials } from './secrets.ts'
+
+/** The caller of a write, and what checks and seals the credentials. */
+export interface Writing {
+  readonly actor: Actor
+  readonly vault: Vault
+  readonly egress: Egress
+  readonly level: Pick<Level, 'release' | 'atLeast'>
+}
+
+type Wanted = Omit<CreatePlugin, 'workspace_id'> & { readonly workspaceId: string | null }
+
+/** Stores the credentials of a partner, once for the organisation and once for each workspace. The row is written when it returns. */
+export async function addPlugin(em: EntityManager, wanted: Wanted, writing: Writing): Promise<PluginEntity> {
+  const { actor } = writing
+  const plugin = demandPlugin(wanted.plugin, writing.level)
+  const owner = { id: uuidv7(), organisationId: actor.organisationId }
+  const { credentials } = restoreCredentials(plugin, { base_url: wanted.base_url ?? null, credentials: wanted.credentials }, null)
+  const row = em.create(PluginEntity, {
+    ...owner,
+    workspaceId: wanted.workspaceId,
+    plugin: plugin.id,
+    name: wanted.name ?? plugin.id,
+    baseUrl: wanted.base_url ?? null,
+    credentials: await accepted(plugin, { credentials, baseUrl: wanted.base_url ?? null, owner }, writing),
+    createdBy: actor.userId ?? actor.id,
+  })
+  const whose = wanted.workspaceId === null ? 'the organisation' : 'this workspace'
+  await flushUnique(
+    em,
+    `There are credentials of "${plugin.id}" for ${whose} already. Change them with PUT /v1/plugins/{pluginId}.`,
+    'plugin',
+  )
+  return row
+}
+
+/** Changes what the body names. A stored secret stays only as long as the address that it goes to stays. */
+export async function changePlugin(row: PluginEntity, body: UpdatePlugin, writing: Writing): Promise<void> {
+  const plugin = demandPlugin(row.plugin, writing.level)
+  if (body.credentials !== undefined || body.base_url !== undefined) {
+    const before = await openRow(row, writing.vault)
+    const stored = { base_url: before.baseUrl, credentials: before.fields }
+    const baseUrl = body.base_url === undefined ? before.baseUrl : body.base_url
+    const { credentials } = restoreCredentials(plugin, { base_url: baseUrl, credentials: body.credentials }, stored)
+    assignDefined(row, { baseUrl, credentials: await accepted(plugin, { credentials, baseUrl, owner: row }, writing) })
+  }
+  assignDefined(row, { name: body.name, updatedBy: writing.actor.userId ?? writing.actor.id })
+}
+
+/** Deletes the credentials, the only copy. */
+export function archivePlugin(row: PluginEntity, actor: Actor): void {
+  assignDefined(row, { status: 'archived', credentials: null, updatedBy: actor.userId ?? actor.id })
+}
+
+function demandPlugin(id: string, level: Writing['level']): Plugin {
+  const plugin = plugins.get(id)
+  const param = 'plugin'
+  if (plugin === undefined)
+    throw new ApiError('AB01', `There is no plugin ${JSON.stringify(id)}. There are ${[...plugins.keys()].join(', ')}.`, { param })
+  if (plugin.releases.some((release) => level.atLeast(release))) return plugin
+  const said = `The plugin ${id} comes with release ${plugin.releases[0]}. The level of this installation is ${level.release}.`
+  throw new ApiError('AB01', said, { param })
+}
+
+interface Given {
+  readonly credentials: Readonly<Record<string, unknown>>
+  readonly baseUrl: string | null
+  readonly owner: Pick<PluginEntity, 'id' | 'organisationId'>
+}
+
+/** Seals credentials once they are what the partner needs, and go where they may. */
+async function accepted(plugin: Plugin, { credentials, baseUrl, owner }: Given, { vault, egress }: Writing): Promise<Buffer> {
+  const parsed = plugin.schema.safeParse(credentials, { error: plainIssue })
+  if (!parsed.success) throw toFault(plugin, parsed.error.issues[0])
+  if (Object.values(parsed.data).every((value) => value === undefined))
+    throw fault([], `hold nothing. "${plugin.id}" needs ${Object.keys(plugin.schema.shape).join(' or ')}`)
+  if (baseUrl !== null) await egress.origin(baseUrl, 'base_url')
+  for (const { path, url } of credentialUrls(plugin, parsed.data)) await egress.origin(url, pathText(path))
+  return Buffer.from(await vault.encrypt(pluginPlace(owner), JSON.stringify(parsed.data)))
+}
+
+interface Issue {
+  readonly code?: string | undefined
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly keys?: readonly string[]
+}
+
+const toFault = ({ id }: Plugin, issue: Issue | undefined): ApiError =>
+  issue?.keys === undefined
+    ? fault(issue?.path ?? [], `is wrong: ${withoutFullStop(issue?.message ?? 'unknown fault')}`)
+    : fault([...issue.path, ...issue.keys.slice(0, 1)], `is no credential of "${id}"`)
+
+const fault = (path: readonly PropertyKey[], text: string): ApiError => {
+  const param = pathText(['credentials', ...path])
+  return new ApiError('AB01', `${param} ${text}.`, { param })
+}
+
+/** Credentials that the caller may see, by their id, or the organisation's by the name of the partner; AB08 otherwise. */
+export async function findPlugin(
+  em: EntityManager,
+  actor: Actor,
+  { reference, forWrite = false }: { readonly reference: string; readonly forWrite?: boolean },
+): Promise<PluginEntity> {
+  const wanted = isUuid(reference) ? { id: reference.toLowerCase() } : { plugin: reference, workspaceId: null }
+  const where = { ...wanted, organisationId: actor.organisationId, status: 'active' as const }
+  const row = await em.findOne(PluginEntity, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
+  return orNotFound(row, 'plugin', { reference, param: 'pluginId' })
+}
+
+export const openRow = ({ id, organisationId, baseUrl, credentials }: PluginEntity, vault: Vault): Promise<StoredCredentials> =>
+  openPlugin({ id, organisationId, baseUrl: baseUrl ?? null, credentials: credentials ?? Buffer.alloc(0) }, vault)
+
+interface Place {
+  readonly organisationId: string
+  readonly workspaceId: string | null
+}
+
+/** Opens what is stored for partners where guardrails run: of the workspace, else of the organisation. */
+export async function storedCredentials(
+  em: EntityManager,
+  { organisationId, workspaceId }: Place,
+  { names, vault }: { readonly names: readonly string[]; readonly vault: Vault },
+): Promise<ReadonlyMap<string, StoredCredentials>> {
+  if (names.length === 0) return new Map()
+  const homes = [{ workspaceId: null }, ...(workspaceId === null ? [] : [{ workspaceId }])]
+  const rows = await em.find(PluginEntity, { organisationId, plugin: { $in: [...names] }, status: 'active', $or: homes })
+  // Those of the workspace come last, and so count.
+  const inOrder = rows.toSorted((one, other) => Number(one.workspaceId !== null) - Number(other.workspaceId !== null))
+  const opened = new Map<string, StoredCredentials>()
+  for (const row of inOrder) opened.set(row.plugin, await openRow(row, vault))
+  return opened
+}
+
+/** Credentials as lists show them. */
+export const presentPlugin = (row: PluginEntity) => ({
+  id: row.id,
+  plugin: row.plugin,
+  name: row.name,
+  organisation_id: row.organisationId,
+  workspace_id: row.workspaceId ?? null,
+  base_url: row.baseUrl ?? null,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+  created_by: row.createdBy ?? null,
+  updated_by: row.updatedBy ?? null,
+  object: 'plugin' as const,
+})

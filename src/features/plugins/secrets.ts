@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { everyText } from '../../gateway/checks/walk.ts'
+import type { Plugin } from '../../gateway/checks/partners/plugins.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { type JsonPath, pathText, valueAt } from '../../lib/json-path.ts'
+import { maskSecrets, maskText, restoreSecrets, type SecretPlace } from '../../lib/masked-secrets.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const secretPaths = ({ secrets }: Plugin): readonly JsonPath[] => secrets.map((name) => ['credentials', ...name.split('.')])
+
+/** Where a document of `base_url` and `credentials` holds secrets; all else in it says where they go. */
+const secretsOf =
+  (plugin: Plugin) =>
+  (document: unknown): readonly SecretPlace[] => {
+    const places = secretPaths(plugin).filter((path) => valueAt(document, path) !== undefined)
+    const secret = new Set(places.map((path) => JSON.stringify(path)))
+    const goesTo = everyText(document, [], '')
+      .map(({ path, text }) => [JSON.stringify(path), text] as const)
+      .filter(([path]) => !secret.has(path))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    return places.map((path) => ({ path, goesTo }))
+  }
+
+/** The credentials with their secrets masked. */
+export const maskCredentials = (plugin: Plugin, credentials: Fields, baseUrl: string | null): Fields =>
+  held.parse(maskSecrets({ base_url: baseUrl, credentials }, secretsOf(plugin))).credentials
+
+const held = z.object({ credentials: z.record(z.string(), z.unknown()) })
+
+interface Document {
+  readonly base_url: string | null
+  /** Absent: those that are stored stay. */
+  readonly credentials: Fields | undefined
+}
+
+/** Puts stored secrets back where masks stand for them. AB01 where nothing is stored, or what is stored would go elsewhere. */
+export function restoreCredentials(plugin: Plugin, given: Document, stored: (Document & { readonly credentials: Fields }) | null) {
+  const find = secretsOf(plugin)
+  const credentials = given.credentials ?? (stored === null ? {} : maskCredentials(plugin, stored.credentials, stored.base_url))
+  const outcome = restoreSecrets({ ...given, credentials }, stored, find)
+  if ('restored' in outcome) return held.parse(outcome.restored)
+  const { path, reason } = outcome.fault
+  const param = pathText(path)
+  const why =
+    reason === 'unknown'
+      ? `holds only the mask ${maskText}, and there is no stored value that it could stand for`
+      : 'would go elsewhere than before, and a stored secret only goes where it was stored for'
+  throw new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
+}
+
+/** The URLs among the credentials, which will be called. */
+export const credentialUrls = ({ urls }: Plugin, credentials: Fields): readonly { readonly path: JsonPath; readonly url: string }[] =>
+  urls.flatMap((name) => {
+    const path = name.split('.')
+    const url = valueAt(credentials, path)
+    return typeof url === 'string' ? [{ path: ['credentials', ...path], url }] : []
+  })
