@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { EmbeddedDatabase } from '../src/app/database/embedded.ts'
+import type { EmbeddedDatabase } from '../src/app/database/embedded/embedded.ts'
 import { freePort, hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
 
 /** What all subjects are given. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
-import { startEmbedded } from '../src/app/database/embedded.ts'
+import { startEmbedded } from '../src/app/database/embedded/embedded.ts'
 
 /** A PostgreSQL of one run's own. */
 export interface DatabaseServer {

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { readOwnTable } from '../src/app/release-records.ts'
+import { readOwnTable } from '../src/app/level/release-records.ts'
 import { startDatabaseServer } from './database-server.ts'
 import { parts, type PartName } from './rehearse/parts.ts'
 import { describe, summary, type Report } from './rehearse/report.ts'

@@ -1,4 +1,4 @@
-import { byHand } from './app/start-mode.ts'
+import { byHand } from './app/start/start-mode.ts'
 import { serve } from './serve.ts'
 
 process.exitCode = await serve(byHand)

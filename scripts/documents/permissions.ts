@@ -2,10 +2,10 @@
 import type { z } from 'zod'
 import { changesThings } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'
-import { accessSettings } from '../../src/lib/access-settings.ts'
-import { enforcedMetadataFields } from '../../src/lib/enforced-metadata.ts'
-import { userKeyCategory, userKeyFields } from '../../src/lib/user-key-settings.ts'
-import { accessOf, accessOfService, roles, type Access, type Asked } from '../../src/lib/permission-matrix.ts'
+import { accessSettings } from '../../src/lib/access/access-settings.ts'
+import { enforcedMetadataFields } from '../../src/lib/access/enforced-metadata.ts'
+import { userKeyCategory, userKeyFields } from '../../src/lib/access/user-key-settings.ts'
+import { accessOf, accessOfService, roles, type Access, type Asked } from '../../src/lib/access/permission-matrix.ts'
 
 interface Operation extends Asked {
   readonly feature: string

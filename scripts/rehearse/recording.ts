@@ -1,4 +1,4 @@
-import { featuresOn } from '../../src/app/mount.ts'
+import { featuresOn } from '../../src/app/level/mount.ts'
 import type { Feature } from '../../src/app/feature.ts'
 import type { Route } from '../../src/app/route.ts'
 import { loadConfig } from '../../src/config/index.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { readMigrations } from '../../src/app/database/migration-files.ts'
+import { readMigrations } from '../../src/app/database/schema/migration-files.ts'
 import { inParallel } from '../../test/support/in-parallel.ts'
 import type { Product } from './installation.ts'
 import type { Jump } from './pairs.ts'

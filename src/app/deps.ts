@@ -5,7 +5,7 @@ import type { Journal } from '../gateway/ports.ts'
 import type { Egress } from '../gateway/egress/egress.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** What the process is made of: one frozen record, built once, no module singletons. */
 export interface Deps {

@@ -1,11 +1,11 @@
 import path from 'node:path'
 import type { Command } from 'commander'
-import { hasRecords } from '../app/release-records.ts'
+import { hasRecords } from '../app/level/release-records.ts'
 import type { ReleaseRecord } from '../release/record.ts'
 import { findRelease, type ReleaseTable } from '../release/table.ts'
 import { UsageError } from './failure.ts'
 
-export { readTable, recordFiles } from '../app/release-records.ts'
+export { readTable, recordFiles } from '../app/level/release-records.ts'
 
 /** The folder that holds `releases/`: what `--root` names, or the nearest above this program. */
 export function rootFor(command: Command): string {

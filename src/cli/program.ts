@@ -17,7 +17,7 @@ import { addRollbackCheck } from './commands/rollback-check.ts'
 import { addRelease } from './commands/release.ts'
 import { addServe } from './commands/serve.ts'
 import { addSupportBundle } from './commands/support-bundle.ts'
-import { explain } from './explain.ts'
+import { explain } from './command-help.ts'
 
 /** What adds each command, in the order of the help. */
 const commands: readonly ((program: Command) => unknown)[] = [

@@ -1,4 +1,4 @@
-import { nearest } from '../lib/nearest.ts'
+import { nearest } from '../lib/text/nearest.ts'
 import type { Environment } from './environment.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 

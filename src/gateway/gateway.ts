@@ -1,5 +1,5 @@
 import { ApiError, toApiError } from '../lib/errors.ts'
-import { createRoster, type Roster } from '../lib/roster.ts'
+import { createRoster, type Roster } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Relay } from './answers/relay.ts'

@@ -1,6 +1,6 @@
 import type { Tokens } from './callers/tokens/tokens.ts'
 import { type ApiError, toApiError } from '../lib/errors.ts'
-import type { Roster } from '../lib/roster.ts'
+import type { Roster } from '../lib/collections/indexed-set.ts'
 import { inspectAnswer, inspectsAnswer } from './answers/inspect/answer.ts'
 import { checkBefore } from './checks/before.ts'
 import { planGuardrails } from './checks/plan.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { textField } from './text.ts'
+import { textField } from './text/text.ts'
 
 /** Every log row carries them; as many as a request may send. */
 const maxPairs = 64

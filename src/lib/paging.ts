@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { textField } from './text.ts'
+import { textField } from './text/text.ts'
 
 /** The most rows that one page of any list has. */
 export const maxPageSize = 1000

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { openapiDocument } from '../../src/app/openapi.ts'
+import { openapiDocument } from '../../src/app/openapi/openapi.ts'
 import { readExamples } from '../../src/app/openapi/examples.ts'
 import { features } from '../../src/features/index.ts'
 

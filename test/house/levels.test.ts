@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { readOwnTable } from '../../src/app/release-records.ts'
+import { readOwnTable } from '../../src/app/level/release-records.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const releases = new Set(readOwnTable().releases.map(({ version }) => version))

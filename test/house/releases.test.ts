@@ -64,7 +64,7 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
 
 test('the server starts without reading records, and loads no package for it', (t) => {
   const server = loadedBy('src/main.ts')
-  t.true(server.has('zod') && server.has('src/app/mount.ts'))
+  t.true(server.has('zod') && server.has('src/app/level/mount.ts'))
   t.deepEqual(
     [...server].filter((name) => /^(?:yaml|commander|src\/cli\/)/.test(name)),
     [],

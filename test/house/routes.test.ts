@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { findProjectPath } from '../../src/app/database/project-path.ts'
 import { features } from '../../src/features/index.ts'
-import { organisationScopes, workspaceScopes } from '../../src/lib/scopes.ts'
+import { organisationScopes, workspaceScopes } from '../../src/lib/access/scopes.ts'
 
 const routes = features.flatMap((feature) => feature.routes.map((route) => ({ feature, route, name: `${route.method} ${route.path}` })))
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { Client, DatabaseError, type ClientConfig } from 'pg'
 import pino from 'pino'
 import type { DatabaseConfig } from '../../src/config/config.ts'
-import { startEmbedded, type EmbeddedDatabase } from '../../src/app/database/embedded.ts'
-import { readMigrations } from '../../src/app/database/migration-files.ts'
-import { migrate } from '../../src/app/database/migrate.ts'
+import { startEmbedded, type EmbeddedDatabase } from '../../src/app/database/embedded/embedded.ts'
+import { readMigrations } from '../../src/app/database/schema/migration-files.ts'
+import { migrate } from '../../src/app/database/schema/migrate.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 export const silent = pino({ level: 'silent' })

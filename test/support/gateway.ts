@@ -1,5 +1,5 @@
 import type { StoredCredentials } from '../../src/gateway/checks/check.ts'
-import { effectiveSettings } from '../../src/lib/access-settings.ts'
+import { effectiveSettings } from '../../src/lib/access/access-settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

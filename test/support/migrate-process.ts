@@ -1,5 +1,5 @@
 // Migrates the database given as JSON and kills itself without a word before the statement given.
-import { migrate } from '../../src/app/database/migrate.ts'
+import { migrate } from '../../src/app/database/schema/migrate.ts'
 import pino from 'pino'
 
 const [, , client = '', killAt = ''] = process.argv

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { readMigrations } from '../../src/app/database/migration-files.ts'
+import { readMigrations } from '../../src/app/database/schema/migration-files.ts'
 import { findProjectPath } from '../../src/app/database/project-path.ts'
 
 /**

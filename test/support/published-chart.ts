@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { chartFiles, chartFolder } from '../../src/cli/chart/files.ts'
 import { chartSources } from '../../src/cli/project.ts'
-import { readOwnTable } from '../../src/app/release-records.ts'
+import { readOwnTable } from '../../src/app/level/release-records.ts'
 import { compareVersions } from '../../src/release/version.ts'
 import { chart, lazily, root, scratch } from './helm.ts'
 

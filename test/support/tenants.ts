@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { organisationScopes, workspaceScopes } from '../../src/lib/scopes.ts'
+import { organisationScopes, workspaceScopes } from '../../src/lib/access/scopes.ts'
 import { inDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { type RawAnswer, send, sendJson } from './http.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { readMigrations, type MigrationFile } from '../../../src/app/database/migration-files.ts'
+import { readMigrations, type MigrationFile } from '../../../src/app/database/schema/migration-files.ts'
 import { askAdmin, manage, storeProvider } from '../../../test/support/admin.ts'
 import { inDatabase, testDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { startEmulator } from '../../../test/support/emulator/emulator.ts'

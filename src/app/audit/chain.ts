@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../lib/canonical-json.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** What a row of the trail says, as JSON values; the names are those of the columns. */

@@ -1,6 +1,6 @@
-import { scrubSecrets } from '../../lib/scrub.ts'
-import { isStorable } from '../../lib/text.ts'
-import { isSecretName } from '../secret-names.ts'
+import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
+import { isStorable } from '../../lib/text/text.ts'
+import { isSecretName } from '../secrets/secret-names.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** A value as the trail may keep it: every secret is a keyed hash, which shows that two were the same and no more. */

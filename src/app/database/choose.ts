@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../../config/config.ts'
 import { Secret } from '../../lib/secret.ts'
-import { startEmbedded, type EmbeddedDatabase } from './embedded.ts'
+import { startEmbedded, type EmbeddedDatabase } from './embedded/embedded.ts'
 
 /** Whether the embedded PostgreSQL of these settings was made by a former start. */
 export const hasEmbedded = ({ dataDir }: Pick<Config, 'dataDir'>): boolean => existsSync(join(dataDir, 'postgres'))

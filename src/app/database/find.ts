@@ -1,6 +1,6 @@
 import { UniqueConstraintViolationException, type EntityManager } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
-import { slugPattern } from '../../lib/slug.ts'
+import { slugPattern } from '../../lib/text/slug.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 
 /** What is deleted, foreign or never was: one and the same answer. */

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
 import { bearerToken } from '../../gateway/wire/bearer.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate } from './routes/authenticate.ts'
 import type { Context } from './context.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'

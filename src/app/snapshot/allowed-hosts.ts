@@ -1,6 +1,6 @@
 import { parseAllowedHosts, type AllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { allowedHosts } from '../../lib/allowed-hosts.ts'
-import { createRecent } from '../../lib/recent.ts'
+import { createRecent } from '../../lib/collections/lru.ts'
 
 /** Organisations have few lists and many keys. */
 const parsed = createRecent<AllowedHosts>(1000)

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { createBloomFilter, type BloomFilter } from '../../lib/bloom-filter.ts'
+import { createBloomFilter, type BloomFilter } from '../../lib/collections/bloom-filter.ts'
 import type { Change } from './change-feed.ts'
 
 /**

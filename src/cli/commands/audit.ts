@@ -3,7 +3,7 @@ import type { Anchor, ChainReport } from '../../app/audit/verify.ts'
 import { answer } from '../answer.ts'
 import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 
 interface Options {

@@ -3,7 +3,7 @@ import { answer } from '../answer.ts'
 import { createMeter } from '../distribution/meter.ts'
 import { readPartSize } from '../distribution/size.ts'
 import { addSigningKey, signingKeyOf } from '../distribution/trust.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 interface Options {
   readonly output: string

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import { answer } from '../answer.ts'
 import { createMeter, readable } from '../distribution/meter.ts'
 import { readPartSize } from '../distribution/size.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 interface Options {
   readonly from: string

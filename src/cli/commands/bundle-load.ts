@@ -3,7 +3,7 @@ import { answer } from '../answer.ts'
 import { createMeter } from '../distribution/meter.ts'
 import { addRegistry, openNamedRegistry } from '../distribution/registry.ts'
 import { addTrust, trustOf } from '../distribution/trust.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { DistributionFault } from '../../distribution/fault.ts'
 
 interface Options {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { answer } from '../answer.ts'
 import { createMeter, readable } from '../distribution/meter.ts'
 import { addTrust, trustOf } from '../distribution/trust.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 /** `gatehouse bundle verify <bundle>`. */
 export const addBundleVerify = (bundle: Command): Command =>

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { addBundleCreate } from './bundle-create.ts'
 import { addBundleDiff } from './bundle-diff.ts'
 import { addBundleLoad } from './bundle-load.ts'

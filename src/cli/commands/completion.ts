@@ -3,7 +3,7 @@ import { bashCompletion } from '../completion/bash.ts'
 import { fishCompletion } from '../completion/fish.ts'
 import { placesOf, type Place } from '../completion/places.ts'
 import { zshCompletion } from '../completion/zsh.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 const shells: Readonly<Record<string, (places: readonly Place[]) => string>> = {
   bash: bashCompletion,

@@ -11,10 +11,10 @@ import {
   type Environment,
   type SettingReport,
 } from '../../config/index.ts'
-import { createLevel } from '../../app/level.ts'
+import { createLevel } from '../../app/level/level.ts'
 import { answer } from '../answer.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { wrap } from '../wrap.ts'
 
 interface Options {

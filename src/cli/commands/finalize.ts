@@ -1,12 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { finalize, isReached, planFinalize, type Finalization } from '../../app/database/finalize.ts'
+import { finalize, isReached, planFinalize, type Finalization } from '../../app/database/schema/finalize.ts'
 import { version } from '../../config/version.ts'
-import { deploymentOf } from '../../app/schema.ts'
+import { deploymentOf } from '../../app/database/schema/prepare-schema.ts'
 import { answer } from '../answer.ts'
 import { readTable, releaseNamed, rootFor } from '../checkout.ts'
 import { addWait, withDatabase } from '../database.ts'
 import { databaseExits, exitCodes } from '../exit-codes.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 interface Options {
   readonly to?: string

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import type { Installation } from '../installation.ts'
 
@@ -73,7 +73,7 @@ async function create(opened: Installation, { type, subType }: { type: string; s
 }
 
 async function createFirst(opened: Installation, { json }: Options): Promise<void> {
-  const { provision } = await import('../../app/provision.ts')
+  const { provision } = await import('../../app/start/provision.ts')
   const made = await provision(opened)
   if (made === null) throw new CommandError('there is an organisation already: make a key of it, without --first')
   const { organisationId, workspaceId, adminApiKey, workspaceApiKey } = made

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { addKeysCreate } from './keys-create.ts'
 import { addKeysList } from './keys-list.ts'
 import { addKeysRevoke } from './keys-revoke.ts'

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { notes } from '../../release/notes.ts'
 import { releasesBetween } from '../../release/table.ts'
 import { answer } from '../answer.ts'
-import { explain } from '../explain.ts'
-import { readJump } from '../jump.ts'
+import { explain } from '../command-help.ts'
+import { readJump } from '../release-pair.ts'
 
 /** `gatehouse notes <from> <to>`. */
 export const addNotes = (program: Command): Command =>

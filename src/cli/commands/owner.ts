@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { answer } from '../answer.ts'
 import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 interface Options {
   readonly email: string

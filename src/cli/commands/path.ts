@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { upgradePath, type Hop } from '../../release/path.ts'
 import { answer } from '../answer.ts'
-import { explain } from '../explain.ts'
-import { readJump } from '../jump.ts'
+import { explain } from '../command-help.ts'
+import { readJump } from '../release-pair.ts'
 
 /** `gatehouse path <from> <to>`. */
 export const addPath = (program: Command): Command =>

@@ -14,7 +14,7 @@ import { chartFor, type ReleaseTable } from '../../release/table.ts'
 import { compareVersions } from '../../release/version.ts'
 import { answer } from '../answer.ts'
 import { readTable, releaseNamed, rootFor } from '../checkout.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 
 interface Options {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import { answer } from '../answer.ts'
 import { rootFor } from '../checkout.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { UsageError } from '../failure.ts'
 
 interface Options {

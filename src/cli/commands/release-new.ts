@@ -7,7 +7,7 @@ import { scaffold } from '../../release/scaffold.ts'
 import type { ReleaseTable } from '../../release/table.ts'
 import { compareVersions, isVersion } from '../../release/version.ts'
 import { rootFor } from '../checkout.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 
 interface Options {
@@ -29,7 +29,7 @@ export const addReleaseNew = (release: Command): Command =>
       const root = rootFor(command)
       // The code of the whole product is loaded only here, because it says what is new.
       const { readProject } = await import('../project.ts')
-      const { readMigrations } = await import('../../app/database/migration-files.ts')
+      const { readMigrations } = await import('../../app/database/schema/migration-files.ts')
       const project = readProject(root)
       const file = path.join('releases', `${version}.yaml`)
       checkVersion(version, project.table)

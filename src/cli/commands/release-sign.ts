@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { answer } from '../answer.ts'
 import { addSigningKey, signingKeyOf } from '../distribution/trust.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 /** `gatehouse release sign <folder>`. */
 export const addReleaseSign = (release: Command): Command =>

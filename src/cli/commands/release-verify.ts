@@ -3,7 +3,7 @@ import { answer } from '../answer.ts'
 import { createMeter } from '../distribution/meter.ts'
 import { reportRefusal } from '../distribution/refusal.ts'
 import { addTrust, trustOf } from '../distribution/trust.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 /** `gatehouse release verify <folder>`. */
 export const addReleaseVerify = (release: Command): Command =>

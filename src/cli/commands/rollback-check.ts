@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { withClient } from '../../app/database/migration-client.ts'
-import { migrationLockHeld } from '../../app/database/migration-lock.ts'
-import { readHistory, readReleaseState } from '../../app/database/release-state.ts'
+import { withClient } from '../../app/database/schema/migration-client.ts'
+import { migrationLockHeld } from '../../app/database/schema/migration-lock.ts'
+import { readHistory, readReleaseState } from '../../app/database/schema/release-state.ts'
 import { rollbackVerdict } from '../../release/rollback.ts'
 import { answer } from '../answer.ts'
 import { readTable, releaseNamed, rootFor } from '../checkout.ts'
 import { addWait, withDatabase } from '../database.ts'
 import { databaseExits, exitCodes } from '../exit-codes.ts'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 import { CommandError } from '../failure.ts'
 
 /** `gatehouse rollback-check <to>`. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { explain } from '../explain.ts'
+import { explain } from '../command-help.ts'
 
 /** `gatehouse serve`. */
 export const addServe = (program: Command): Command =>

@@ -1,4 +1,4 @@
-import { organisationScopes, userScopes, workspaceScopes } from '../../lib/scopes.ts'
+import { organisationScopes, userScopes, workspaceScopes } from '../../lib/access/scopes.ts'
 
 const all: Readonly<Record<string, readonly string[]>> = {
   'organisation-service': organisationScopes,

@@ -1,4 +1,4 @@
-import { readOwnTable } from '../../app/release-records.ts'
+import { readOwnTable } from '../../app/level/release-records.ts'
 import { version } from '../../config/version.ts'
 import type { ReleaseRecord } from '../../release/record.ts'
 import { findRelease } from '../../release/table.ts'

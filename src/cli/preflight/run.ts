@@ -1,4 +1,4 @@
-import { describeError } from '../../app/describe-error.ts'
+import { describeError } from '../../app/logging/describe-error.ts'
 import { fail, skipped, type Check, type Status, type Verdict } from './check.ts'
 import { NotPossible } from './not-possible.ts'
 import type { Stage } from './stage.ts'

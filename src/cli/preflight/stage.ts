@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { chooseDatabase, hasEmbedded } from '../../app/database/choose.ts'
 import { reach } from '../../app/database/connect.ts'
 import { DatabaseConnectionError } from '../../app/database/connection-error.ts'
-import type { EmbeddedDatabase } from '../../app/database/embedded.ts'
+import type { EmbeddedDatabase } from '../../app/database/embedded/embedded.ts'
 import { ConfigError, loadConfig, type Config, type DatabaseConfig, type Environment } from '../../config/index.ts'
 import { NotPossible } from './not-possible.ts'
 

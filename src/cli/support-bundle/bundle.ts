@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describeError } from '../../app/describe-error.ts'
+import { describeError } from '../../app/logging/describe-error.ts'
 import { version } from '../../config/version.ts'
 import { NotPossible } from '../preflight/not-possible.ts'
 import { contentSource, historySource, postgresSource, recentSource } from './database-sources.ts'

@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { describeError } from '../../app/describe-error.ts'
+import { describeError } from '../../app/logging/describe-error.ts'
 import { hasTable } from '../preflight/checks/schema.ts'
 import type { Source } from './source.ts'
 

@@ -1,6 +1,6 @@
 import { connect } from '../../app/database/connect.ts'
 import { openOrm } from '../../app/database/orm.ts'
-import { describeError } from '../../app/describe-error.ts'
+import { describeError } from '../../app/logging/describe-error.ts'
 import { openVault } from '../../app/secrets/open-vault.ts'
 import { hasTable } from '../preflight/checks/schema.ts'
 import type { Stage } from '../preflight/stage.ts'

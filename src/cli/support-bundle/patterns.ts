@@ -1,5 +1,5 @@
-import { isSecretName } from '../../app/secret-names.ts'
-import { scrubSecrets } from '../../lib/scrub.ts'
+import { isSecretName } from '../../app/secrets/secret-names.ts'
+import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 
 /** What stands for a secret that nobody knows by value. */
 export const mark = '[secret]'

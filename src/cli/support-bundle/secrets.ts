@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { isSecretName } from '../../app/secret-names.ts'
+import { isSecretName } from '../../app/secrets/secret-names.ts'
 import { settingNames, settings, type Config, type Environment } from '../../config/index.ts'
 import { Secret } from '../../lib/secret.ts'
 import { shortestSecret, type KnownSecret } from './forms.ts'

@@ -1,6 +1,6 @@
 import type { HealthReport } from '../../app/health-report.ts'
 import type { SealedReason } from '../../app/secrets/vault.ts'
-import type { StartFailureCode } from '../../app/start-failure.ts'
+import type { StartFailureCode } from '../../app/start/start-failure.ts'
 import type { Advice } from './advice.ts'
 
 /** Why a process ends instead of starting: the `code` of its last JSON line. */

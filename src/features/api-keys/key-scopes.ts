@@ -1,7 +1,7 @@
 import type { Actor } from '../../app/route.ts'
 import type { KeyType } from '../../gateway/ports.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { organisationScopes, userScopes, workspaceScopes } from '../../lib/scopes.ts'
+import { organisationScopes, userScopes, workspaceScopes } from '../../lib/access/scopes.ts'
 
 const validScopes: Readonly<Record<KeyType, ReadonlySet<string>>> = {
   'organisation-service': new Set(organisationScopes),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
+import { nameField } from '../../lib/text/slug.ts'
 
 const reference = z.string().min(1).max(255)
 

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { gatewayConfig } from '../../gateway/config/config.schema.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField, slugField } from '../../lib/slug.ts'
-import { textField } from '../../lib/text.ts'
+import { nameField, slugField } from '../../lib/text/slug.ts'
+import { textField } from '../../lib/text/text.ts'
 
 /** What the list can be ordered by. */
 export const versionSorts = { version: 'version' }

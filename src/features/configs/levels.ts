@@ -1,7 +1,7 @@
 import { levelFault } from '../guardrails/index.ts'
 import { inlineChecks } from '../../gateway/checks/secrets.ts'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
-import { pathText } from '../../lib/json-path.ts'
+import { pathText } from '../../lib/json/json-path.ts'
 import type { Level } from '../../release/level.ts'
 import { guardrailFields } from './secrets.ts'
 

@@ -1,7 +1,7 @@
 import { inlineUrls } from '../../gateway/checks/secrets.ts'
 import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
-import { pathText } from '../../lib/json-path.ts'
+import { pathText } from '../../lib/json/json-path.ts'
 import { guardrailFields } from './secrets.ts'
 
 const urlFields = ['custom_host', 'azure_foundry_url', 'huggingface_base_url']

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isStorableJson, textField } from '../../lib/text.ts'
+import { isStorableJson, textField } from '../../lib/text/text.ts'
 
 const value = z.int().min(-10).max(10)
 const weight = z.number().min(0).max(1)

@@ -3,7 +3,7 @@ import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { checkList, guardrailActionChanges, newGuardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { idsFilter } from '../../lib/ids-filter.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField, slugField } from '../../lib/slug.ts'
+import { nameField, slugField } from '../../lib/text/slug.ts'
 
 /** Read for every request that it applies to, and held in memory. */
 const maxChecksBytes = 256 * 1024

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { headerValue, sentHeaderName } from '../../lib/header-fields.ts'
-import { textField } from '../../lib/text.ts'
+import { headerValue, sentHeaderName } from '../../lib/text/header-fields.ts'
+import { textField } from '../../lib/text/text.ts'
 
 /** A setting or a credential field: it ends up in a URL, a header or a signature, so that it is plain ASCII on one line. */
 const line = z

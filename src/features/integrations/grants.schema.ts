@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listFields, searchField, pageView } from '../../lib/paging.ts'
-import { slugField } from '../../lib/slug.ts'
+import { slugField } from '../../lib/text/slug.ts'
 import { since } from '../../release/since.ts'
 import { rateLimitsView, singleRateLimit, usageLimits, usageLimitsView } from '../limits/index.ts'
 

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
-import { accountName, accountSlug, slugField } from '../../lib/slug.ts'
-import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
-import { isStorable, textField } from '../../lib/text.ts'
+import { accountName, accountSlug, slugField } from '../../lib/text/slug.ts'
+import { tagsField, tagsFilter, tagsView } from '../../lib/text/tags.ts'
+import { isStorable, textField } from '../../lib/text/text.ts'
 import { since, valuesSince } from '../../release/since.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */

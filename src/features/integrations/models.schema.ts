@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listFields, searchField, pageView } from '../../lib/paging.ts'
-import { textField } from '../../lib/text.ts'
+import { textField } from '../../lib/text/text.ts'
 
 /** What the list can be ordered by. */
 export const sorts = { slug: 'slug' }

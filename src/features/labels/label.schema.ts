@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { isStorable, textField } from '../../lib/text.ts'
+import { isStorable, textField } from '../../lib/text/text.ts'
 
 /** Letters, digits, `_` and `-`, and among them at most one other character: so clients of the reference write them. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses

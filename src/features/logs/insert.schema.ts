@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { metadataField } from '../../lib/metadata.ts'
-import { textField } from '../../lib/text.ts'
+import { textField } from '../../lib/text/text.ts'
 
 /** Most logs in one request. */
 const mostLogs = 100

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { textField } from '../../lib/text.ts'
+import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 import { readCursor } from './cursor.ts'
 

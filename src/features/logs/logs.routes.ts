@@ -1,6 +1,6 @@
 import { notFound } from '../../app/database/find.ts'
 import { route, type Actor } from '../../app/route.ts'
-import { seesOwnDataOnly } from '../../lib/roles.ts'
+import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { writeCursor } from './cursor.ts'
 import { logFilter, logList, logObject, logParams } from './log.schema.ts'

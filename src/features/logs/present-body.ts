@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/json/json.ts'
 
 export interface StoredBody {
   readonly bytes: Uint8Array | null

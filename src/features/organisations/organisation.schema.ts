@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { accessSettingFields } from '../../lib/access-settings.ts'
+import { accessSettingFields } from '../../lib/access/access-settings.ts'
 import { allowedHostsField } from '../../lib/allowed-hosts.ts'
-import { enforcedMetadataFields } from '../../lib/enforced-metadata.ts'
+import { enforcedMetadataFields } from '../../lib/access/enforced-metadata.ts'
 import { listOf, listFields, usualSorts } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
-import { tokenSettings } from '../../lib/token-settings.ts'
-import { userKeyFields } from '../../lib/user-key-settings.ts'
+import { nameField } from '../../lib/text/slug.ts'
+import { tokenSettings } from '../../lib/access/token-settings.ts'
+import { userKeyFields } from '../../lib/access/user-key-settings.ts'
 
 const settingsView: Readonly<Record<string, z.ZodType>> = accessSettingFields
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { calledUrl, plugins } from '../../gateway/checks/partners/plugins.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
+import { nameField } from '../../lib/text/slug.ts'
 
 const credentials = z.record(z.string(), z.unknown()).meta({
   description:

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { everyText } from '../../gateway/checks/walk.ts'
 import type { Plugin } from '../../gateway/checks/partners/plugins.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { type JsonPath, pathText, valueAt } from '../../lib/json-path.ts'
-import { maskSecrets, maskText, restoreSecrets, type SecretPlace } from '../../lib/masked-secrets.ts'
+import { type JsonPath, pathText, valueAt } from '../../lib/json/json-path.ts'
+import { maskSecrets, maskText, restoreSecrets, type SecretPlace } from '../../lib/text/masked-secrets.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { isStorable } from '../../lib/text.ts'
+import { isStorable } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 
 /** What a condition can look at. A metadata key follows behind `metadata.`. */

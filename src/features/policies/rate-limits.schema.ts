@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listOf, listFields, searchField } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
+import { nameField } from '../../lib/text/slug.ts'
 import { conditionsView, groupsView, rateLimitConditions, rateLimitGroups } from './conditions.schema.ts'
 
 /** What the list can be ordered by. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
-import { textField } from '../../lib/text.ts'
+import { nameField } from '../../lib/text/slug.ts'
+import { textField } from '../../lib/text/text.ts'
 import { reference, templateText } from './prompt.schema.ts'
 
 const description = textField(10_000).nullable().optional()

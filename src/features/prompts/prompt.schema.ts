@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { bounds } from '../../gateway/prompts/bounds.ts'
 import { optionalHyperparameters, promptRequest } from '../../gateway/prompts/chat-body.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
-import { isStorableJson, textField } from '../../lib/text.ts'
+import { nameField } from '../../lib/text/slug.ts'
+import { isStorableJson, textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 
 /** What the list can be ordered by. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { holdSlug } from '../../app/database/find.ts'
-import { freeSlug, toSlug } from '../../lib/slug.ts'
+import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 
 /** A free slug such as `pp-my-prompt`, held until the transaction ends. Prompts and partials each have their own. */
 export async function choosePromptSlug(

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
-import { accountName, accountSlug } from '../../lib/slug.ts'
-import { tagsField, tagsFilter, tagsView } from '../../lib/tags.ts'
-import { textField } from '../../lib/text.ts'
+import { accountName, accountSlug } from '../../lib/text/slug.ts'
+import { tagsField, tagsFilter, tagsView } from '../../lib/text/tags.ts'
+import { textField } from '../../lib/text/text.ts'
 import { rateLimits, rateLimitsView, statusesField, usageLimits, usageLimitsView } from '../limits/index.ts'
 
 const moment = z.iso.datetime({ offset: true })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
-import { isStorableJson, textField } from '../../lib/text.ts'
+import { nameField } from '../../lib/text/slug.ts'
+import { isStorableJson, textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 
 const reference = z.string().min(1).max(255)

@@ -1,7 +1,7 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { byIdOrSlug, flushUnique, holdSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
-import { freeSlug, toSlug } from '../../lib/slug.ts'
+import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 import { resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import { SavedFilter } from './saved-filter.entity.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, listFields, searchField } from '../../lib/paging.ts'
-import { workspaceRoles } from '../../lib/roles.ts'
-import { nameField } from '../../lib/slug.ts'
+import { workspaceRoles } from '../../lib/access/roles.ts'
+import { nameField } from '../../lib/text/slug.ts'
 import { emailField } from './user.schema.ts'
 
 /** What the list can be ordered by. */

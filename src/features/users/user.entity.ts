@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
-import type { OrganisationRole } from '../../lib/roles.ts'
+import type { OrganisationRole } from '../../lib/access/roles.ts'
 
 /** A person in an organisation. */
 export const User = defineEntity({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, listFields, searchField } from '../../lib/paging.ts'
-import { organisationRoles } from '../../lib/roles.ts'
-import { nameField } from '../../lib/slug.ts'
+import { organisationRoles } from '../../lib/access/roles.ts'
+import { nameField } from '../../lib/text/slug.ts'
 
 /** What the list can be ordered by. */
 export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', email: 'email' }

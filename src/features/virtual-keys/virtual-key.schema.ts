@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listOf } from '../../lib/paging.ts'
-import { nameField } from '../../lib/slug.ts'
+import { nameField } from '../../lib/text/slug.ts'
 import { valuesSince } from '../../release/since.ts'
 import { configurationsField, providerKey, secretMappings } from '../integrations/index.ts'
 import { providerFields, providerViewFields } from '../providers/index.ts'

@@ -2,7 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { isAtLeast, type Role } from '../../lib/roles.ts'
+import { isAtLeast, type Role } from '../../lib/access/roles.ts'
 import { Workspace } from './workspace.entity.ts'
 
 /** Refuses with AB03 what the key has no scope for. Only needed where the scope depends on the data. */

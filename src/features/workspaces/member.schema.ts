@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listOf, listFields } from '../../lib/paging.ts'
-import { organisationRoles, workspaceRoles } from '../../lib/roles.ts'
+import { organisationRoles, workspaceRoles } from '../../lib/access/roles.ts'
 
 /** What the list can be ordered by. */
 export const sorts = { created_at: 'createdAt', role: 'role' }

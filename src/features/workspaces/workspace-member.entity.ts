@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
-import type { WorkspaceRole } from '../../lib/roles.ts'
+import type { WorkspaceRole } from '../../lib/access/roles.ts'
 
 /** The place of a user in a workspace. */
 export const WorkspaceMember = defineEntity({

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import type { Member } from '../../lib/roster.ts'
+import type { Member } from '../../lib/collections/indexed-set.ts'
 import { Capture } from '../wire/capture.ts'
 import type { Outcome } from '../journal/log-record.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'

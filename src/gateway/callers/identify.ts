@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import { tokenScopes } from '../../lib/scopes.ts'
+import { tokenScopes } from '../../lib/access/scopes.ts'
 import { bearerToken } from '../wire/bearer.ts'
 import { holdsKeyOfOurs } from './own-keys.ts'
 import { noteRefusal } from './tokens/token-refusals.ts'

@@ -1,6 +1,6 @@
-import type { AccessSettings } from '../../lib/access-settings.ts'
+import type { AccessSettings } from '../../lib/access/access-settings.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import type { Role } from '../../lib/roles.ts'
+import type { Role } from '../../lib/access/roles.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
 import type { TokenClaims } from './tokens/token-claims.ts'
 

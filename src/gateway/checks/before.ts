@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { repeatedKey } from '../../lib/repeated-key.ts'
+import { repeatedKey } from '../../lib/json/repeated-key.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { known, type Progress } from '../progress.ts'
 import { denial } from './denial.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonPath } from '../../lib/json-path.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Egress } from '../egress/egress.ts'
 

@@ -1,4 +1,4 @@
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import { modelOf } from '../wire/body.ts'
 import { headerValue } from '../wire/headers.ts'
 import { modelRequest, modelsNamed } from '../targets/model-access.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import { delimiterOf, type FormField } from '../wire/form.ts'
 import type { BodyEdit } from './check.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { plainIssue } from '../../lib/plain-issue.ts'
+import { plainIssue } from '../../lib/json/plain-issue.ts'
 import type { Phase } from './check.ts'
 import { findCheck } from './registry.ts'
 

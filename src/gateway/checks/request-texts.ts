@@ -1,6 +1,6 @@
-import type { JsonPath } from '../../lib/json-path.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
 import type { TextPart } from './check.ts'
-import { type Fields, isFields } from '../../lib/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { isToken, kindOf } from './field-kinds.ts'
 import { contentTexts, everyText, fieldTexts, items, roleOf } from './walk.ts'
 

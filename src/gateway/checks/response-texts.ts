@@ -1,5 +1,5 @@
 import type { TextPart } from './check.ts'
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import { contentTexts, everyText, items, textAt } from './walk.ts'
 
 /** Where the answers of the APIs hold what a model says. */

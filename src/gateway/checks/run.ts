@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { ownTurn } from '../../lib/own-turn.ts'
 import type { Egress } from '../egress/egress.ts'
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import {
   type BodyEdit,
   cannotTell,

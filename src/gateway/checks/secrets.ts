@@ -1,9 +1,9 @@
-import { type JsonPath, valueAt } from '../../lib/json-path.ts'
-import { maskQuery, type SecretPlace } from '../../lib/masked-secrets.ts'
+import { type JsonPath, valueAt } from '../../lib/json/json-path.ts'
+import { maskQuery, type SecretPlace } from '../../lib/text/masked-secrets.ts'
 import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
 import { pluginsUsedBy } from './partners/plugins.ts'
 import { findCheck } from './registry.ts'
-import { type Fields, isFields } from '../../lib/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { everyText } from './walk.ts'
 
 /** Where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */

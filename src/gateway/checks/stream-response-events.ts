@@ -1,5 +1,5 @@
-import { type Fields, isFields } from '../../lib/fields.ts'
-import type { JsonPath } from '../../lib/json-path.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
 import { channelName, copy, type FrameText, nothing, piece, place, readAll, type Said, shape, without } from './stream-text.ts'
 import { items } from './walk.ts'
 

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from '../../lib/fields.ts'
-import { childOf, type JsonPath } from '../../lib/json-path.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { childOf, type JsonPath } from '../../lib/json/json-path.ts'
 import { responseEvent } from './stream-response-events.ts'
 import { channelName, type FrameText, nothing, piece, place, readAll, type Said, shape, type Shape, unknownShape } from './stream-text.ts'
 import { items } from './walk.ts'

@@ -1,5 +1,5 @@
-import type { JsonPath } from '../../lib/json-path.ts'
-import { type Fields, isFields } from '../../lib/fields.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 
 /** A text in one frame of a stream. */
 export interface FrameText {

@@ -1,4 +1,4 @@
-import { editJson } from '../../lib/json-edit.ts'
+import { editJson } from '../../lib/json/json-edit.ts'
 import { modelOf } from '../wire/body.ts'
 import { matchOperation } from '../front/match.ts'
 import type { Phase, RequestFacts } from './check.ts'

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from '../../lib/fields.ts'
-import type { JsonPath } from '../../lib/json-path.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
 import type { TextPart } from './check.ts'
 import { isClosed, isData, isToken, kindOf } from './field-kinds.ts'
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../lib/errors.ts'
-import { isFields } from '../../lib/fields.ts'
-import { editJson, type JsonEdit } from '../../lib/json-edit.ts'
-import { existingPaths } from '../../lib/json-path.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { editJson, type JsonEdit } from '../../lib/json/json-edit.ts'
+import { existingPaths } from '../../lib/json/json-path.ts'
 import { type RequestBody } from '../wire/body.ts'
 import type { BodyChanges } from './compile.ts'
 

@@ -1,4 +1,4 @@
-import { parseJsonPath, type Step } from '../../lib/json-path.ts'
+import { parseJsonPath, type Step } from '../../lib/json/json-path.ts'
 import { compileInline, type Guardrail } from '../checks/guardrail.ts'
 import type { InlineGuardrail } from '../checks/guardrail.schema.ts'
 import type { GatewayConfig, GuardrailReference } from './config.schema.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { headerName } from '../../lib/header-fields.ts'
-import { parseJsonPath } from '../../lib/json-path.ts'
+import { headerName } from '../../lib/text/header-fields.ts'
+import { parseJsonPath } from '../../lib/json/json-path.ts'
 import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider, laterProviders } from '../providers/catalog.ts'

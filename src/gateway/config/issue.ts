@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { pathText } from '../../lib/json-path.ts'
+import { pathText } from '../../lib/json/json-path.ts'
 
 /** The first fault of a config: where it is, as a JSON path below `config`, and what it is. */
 export function firstFault(error: z.ZodError): { readonly path: string; readonly message: string } {

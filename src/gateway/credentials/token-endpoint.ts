@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { type Fields, isFields } from '../../lib/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Egress, SmallResponse } from '../egress/egress.ts'
 import type { HostNamed } from '../egress/guard.ts'
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { createRecent } from '../../lib/recent.ts'
+import { createRecent } from '../../lib/collections/lru.ts'
 import { parseAddress } from './addresses.ts'
 import { parseTrustedHosts } from './trust.ts'
 

@@ -1,4 +1,4 @@
-import { createRecent } from '../../lib/recent.ts'
+import { createRecent } from '../../lib/collections/lru.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
 import { createConnect } from './connect.ts'
 import type { Egress, EgressOrigin } from './egress.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ByteList } from '../../lib/byte-list.ts'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { delimiterOf, namedPart } from '../wire/form.ts'

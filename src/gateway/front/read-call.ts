@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { namesNoTarget } from '../targets/addressing.ts'
 import { admitChanged, admitModel, isForm, modelRequest, readsForm, refuseUnreadable } from '../targets/model-access.ts'

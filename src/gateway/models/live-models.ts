@@ -1,5 +1,5 @@
-import { isFields } from '../../lib/fields.ts'
-import { parseJson } from '../../lib/json.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { parseJson } from '../../lib/json/json.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import type { Egress } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'

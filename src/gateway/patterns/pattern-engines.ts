@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import { type PatternReach, patternReach } from './pattern-reach.ts'
 import { patternSize } from './pattern-size.ts'
 

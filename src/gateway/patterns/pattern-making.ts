@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../lib/errors.ts'
-import { createFairQueue } from '../../lib/fair-queue.ts'
+import { createFairQueue } from '../../lib/collections/fair-queue.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { ownTurn } from '../../lib/own-turn.ts'
 import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.ts'

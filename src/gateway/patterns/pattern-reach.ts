@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../lib/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 
 /** What is known of the matches of a pattern in a text of which more and more is said. */
 export interface PatternReach {

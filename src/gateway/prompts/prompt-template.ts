@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
-import { isFields } from '../../lib/fields.ts'
-import { parseJson } from '../../lib/json.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { parseJson } from '../../lib/json/json.ts'
 import { jsonOutput, undeclared } from './json-output.ts'
 import { newBudget, plainText, render, type Partials } from './render.ts'
 import { compile, walk, type Template } from './template.ts'

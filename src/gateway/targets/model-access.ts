@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { isFields } from '../../lib/fields.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import { modelOf, type RequestBody, stringsOf } from '../wire/body.ts'
 import { formValues } from '../wire/form-fields.ts'
 import type { CallerHeaders } from '../wire/headers.ts'

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
-import { isFields } from '../../lib/fields.ts'
-import { ByteList } from '../../lib/byte-list.ts'
-import { parseJson } from '../../lib/json.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { ByteList } from '../../lib/collections/byte-list.ts'
+import { parseJson } from '../../lib/json/json.ts'
 import { canUnfold, unfoldRequest } from './encoding.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */

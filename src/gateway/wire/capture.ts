@@ -1,4 +1,4 @@
-import { ByteList } from '../../lib/byte-list.ts'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 import { unfold } from './encoding.ts'
 
 /** How many bytes of an answer's end are held for reading its usage, beyond what the log keeps. */

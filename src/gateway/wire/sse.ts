@@ -1,4 +1,4 @@
-import { ByteList } from '../../lib/byte-list.ts'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import { createMetrics } from '../../../src/app/metrics.ts'
+import { createMetrics } from '../../../src/app/metrics/metrics.ts'
 import { settings } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
 import {

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { readFile } from 'node:fs/promises'
-import { readMigrations } from '../../../src/app/database/migration-files.ts'
+import { readMigrations } from '../../../src/app/database/schema/migration-files.ts'
 import { askAdmin, storeProvider } from '../../support/admin.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'

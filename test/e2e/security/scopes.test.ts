@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Route } from '../../../src/app/route.ts'
-import { organisationScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { organisationScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { errorOf } from '../../support/caller.ts'
 import { type RawAnswer, sendJson } from '../../support/http.ts'
 import { adminKey, type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'

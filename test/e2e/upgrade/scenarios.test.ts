@@ -33,7 +33,7 @@ const replace = (before: string, after: string) => (text: string) => {
 
 /** Migrators that do not wait for each other, and a first migration that lasts until there are two. */
 const unlocked: Edits = {
-  'src/app/database/migration-lock.ts': (text) =>
+  'src/app/database/schema/migration-lock.ts': (text) =>
     replace('if (rows[0]?.elsewhere === true) return', 'return')(replace('await acquire(keeper, options)', '')(text)),
 }
 const meeting = nextWith(

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import { readMigrations } from '../../../src/app/database/migration-files.ts'
+import { readMigrations } from '../../../src/app/database/schema/migration-files.ts'
 import { servingName } from '../../../src/app/database/serving.ts'
 import { gatehouseHere } from '../../support/cli.ts'
 import { inDatabase, testDatabase, type TestDatabase, type TestDatabaseOptions } from '../../support/database.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { organisationScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { organisationScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 interface Row {

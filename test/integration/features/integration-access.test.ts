@@ -1,5 +1,5 @@
 import test from 'ava'
-import { organisationScopes } from '../../../src/lib/scopes.ts'
+import { organisationScopes } from '../../../src/lib/access/scopes.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startControl, type Answer, type Control, type Tenant } from './setup.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { userScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { userScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Issuer, startIssuer } from '../../support/issuer.ts'

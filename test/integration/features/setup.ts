@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'pg'
-import { createApp, type Overrides, type Started } from '../../../src/app/app.ts'
+import { createApp, type Overrides, type Started } from '../../../src/app/start/app.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
 import { createApiKey } from '../../../src/lib/api-key.ts'
-import { organisationScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { organisationScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { testDatabase } from '../../support/database.ts'
 
 export interface Answer {

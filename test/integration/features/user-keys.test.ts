@@ -1,7 +1,7 @@
 import test from 'ava'
 import { expireKeys } from '../../../src/features/api-keys/expiry.jobs.ts'
 import { verifyAudit } from '../../../src/app/audit/verify.ts'
-import { workspaceScopes } from '../../../src/lib/scopes.ts'
+import { workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { startControl, type Answer, type Control, type Tenant } from './setup.ts'
 
 let control: Control

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { userScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { userScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { startControl, type Answer, type Control, type Tenant } from './setup.ts'
 
 let control: Control

@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { GatewayConfig } from '../../../src/gateway/config/config.schema.ts'
 import type { KeyView, RequestDefaults } from '../../../src/gateway/ports.ts'
-import { effectiveSettings } from '../../../src/lib/access-settings.ts'
+import { effectiveSettings } from '../../../src/lib/access/access-settings.ts'
 import { errorOf } from '../../support/caller.ts'
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'

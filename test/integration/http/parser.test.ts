@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import test from 'ava'
-import { createHttpServer } from '../../../src/app/http/server.ts'
-import { watchStalls } from '../../../src/app/http/stalls.ts'
+import { createHttpServer } from '../../../src/app/http/listener/server.ts'
+import { watchStalls } from '../../../src/app/http/listener/stalls.ts'
 
 let server: Server
 let port: number

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import { createHttpServer } from '../../../src/app/http/server.ts'
+import { createHttpServer } from '../../../src/app/http/listener/server.ts'
 
 /** The answers that wait for the test, by path, and the paths that reached the handler. */
 const held = new Map<string, (res: ServerResponse) => void>()

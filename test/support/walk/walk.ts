@@ -1,4 +1,4 @@
-import { organisationScopes, workspaceScopes } from '../../../src/lib/scopes.ts'
+import { organisationScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { startApp } from '../app.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import { type RawAnswer, send } from '../http.ts'

@@ -1,4 +1,4 @@
-import { effectiveSettings } from '../../../src/lib/access-settings.ts'
+import { effectiveSettings } from '../../../src/lib/access/access-settings.ts'
 import test from 'ava'
 import type { Actor } from '../../../src/app/route.ts'
 import { checkMayGrant, checkScopesFit } from '../../../src/features/api-keys/key-scopes.ts'

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import fc from 'fast-check'
 import { rateLimitConditions, rateLimitGroups, usageLimitConditions } from '../../../src/features/policies/conditions.schema.ts'
-import { isStorableJson } from '../../../src/lib/text.ts'
+import { isStorableJson } from '../../../src/lib/text/text.ts'
 
 interface Corpus {
   readonly accepted: readonly unknown[]

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { deal } from '../../../scripts/rehearse/pair-workers.ts'
 import { allPairs, neighbours, readPairs } from '../../../scripts/rehearse/pairs.ts'
-import { readOwnTable } from '../../../src/app/release-records.ts'
+import { readOwnTable } from '../../../src/app/level/release-records.ts'
 
 const releases = ['1.0.0', '1.1.0', '1.2.0']
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
-import { BootRefusal } from '../../boot-refusal.ts'
+import { BootRefusal } from '../../start/boot-refusal.ts'
 
 /** Where the programs of the embedded PostgreSQL lie. */
 export interface Binaries {

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { validityOf } from '../../../app/http/tls.ts'
+import { validityOf } from '../../../app/http/listener/tls.ts'
 import { certificates } from '../../../config/pem.ts'
 import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 

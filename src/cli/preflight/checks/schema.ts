@@ -1,8 +1,8 @@
 import type { Client } from 'pg'
-import { readMigrations } from '../../../app/database/migration-files.ts'
-import { migrationLockHeld } from '../../../app/database/migration-lock.ts'
-import { pendingMigrations } from '../../../app/database/migrate.ts'
-import { readHistory } from '../../../app/database/release-state.ts'
+import { readMigrations } from '../../../app/database/schema/migration-files.ts'
+import { migrationLockHeld } from '../../../app/database/schema/migration-lock.ts'
+import { pendingMigrations } from '../../../app/database/schema/migrate.ts'
+import { readHistory } from '../../../app/database/schema/release-state.ts'
 import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 
 /** Whether the schema is one that this release knows. */

@@ -1,7 +1,7 @@
 import { ignoredSettings, settingNotes, suspiciousNames } from '../../../config/index.ts'
-import { createLevel } from '../../../app/level.ts'
-import { levelRefusal } from '../../../app/boot-guard.ts'
-import { readOwnTable } from '../../../app/release-records.ts'
+import { createLevel } from '../../../app/level/level.ts'
+import { levelRefusal } from '../../../app/start/boot-guard.ts'
+import { readOwnTable } from '../../../app/level/release-records.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
 
 /** Whether the process would start with this environment. */

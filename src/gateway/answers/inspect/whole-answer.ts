@@ -1,6 +1,6 @@
-import { ByteList } from '../../../lib/byte-list.ts'
+import { ByteList } from '../../../lib/collections/byte-list.ts'
 import { toApiError } from '../../../lib/errors.ts'
-import { editJson } from '../../../lib/json-edit.ts'
+import { editJson } from '../../../lib/json/json-edit.ts'
 import type { EgressHandler } from '../../egress/egress.ts'
 import { unfold } from '../../wire/encoding.ts'
 import { headerValue } from '../../wire/headers.ts'
@@ -9,7 +9,7 @@ import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
 import { responseTexts } from '../../checks/response-texts.ts'
 import type { Inspected, Outcome } from '../../checks/run.ts'
-import { isFields } from '../../../lib/fields.ts'
+import { isFields } from '../../../lib/json/fields.ts'
 import { isVast, vast } from '../../checks/walk.ts'
 
 /** An answer as checks see it, and as it can be sent. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../lib/is-uuid.ts'
 import { metadataField } from '../../../lib/metadata.ts'
-import { isStorable, textField } from '../../../lib/text.ts'
+import { isStorable, textField } from '../../../lib/text/text.ts'
 
 /** What a token says, after its signature was found good. Times are epoch milliseconds. */
 export interface TokenClaims {

@@ -1,7 +1,7 @@
-import type { AccessSettings } from '../../../lib/access-settings.ts'
+import type { AccessSettings } from '../../../lib/access/access-settings.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
-import type { Role } from '../../../lib/roles.ts'
-import type { TokenSettings } from '../../../lib/token-settings.ts'
+import type { Role } from '../../../lib/access/roles.ts'
+import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { RequestDefaults } from '../key.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { scopesOfRole } from '../../../lib/roles.ts'
-import { tokenScopes } from '../../../lib/scopes.ts'
+import { scopesOfRole } from '../../../lib/access/roles.ts'
+import { tokenScopes } from '../../../lib/access/scopes.ts'
 import type { KeyView, RequestDefaults } from '../key.ts'
 import type { TokenHolder } from './token-source.ts'
 import type { TokenClaims } from './token-claims.ts'

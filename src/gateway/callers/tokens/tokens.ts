@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { ApiError } from '../../../lib/errors.ts'
-import { createRecent, type Recent } from '../../../lib/recent.ts'
+import { createRecent, type Recent } from '../../../lib/collections/lru.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { KeyView } from '../key.ts'
 import type { TokenSource, TokenHolder, TokenIssuer } from './token-source.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose'
 import { ApiError, type ErrorCode } from '../../../lib/errors.ts'
-import type { TokenSettings } from '../../../lib/token-settings.ts'
+import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { Egress } from '../../egress/egress.ts'
 import { localKeys, remoteKeys, type FindKey } from './jwks.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Fields, isFields } from '../../../lib/fields.ts'
-import type { JsonPath } from '../../../lib/json-path.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { JsonPath } from '../../../lib/json/json-path.ts'
 import { check, type BodyEdit } from '../check.ts'
 import { roleOf } from '../walk.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Fields, isFields } from '../../../lib/fields.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { check, verdict } from '../check.ts'
 
 const names = z.array(z.string().min(1).max(255)).max(1000).optional()

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { headerValue, sentHeaderName } from '../../../lib/header-fields.ts'
+import { headerValue, sentHeaderName } from '../../../lib/text/header-fields.ts'
 import { isCredentialHeader } from '../../wire/headers.ts'
 import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
 

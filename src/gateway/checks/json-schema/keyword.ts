@@ -1,4 +1,4 @@
-import { isFields } from '../../../lib/fields.ts'
+import { isFields } from '../../../lib/json/fields.ts'
 import type { Pattern } from '../../patterns/pattern.ts'
 
 /** What does not fit, and where. */

@@ -1,4 +1,4 @@
-import { childOf } from '../../../lib/json-path.ts'
+import { childOf } from '../../../lib/json/json-path.ts'
 import type { Application, Keyword, SchemaFault, Validation } from './keyword.ts'
 
 const fault = (isWell: boolean, path: string, message: string): readonly SchemaFault[] => (isWell ? [] : [{ path, message }])

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from '../../../lib/fields.ts'
-import { childOf, pointerStep } from '../../../lib/json-path.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { childOf, pointerStep } from '../../../lib/json/json-path.ts'
 import type { Application, Keyword, SchemaFault, Validation } from './keyword.ts'
 
 const fault = (isWell: boolean, path: string, message: string): readonly SchemaFault[] => (isWell ? [] : [{ path, message }])

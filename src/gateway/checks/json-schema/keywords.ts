@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { childOf } from '../../../lib/json-path.ts'
+import { childOf } from '../../../lib/json/json-path.ts'
 import { type Keyword, typeNames, unless } from './keyword.ts'
 import { formats } from './formats.ts'
 import { arrayKeywords } from './keywords-of-arrays.ts'

@@ -1,4 +1,4 @@
-import { childOf } from '../../../lib/json-path.ts'
+import { childOf } from '../../../lib/json/json-path.ts'
 
 /** Finds the part of a schema that `#/$defs/x` or `#anchor` names; undefined when there is none. */
 export type Resolve = (reference: string) => unknown

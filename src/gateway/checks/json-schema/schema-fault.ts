@@ -1,5 +1,5 @@
-import { isFields } from '../../../lib/fields.ts'
-import { pointerStep } from '../../../lib/json-path.ts'
+import { isFields } from '../../../lib/json/fields.ts'
+import { pointerStep } from '../../../lib/json/json-path.ts'
 import { patternFault } from '../../patterns/pattern-making.ts'
 import { patternSize } from '../../patterns/pattern-size.ts'
 import { typeNames } from './keyword.ts'

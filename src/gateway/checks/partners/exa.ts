@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type BodyEdit, check, type RequestFacts, type TextPart, type Verdict } from '../check.ts'
-import { isFields } from '../../../lib/fields.ts'
+import { isFields } from '../../../lib/json/fields.ts'
 import { accountFields, accountRule, findAccount } from './account.ts'
 import { postPartner } from './partner.ts'
 import { key } from './words.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pathText } from '../../../lib/json-path.ts'
-import type { JsonPath } from '../../../lib/json-path.ts'
+import { pathText } from '../../../lib/json/json-path.ts'
+import type { JsonPath } from '../../../lib/json/json-path.ts'
 import {
   type Basis,
   type BodyEdit,

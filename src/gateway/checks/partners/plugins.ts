@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isFields } from '../../../lib/fields.ts'
+import { isFields } from '../../../lib/json/fields.ts'
 import { partnerChecks } from './all.ts'
 
 export { calledUrl } from '../default/webhook.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Check, Phase, Subject } from '../check.ts'
-import { isFields } from '../../../lib/fields.ts'
+import { isFields } from '../../../lib/json/fields.ts'
 import { items } from '../walk.ts'
 import { partner } from './partner.ts'
 import { askedMessages, askedText, key } from './words.ts'

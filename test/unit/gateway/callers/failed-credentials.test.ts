@@ -1,5 +1,5 @@
 import test from 'ava'
-import { networkOf } from '../../../../src/app/client-address.ts'
+import { networkOf } from '../../../../src/app/http/listener/client-address.ts'
 import { limitFailedCredentials } from '../../../../src/gateway/callers/failed-credentials.ts'
 
 const start = (perMinute: number) => {

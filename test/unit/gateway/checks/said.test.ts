@@ -1,5 +1,5 @@
 import test from 'ava'
-import { valueAt } from '../../../../src/lib/json-path.ts'
+import { valueAt } from '../../../../src/lib/json/json-path.ts'
 import type { TextPart } from '../../../../src/gateway/checks/check.ts'
 import { requestTexts } from '../../../../src/gateway/checks/request-texts.ts'
 import { responseTexts } from '../../../../src/gateway/checks/response-texts.ts'

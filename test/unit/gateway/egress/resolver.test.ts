@@ -1,7 +1,7 @@
 import test from 'ava'
 import { systemNames } from '../../../../src/gateway/egress/names.ts'
 import type { NameAddress } from '../../../../src/gateway/egress/names.ts'
-import { createRecent } from '../../../../src/lib/recent.ts'
+import { createRecent } from '../../../../src/lib/collections/lru.ts'
 import { createResolver } from '../../../../src/gateway/egress/resolver.ts'
 import { loopLag } from '../../../support/loop-lag.ts'
 

@@ -1,0 +1,197 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AggregatorRegistry, type Registry } from 'prom-client'
+import type { Logger } from 'pino'
+import type { Config, DatabaseConfig } from '../../config/config.ts'
+import { announcement } from '../start/announce.ts'
+import { createBackstage, type Backstage } from './primary-background.ts'
+import { packDatabase, readToPrimary, type ToWorker } from './messages.ts'
+import type { Feature } from '../feature.ts'
+import { renderPrimaryOnly, replaceFamilies } from '../metrics/primary.ts'
+import type { DrainOptions } from '../start/app-state.ts'
+import { logSettings, type Prepared } from './run.ts'
+import { onSignals } from './signals.ts'
+import { describeStartFailure, reportStartFailure } from '../start/start-failure.ts'
+
+export { runWorker } from './worker.ts'
+
+interface Member {
+  readonly worker: Worker
+  /** It was told to. */
+  mayListen: boolean
+  listening: boolean
+  /** It has all that it needs. */
+  ready: boolean
+}
+
+/** The workers of a primary, and what all of them are told. */
+interface Crew {
+  readonly config: Config
+  readonly log: Logger
+  readonly metrics: AggregatorRegistry<typeof AggregatorRegistry.PROMETHEUS_CONTENT_TYPE>
+  /** What the primary measures of its own work. */
+  readonly own: Registry
+  database: DatabaseConfig | null
+  draining: boolean
+  /** Starts that failed one after the other; each doubles the wait before the next. */
+  failures: number
+  port: number
+  readonly members: Set<Member>
+  /** Resolved when as many serve as are wanted. */
+  readonly complete: PromiseWithResolvers<void>
+}
+
+/**
+ * Runs `WORKERS` processes that share the port. The primary starts the embedded database, migrates, provisions and runs the
+ * jobs, once for all; it serves no request. A worker that dies is started again.
+ */
+export async function runPrimary(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
+  const log = loggers.application
+  logSettings(loggers, notes)
+  const backstage = createBackstage(config, features, { log, mode: notes.mode })
+  const crew: Crew = {
+    config,
+    log,
+    metrics: new AggregatorRegistry(),
+    own: backstage.metrics.registry,
+    database: null,
+    draining: false,
+    failures: 0,
+    port: 0,
+    members: new Set(),
+    complete: Promise.withResolvers(),
+  }
+  const ended = onSignals(log, async (options) => {
+    await drainWorkers(crew, options)
+    await backstage.close()
+    await loggers.flush()
+  })
+  for (let count = 0; count < config.workers; count += 1) hire(crew)
+  return Promise.race([ended, prepare(crew, backstage)])
+}
+
+/** Prepares the database and lets the workers go on; resolves only when that fails. */
+async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
+  try {
+    const { database, ...outcome } = await backstage.prepared
+    crew.database = database
+    tellAll(packDatabase(database))
+    await crew.complete.promise
+    process.stdout.write(announcement(crew.config, crew.port, outcome))
+    return await forEver()
+  } catch (error) {
+    // A start that was told to end has not failed; how it ended is for the drain to say.
+    if (crew.draining) return forEver()
+    await drainWorkers(crew, { now: true })
+    await backstage.close()
+    const failure = describeStartFailure(error)
+    reportStartFailure(crew.log, failure)
+    return failure.exitCode
+  }
+}
+
+const forEver = () => new Promise<never>(() => {})
+
+const workers = (): readonly Worker[] => Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? [])
+
+function tellAll(message: ToWorker): void {
+  for (const worker of workers()) if (worker.isConnected()) worker.send(message)
+}
+
+/** Starts a worker and follows what it tells. */
+function hire(crew: Crew): void {
+  const member: Member = { worker: cluster.fork(), mayListen: false, listening: false, ready: false }
+  const { worker } = member
+  worker.on('online', () => {
+    crew.members.add(member)
+    if (crew.database !== null) worker.send(packDatabase(crew.database))
+    sharePort(crew)
+  })
+  worker.on('message', (message: unknown) => {
+    const told = readToPrimary(message)
+    if (told?.kind === 'metrics') void answerMetrics(crew, worker, told.id)
+    if (told?.kind === 'listening') {
+      crew.port = told.port
+      member.listening = true
+      welcome(crew, member)
+    }
+    if (told?.kind === 'ready') {
+      member.ready = true
+      welcome(crew, member)
+      sharePort(crew)
+    }
+  })
+  worker.on('error', (error) => crew.log.warn({ err: error }, 'a worker could not be reached'))
+  worker.on('exit', (code, signal) => {
+    crew.members.delete(member)
+    if (crew.draining) return
+    sharePort(crew)
+    void replace(crew, { pid: worker.process.pid, code, signal })
+  })
+}
+
+/**
+ * One worker listens from the first, so that somebody says what the start waits for. The others follow when they can serve, and it
+ * can: whoever reaches the port meets a worker that is ready, once one has been.
+ */
+function sharePort({ members }: Crew): void {
+  const all = [...members]
+  const open = all.filter(({ mayListen }) => mayListen)
+  const next = open.length === 0 ? [all.find(({ ready }) => ready) ?? all[0]] : all.filter(({ ready, mayListen }) => ready && !mayListen)
+  if (!open.every(({ ready }) => ready)) return
+  for (const member of next) {
+    if (member === undefined || !member.worker.isConnected()) continue
+    member.mayListen = true
+    member.worker.send(listen)
+  }
+}
+
+const serves = ({ listening, ready }: Member): boolean => listening && ready
+
+function welcome(crew: Crew, member: Member): void {
+  if (!serves(member)) return
+  crew.failures = 0
+  const serving = [...crew.members].filter(serves).length
+  crew.log.info({ pid: member.worker.process.pid, serving }, 'a worker serves')
+  if (serving === crew.config.workers) crew.complete.resolve()
+}
+
+const listen: ToWorker = { kind: 'listen' }
+
+const firstWaitMs = 250
+const longestWaitMs = 30_000
+
+async function replace(crew: Crew, gone: Readonly<Record<string, unknown>>): Promise<void> {
+  const waitMs = Math.min(firstWaitMs * 2 ** crew.failures, longestWaitMs)
+  crew.failures += 1
+  crew.log.error({ ...gone, restartInMs: waitMs }, 'a worker died')
+  await sleep(waitMs)
+  if (!crew.draining) hire(crew)
+}
+
+async function answerMetrics({ metrics, own, log }: Crew, worker: Worker, id: number): Promise<void> {
+  try {
+    const text = replaceFamilies(await metrics.clusterMetrics(), await renderPrimaryOnly(own))
+    if (worker.isConnected()) worker.send({ kind: 'metrics', id, text } satisfies ToWorker)
+  } catch (error) {
+    log.warn({ err: error }, 'the metrics of the workers could not be collected')
+  }
+}
+
+const ended = async (worker: Worker) => {
+  if (!worker.isDead()) await new Promise((resolve) => worker.once('exit', resolve))
+}
+
+/** Resolves when every worker has ended. What outlives the grace is killed. */
+async function drainWorkers(crew: Crew, { now = false }: DrainOptions = {}): Promise<void> {
+  crew.draining = true
+  const all = workers()
+  const gone = Promise.all(all.map(ended))
+  tellAll({ kind: 'drain', now })
+  const patience = new AbortController()
+  const late = sleep(now ? 10_000 : crew.config.terminationGraceMs + crew.config.drainDelayMs + 10_000, 'late', {
+    signal: patience.signal,
+  }).catch(() => null)
+  if ((await Promise.race([gone, late])) === 'late') for (const worker of all) worker.process.kill('SIGKILL')
+  patience.abort()
+}

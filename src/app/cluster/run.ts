@@ -1,0 +1,68 @@
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import { announcement } from '../start/announce.ts'
+import { createApp, type App } from '../start/app.ts'
+import type { Feature } from '../feature.ts'
+import { collectStartGarbage } from './heap.ts'
+import type { Loggers } from '../logging/log.ts'
+import { onSignals } from './signals.ts'
+import { describeStartFailure, reportStartFailure } from '../start/start-failure.ts'
+import type { StartMode } from '../start/start-mode.ts'
+
+/** How a process starts, and what is said of the settings once. */
+export interface StartNotes {
+  /** Masked. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly suspicious: readonly { readonly name: string; readonly meant: string }[]
+  readonly mode: StartMode
+}
+
+/** What is there before anything starts. */
+export interface Prepared {
+  readonly loggers: Loggers
+  readonly notes: StartNotes
+}
+
+/** Runs one process until it is told to end, and gives its exit code. */
+export async function run(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
+  logSettings(loggers, notes)
+  const app = await createApp(config, features, { loggers, mode: notes.mode })
+  const stopping = new AbortController()
+  const ended = onSignals(loggers.application, (options) => {
+    stopping.abort()
+    return app.drain(options)
+  })
+  return Promise.race([ended, serve(app, config, { log: loggers.application, stopping: stopping.signal })])
+}
+
+/** Listens and starts; resolves only when that fails. */
+async function serve(
+  app: App,
+  config: Config,
+  { log, stopping }: { readonly log: Logger; readonly stopping: AbortSignal },
+): Promise<number> {
+  try {
+    const { port } = await app.listen()
+    log.info({ host: config.host, port }, 'listening')
+    const { provisioned, deps } = await app.started
+    collectStartGarbage()
+    log.info({ roles: [...config.roles] }, 'ready')
+    process.stdout.write(announcement(config, port, { provisioned, sealed: deps.vault.sealed !== null }))
+    return await forEver()
+  } catch (error) {
+    // A start that was told to end has not failed; how it ended is for the drain to say.
+    if (stopping.aborted) return forEver()
+    await app.drain({ now: true })
+    const failure = describeStartFailure(error)
+    reportStartFailure(log, failure)
+    return failure.exitCode
+  }
+}
+
+const forEver = () => new Promise<never>(() => {})
+
+/** Logs the effective settings, and the names that are probably misspelt. */
+export function logSettings({ application: log }: Loggers, { settings, suspicious }: StartNotes): void {
+  log.info({ settings, pid: process.pid, node: process.version }, 'starting')
+  for (const { name, meant } of suspicious) log.warn({ name, meant }, `${name} is not a setting; did you mean ${meant}?`)
+}

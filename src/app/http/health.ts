@@ -1,0 +1,100 @@
+import type { Config } from '../../config/config.ts'
+import type { Check, HealthReport } from '../health-report.ts'
+import type { Running } from './frame.ts'
+import type { LiveTls } from './listener/tls.ts'
+
+export interface HealthOptions {
+  readonly config: Pick<Config, 'cacheMaxStaleMs'>
+  readonly running: () => Running | null
+  readonly draining: () => boolean
+  readonly tls: LiveTls | null
+  /** What the start waits for. */
+  readonly waitingFor: () => string
+}
+
+const pass: Check = { status: 'pass' }
+const fail = (detail: string): Check => ({ status: 'fail', detail })
+const warn = (detail: string): Check => ({ status: 'warn', detail })
+const pingTimeoutMs = 1000
+const keepMs = 1000
+
+/**
+ * Whether this process should be sent requests. A database that went away is a warning as long as the views in memory may serve:
+ * were it a failure, a pause of the database would take every replica out at once.
+ */
+export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
+  const database = databaseCheck(options)
+  const of = (check: (running: Running) => Check): Check => {
+    const running = options.running()
+    return running === null ? fail(options.waitingFor()) : check(running)
+  }
+  return async () => {
+    const checks = {
+      database: await database(),
+      migrations: of(() => pass),
+      snapshot: of(({ snapshot }) => (snapshot.ready ? pass : fail('keys and providers cannot be read'))),
+      encryption_key: of(({ deps }) => (deps.vault.sealed === null ? pass : fail(deps.vault.sealed))),
+      journal: of(({ journal }) => journalCheck(journal)),
+      ...(options.tls !== null && { certificate: certificateCheck(options.tls) }),
+      draining: options.draining() ? fail('this process is shutting down') : pass,
+    }
+    return { ready: Object.values(checks).every(({ status }) => status !== 'fail'), checks }
+  }
+}
+
+const dayMs = 86_400_000
+const soonDays = 7
+
+/** A warning at most: who is told that this process is not ready finds no other with a better certificate. */
+function certificateCheck(tls: LiveTls): Check {
+  const fault = tls.fault()
+  if (fault !== null) return warn(`the certificate that is there now is not in use: ${fault}`)
+  const [begins, ends] = [tls.certificateBegins(), tls.certificateEnds()]
+  if (begins.getTime() > Date.now()) return warn(`the certificate is valid from ${begins.toISOString()} on`)
+  if (ends.getTime() < Date.now()) return warn(`the certificate ended at ${ends.toISOString()}`)
+  return ends.getTime() - Date.now() < soonDays * dayMs ? warn(`the certificate ends at ${ends.toISOString()}`) : pass
+}
+
+/** A warning, since requests are served and logged all the same, from memory, as long as the database takes what is logged. */
+function journalCheck(journal: Running['journal']): Check {
+  const fault = journal?.fault() ?? null
+  return journal === null || fault === null
+    ? pass
+    : { status: 'warn', detail: `log records cannot be written to ${journal.directory}: ${fault}` }
+}
+
+/** Asks the database at most once a second, however often somebody asks us. */
+function databaseCheck({ config, running, waitingFor }: HealthOptions): () => Promise<Check> {
+  let askedAt = Number.NEGATIVE_INFINITY
+  let lastSeen = performance.now()
+  let current: Promise<boolean> = Promise.resolve(false)
+  return async () => {
+    const app = running()
+    if (app === null) return fail(waitingFor())
+    if (performance.now() - askedAt > keepMs) {
+      askedAt = performance.now()
+      current = answers(async () => void (await app.deps.orm.em.fork().execute('SELECT 1')))
+    }
+    if (await current) {
+      lastSeen = performance.now()
+      return pass
+    }
+    const awayMs = Math.round(performance.now() - lastSeen)
+    const serves = app.snapshot.ready && awayMs < config.cacheMaxStaleMs
+    return { status: serves ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }
+  }
+}
+
+async function answers(ask: () => Promise<void>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), pingTimeoutMs)
+  ask().then(
+    () => resolve(true),
+    () => resolve(false),
+  )
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
+}

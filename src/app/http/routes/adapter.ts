@@ -1,0 +1,154 @@
+import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import type { Actor, Route } from '../../route.ts'
+import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
+import { bodyReader } from './body.ts'
+import type { Context, Middleware } from '../context.ts'
+import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
+import type { Frame, Running } from '../frame.ts'
+import { idempotencyKey } from './idempotency.ts'
+import { parseInput, withoutRepeated } from './input.ts'
+import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
+import { demandRunning } from '../running.ts'
+
+/** What is managed is small; checking a body costs many times its reading. */
+const maxBodyBytes = 2 * 1024 * 1024
+
+/** A route with what it needs of the frame. */
+interface Adapted {
+  readonly route: Route
+  readonly frame: Frame
+  readonly readBody: ReturnType<typeof bodyReader>
+  readonly prefixes: readonly string[]
+  readonly paired: Representations
+}
+
+/**
+ * How every control-plane route runs: authenticate -> demand the scope -> parse -> one tenant transaction around the handler, its
+ * answer and its audit row. The answer goes through the route's schema, so that a field which is not declared cannot leak.
+ */
+export function routeAdapter(frame: Frame): (route: Route) => Middleware {
+  const shared = {
+    frame,
+    readBody: bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes)),
+    prefixes: ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)],
+    paired: representations(frame.features),
+  }
+  return (route) => {
+    const adapted: Adapted = { ...shared, route }
+    return (ctx) => run(ctx, adapted)
+  }
+}
+
+interface Identifying {
+  readonly running: Running
+  readonly input: Request['input']
+}
+
+async function run(ctx: Context, adapted: Adapted): Promise<void> {
+  const { route, frame } = adapted
+  ctx.state.access.route = route.path
+  const running = demandRunning(frame)
+  const { deps } = running
+  if (route.identify !== undefined) demandPatience(adapted, ctx, running)
+  const known = route.identify === undefined ? await entitled(ctx, adapted, running) : null
+  const parsed = await parse(ctx, adapted, known?.organisationId ?? '')
+  const actor = known ?? (await identified(ctx, adapted, { running, input: parsed.input }))
+  noteCaller(ctx, actor)
+  const repeatable =
+    parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
+  const about = aboutRequest(ctx, frame)
+  answer(ctx, adapted, await perform(deps, { route, actor, ...parsed, repeatable, callerOf: callerOf(running), ...about }))
+}
+
+/** What the trail keeps of a request, whatever becomes of it. */
+const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
+  requestId: state.requestId,
+  path,
+  clientAddress: frame.clientAddress(req),
+  country: frame.clientCountry(req),
+  headers: req.headers,
+})
+
+/** Whose key this is; refused before anything of the request is read when it lacks the scope. */
+async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, running: Running): Promise<Actor> {
+  const { deps, recordRefusal } = running
+  try {
+    const address = frame.clientAddress(ctx.req)
+    const key = await authenticate(ctx.req.rawHeaders, prefixes, { ...running, metrics: deps.metrics, address })
+    const actor = toActor(key)
+    noteCaller(ctx, actor)
+    demandPermission(key, route)
+    return actor
+  } catch (error) {
+    recordRefusal(error, { method: ctx.method, ...aboutRequest(ctx, frame) })
+    throw error
+  }
+}
+
+/** Whom the request itself names, by a secret in it. */
+async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Identifying): Promise<Actor> {
+  try {
+    const actor = await route.identify?.(input, running.deps)
+    if (actor !== undefined) return actor
+  } catch (error) {
+    throw error instanceof ApiError && error.status === 401 ? failed(running, frame.clientAddress(ctx.req), error) : error
+  }
+  throw new Error(`nobody says who calls ${route.path}`)
+}
+
+/** Before anything of the request is read. */
+function demandPatience({ frame }: Adapted, ctx: Context, running: Running): void {
+  const address = frame.clientAddress(ctx.req)
+  if (running.failures.spent(address)) throw failed(running, address, null)
+}
+
+/** Counts a secret that was not good. */
+function failed({ failures, deps }: Running, address: string, error: ApiError | null): unknown {
+  const limited = failures.failed(address)
+  deps.metrics.authFailure(limited === null ? 'invite' : 'limited')
+  return limited ?? error
+}
+
+function noteCaller({ state }: Context, actor: Actor): void {
+  state.access.organisationId = actor.organisationId
+  state.access.workspaceId = actor.workspaceId
+  state.access.apiKeyId = actor.id
+}
+
+/** What the request says, and its conditions. */
+async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, owner: string) {
+  const { release: level } = frame.level
+  const query = singleValues(ctx.query, route.aliases ?? {})
+  const params = parseInput(route.params, ctx['params'], { place: 'path', level })
+  const asked = parseInput(route.query, query, { place: 'query', level })
+  const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
+  const ifMatch = toIfMatch(ctx, route, paired)
+  const body = route.body === undefined ? undefined : await readBody(ctx, { form: route.form === true })
+  const sent = withoutRepeated(body, ctx['params'])
+  const { result: parsed } = await withPatterns({ owner }, () => parseInput(route.body, sent, { place: 'body', level }))
+  return {
+    input: { params, query: asked, body: parsed },
+    query,
+    body,
+    key,
+    ifMatch,
+  }
+}
+
+/** Of a query parameter that comes twice the last counts; other names of a parameter count as that one. */
+const singleValues = (query: Context['query'], aliases: NonNullable<Route['aliases']>) =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [aliases[name] ?? name, Array.isArray(value) ? value.at(-1) : value]))
+
+function toIfMatch(ctx: Context, route: Route, paired: Representations): IfMatch | null {
+  const tags = isConditional(route) ? parseIfMatch(ctx.get('if-match')) : null
+  return tags === null ? null : { tags, representation: paired.of(route) }
+}
+
+function answer(ctx: Context, { route, paired }: Adapted, { answer: body, replayed, etag }: Performed): void {
+  const tag = route.method === 'GET' && paired.has(route) ? etagOf(body) : etag
+  if (tag !== null) ctx.set('etag', tag)
+  if (replayed) ctx.set('idempotency-replayed', 'true')
+  ctx.body = body
+  ctx.status = 200
+}

@@ -1,0 +1,94 @@
+import type { Middleware as KoaMiddleware } from 'koa'
+import { ApiError } from '../../../lib/errors.ts'
+import { parseJson, refuseKeys } from '../../../lib/json/json.ts'
+import type { Context } from '../context.ts'
+
+/** Keys that reach a prototype when a careless copy meets them; `__proto__` is refused by parseJson. */
+const poisonous: ReadonlySet<string> = new Set(['constructor'])
+
+/** Reads the JSON body of a control-plane request; `{}` when there is none. Throws 400, 408, 413 or 415. */
+export function bodyReader(maxBytes: number): (ctx: Context, options?: { readonly form?: boolean }) => Promise<unknown> {
+  const read = rawReader(maxBytes)
+  return async (ctx, { form = false } = {}) => {
+    if (!hasBody(ctx)) return {}
+    if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read(ctx)).toString()))
+    if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'))
+    const value = parseJson(await read(ctx))
+    refuseKeys(value, poisonous)
+    return value
+  }
+}
+
+const hasBody = ({ req }: Context) => req.headers['transfer-encoding'] !== undefined || !/^0*$/.test(req.headers['content-length'] ?? '')
+
+const unsupported = (given: string) =>
+  new ApiError(
+    'unsupported_media_type',
+    `The body must be application/json, not ${given === '' ? 'without a content-type' : given.slice(0, 100)}.`,
+    {
+      param: 'content-type',
+    },
+  )
+
+/** How long one body may take: control-plane bodies are small. */
+const readTimeoutMs = 20_000
+
+/**
+ * The bytes of the body, inflated, never more than `maxBytes`. koa-body reads them as text in which each character is one byte,
+ * since its own decoding and parsing would let invalid UTF-8 and deep nesting pass. It is loaded at its first use.
+ */
+function rawReader(maxBytes: number): (ctx: Context) => Promise<Uint8Array> {
+  let loaded: Promise<KoaMiddleware> | undefined
+  const load = async () => {
+    const { koaBody, HttpMethodEnum } = await import('koa-body')
+    return koaBody({
+      json: false,
+      urlencoded: false,
+      multipart: false,
+      text: true,
+      textTypes: ['json', '+json', 'urlencoded'],
+      textLimit: maxBytes,
+      encoding: 'binary',
+      parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.DELETE],
+    })
+  }
+  return async (ctx) => {
+    loaded ??= load()
+    const read = await loaded
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new ApiError('request_timeout', 'The body did not arrive in time.')), readTimeoutMs)
+    try {
+      await Promise.race([read(ctx, async () => {}), late])
+    } catch (error) {
+      throw toBodyError(error, maxBytes)
+    } finally {
+      clearTimeout(timer)
+    }
+    const text: unknown = Reflect.get(ctx.request, 'body')
+    return Buffer.from(typeof text === 'string' ? text : '', 'latin1')
+  }
+}
+
+function toBodyError(error: unknown, maxBytes: number): unknown {
+  if (!(error instanceof Error) || error instanceof ApiError) return error
+  const type: unknown = Reflect.get(error, 'type')
+  if (type === 'entity.too.large') {
+    return new ApiError('payload_too_large', `The body is larger than ${maxBytes} bytes, the most that this installation takes.`, {
+      param: 'body',
+      cause: error,
+    })
+  }
+  if (type === 'request.aborted')
+    return new ApiError('client_closed', 'The client left before it had sent the whole body.', { cause: error })
+  if (Reflect.get(error, 'status') === 415) {
+    return new ApiError('unsupported_media_type', 'The content-encoding of the body is not supported: use gzip, deflate, br or none.', {
+      param: 'content-encoding',
+      cause: error,
+    })
+  }
+  return new ApiError(
+    'invalid_request',
+    'The body cannot be read: it is shorter or longer than announced, or not in its content-encoding.',
+    { param: 'body', cause: error },
+  )
+}

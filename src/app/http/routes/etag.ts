@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../../lib/json/canonical-json.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import type { Feature } from '../../feature.ts'
+import type { Route } from '../../route.ts'
+
+/** Which answers have an ETag, and which one an `If-Match` is about. */
+export interface Representations {
+  /** The GET whose answer a PUT changes, or a DELETE ends; null when there is none. */
+  of(write: Route): Route | null
+  /** Whether an editor may want to send the ETag of this GET back. */
+  has(get: Route): boolean
+}
+
+/** The methods of what may depend on an `If-Match`. */
+const conditional: ReadonlySet<Route['method']> = new Set(['PUT', 'DELETE'])
+
+/** Whether an `If-Match` counts for a route. */
+export const isConditional = ({ method }: Pick<Route, 'method'>): boolean => conditional.has(method)
+
+/** Pairs every PUT and DELETE with the GET of its path, or of the path that it names. */
+export function representations(features: readonly Feature[]): Representations {
+  const routes = features.flatMap((feature) => feature.routes)
+  const gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]))
+  const of = (write: Route) => gets.get(write.representation ?? write.path) ?? null
+  const paired = new Set(routes.filter(isConditional).map(of))
+  return { of, has: (get) => paired.has(get) }
+}
+
+/** What changes by itself, and is no reason to refuse an editor. */
+const restless: ReadonlySet<string> = new Set(['current_usage', 'last_used_at'])
+
+/** The ETag of an answer: equal as long as nobody has changed anything. */
+export function etagOf(answer: unknown): string {
+  const settled = JSON.stringify(answer, (name, value: unknown) => (restless.has(name) ? undefined : value))
+  return `"${createHash('sha256')
+    .update(canonicalJson(JSON.parse(settled)))
+    .digest('base64url')
+    .slice(0, 27)}"`
+}
+
+/** The ETags that a header allows; null: any, or no header. A proxy that compresses makes them weak, which says nothing here. */
+export function parseIfMatch(header: string): ReadonlySet<string> | null {
+  if (header === '' || header.trim() === '*') return null
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  if (tags.every((tag) => /^"[\x21\x23-\x7e]*"$/.test(tag))) return new Set(tags)
+  throw new ApiError('AB01', 'If-Match is a list of ETags in double quotes, as a GET answers them, or *.', { param: 'if-match' })
+}
+
+/** Somebody was faster. */
+export const outdated = (): ApiError =>
+  new ApiError('precondition_failed', 'This was changed since you read it. Read it again, and send its new ETag in If-Match.', {
+    param: 'if-match',
+  })

@@ -1,0 +1,178 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { isOn } from '../../../config/effect.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import { atLevel } from '../../../release/at-level.ts'
+import { changesOf } from '../../audit/changes.ts'
+import { writeAudit, type AuditEntry } from '../../audit/write.ts'
+import { unlessDeadlocked } from '../../database/deadlock.ts'
+import { inTenant } from '../../database/orm.ts'
+import type { Deps } from '../../deps.ts'
+import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route } from '../../route.ts'
+import { etagOf, outdated } from './etag.ts'
+import { recall, remember, type Repeatable } from './idempotency.ts'
+import { parseInput } from './input.ts'
+
+/** One request, parsed: what a route is run with. */
+export interface Request {
+  readonly route: Route
+  readonly actor: Actor
+  readonly input: Pick<Call<unknown, unknown, unknown>, 'params' | 'query' | 'body'>
+  /** As it stood in the URL. */
+  readonly query: Readonly<Record<string, string | undefined>>
+  readonly requestId: string
+  readonly path: string
+  readonly clientAddress: string
+  readonly country?: string | null
+  readonly headers?: IncomingHttpHeaders
+  /** Null: no Idempotency-Key, or no POST. */
+  readonly repeatable: Repeatable | null
+  /** Null: no If-Match, or neither a PUT nor a DELETE. */
+  readonly ifMatch: IfMatch | null
+  readonly callerOf: CallerOf
+}
+
+/** The ETags that a caller has seen, and the GET that answers with them. */
+export interface IfMatch {
+  readonly tags: ReadonlySet<string>
+  readonly representation: Route | null
+}
+
+/** What the caller gets. */
+export interface Performed {
+  readonly answer: unknown
+  /** The answer is that of an earlier request. */
+  readonly replayed: boolean
+  /** Of what was changed, when the caller keeps track of it. */
+  readonly etag: string | null
+}
+
+/** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
+export async function perform(deps: Deps, request: Request): Promise<Performed> {
+  const { performed, after } = await unlessDeadlocked(() => inTransaction(deps, request))
+  for (const work of after)
+    work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
+  return performed
+}
+
+async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handling, 'after'> & { readonly performed: Performed }> {
+  const { route, actor, repeatable, ifMatch } = request
+  const after: (() => Promise<void>)[] = []
+  const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
+    if (changesThings(route)) await holdWrites(em, request)
+    const earlier = repeatable === null ? null : await recall(em, repeatable, deps)
+    if (earlier !== null) return { answer: earlier, replayed: true, etag: null }
+    if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
+    const answer = await handle(em, deps, { request, after })
+    if (repeatable !== null) await remember(em, repeatable, { ...deps, answer })
+    return {
+      answer,
+      replayed: false,
+      etag: ifMatch === null || route.method === 'DELETE' ? null : await currentEtag(em, deps, { request, ifMatch }),
+    }
+  })
+  return { performed, after }
+}
+
+/**
+ * A write with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
+ * its look at the ETag and its own change. All writes take this lock before any other, so that they cannot wait for each other.
+ */
+async function holdWrites(em: EntityManager, { actor, ifMatch }: Request): Promise<void> {
+  const lock = ifMatch === null ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
+  await em.execute(`SELECT ${lock}(hashtextextended(?, 0))`, [`gatehouse:writes:${actor.organisationId}`])
+}
+
+interface Handling {
+  readonly request: Request
+  /** Takes what the handler wants to be done after the commit. */
+  readonly after: (() => Promise<void>)[]
+}
+
+async function handle(em: EntityManager, deps: Deps, { request, after }: Handling): Promise<unknown> {
+  const { route, actor, input } = request
+  const touched: Audited[] = []
+  const result = await route.handle({
+    ...input,
+    actor,
+    em,
+    deps,
+    audit: (resource) => void touched.push(resource),
+    afterCommit: (work) => void after.push(work),
+    callerOf: request.callerOf,
+    clientAddress: request.clientAddress,
+  })
+  await em.flush()
+  const answer = answerOf(route, result, deps)
+  if (changesThings(route) && isOn('AUDIT_LOGS_ENABLED', deps.config, deps.level))
+    await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
+  return answer
+}
+
+/** What the caller gets of a result: what the schema has at this level, and no more. */
+const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown =>
+  atLevel(response, level.release, 'answer').parse(result ?? {})
+
+interface Matching {
+  readonly request: Request
+  readonly ifMatch: IfMatch
+}
+
+async function demandMatch(em: EntityManager, deps: Deps, matching: Matching): Promise<void> {
+  const etag = await currentEtag(em, deps, matching)
+  if (etag === null) throw new ApiError('AB01', 'There is no ETag for what this request changes.', { param: 'if-match' })
+  if (!matching.ifMatch.tags.has(etag)) throw outdated()
+  em.clear()
+}
+
+/** The ETag of what this transaction sees now. */
+async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { representation } }: Matching): Promise<string | null> {
+  if (representation === null) return null
+  const query = parseInput(representation.query, request.query, { place: 'query', level: deps.level.release })
+  const result = await representation.handle({
+    params: request.input.params,
+    query,
+    body: undefined,
+    actor: request.actor,
+    em,
+    deps,
+    audit: () => {},
+    afterCommit: () => {},
+    callerOf: request.callerOf,
+    clientAddress: request.clientAddress,
+  })
+  return etagOf(answerOf(representation, result, deps))
+}
+
+interface Written extends Pick<AuditEntry, 'changes' | 'at'> {
+  readonly resource: Audited | undefined
+}
+
+/** The row of one write. The body is the parsed one: what the schema does not know was never used. */
+const toEntry = ({ route, actor, input, ...request }: Request, { resource, changes, at }: Written): AuditEntry => ({
+  actor,
+  workspaceId: resource?.workspaceId ?? actor.workspaceId,
+  action: actionOf(route),
+  resourceType: route.resource ?? 'unknown',
+  resourceId: resource?.id ?? null,
+  method: route.method,
+  uri: request.path,
+  query: Object.keys(request.query).length === 0 ? null : request.query,
+  requestId: request.requestId,
+  clientAddress: request.clientAddress,
+  country: request.country ?? null,
+  headers: request.headers ?? {},
+  status: 200,
+  body: input.body,
+  changes: [...(resource?.changes ?? []), ...changes],
+  at,
+})
+
+const verbs = { POST: 'create', PUT: 'update', DELETE: 'delete', GET: 'read' } as const
+
+/** `rotate` of `workspace_service_api_keys.rotate`; by the method when the accepted scopes differ in it. */
+export function actionOf({ action, permission, method }: Pick<Route, 'action' | 'permission' | 'method'>): string {
+  if (action !== undefined) return action
+  const [verb, ...others] = new Set([permission].flat().map((scope) => scope.split('.').at(-1)))
+  return verb === undefined || others.length > 0 ? verbs[method] : verb
+}

@@ -1,0 +1,63 @@
+import type { Config } from '../../config/config.ts'
+import { ownOrigin } from '../own-origin.ts'
+import type { Provisioned } from './provision.ts'
+
+/** What a start led to. */
+export interface Outcome {
+  /** The first keys, when this start made them. */
+  readonly provisioned: Provisioned | null
+  readonly sealed: boolean
+}
+
+type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile' | 'tls'>
+
+/** Returns what the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
+export function announcement(config: Settings, port: number, { provisioned, sealed }: Outcome): string {
+  const origin = ownOrigin({ ...config, port })
+  if (sealed)
+    return `\nGatehouse is sealed: it lacks the right encryption key, and answers 503.   Base URL: ${origin}/v1   Why: ${origin}/readyz\n\n`
+  const log = config.logFile === null ? '' : `   Log: ${config.logFile}`
+  return [
+    '',
+    `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs${log}`,
+    '',
+    ...(provisioned === null ? [] : firstKeys(config.init, provisioned)),
+    ...firstMinute(origin, keysToPaste(config.init, provisioned)),
+    '',
+    '',
+  ].join('\n')
+}
+
+const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: Provisioned): readonly string[] => [
+  'The first keys. They are shown this once and stored nowhere; "npm run gatehouse -- keys create" makes others.',
+  '',
+  `  organisation admin key: ${init.adminApiKey === null ? adminApiKey : '(the value of INIT_ADMIN_API_KEY)'}`,
+  `  workspace key:          ${init.workspaceApiKey === null ? workspaceApiKey : '(the value of INIT_WORKSPACE_API_KEY)'}`,
+  '',
+]
+
+interface Keys {
+  readonly admin: string
+  readonly workspace: string
+}
+
+/** A key that was given in a setting, or that an earlier start made, is not repeated. */
+const keysToPaste = (init: Config['init'], provisioned: Provisioned | null): Keys => ({
+  admin: provisioned === null || init.adminApiKey !== null ? '$ADMIN_KEY' : provisioned.adminApiKey,
+  workspace: provisioned === null || init.workspaceApiKey !== null ? '$WORKSPACE_KEY' : provisioned.workspaceApiKey,
+})
+
+const json = '-H "content-type: application/json"'
+
+const firstMinute = (origin: string, { admin, workspace }: Keys): readonly string[] => [
+  "A first minute, with your own provider's key in OPENAI_API_KEY:",
+  '',
+  '  1. Store a provider',
+  `  curl ${origin}/v1/integrations -H "x-service-api-key: ${admin}" ${json} -d "{\\"name\\":\\"OpenAI\\",\\"slug\\":\\"openai\\",\\"ai_provider_id\\":\\"openai\\",\\"key\\":\\"$OPENAI_API_KEY\\"}"`,
+  '',
+  '  2. Call it',
+  `  curl ${origin}/v1/chat/completions -H "authorization: Bearer ${workspace}" ${json} -d '{"model":"@openai/gpt-4o-mini","messages":[{"role":"user","content":"Say hello"}]}'`,
+  '',
+  '  3. Read the log',
+  `  curl "${origin}/v1/logs?page_size=1" -H "x-service-api-key: ${workspace}"`,
+]

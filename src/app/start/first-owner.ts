@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { isOn } from '../../config/effect.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { writeAudit } from '../audit/write.ts'
+import type { Deps } from '../deps.ts'
+
+/** Whoever is to own an organisation that has no owner yet. */
+export interface FirstOwner {
+  readonly organisationId: string
+  /** In lower case. */
+  readonly email: string
+  readonly firstName?: string | null
+  readonly lastName?: string | null
+}
+
+/** Makes the first owner, of a user when there is one with this address; null when there is an owner already, however many try at once. */
+export async function makeFirstOwner(
+  em: EntityManager,
+  { organisationId, email, firstName, lastName }: FirstOwner,
+): Promise<string | null> {
+  await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:owner:${organisationId}`])
+  const owners = await em.execute<unknown[]>(
+    `SELECT 1 FROM users WHERE organisation_id = ? AND role = 'owner' AND status = 'active' LIMIT 1`,
+    [organisationId],
+  )
+  if (owners.length > 0) return null
+  const [made] = await em.execute<{ id: string }[]>(
+    `INSERT INTO users (id, organisation_id, email, first_name, last_name, role) VALUES (?, ?, ?, ?, ?, 'owner')
+     ON CONFLICT (organisation_id, email) WHERE status <> 'archived' DO UPDATE SET role = 'owner', last_updated_at = now() RETURNING id`,
+    [uuidv7(), organisationId, email, firstName ?? null, lastName ?? null],
+  )
+  return made?.id ?? null
+}
+
+/** The owner that INIT_OWNER_EMAIL names, for the first organisation, as long as that has none. */
+export async function provisionOwner(
+  em: EntityManager,
+  { vault, config, log, level }: Pick<Deps, 'vault' | 'config' | 'log' | 'level'>,
+): Promise<void> {
+  const email = config.init.ownerEmail
+  if (email === null) return
+  const [first] = await em.execute<{ id: string }[]>(`SELECT id FROM organisations WHERE status = 'active' ORDER BY created_at, id LIMIT 1`)
+  if (first === undefined) return
+  const id = await makeFirstOwner(em, { organisationId: first.id, email })
+  if (id === null) return
+  log.info({ user: id }, 'the first owner was made')
+  if (!isOn('AUDIT_LOGS_ENABLED', config, level)) return
+  await writeAudit(em, vault, {
+    actor: { type: 'system', id: null, name: 'INIT_OWNER_EMAIL', organisationId: first.id, userId: null },
+    workspaceId: null,
+    action: 'create',
+    resourceType: 'user',
+    resourceId: id,
+    method: 'START',
+    uri: 'INIT_OWNER_EMAIL',
+    query: null,
+    requestId: randomUUID(),
+    clientAddress: 'start',
+    status: 200,
+    body: undefined,
+    changes: [{ table: 'users', id, before: null, after: { email, role: 'owner' } }],
+    at: Date.now(),
+  })
+}

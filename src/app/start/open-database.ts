@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { DatabaseConfig } from '../../config/config.ts'
+import { settingNotes } from '../../config/effect.ts'
+import { changeRecorder } from '../audit/changes.ts'
+import { connectWithRetry, type Connection } from '../database/connect.ts'
+import { assertRowLevelSecurity } from '../database/guard.ts'
+import { openOrm } from '../database/orm.ts'
+import { BootRefusal } from './boot-refusal.ts'
+import { entitiesOf, type Feature } from '../feature.ts'
+import { toCallerError } from '../http/errors.ts'
+import type { LiveLevel } from '../level/level.ts'
+import { bringUpToDate, type SchemaOptions } from '../database/schema/prepare-schema.ts'
+import { openVault } from '../secrets/open-vault.ts'
+import type { Vault } from '../secrets/vault.ts'
+
+/** The database, opened: what everything else of a process stands on. */
+export interface Foundation {
+  readonly database: DatabaseConfig
+  readonly connection: Connection
+  readonly orm: MikroORM
+  readonly vault: Vault
+}
+
+export interface FoundationOptions extends SchemaOptions {
+  readonly features: readonly Feature[]
+  /** Told what the database says of itself, before anything stands on it. */
+  readonly level: LiveLevel
+  /** Whether a wrong encryption key is refused; else it seals. */
+  readonly refusesWrongKey: boolean
+}
+
+const retryMs = 1000
+
+/** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
+export async function openFoundation(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
+  for (;;) {
+    try {
+      const foundation = await open(options, database)
+      // Workers are given the schema; their primary has told.
+      if (options.schema !== 'given') tellSettings(options)
+      return foundation
+    } catch (error) {
+      if (options.signal.aborted || toCallerError(error).code !== 'dependency_unavailable') throw error
+      options.log.warn({ err: error, retryInMs: retryMs }, 'the database went away during the start')
+      await sleep(retryMs, undefined, { signal: options.signal })
+    }
+  }
+}
+
+/** Names the settings that were given and do not do what they say; the database has told the level. */
+function tellSettings({ config, level, log }: FoundationOptions): void {
+  for (const { name, note } of settingNotes(config, level)) log.warn({ name }, note)
+}
+
+async function open(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
+  const { config, features, log, signal, metrics, level, onPhase = () => {} } = options
+  onPhase('waiting for the database')
+  const connection = await connectWithRetry(database, log, { signal })
+  const state = await bringUpToDate(connection, options)
+  if (state !== null) level.finalizedAt(state.level)
+  onPhase('opening the database')
+  const orm = await openOrm({
+    client: connection.runtime,
+    poolSize: database.poolSize,
+    entities: entitiesOf(features),
+    subscribers: [changeRecorder],
+    log,
+    onPool(pool) {
+      metrics.measure('gateway_db_pool_in_use', () => pool.totalCount - pool.idleCount)
+      metrics.measure('gateway_db_pool_waiting', () => pool.waitingCount)
+    },
+  })
+  try {
+    await assertRowLevelSecurity(orm)
+    const vault = await openVault({ orm, client: connection.runtime, config, log })
+    if (vault.sealed === 'wrong_key' && options.refusesWrongKey) throw wrongKey()
+    metrics.measure('gateway_sealed', () => Number(vault.sealed !== null))
+    metrics.state('gateway_level_info', () => ({ level: level.release, finalized: level.finalized ?? 'unknown' }))
+    return { database, connection, orm, vault }
+  } catch (error) {
+    await orm.close(true)
+    throw error
+  }
+}
+
+const wrongKey = () =>
+  new BootRefusal(
+    'wrong_key',
+    'the encryption key is not the one that this database was sealed with',
+    'set ENCRYPTION_KEY to that key; "gatehouse migrate status" tells its fingerprint',
+  )

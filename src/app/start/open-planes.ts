@@ -1,0 +1,198 @@
+import { join } from 'node:path'
+import { createTokens, type Tokens } from '../../gateway/callers/tokens/tokens.ts'
+import { limitFailedCredentials, type FailedCredentials } from '../../gateway/callers/failed-credentials.ts'
+import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { createGateway, type Gateway } from '../../gateway/gateway.ts'
+import { openJournal, type OpenJournal } from '../../gateway/journal/journal.ts'
+import { openAccessLog } from '../logging/access-log.ts'
+import { refusalRecorder, type RecordRefusal } from '../audit/refused-tokens.ts'
+import { networkOf } from '../http/listener/client-address.ts'
+import type { Config } from '../../config/config.ts'
+import { isOn } from '../../config/effect.ts'
+import { servingName } from '../database/serving.ts'
+import type { Deps } from '../deps.ts'
+import type { Feature } from '../feature.ts'
+import type { Foundation } from './open-database.ts'
+import type { Running } from '../http/frame.ts'
+import { unlimitedLedger } from '../ledger.ts'
+import type { Loggers } from '../logging/log.ts'
+import { startShipper, type Shipper } from '../journal/shipper.ts'
+import { watchJournal } from '../journal/watch.ts'
+import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
+
+/** The data plane with its three doors, and how to close it in order. */
+export interface Planes extends Running {
+  readonly gateway: Gateway | null
+  close(): Promise<void>
+}
+
+export interface PlanesOptions {
+  readonly deps: Deps
+  readonly foundation: Foundation
+  readonly features: readonly Feature[]
+  readonly loggers: Loggers
+}
+
+/** Opens the snapshot and, for the gateway and for the logs that the control plane takes, the journal; in the role `gateway` the gateway on top. */
+export function openPlanes(options: PlanesOptions): Planes {
+  const { deps } = options
+  const { roles } = deps.config
+  const failures = openFailures(deps)
+  const snapshot = openSnapshot(options, failures)
+  const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
+  if (!roles.has('gateway') && !roles.has('control'))
+    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => snapshot.stop() }
+  const logging = openLogging(options)
+  const { journal, directory } = logging
+  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, ...callers }) : null
+  if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+  return {
+    deps: Object.freeze({ ...deps, journal }),
+    snapshot,
+    ...callers,
+    gateway,
+    journal: { directory, fault: () => journal.stats().fault },
+    async close() {
+      await logging.close()
+      await snapshot.stop()
+    },
+  }
+}
+
+/** What may wait on disk without the role `gateway`, whatever `MAX_LOG_SPOOL_BYTES` says: a log is then taken only while the database is there. */
+const spoolWithoutGateway = 32 * 1024 * 1024
+
+function openLogging({ deps, foundation }: PlanesOptions) {
+  const { config, log, vault } = deps
+  const directory = join(config.dataDir, 'journal')
+  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log })
+  const maxSpoolBytes = config.roles.has('gateway') ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)
+  const journal = openJournal({
+    directory,
+    hold: (frame, lean) => shipper.hold(frame, lean),
+    seal: config.logSealing ? vault.logs : null,
+    maxBodyBytes: config.maxLogBodyBytes,
+    maxSpoolBytes: Math.floor(maxSpoolBytes / config.workers),
+  })
+  measure(deps, { journal, shipper })
+  const unwatch = watchJournal({ journal, directory, log })
+  return {
+    directory,
+    journal,
+    async close() {
+      unwatch()
+      await journal.close()
+      await shipper.stop()
+    },
+  }
+}
+
+/** Told in the log so often, whatever strangers do. */
+const quietMs = 10_000
+
+function openFailures({ config, log, metrics }: Deps): FailedCredentials {
+  let toldAt = -Infinity
+  const failures = limitFailedCredentials({
+    perMinute: Math.ceil(config.failedCredentialsPerMinute / config.workers),
+    networkOf,
+    now: () => performance.now(),
+    onSpent(address) {
+      if (performance.now() - toldAt < quietMs) return
+      toldAt = performance.now()
+      log.warn({ client_ip: address }, 'an address shows many credentials that are not good; unknown ones from it are answered 429')
+    },
+  })
+  metrics.measure('gateway_failed_credential_addresses', () => failures.size())
+  return failures
+}
+
+function openSnapshot({ deps, foundation, features }: PlanesOptions, failures: FailedCredentials): LiveSnapshot {
+  const loadCredential = features.find((feature) => feature.loadCredential !== undefined)?.loadCredential
+  return createSnapshot({
+    client: foundation.connection.runtime,
+    vault: deps.vault,
+    log: deps.log,
+    sessionName: servingName(deps.config.version),
+    spent: (address) => failures.spent(address),
+    maxStaleMs: deps.config.cacheMaxStaleMs,
+    loadCredential: loadCredential ?? (() => Promise.reject(new Error('No feature says how credentials are opened.'))),
+  })
+}
+
+function openTokens({ config, egress, clock, level }: Deps, { snapshot, failures }: Pick<Doors, 'snapshot' | 'failures'>): Tokens {
+  return createTokens({
+    snapshot,
+    spent: (address) => failures.spent(address),
+    egress,
+    now: () => clock.now(),
+    prefixes: ['service', ...config.headerAliases],
+    explains: () => level.atLeast('1.12.0'),
+    reads: () => level.atLeast('1.7.3'),
+    chosenKeys: chosenKeys(config),
+  })
+}
+
+interface Doors {
+  readonly snapshot: LiveSnapshot
+  readonly journal: OpenJournal
+  readonly tokens: Tokens
+  readonly failures: FailedCredentials
+  readonly recordRefusal: RecordRefusal
+}
+
+function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failures, recordRefusal }: Doors): Gateway {
+  const { deps, loggers } = options
+  const lines = openAccessLog(loggers.access)
+  const gateway = createGateway({
+    snapshot,
+    tokens,
+    failures,
+    ledger: unlimitedLedger,
+    journal: lines.journal(journal),
+    egress: deps.egress,
+    metrics: deps.metrics,
+    settings: {
+      ...deps.config,
+      allowedHosts: deps.config.allowedCustomHosts === null ? null : parseAllowedHosts(deps.config.allowedCustomHosts),
+      acts: { configs: acting('configs', options), guardrails: acting('guardrails', options) },
+      atLeast: (release) => deps.level.atLeast(release),
+      level: () => deps.level.release,
+      chosenKeys: chosenKeys(deps.config),
+    },
+    report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
+    refused: (error, { req, requestId, clientAddress }) =>
+      recordRefusal(error, {
+        requestId,
+        clientAddress,
+        headers: req.headers,
+        method: req.method ?? 'GET',
+        path: (req.url ?? '/').split('?', 1)[0] ?? '/',
+      }),
+  })
+  return lines.gateway(gateway)
+}
+
+/** Whether what a feature does to requests is on now, by its flag and by the level. */
+function acting(id: string, { features, deps: { config, level } }: PlanesOptions): () => boolean {
+  const feature = features.find((one) => one.id === id)
+  if (feature === undefined) return () => false
+  const { flag, since } = feature
+  return () => level.atLeast(since) && (flag === undefined || isOn(flag, config, level))
+}
+
+/** What INIT_* made keys of. */
+function chosenKeys({ init }: Config): ReadonlySet<string> {
+  return new Set([init.adminApiKey, init.workspaceApiKey].flatMap((key) => (key === null ? [] : [key.reveal()])))
+}
+
+interface Measured {
+  readonly journal: OpenJournal
+  readonly shipper: Shipper
+}
+
+function measure({ metrics }: Deps, { journal, shipper }: Measured): void {
+  metrics.measure('gateway_log_spool_bytes', () => journal.stats().bytes)
+  metrics.measure('gateway_log_spool_records', () => Math.max(0, journal.stats().records - shipper.stats().shipped))
+  metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.body, { kind: 'body' })
+  metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.record, { kind: 'record' })
+}

@@ -1,0 +1,98 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { flushUnique, holdSlug } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { freeSlug, suffixedSlug, toSlug } from '../../lib/text/slug.ts'
+import { toExpiry, type RateLimit, type UsageLimits } from '../limits/index.ts'
+import { ProviderEntity } from '../providers/provider.entity.ts'
+import type { NeedsProvider } from './grants.ts'
+import type { Integration } from './integration.entity.ts'
+
+/** What a caller may say of a provider or a virtual key. Undefined: nothing said. */
+export interface ProviderFields {
+  readonly name?: string | undefined
+  readonly note?: string | null | undefined
+  readonly usage_limits?: UsageLimits | null | undefined
+  readonly rate_limits?: readonly RateLimit[] | null | undefined
+  readonly expires_at?: string | null | undefined
+  readonly reset_usage?: boolean | undefined
+  readonly tags?: Readonly<Record<string, string>> | null | undefined
+}
+
+export interface NewProvider extends ProviderFields {
+  readonly name: string
+  readonly slug?: string | undefined
+  /** The slug when none is asked for, with a suffix if it is taken; absent: one made from the name. */
+  readonly slugLike?: string
+  readonly kind: ProviderEntity['kind']
+  readonly isDefault?: boolean
+  readonly workspaceId: string
+  readonly integrationId: string
+}
+
+/** Stores a provider under the slug asked for, or under one made from its name. The row is written when it returns. */
+export async function addProvider(
+  em: EntityManager,
+  wanted: NewProvider,
+  { actor, nowMs }: { actor: Actor; nowMs: number },
+): Promise<ProviderEntity> {
+  const { workspaceId } = wanted
+  const slug = await chooseSlug(em, wanted)
+  const row = em.create(ProviderEntity, {
+    organisationId: actor.organisationId,
+    workspaceId,
+    integrationId: wanted.integrationId,
+    kind: wanted.kind,
+    isDefault: wanted.isDefault ?? false,
+    slug,
+    name: wanted.name,
+    note: wanted.note ?? null,
+    usageLimits: wanted.usage_limits ?? null,
+    rateLimits: wanted.rate_limits ?? null,
+    expiresAt: toExpiry(wanted.expires_at, nowMs) ?? null,
+    tags: wanted.tags ?? {},
+    createdBy: actor.id,
+  })
+  const param = wanted.isDefault === true ? 'default_provider_slug' : 'slug'
+  await flushUnique(em, `This workspace already has a provider or virtual key with the slug "${slug}".`, param)
+  return row
+}
+
+async function chooseSlug(em: EntityManager, { slug, slugLike, name, workspaceId }: NewProvider): Promise<string> {
+  const wanted = slug ?? slugLike ?? toSlug(name, 'provider')
+  await holdSlug(em, `providers:${workspaceId}`, wanted)
+  if (slug !== undefined) return slug
+  return freeSlug(
+    wanted,
+    async (candidate) => (await em.count(ProviderEntity, { workspaceId, slug: candidate, status: { $ne: 'archived' } })) > 0,
+  )
+}
+
+interface DefaultProviders {
+  readonly wanted: readonly NeedsProvider[]
+  readonly actor: Actor
+}
+
+/** Gives each workspace that has no provider of the integration one that is archived with it; however many, in a few queries. */
+export async function addDefaultProviders(em: EntityManager, integration: Integration, { wanted, actor }: DefaultProviders): Promise<void> {
+  const { id: integrationId, organisationId, name, slug: made } = integration
+  const there = await em.find(ProviderEntity, { organisationId, integrationId, status: { $ne: 'archived' } }, { fields: ['workspaceId'] })
+  const served = new Set(there.map(({ workspaceId }) => workspaceId))
+  const missing = wanted.filter(({ workspaceId }) => !served.has(workspaceId))
+  if (missing.length === 0) return
+  await holdSlug(em, `providers:${integrationId}`, made)
+  const taken = await em.find(ProviderEntity, { organisationId, slug: made, status: { $ne: 'archived' } }, { fields: ['workspaceId'] })
+  const takenIn = new Set(taken.map(({ workspaceId }) => workspaceId))
+  for (const { workspaceId, slug } of missing)
+    em.create(ProviderEntity, {
+      organisationId,
+      workspaceId,
+      integrationId,
+      kind: 'provider',
+      isDefault: true,
+      name,
+      slug: slug ?? (takenIn.has(workspaceId) ? suffixedSlug(made) : made),
+      tags: {},
+      createdBy: actor.id,
+    })
+  await flushUnique(em, 'A workspace already has a provider or virtual key with the slug of the default provider.', 'default_provider_slug')
+}
