@@ -1,5 +1,5 @@
-export { fromAmount, toAmount } from './amounts.ts'
 export { havingStatus, revived, statusAt, statusesField, toExpiry } from './expiry.ts'
+export { fromAmount, periodFault, presentLimit, toAmount, toLimit, type Limit } from './limit.ts'
 export {
   keyRateLimits,
   rateLimits,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { since } from '../../release/since.ts'
+import { periodFault, toPeriod } from './limit.ts'
 
 const usageLimitsShape = z.strictObject({
   type: z
@@ -15,13 +16,9 @@ const usageLimitsShape = z.strictObject({
 
 /** A budget: how much a key or a provider may use, and when its counter starts again. */
 export const usageLimits = usageLimitsShape
-  .refine((limits) => limits.periodic_reset === null || limits.periodic_reset_days === null, {
-    path: ['periodic_reset_days'],
-    message: 'Give periodic_reset or periodic_reset_days, not both.',
-  })
-  .refine((limits) => limits.next_usage_reset_at === null || limits.periodic_reset !== null || limits.periodic_reset_days !== null, {
-    path: ['next_usage_reset_at'],
-    message: 'next_usage_reset_at needs periodic_reset or periodic_reset_days.',
+  .superRefine((fields, context) => {
+    const fault = periodFault(toPeriod(fields))
+    if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
   })
   .meta({ id: 'UsageLimits', description: 'A budget in US dollars or tokens.' })
 

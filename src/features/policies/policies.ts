@@ -3,7 +3,7 @@ import { notFound, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { fromAmount } from '../limits/index.ts'
+import { fromAmount, periodFault, presentLimit, type Limit } from '../limits/index.ts'
 import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
@@ -63,18 +63,10 @@ export const newPolicy = ({ organisationId, id }: Actor, workspaceId: string, { 
   groupBy: group_by,
 })
 
-interface Period {
-  readonly periodicReset?: string | null | undefined
-  readonly periodicResetDays?: number | null | undefined
-  readonly nextUsageResetAt?: Date | null | undefined
-}
-
 /** Refuses a usage that starts again in two ways, or at a time without a period. */
-export function checkPeriod({ periodicReset, periodicResetDays, nextUsageResetAt }: Period): void {
-  if (periodicReset && periodicResetDays)
-    throw new ApiError('AB01', 'Give periodic_reset or periodic_reset_days, and null for the other.', { param: 'periodic_reset_days' })
-  if (nextUsageResetAt && !periodicReset && !periodicResetDays)
-    throw new ApiError('AB01', 'next_usage_reset_at needs periodic_reset or periodic_reset_days.', { param: 'next_usage_reset_at' })
+export function demandPeriod(limit: Limit): void {
+  const fault = periodFault(limit)
+  if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
 }
 
 /** Starts a usage again at 0. */
@@ -144,12 +136,8 @@ export const presentRateLimit = (row: RateLimitPolicy) => ({
 /** A usage-limit policy as it is answered. */
 export const presentUsageLimit = (row: UsageLimitPolicy) => ({
   ...presentPolicy(row),
-  type: row.type,
+  ...presentLimit(row),
   credit_limit: fromAmount(row.creditLimit),
-  alert_threshold: fromAmount(row.alertThreshold),
-  periodic_reset: row.periodicReset ?? null,
-  periodic_reset_days: row.periodicResetDays ?? null,
-  next_usage_reset_at: row.nextUsageResetAt?.toISOString() ?? null,
   last_reset_at: row.lastResetAt?.toISOString() ?? null,
   object: 'policy_usage_limits' as const,
 })

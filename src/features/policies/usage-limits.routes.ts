@@ -3,9 +3,9 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
-import { toAmount, toExpiry } from '../limits/index.ts'
+import { toAmount, toExpiry, toLimit } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
-import { checkPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
+import { demandPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
 import { UsageLimitPolicy } from './policy.entity.ts'
 import { createdPolicy } from './rate-limits.schema.ts'
 import {
@@ -34,19 +34,10 @@ export const createUsageLimit = route({
   response: createdPolicy,
 })(async ({ em, actor, deps, body, audit }) => {
   const workspaceId = await homeOfPolicy(em, actor, body)
-  const period = {
-    periodicReset: body.periodic_reset ?? null,
-    periodicResetDays: body.periodic_reset_days ?? null,
-    nextUsageResetAt: toExpiry(body.next_usage_reset_at, deps.clock.now(), resetField) ?? null,
-  }
-  checkPeriod(period)
-  const row = em.create(UsageLimitPolicy, {
-    ...period,
-    ...newPolicy(actor, workspaceId, body),
-    type: body.type,
-    creditLimit: toAmount(body.credit_limit),
-    alertThreshold: toAmount(body.alert_threshold) ?? null,
-  })
+  const limit = toLimit(body)
+  toExpiry(body.next_usage_reset_at, deps.clock.now(), resetField)
+  demandPeriod(limit)
+  const row = em.create(UsageLimitPolicy, { ...limit, ...newPolicy(actor, workspaceId, body) })
   await em.flush()
   audit({ id: row.id, workspaceId })
   return { id: row.id, object: 'policy_usage_limits' as const }
@@ -109,7 +100,7 @@ export const updateUsageLimit = route({
     periodicResetDays: body.periodic_reset_days,
     nextUsageResetAt: toExpiry(body.next_usage_reset_at, nowMs, resetField),
   })
-  checkPeriod(row)
+  demandPeriod(row)
   if (body.reset_usage_for_value !== undefined) await resetValue(em, row, { valueKey: body.reset_usage_for_value, nowMs })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

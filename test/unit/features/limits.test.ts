@@ -1,5 +1,14 @@
 import test from 'ava'
-import { keyRateLimits, rateLimits, revived, statusAt, toExpiry, usageLimits } from '../../../src/features/limits/index.ts'
+import {
+  keyRateLimits,
+  presentLimit,
+  rateLimits,
+  revived,
+  statusAt,
+  toExpiry,
+  toLimit,
+  usageLimits,
+} from '../../../src/features/limits/index.ts'
 
 const schemas = { usageLimits, rateLimits, keyRateLimits }
 
@@ -91,4 +100,25 @@ test('a later expiry revives what expired, a reset what was used up', (t) => {
   t.is(revived('exhausted', { expiresAt: null, resetUsage: undefined }), undefined)
   t.is(revived('exhausted', { expiresAt: undefined, resetUsage: true }), 'active')
   t.is(revived('active', { expiresAt: null, resetUsage: true }), undefined)
+})
+
+test('a limit of a key and one of a policy are the same limit', (t) => {
+  const ofKey = usageLimits.parse({
+    credit_limit: 12,
+    alert_threshold: 3,
+    periodic_reset_days: 30,
+    next_usage_reset_at: '2030-01-01T02:00:00+02:00',
+  })
+  const limit = toLimit(ofKey)
+  t.deepEqual(limit, {
+    type: 'cost',
+    creditLimit: 12_000_000_000_000n,
+    alertThreshold: 3_000_000_000_000n,
+    periodicReset: null,
+    periodicResetDays: 30,
+    nextUsageResetAt: new Date('2030-01-01T00:00:00Z'),
+  })
+  t.deepEqual(presentLimit(limit), { ...ofKey, type: 'cost', next_usage_reset_at: '2030-01-01T00:00:00.000Z' })
+  t.like(toLimit({ type: 'tokens', credit_limit: 0.5 }), { type: 'tokens', creditLimit: 500_000_000_000n, alertThreshold: null })
+  t.is(usageLimits.safeParse({ credit_limit: -1, periodic_reset: 'weekly', periodic_reset_days: 3 }).success, false)
 })

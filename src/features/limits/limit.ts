@@ -1,0 +1,78 @@
+import { fromPico, toPico } from '../../lib/pico.ts'
+
+/**
+ * A limit in whole numbers, whether a policy holds it in columns or a key, a provider or a workspace as JSON: what it counts, how much of it, and
+ * when the count starts again. Amounts are pico-units of US dollars or of tokens.
+ */
+export interface Limit extends Period {
+  readonly type: 'cost' | 'tokens'
+  /** Null: counted, and never refused. */
+  readonly creditLimit?: bigint | null | undefined
+  readonly alertThreshold?: bigint | null | undefined
+}
+
+interface Period {
+  readonly periodicReset?: 'weekly' | 'monthly' | null | undefined
+  readonly periodicResetDays?: number | null | undefined
+  readonly nextUsageResetAt?: Date | null | undefined
+}
+
+interface PeriodFields {
+  readonly periodic_reset?: Period['periodicReset']
+  readonly periodic_reset_days?: number | null | undefined
+  readonly next_usage_reset_at?: string | null | undefined
+}
+
+/** A limit as both schemas take it and show it. */
+interface LimitFields<Credit> extends PeriodFields {
+  readonly type?: Limit['type'] | undefined
+  readonly credit_limit: Credit
+  readonly alert_threshold?: number | null | undefined
+}
+
+/** Reads a limit as it was given or stored. */
+export const toLimit = <Credit extends number | null>(fields: LimitFields<Credit>) => ({
+  type: fields.type ?? 'cost',
+  creditLimit: toAmount(fields.credit_limit),
+  alertThreshold: toAmount(fields.alert_threshold ?? null),
+  ...toPeriod(fields),
+})
+
+/** Reads when a count starts again. */
+export const toPeriod = (fields: PeriodFields) => ({
+  periodicReset: fields.periodic_reset ?? null,
+  periodicResetDays: fields.periodic_reset_days ?? null,
+  nextUsageResetAt: fields.next_usage_reset_at == null ? null : new Date(fields.next_usage_reset_at),
+})
+
+/** Returns a limit as it is answered. */
+export const presentLimit = (limit: Limit) => ({
+  type: limit.type,
+  credit_limit: fromAmount(limit.creditLimit),
+  alert_threshold: fromAmount(limit.alertThreshold),
+  periodic_reset: limit.periodicReset ?? null,
+  periodic_reset_days: limit.periodicResetDays ?? null,
+  next_usage_reset_at: limit.nextUsageResetAt?.toISOString() ?? null,
+})
+
+/** Tells why a count cannot start again so: in two ways, or at a time without a period. Null: it can. */
+export function periodFault({ periodicReset, periodicResetDays, nextUsageResetAt }: Period): { field: string; message: string } | null {
+  if (periodicReset && periodicResetDays)
+    return { field: 'periodic_reset_days', message: 'Give periodic_reset or periodic_reset_days, and null for the other.' }
+  if (nextUsageResetAt && !periodicReset && !periodicResetDays)
+    return { field: 'next_usage_reset_at', message: 'next_usage_reset_at needs periodic_reset or periodic_reset_days.' }
+  return null
+}
+
+/** Reads an amount of a body; undefined and null stay what they are. */
+export function toAmount<Given extends number | null | undefined>(given: Given): bigint | Exclude<Given, number>
+export function toAmount(given: number | null | undefined): bigint | null | undefined {
+  return typeof given === 'number' ? toPico(given) : given
+}
+
+/** Returns an amount as it is answered; null where there is none. */
+export function fromAmount(amount: bigint): number
+export function fromAmount(amount: bigint | null | undefined): number | null
+export function fromAmount(amount: bigint | null | undefined): number | null {
+  return typeof amount === 'bigint' ? fromPico(amount) : null
+}
