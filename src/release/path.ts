@@ -1,6 +1,5 @@
 import type { ReleaseRecord } from './record.ts'
 import { chartFor, releasesBetween, type ReleaseTable } from './table.ts'
-import { compareVersions } from './version.ts'
 
 /** One upgrade on the way, with what the operator has to know of everything that it passes over. */
 export interface Hop {
@@ -10,7 +9,7 @@ export interface Hop {
   /** Why the upgrade halts here; empty at the goal. */
   readonly because: readonly string[]
   readonly breaking: readonly { readonly id: string; readonly check: string; readonly fix: string }[]
-  /** The backfills that must be complete before the next hop. */
+  /** The backfills that must be complete before this hop can be finalized. */
   readonly backfills: readonly string[]
 }
 
@@ -20,8 +19,8 @@ export interface Installation {
 }
 
 /**
- * The fewest upgrades that lead from one release to a later one. An upgrade halts at every stop that applies, and before a contract
- * migration that needs a backfill which the installation does not have yet: at the newest release before it.
+ * Returns the fewest upgrades that lead from one release to a later one. An upgrade halts at every stop that applies. It does not halt for a
+ * contract migration: `finalize` waits for the backfills of all releases that were passed over, and for the end of older processes.
  */
 export function upgradePath(
   table: ReleaseTable,
@@ -32,7 +31,7 @@ export function upgradePath(
   let at = jump.from
   while (at !== jump.to) {
     const ahead = releasesBetween(table, at, jump.to)
-    const halts = ahead.map((release) => reasonsToHalt(table, release, { at, installation }))
+    const halts = ahead.map((release) => reasonsToHalt(release, installation))
     const first = halts.findIndex((reasons) => reasons.length > 0)
     const reached = first === -1 ? ahead : ahead.slice(0, first + 1)
     const goal = reached.at(-1)
@@ -55,22 +54,5 @@ function hop(table: ReleaseTable, passed: readonly ReleaseRecord[], because: rea
   }
 }
 
-function reasonsToHalt(
-  { releases }: ReleaseTable,
-  release: ReleaseRecord,
-  { at, installation }: { at: string; installation: Installation },
-): readonly string[] {
-  const { stop } = release
-  const applies = stop !== null && (stop.kind === 'required' || installation[stop.when])
-  const next = releases[releases.indexOf(release) + 1]
-  const contracts =
-    next?.migrations.filter(({ phase, needs }) => phase === 'contract' && needs.some((id) => isAhead(releases, id, at))) ?? []
-  return [
-    ...(applies ? [stop.reason] : []),
-    ...contracts.map(({ id, needs }) => `${next?.version} runs ${id}, which needs ${needs.join(', ')} to be complete`),
-  ]
-}
-
-/** Whether a migration comes with a release after the installed one. */
-const isAhead = (releases: readonly ReleaseRecord[], migration: string, at: string) =>
-  releases.some(({ version, migrations }) => compareVersions(version, at) > 0 && migrations.some(({ id }) => id === migration))
+const reasonsToHalt = ({ stop }: ReleaseRecord, installation: Installation): readonly string[] =>
+  stop !== null && (stop.kind === 'required' || installation[stop.when]) ? [stop.reason] : []

@@ -7,16 +7,6 @@ import { startKubernetesStub, type KubernetesStub } from '../../support/kubernet
 
 type Values = Readonly<Record<string, unknown>>
 
-const needs = [{ since: '1.6.0', at: '1.11.2', reason: 'v01.12.00/001-drop needs v01.06.00/001-fill to be complete' }]
-
-/** No release of today needs a backfill, so the guard gets one that does. */
-const chartWithBackfill = () =>
-  chartCopy({
-    version: '1.6.0',
-    appVersion: '1.12.0',
-    change: (known) => (known.version === '1.12.0' ? Object.assign(known, { needs }) : known),
-  })
-
 /** For each refusal the values that provoke it, over the least that renders; and for the guard what is installed, or an older chart. */
 const cases: Readonly<
   Record<string, { readonly values?: Values; readonly installed?: string; readonly from?: () => string; readonly says: RegExp }>
@@ -132,11 +122,6 @@ const cases: Readonly<
     installed: '1.3.3',
     values: { persistence: { enabled: true } },
     says: /release 1\.3\.3 is installed, and the way to 1\.12\.0 halts at 1\.4\.0: upgrade to 1\.4\.0 with app-1\.4\.1 first/,
-  },
-  'skipped-backfill': {
-    installed: '1.5.0',
-    from: chartWithBackfill,
-    says: /halts at 1\.11\.2, until "gatehouse backfill status" says complete: v01\.12\.00\/001-drop needs v01\.06\.00\/001-fill/,
   },
 }
 

@@ -24,11 +24,13 @@ async function installation(t: ExecutionContext, options: TestDatabaseOptions & 
 const level = (version: string) => `UPDATE release_state SET level = '${version}', min_app_version = '${version}'`
 const backfills = (...ids: readonly string[]) => ids.map((id) => `INSERT INTO backfill_state (id) VALUES ('${id}');`).join('')
 
+const idsOf = async (wanted: string) => (await readMigrations()).filter(({ phase }) => phase === wanted).map(({ id }) => id)
+
 test('migrate, on an empty database and again, with what it tells before and after', async (t) => {
   const { run, json } = await installation(t, { empty: true })
-  const expand = (await readMigrations()).filter(({ phase }) => phase === 'expand').map(({ id }) => id)
+  const [expand, contract] = [await idsOf('expand'), await idsOf('contract')]
   const none = { release: '1.12.0', level: null, schemaHead: null, minAppVersion: null, encryptionKeyFingerprint: null, history: [] }
-  t.like(await json('migrate', 'status'), { ...none, pending: { expand, backfill: [], contract: [] } })
+  t.like(await json('migrate', 'status'), { ...none, pending: { expand, backfill: await idsOf('backfill'), contract } })
   t.regex((await run('migrate', 'status')).stdout, /^finalized level {5}none yet$/m)
   t.like(await json('migrate', 'plan'), { pending: expand.map((id) => ({ id })) })
   t.regex((await run('migrate', 'plan')).stdout, /^v01\.03\.00\/001-tenancy {2}\d+ statements, in one transaction$/m)
@@ -37,7 +39,7 @@ test('migrate, on an empty database and again, with what it tells before and aft
 
   const first = await run('migrate')
   t.is(first.status, 0, first.stderr)
-  t.is(first.stdout, `Applied ${expand.join(', ')}.\n`)
+  t.is(first.stdout, `Applied ${[...expand, ...contract].join(', ')}.\n`)
   t.regex(first.stderr, /migration applied {2}migration=v01\.03\.00\/001-tenancy/)
   t.is((await run('migrate')).stdout, 'The schema is up to date.\n')
   t.deepEqual(await json('migrate'), { applied: [] })
@@ -45,7 +47,7 @@ test('migrate, on an empty database and again, with what it tells before and aft
   t.like(await json('migrate', 'status'), {
     level: '1.12.0',
     minAppVersion: '1.12.0',
-    schemaHead: expand.at(-1),
+    schemaHead: [...expand, ...contract].toSorted().at(-1),
     pending: { expand: [], backfill: [], contract: [] },
     history: [{ action: 'install', from: null, to: '1.12.0', status: 'done', chart: '1.6.0', image: 'gatehouse:1.12.0', error: null }],
   })
@@ -213,6 +215,7 @@ test('finalize tells, does, and tells that it is done; rollback-check follows', 
 
 test('backfills are told, held, let go and waited for', async (t) => {
   const { run, json, sql } = await installation(t)
+  await sql('DELETE FROM backfill_state')
   t.like(await run('backfill', 'status'), { status: 0, stdout: 'There are no backfills.\n' })
   t.like(await run('backfill', 'wait'), { status: 0, stdout: 'There are no backfills.\n' })
   t.like(await run('backfill', 'pause'), { status: 0, stdout: 'No backfill is open.\n' })
