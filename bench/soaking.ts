@@ -1,0 +1,212 @@
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { storeProvider } from '../test/support/admin.ts'
+import { startEmulator } from '../test/support/emulator/emulator.ts'
+import { startGatehouse, workspaceKey, type Gatehouse } from '../test/support/process.ts'
+import { open, type Connection } from './http-client.ts'
+import { median } from './measure.ts'
+import { nodeFlags } from './subjects.ts'
+
+/** Memory after full collections, in megabytes. */
+export interface Sample {
+  /** So many requests after the warm-up. */
+  readonly requests: number
+  /** What is reachable: the objects of the main thread and of the journal's, and their buffers. */
+  readonly alive: number
+  readonly resident: number
+}
+
+export interface Phase {
+  readonly requests: number
+  readonly samples: number
+}
+
+/** A product under load, with all that belongs to it. */
+export interface Soak {
+  readonly gatehouse: Gatehouse
+  /** Sends so many, and measures in equal distances, first before the first request. */
+  run(phase: Phase): Promise<readonly Sample[]>
+  /** Every request leaves an object behind from now on. */
+  plantLeak(): Promise<void>
+  /** Writes heap snapshots of both threads there. */
+  snapshot(folder: string): Promise<void>
+  stop(): Promise<void>
+}
+
+const connections = 16
+/** Clients come and go. */
+const requestsPerConnection = 500
+/** Until the shipper has brought the last records to the database. */
+const settleMs = 500
+/** V8 drops the code of functions that rest, megabytes at a time, in which growth could hide. */
+const keepCode = '--no-flush-bytecode'
+
+/** Starts the product as `npm start` does, with the scripted provider behind it. */
+export async function startSoak(): Promise<Soak> {
+  const emulator = await startEmulator({ record: false })
+  const socket = `/tmp/gatehouse-memory-${process.pid}-${emulator.port}.sock`
+  const probe = join(import.meta.dirname, '../test/support/memory-probe.mjs')
+  const gatehouse = await startGatehouse({
+    env: { MEMORY_PROBE: socket, LOG_FILE: '/dev/null' },
+    program: { folder: join(import.meta.dirname, '..'), args: ['--import', probe, keepCode, ...nodeFlags, 'src/main.ts'] },
+  })
+  await storeProvider(gatehouse.origin, { slug: 'soak', url: emulator.url })
+  const port = Number(new URL(gatehouse.origin).port)
+  const mix = mixFor(port)
+  let sent = 0
+  const take = async (requests: number): Promise<Sample> => {
+    await sleep(settleMs)
+    return sampleOf(requests, measured.parse(await ask(socket, { do: 'measure' })))
+  }
+  return {
+    gatehouse,
+    async run({ requests, samples }) {
+      const taken = [await take(0)]
+      const share = Math.round(requests / samples)
+      for (let done = 0; done < requests; done += share) {
+        await send(port, { mix, from: sent, to: sent + share })
+        sent += share
+        taken.push(await take(done + share))
+      }
+      return taken
+    },
+    plantLeak: async () => void (await ask(socket, { do: 'leak' })),
+    snapshot: async (folder) => void (await ask(socket, { do: 'snapshot', folder })),
+    async stop() {
+      await gatehouse.stop()
+      await emulator.stop()
+    },
+  }
+}
+
+/** What is expected of a request, and its bytes. */
+interface Shot {
+  readonly status: number
+  readonly bytes: Buffer
+}
+
+const guarded = { input_guardrails: [{ checks: [{ id: 'default.regexMatch', parameters: { rule: 'never-said', not: true } }] }] }
+
+/** Twenty requests as a day brings them: most plain, a quarter streams, some refused, some failed by the provider, some guarded. */
+function mixFor(port: number): readonly Shot[] {
+  const plain = shot(port, {})
+  const stream = shot(port, { body: { stream: true, stream_options: { include_usage: true } } })
+  const failed = shot(port, { status: 500, body: { model: 'emulate:server-error' } })
+  const refused = shot(port, { status: 401, key: 'gh-nobody-has-this-key-00000000000000000' })
+  const checked = shot(port, { headers: { 'x-service-config': JSON.stringify(guarded) } })
+  const turn = [plain, stream, plain, plain]
+  return [...turn, failed, ...turn, checked, ...turn, refused, ...turn, plain]
+}
+
+interface Asked {
+  readonly status?: number
+  readonly key?: string
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function shot(port: number, { status = 200, key = workspaceKey, body = {}, headers = {} }: Asked): Shot {
+  const messages = [{ role: 'user', content: 'Summarise the history of the printing press for a reader who has ten seconds. '.repeat(10) }]
+  const json = JSON.stringify({ model: 'gpt-4o-mini', messages, ...body })
+  const fields = {
+    host: `127.0.0.1:${port}`,
+    'user-agent': 'soak/1',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(json)),
+    authorization: `Bearer ${key}`,
+    'x-service-provider': '@soak',
+    ...headers,
+  }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return { status, bytes: Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${head.join('')}\r\n${json}`) }
+}
+
+interface Volley {
+  readonly mix: readonly Shot[]
+  readonly from: number
+  readonly to: number
+}
+
+/** Sends all of them over a few connections. Rejects at the first answer that is another than expected. */
+async function send(port: number, { mix, from, to }: Volley): Promise<void> {
+  let next = from
+  const take = () => (next < to ? (mix[next++ % mix.length] ?? null) : null)
+  await Promise.all(Array.from({ length: connections }, () => drive(port, take)))
+}
+
+async function drive(port: number, take: () => Shot | null): Promise<void> {
+  while (await visit(port, take));
+}
+
+/** One connection. Resolves with false when there was nothing more to send. */
+function visit(port: number, take: () => Shot | null): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let [expected, answered] = [0, 0]
+    const end = (more: boolean) => {
+      connection.close()
+      resolve(more)
+    }
+    const shoot = () => {
+      const next = answered === requestsPerConnection ? null : take()
+      if (next === null) return end(answered === requestsPerConnection)
+      expected = next.status
+      connection.send(next.bytes)
+    }
+    const connection: Connection = open(port, {
+      onEnd(status) {
+        answered += 1
+        if (status === expected) return shoot()
+        connection.close()
+        reject(new Error(`answered ${status} instead of ${expected}`))
+      },
+      onError: reject,
+    })
+    shoot()
+  })
+}
+
+const thread = z.object({ heap: z.number(), external: z.number(), rss: z.number() })
+const measured = z.object({ main: thread, journal: thread })
+
+const megabyte = 1024 * 1024
+const sampleOf = (requests: number, { main, journal }: z.infer<typeof measured>): Sample => ({
+  requests,
+  alive: (main.heap + main.external + journal.heap + journal.external) / megabyte,
+  resident: main.rss / megabyte,
+})
+
+function ask(path: string, question: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    let answer = ''
+    socket.setEncoding('utf8')
+    socket.on('data', (text) => (answer += text))
+    socket.on('end', () => resolve(JSON.parse(answer)))
+    socket.on('error', reject)
+    socket.write(JSON.stringify(question))
+  })
+}
+
+/** Megabytes that 100,000 requests add to what is alive, by least squares. */
+export function slope(samples: readonly Sample[]): number {
+  const [x, y] = [samples.map(({ requests }) => requests / 100_000), samples.map(({ alive }) => alive)]
+  const [midX, midY] = [mean(x), mean(y)]
+  const over = mean(x.map((value, at) => (value - midX) * ((y[at] ?? midY) - midY)))
+  return over / mean(x.map((value) => (value - midX) ** 2))
+}
+
+/**
+ * Megabytes that 100,000 requests add to resident memory, by the median of what each stretch added: V8 takes and returns whole pages
+ * now and then, and one such step is no slope.
+ */
+export function residentSlope(samples: readonly Sample[]): number {
+  const grown = samples.slice(1).map(({ requests, resident }, at) => {
+    const before = samples[at] ?? { requests: 0, resident }
+    return ((resident - before.resident) * 100_000) / (requests - before.requests)
+  })
+  return median(grown)
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
