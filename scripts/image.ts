@@ -1,5 +1,6 @@
 // Proves the image without Docker: `npm run image:check`. Builds the release of this checkout twice, compares, and runs it in containers
-// as its operators do. A machine that cannot do a step says so loudly: SKIPPED is never passed. Ends with 1 when a check failed.
+// as its operators do; builds earlier releases, and upgrades containers of one to containers of the next. A machine that cannot do a step
+// says so loudly: SKIPPED is never passed. Ends with 1 when a check failed.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,6 +8,7 @@ import { checkBuild } from './image/build.ts'
 import { checkContainers } from './image/containers.ts'
 import { Report } from './image/report.ts'
 import { findTools } from './image/tools.ts'
+import { checkUpgrades } from './image/upgrades.ts'
 
 const report = new Report()
 const work = await mkdtemp(path.join(tmpdir(), 'gatehouse-image-'))
@@ -14,7 +16,10 @@ try {
   const tools = await findTools()
   for (const [what, why] of tools.missing) report.skip(what, why)
   const built = await checkBuild({ work, tools, report })
-  if (built !== null && tools.runs) await checkContainers({ work, built, report })
+  if (built !== null && tools.runs) {
+    await checkContainers({ work, built, report })
+    await checkUpgrades({ work, built, report })
+  }
 } catch (error) {
   report.fail('the image', error)
 } finally {

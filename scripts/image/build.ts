@@ -17,9 +17,14 @@ const gatehouse = async (...args: readonly string[]) =>
 
 /** What was built, as folders of releases. */
 export interface Built {
+  readonly version: string
   readonly release: string
   /** Null: it could not be built. */
   readonly evaluation: string | null
+  /** Builds an earlier release with the same base, and gives its folder. */
+  readonly buildEarlier: (release: string) => Promise<string>
+  /** `gatehouse`, from this checkout; gives what it prints. */
+  readonly gatehouse: (...args: readonly string[]) => Promise<string>
 }
 
 /** Builds the release twice, compares every file, and makes a bundle of it; builds the image for evaluations. Null: it cannot be built. */
@@ -37,11 +42,12 @@ export async function checkBuild({ work, tools, report }: { work: string; tools:
     async () => [await base('release'), await base('evaluation')] as const,
   )
   if (bases === null) return null
-  const build = async (name: string, ...args: readonly string[]) => {
+  const buildCut = async (release: string, name: string, ...args: readonly string[]) => {
     const output = path.join(work, name)
-    await gatehouse('release', 'build', version, '--output', output, '--packages', list.file, '--allow-dirty', ...args)
+    await gatehouse('release', 'build', release, '--output', output, '--packages', list.file, '--allow-dirty', ...args)
     return output
   }
+  const build = (name: string, ...args: readonly string[]) => buildCut(version, name, ...args)
   const other = tools.builds ? 'buildah' : 'node'
   // Side by side, because each of them uses hardly more than one core.
   const second = build('second', '--base', bases[0], '--builder', other)
@@ -59,7 +65,7 @@ export async function checkBuild({ work, tools, report }: { work: string; tools:
   await report.check('the release is signed, bundled and verified', () => bundle(release, { work, report }))
   await tellImage(release, report)
   if (evaluation !== null) await tellImage(evaluation, report)
-  return { release, evaluation }
+  return { version, release, evaluation, gatehouse, buildEarlier: (earlier) => buildCut(earlier, earlier, '--base', bases[0]) }
 }
 
 /** The list of Debian packages to build with: that of the checkout, or today's where Debian has dropped what it names, which is told. */

@@ -14,6 +14,8 @@ export interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>
   /** True: the machine's network. Absent: none but a loopback of its own. */
   readonly network?: boolean
+  /** The folder of the machine that is its volume, which group 0 may write; absent: memory that goes with the container. */
+  readonly volume?: string
 }
 
 /** A container that runs: read-only, without capabilities, as no user that the machine knows. */
@@ -42,14 +44,14 @@ interface OciConfig {
 
 let containers = 0
 
-/** Unpacks the image of a release once, as a runtime of containers wants it. */
-export async function unpack(release: string, work: string): Promise<string> {
+/** Unpacks the image of an OCI layout once, as a runtime of containers wants it. */
+export async function unpack(from: string, work: string): Promise<string> {
   const [layout, image] = [path.join(work, 'layout'), path.join(work, 'container')]
   // umoci takes no tag with a colon.
   await mkdir(layout, { recursive: true })
-  await symlink(path.join(release, 'oci/blobs'), path.join(layout, 'blobs'))
-  await copyFile(path.join(release, 'oci/oci-layout'), path.join(layout, 'oci-layout'))
-  const index = JSON.parse(await readFile(path.join(release, 'oci/index.json'), 'utf8')) as { manifests: object[] }
+  await symlink(path.join(from, 'blobs'), path.join(layout, 'blobs'))
+  await copyFile(path.join(from, 'oci-layout'), path.join(layout, 'oci-layout'))
+  const index = JSON.parse(await readFile(path.join(from, 'index.json'), 'utf8')) as { manifests: object[] }
   const manifests = index.manifests
     .slice(0, 1)
     .map((manifest) => Object.assign(manifest, { annotations: { 'org.opencontainers.image.ref.name': 'image' } }))
@@ -59,14 +61,20 @@ export async function unpack(release: string, work: string): Promise<string> {
 }
 
 /** Starts a container of the unpacked image. */
-export async function startContainer(
-  image: string,
-  { args, uid = 10_001, env = {}, network = false }: ContainerOptions,
-): Promise<Container> {
+export async function startContainer(image: string, options: ContainerOptions): Promise<Container> {
   const id = `gatehouse-check-${process.pid}-${++containers}`
   const folder = `${image}-${containers}`
+  await writeContainer(folder, image, options)
+  return follow(spawn('runc', ['run', '--bundle', folder, id], { stdio: ['ignore', 'pipe', 'pipe'] }), id)
+}
+
+/** Writes what `runc run --bundle` takes: read-only, without capabilities, as the user that is named. */
+export async function writeContainer(
+  folder: string,
+  image: string,
+  { args, uid = 10_001, env = {}, network = false, volume }: ContainerOptions,
+): Promise<void> {
   await mkdir(folder)
-  await symlink(path.join(image, 'rootfs'), path.join(folder, 'rootfs'))
   const config = JSON.parse(await readFile(path.join(image, 'config.json'), 'utf8')) as OciConfig
   const { process: program } = config
   const command = program.args.slice(0, program.args.indexOf('serve'))
@@ -76,11 +84,14 @@ export async function startContainer(
   config.root = { path: path.join(image, 'rootfs'), readonly: true }
   // What a runtime gives to a volume: a folder that group 0 may write.
   config.mounts = config.mounts.filter(({ destination }) => destination !== '/data')
-  config.mounts.push({ destination: '/data', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=0770', 'uid=0', 'gid=0'] })
+  config.mounts.push(
+    volume === undefined
+      ? { destination: '/data', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=0770', 'uid=0', 'gid=0'] }
+      : { destination: '/data', type: 'bind', source: volume, options: ['bind', 'rw', 'nosuid', 'nodev'] },
+  )
   config.mounts.push({ destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=1777'] })
   if (network) config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== 'network')
   await writeFile(path.join(folder, 'config.json'), JSON.stringify(config))
-  return follow(spawn('runc', ['run', '--bundle', folder, id], { stdio: ['ignore', 'pipe', 'pipe'] }), id)
 }
 
 function follow(child: ChildProcess, id: string): Container {

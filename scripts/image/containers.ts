@@ -20,7 +20,7 @@ const stranger = 1_234_560_000
 export async function checkContainers({ work, built, report }: { work: string; built: Built; report: Report }): Promise<void> {
   const { release, evaluation } = built
   const version = (await readFile(path.join(release, 'SHA256SUMS'), 'utf8')).match(/([\d.]+)\.lock\.json$/m)?.[1] ?? ''
-  const image = await report.check('the image unpacks', () => unpack(release, path.join(work, 'release')))
+  const image = await report.check('the image unpacks', () => unpack(path.join(release, 'oci'), path.join(work, 'release')))
   if (image === null) return
   await report.check('gatehouse is a command of it', async () => {
     const container = await startContainer(image, { args: ['--version'] })
@@ -38,7 +38,7 @@ export async function checkContainers({ work, built, report }: { work: string; b
     assert.equal(told.length, 1, container.output())
     assert.match(told[0] ?? '', /DB_HOST is not set.*-evaluation/)
   })
-  if (evaluation !== null) await checkEvaluation(await unpack(evaluation, path.join(work, 'trial')), report)
+  if (evaluation !== null) await checkEvaluation(await unpack(path.join(evaluation, 'oci'), path.join(work, 'trial')), report)
 }
 
 async function checkEvaluation(image: string, report: Report): Promise<void> {

@@ -48,9 +48,13 @@ export async function mustRun({ folder }: Build, args: readonly string[], env: R
   return stdout
 }
 
+/** Rehearsals fill a machine for hours, and what is slow there is not what they look for. */
+const readyWithinMs = 300_000
+
 /** Serves a build as a container does, with more arguments of `serve` where some are given. */
 export const serve = ({ folder }: Build, { args = [], ...options }: GatehouseOptions & { args?: readonly string[] }): Promise<Gatehouse> =>
   startGatehouse({
+    readyWithinMs,
     ...options,
     env: { ...quickStart, ...options.env },
     program: { folder, args: ['src/cli/gatehouse.ts', 'serve', ...args] },

@@ -1,11 +1,13 @@
 import type { ReleaseTable } from '../../src/release/table.ts'
+import { inParallel } from '../../test/support/in-parallel.ts'
+import { buildCut, buildNext, thisBuild, type NextRelease } from './build.ts'
 import { nextReleases } from './next-releases.ts'
 import { rehearseInProcesses } from './pair-workers.ts'
 import { readPairs } from './pairs.ts'
 import { failures } from './report.ts'
 import { countQueries, killedMigrators, spread, twoMigrators } from './scenarios/migrators.ts'
 import { rollbacks } from './scenarios/rollback.ts'
-import { rollingUpgrade } from './scenarios/side-by-side.ts'
+import { rollingUpgrade, type Roll, type RollingUpgrade } from './scenarios/side-by-side.ts'
 import type { Outcome } from './upgrade.ts'
 
 /** How much is rehearsed. */
@@ -35,6 +37,9 @@ interface Part {
 
 const width = 3
 
+/** Releases with a schema, a level or a chart of their own between them. */
+const walked = new Set(['1.3.0', '1.4.0', '1.6.2', '1.8.0', '1.11.2'])
+
 /** What a rehearsal consists of, in its order. */
 export const parts = {
   pairs: { title: 'upgrades from release to release', run: runPairs },
@@ -57,20 +62,27 @@ export const parts = {
   },
   rolling: {
     title: 'old and new processes together, under load',
-    async run({ nightly }) {
+    async run({ nightly, table }) {
       const seconds = nightly ? 60 : 4
-      const { requests, faults } = await rollingUpgrade(seconds, nextReleases.slice(0, 1))
-      return { did: `a rolling upgrade, ${seconds} s of it with both releases, ${requests} requests`, faults }
+      const cuts = nightly ? ['1.3.0', '1.6.2', '1.8.0'] : []
+      const done = [await roll(seconds, nextReleases.slice(0, 1)), ...(await rollCuts(table, cuts))]
+      const requests = done.reduce((sum, one) => sum + one.requests, 0)
+      return {
+        did: `rolling upgrades, the first with ${seconds} s of both releases: ${done.map(({ title }) => title).join(', ')}; ${requests} requests`,
+        faults: done.flatMap(({ title, faults }) => faults.map((fault) => `${title}: ${fault}`)),
+      }
     },
   },
   rollback: {
     title: 'rollback before and after finalize',
     async run({ nightly, table }) {
+      const former = table.releases.slice(0, -1)
       const from = beforeLastBackfill(table)
+      const cuts = former.filter(({ version }) => version === from?.version || (nightly && walked.has(version)))
       const jumps = nightly ? [nextReleases.slice(0, 1), nextReleases] : [nextReleases]
-      const versions = jumps.map((releases) => releases.at(-1)?.version).join(' and ')
-      const did = `from this release to ${from?.version ?? 'none'}, from ${versions} to the former release and forward again, before and after expand, backfill and contract migrations`
-      return { did, faults: await rollbacks(jumps, from === undefined ? {} : { from }) }
+      const way = [...cuts.map(({ version }) => version), 'this release', ...jumps.map((releases) => releases.at(-1)?.version)].join(', ')
+      const did = `${way}: from each to the next, back and forward again, before and after expand, backfill and contract migrations`
+      return { did, faults: await rollbacks(jumps, { cuts }) }
     },
   },
 } satisfies Readonly<Record<string, Part>>
@@ -80,6 +92,33 @@ export type PartName = keyof typeof parts
 /** Returns the newest release whose schema differs from this one's in what it reads and writes. */
 const beforeLastBackfill = ({ releases }: ReleaseTable) =>
   releases[releases.findLastIndex(({ migrations }) => migrations.some(({ phase }) => phase === 'backfill')) - 1]
+
+/** Rolls this release to the last of these. */
+async function roll(seconds: number, releases: readonly NextRelease[]): Promise<Rolled> {
+  const [old, next] = await Promise.all([thisBuild(), buildNext(releases)])
+  return rolled(seconds, { old, next }).finally(next.remove)
+}
+
+/** Rolls between the releases of the table: through these to this one, and always over its last backfill. */
+async function rollCuts(table: ReleaseTable, versions: readonly string[]): Promise<readonly Rolled[]> {
+  const from = beforeLastBackfill(table)
+  const cuts = table.releases.slice(0, -1).filter(({ version }) => versions.includes(version) || version === from?.version)
+  const builds = [...(await inParallel(cuts, width, buildCut)), await thisBuild()]
+  try {
+    const done: Rolled[] = []
+    for (const [at, next] of builds.slice(1).entries()) done.push(await rolled(4, { old: builds[at] ?? next, next }))
+    return done
+  } finally {
+    await Promise.all(builds.map((build) => build.remove()))
+  }
+}
+
+interface Rolled extends RollingUpgrade {
+  readonly title: string
+}
+
+const rolled = async (seconds: number, builds: Roll): Promise<Rolled> =>
+  Object.assign({ title: `${builds.old.release} to ${builds.next.release}` }, await rollingUpgrade(seconds, builds))
 
 async function runPairs({ pairs, table, processes, say }: PartOptions): Promise<PartResult> {
   const jumps = readPairs(

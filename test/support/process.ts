@@ -44,6 +44,8 @@ export interface GatehouseOptions {
   readonly on?: TestDatabase
   /** False: returns as soon as the process runs. */
   readonly untilReady?: boolean
+  /** How long it may take to be ready; a minute when absent. */
+  readonly readyWithinMs?: number
   /** How it is started: arguments of Node, and the folder they are read in; absent: `src/main.ts` of this checkout. */
   readonly program?: Program
 }
@@ -57,7 +59,14 @@ export interface Program {
 }
 
 /** Starts a process and waits until it is ready. */
-export async function startGatehouse({ env = {}, beside, on, untilReady = true, program }: GatehouseOptions = {}): Promise<Gatehouse> {
+export async function startGatehouse({
+  env = {},
+  beside,
+  on,
+  untilReady = true,
+  readyWithinMs = startWithinMs,
+  program,
+}: GatehouseOptions = {}): Promise<Gatehouse> {
   const database =
     beside !== undefined
       ? notOurs(beside.database, beside.superuser)
@@ -81,7 +90,7 @@ export async function startGatehouse({ env = {}, beside, on, untilReady = true, 
   }
   collect()
   if (untilReady) {
-    await ready(origin, state).catch(async (error: unknown) => {
+    await ready(origin, state, readyWithinMs).catch(async (error: unknown) => {
       state.child.kill('SIGKILL')
       await database.drop()
       throw error
@@ -100,12 +109,12 @@ export async function startGatehouse({ env = {}, beside, on, untilReady = true, 
       const from = state.from
       await eventually(() => state.output.includes(text, from) || assertRuns(state), startWithinMs, JSON.stringify(text))
     },
-    ready: () => ready(origin, state),
+    ready: () => ready(origin, state, readyWithinMs),
     async restart(again = {}) {
       state.from = state.output.length
       state.child = run({ ...settings, ...again.env }, program)
       collect()
-      if (again.untilReady !== false) await ready(origin, state)
+      if (again.untilReady !== false) await ready(origin, state, readyWithinMs)
     },
     signal: end,
     async stop() {
@@ -155,9 +164,9 @@ function run(env: Record<string, string>, { folder, args, leads = false }: Progr
 // A test that fails or runs out of time leaves no process behind.
 process.once('exit', () => running.forEach((kill) => kill()))
 
-async function ready(origin: string, state: { readonly child: ChildProcess; readonly output: string }): Promise<void> {
+async function ready(origin: string, state: { readonly child: ChildProcess; readonly output: string }, withinMs: number): Promise<void> {
   const answersReady = async () => assertRuns(state) || (await fetch(`${origin}/readyz`).catch(() => null))?.status === 200
-  await eventually(answersReady, startWithinMs, 'readiness').catch((error: unknown) => {
+  await eventually(answersReady, withinMs, 'readiness').catch((error: unknown) => {
     throw new Error(`not ready:\n${state.output.slice(-4000)}`, { cause: error })
   })
 }

@@ -55,6 +55,8 @@ export async function startRegistry({ login, fault, tls, uploadsAt = '' }: Regis
     if (failed !== undefined)
       return void reply(failed, { 'content-type': 'application/json' }, '{"errors":[{"code":"FAULT","message":"as the test wants"}]}')
     if (!mayEnter(request)) return void reply(401, { 'www-authenticate': challenge() })
+    // Who pulls asks first whether this is a registry.
+    if (pathname === '/v2/') return void reply(200)
     const [, repository = '', kind = '', rest = ''] = /^\/v2\/(.+)\/(blobs|manifests)\/(.*)$/.exec(pathname) ?? []
     if (kind === 'manifests') return void reply(...onManifest({ method, repository, reference: rest, request, body }))
     if (rest.startsWith('uploads/')) return void reply(...onUpload({ method, repository, id: rest.slice(8), searchParams, body }))

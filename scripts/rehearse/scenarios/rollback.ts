@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { readMigrations, type MigrationFile } from '../../../src/app/database/schema/migration-files.ts'
-import { askAdmin, manage, storeProvider } from '../../../test/support/admin.ts'
+import { askAdmin, manage } from '../../../test/support/admin.ts'
 import { inDatabase, testDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { startEmulator } from '../../../test/support/emulator/emulator.ts'
 import { chat, exchange, succeeded } from '../../../test/support/load.ts'
@@ -9,25 +9,32 @@ import { environment, workspaceKey, type Gatehouse } from '../../../test/support
 import type { Cut } from '../../../src/distribution/release/cut.ts'
 import { buildCut, buildNext, thisBuild, type Build, type Edits, type NextRelease } from '../build.ts'
 import { mustRun, runCommand, serve } from '../command.ts'
+import { storeEmulated } from './emulated.ts'
 
 /**
- * Back and forth, from an earlier release to this one where one is given, and for each of these jumps in turn: the former release runs again on the schema of the next one as long as that was not
- * finalized, and has all that was written meanwhile. After `finalize` `rollback-check` refuses, and so does the former release itself.
+ * Back and forth, from each of these cuts to the next and to this release, and then for each of these jumps in turn; see `walk`.
  */
 export async function rollbacks(
   jumps: readonly (readonly NextRelease[])[],
-  { edits = {}, from }: { readonly edits?: Edits; readonly from?: Cut } = {},
+  { edits = {}, cuts = [] }: { readonly edits?: Edits; readonly cuts?: readonly Cut[] } = {},
 ): Promise<readonly string[]> {
+  const builds = await Promise.all([...cuts.map(buildCut), thisBuild(), ...jumps.map((releases) => buildNext(releases, edits))])
+  return walk(builds).finally(() => Promise.all(builds.map((build) => build.remove())))
+}
+
+/**
+ * Walks one installation from build to build: the former release runs again on the schema of the next one as long as that was not
+ * finalized, and has all that was written meanwhile. After `finalize` `rollback-check` refuses, and so does the former release itself.
+ */
+export async function walk([first, ...others]: readonly Build[]): Promise<readonly string[]> {
+  if (first === undefined) throw new RangeError('there is nothing to go back to')
   const [database, emulator] = await Promise.all([testDatabase({ empty: true }), startEmulator()])
-  const cut = from === undefined ? [] : [buildCut(from)]
-  const builds = await Promise.all([...cut, thisBuild(), ...jumps.map((releases) => buildNext(releases, edits))])
   const site: Site = { database, providerUrl: emulator.url, written: [], exchanges: [] }
   const faults: string[] = []
   try {
-    let [former, ...others] = builds
-    if (former === undefined) throw new RangeError('there is nothing to go back to')
-    await mustRun(former, ['migrate'], environment(database.config))
-    faults.push(...(await visit(site, former, 'before')))
+    await mustRun(first, ['migrate'], environment(database.config))
+    faults.push(...(await visit(site, first, 'before')))
+    let former = first
     for (const next of others) {
       faults.push(...(await backAndForth(site, former, next)))
       former = next
@@ -36,7 +43,7 @@ export async function rollbacks(
     if (missing.length + doubled.length > 0) faults.push(`of the exchanges ${missing.length} are not logged, ${doubled.length} twice`)
     return faults
   } finally {
-    await Promise.all([emulator.stop(), database.drop(), ...builds.map((build) => build.remove())])
+    await Promise.all([emulator.stop(), database.drop()])
   }
 }
 
@@ -71,7 +78,7 @@ interface Site {
 async function visit(site: Site, build: Build, slug: string, work: () => Promise<void> = async () => {}): Promise<readonly string[]> {
   const gatehouse = await serve(build, { on: site.database, env: { LOG_LEVEL: 'warn' } })
   try {
-    await storeProvider(gatehouse.origin, { slug, url: site.providerUrl })
+    await storeEmulated(gatehouse.origin, slug, site.providerUrl)
     await manage(gatehouse.origin, 'POST', '/labels', { name: `label-${slug}` })
     site.written.push(slug)
     const faults = await usable(site, gatehouse)

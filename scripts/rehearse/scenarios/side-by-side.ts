@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askAdmin, manage, storeProvider } from '../../../test/support/admin.ts'
+import { askAdmin, manage } from '../../../test/support/admin.ts'
 import { startBalancer, type Balancer } from '../../../test/support/balancer.ts'
 import { startEmulator } from '../../../test/support/emulator/emulator.ts'
 import { eventually } from '../../../test/support/eventually.ts'
@@ -7,8 +7,15 @@ import { chat, failures, startLoad, type Ask, type Load } from '../../../test/su
 import { readLogged, untilLogged } from '../../../test/support/logged.ts'
 import { adminKey, environment, workspaceKey, type Gatehouse } from '../../../test/support/process.ts'
 import { testDatabase } from '../../../test/support/database.ts'
-import { buildNext, thisBuild, type Build, type NextRelease } from '../build.ts'
+import type { Build } from '../build.ts'
 import { mustRun, serve } from '../command.ts'
+import { storeEmulated } from './emulated.ts'
+
+/** The processes that are there, and those that take their place. */
+export interface Roll {
+  readonly old: Build
+  readonly next: Build
+}
 
 /** What came of a rolling upgrade. */
 export interface RollingUpgrade {
@@ -17,16 +24,11 @@ export interface RollingUpgrade {
 }
 
 /**
- * A rolling upgrade to the last of these releases, under load: clients of both planes behind a balancer, while the new release migrates, starts beside the old one,
+ * A rolling upgrade from one build to another, under load: clients of both planes behind a balancer, while the new release migrates, starts beside the old one,
  * serves with it for so many seconds, remains alone and is finalized. No request may fail, and every exchange is logged once.
  */
-export async function rollingUpgrade(seconds: number, releases: readonly NextRelease[]): Promise<RollingUpgrade> {
-  const [database, emulator, old, next] = await Promise.all([
-    testDatabase({ empty: true }),
-    startEmulator(),
-    thisBuild(),
-    buildNext(releases),
-  ])
+export async function rollingUpgrade(seconds: number, { old, next }: Roll): Promise<RollingUpgrade> {
+  const [database, emulator] = await Promise.all([testDatabase({ empty: true }), startEmulator()])
   const env = { DRAIN_DELAY: '700ms', TERMINATION_GRACE: '30s', LOG_LEVEL: 'debug' }
   const processes: Gatehouse[] = []
   const run = (build: Build, ...args: readonly string[]) => mustRun(build, args, environment(database.config))
@@ -34,7 +36,7 @@ export async function rollingUpgrade(seconds: number, releases: readonly NextRel
     await run(old, 'migrate')
     const first = await serve(old, { on: database, env })
     processes.push(first)
-    await storeProvider(first.origin, { slug: 'emulated', url: emulator.url })
+    await storeEmulated(first.origin, 'emulated', emulator.url)
     const second = await serve(next, { on: database, env, untilReady: false })
     processes.push(second)
     const balancer = await startBalancer([first.origin, second.origin])
@@ -58,7 +60,7 @@ export async function rollingUpgrade(seconds: number, releases: readonly NextRel
     return { requests: outcomes.length, faults }
   } finally {
     await Promise.all(processes.map((gatehouse) => gatehouse.stop()))
-    await Promise.all([emulator.stop(), next.remove(), database.drop()])
+    await Promise.all([emulator.stop(), database.drop()])
   }
 }
 
@@ -78,8 +80,8 @@ async function startLoads(balancer: Balancer, { origin }: Gatehouse): Promise<re
   const requests: readonly (() => Ask)[] = [
     () => control('POST', '/labels', { name: `rolling-${(label += 1)}` }),
     () => control('GET', '/labels'),
-    () => control('GET', '/integrations/emulated'),
-    () => control('PUT', '/integrations/emulated', { description: `Change ${label}.` }),
+    () => control('GET', '/integrations/emulated-account'),
+    () => control('PUT', '/integrations/emulated-account', { description: `Change ${label}.` }),
     () => control('GET', '/api-keys'),
   ]
   let turn = 0
@@ -101,7 +103,7 @@ async function eachSeesTheOther(first: Gatehouse, second: Gatehouse): Promise<re
     const listed = async () =>
       (await fetch(`${reader.origin}/v1/workspaces`, { headers: { 'x-service-api-key': String(made['key']) } })).status === 200
     await eventually(listed, 15_000, 'a key of the other process').catch((error: unknown) => faults.push(String(error)))
-    const { text } = await askAdmin(reader.origin, 'GET', '/integrations/emulated')
+    const { text } = await askAdmin(reader.origin, 'GET', '/integrations/emulated-account')
     if (!text.includes('masked_key')) faults.push(`the other process reads ${text}`)
   }
   return faults

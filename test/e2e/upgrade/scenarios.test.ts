@@ -1,6 +1,6 @@
 // That the rehearsals with processes find what is wrong: each runs a product that does one thing that it must not.
 import test from 'ava'
-import { buildNext, type Edits, type NextRelease } from '../../../scripts/rehearse/build.ts'
+import { buildNext, thisBuild, type Edits, type NextRelease } from '../../../scripts/rehearse/build.ts'
 import { killedMigrators, twoMigrators } from '../../../scripts/rehearse/scenarios/migrators.ts'
 import { rollbacks } from '../../../scripts/rehearse/scenarios/rollback.ts'
 import { rollingUpgrade } from '../../../scripts/rehearse/scenarios/side-by-side.ts'
@@ -68,7 +68,9 @@ test.serial('a migration that cannot be taken up again where it was cut off', as
 })
 
 long('a migration that takes from older processes what they use', async (t) => {
-  const { faults, requests } = await rollingUpgrade(0.2, nextWith('v01.13.00/001-early', 'ALTER TABLE labels DROP COLUMN color_code;'))
+  const build = await buildNext(nextWith('v01.13.00/001-early', 'ALTER TABLE labels DROP COLUMN color_code;'))
+  t.teardown(build.remove)
+  const { faults, requests } = await rollingUpgrade(0.2, { old: await thisBuild(), next: build })
   t.true(requests > 10)
   t.regex(faults.join('\n'), /^\d+ times: control.*500/m)
 })
