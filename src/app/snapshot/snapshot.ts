@@ -5,7 +5,7 @@ import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, To
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import { unlessDeadlocked } from '../database/deadlock.ts'
+import { retryLocked } from '../database/lock-trouble.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { type Caches, forgetAll, forgetChanged, loading, openCaches } from './caches.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
@@ -315,7 +315,7 @@ async function firstContact(state: State): Promise<void> {
 
 async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
   try {
-    return await unlessDeadlocked(query)
+    return await retryLocked(query)
   } catch (error) {
     state.log.debug({ err: error }, 'a view could not be read')
     throw unavailable(error)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Logger } from 'pino'
 import { codeOf } from '../connection-error.ts'
+import { isLockTrouble } from '../lock-trouble.ts'
 import type { MigrationFile } from './migration-files.ts'
 
 /** How migrations are applied. */
@@ -41,7 +42,13 @@ export async function readApplied(client: Client, files: readonly MigrationFile[
 
 const maxAttempts = 30
 
-/** DDL behind a long transaction gives up its place in the queue after lock_timeout, so that it does not stop the traffic behind it, and tries again. */
+/**
+ * How long DDL waits for a lock. Every request behind it in the queue waits too, so it must end well before a request gives up
+ * (`limits.lock_timeout`).
+ */
+export const patience = `SET lock_timeout = '1s'`
+
+/** DDL behind a long transaction gives up its place in the queue, so that it does not stop the traffic behind it, and tries again. */
 export async function applyWithRetries(file: MigrationFile, run: Run): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = performance.now()
@@ -83,7 +90,7 @@ async function applyStepwise(file: MigrationFile, run: Run): Promise<void> {
   await dropInvalidIndexes(file, run.worker)
   await runStatements(file, run)
   await record(file, run.worker, performance.now() - startedAt)
-  await run.worker.query(`SET lock_timeout = '5s'`)
+  await run.worker.query(patience)
 }
 
 const record = (file: MigrationFile, worker: Client, durationMs = 0) =>
@@ -121,6 +128,3 @@ async function ownPid(worker: Client): Promise<number> {
   const { rows } = await worker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   return rows[0]?.pid ?? 0
 }
-
-/** 55P03 lock_not_available, 40P01 deadlock_detected. */
-const isLockTrouble = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))

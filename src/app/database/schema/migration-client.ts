@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg'
+import { patience } from './apply-migration.ts'
 import { assertLockHeldElsewhere } from './migration-lock.ts'
 
 /** Runs `work` on a connection of its own. */
@@ -19,7 +20,7 @@ export const withWorker = <T>(client: ClientConfig, lost: AbortSignal, work: (wo
     const stop = () => void worker.end().catch(() => {})
     lost.addEventListener('abort', stop, { once: true })
     await assertLockHeldElsewhere(worker)
-    await worker.query(`SET statement_timeout = 0; SET lock_timeout = '5s'; SET client_min_messages = warning`)
+    await worker.query(`SET statement_timeout = 0; SET client_min_messages = warning; ${patience}`)
     lost.throwIfAborted()
     return work(worker).finally(() => lost.removeEventListener('abort', stop))
   })

@@ -5,7 +5,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import { atLevel } from '../../../release/at-level.ts'
 import { changesOf } from '../../audit/changes.ts'
 import { writeAudit, type AuditEntry } from '../../audit/write.ts'
-import { unlessDeadlocked } from '../../database/deadlock.ts'
+import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
 import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route } from '../../route.ts'
@@ -49,7 +49,7 @@ export interface Performed {
 
 /** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
 export async function perform(deps: Deps, request: Request): Promise<Performed> {
-  const { performed, after } = await unlessDeadlocked(() => inTransaction(deps, request))
+  const { performed, after } = await retryLocked(() => inTransaction(deps, request))
   for (const work of after)
     work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
   return performed

@@ -1,0 +1,22 @@
+import { codeOf } from './connection-error.ts'
+
+const mostTries = 4
+
+/** 55P03 lock_not_available, 40P01 deadlock_detected. */
+const codes = new Set<unknown>(['55P03', '40P01'])
+
+/** Tells whether PostgreSQL gave work up because of a lock that other work holds. What was given up has changed nothing. */
+export const isLockTrouble = (error: unknown): boolean => codes.has(codeOf(error))
+
+/**
+ * Does work again that PostgreSQL gave up because of a lock: a migration holds several tables until it commits, and locks them in another
+ * order than requests do. The work must be a statement, or a whole transaction.
+ */
+export async function retryLocked<T>(work: () => Promise<T>, tries = mostTries): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (tries <= 1 || !isLockTrouble(error)) throw error
+    return retryLocked(work, tries - 1)
+  }
+}
