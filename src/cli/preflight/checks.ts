@@ -6,6 +6,7 @@ import { diskCheck } from './checks/disk.ts'
 import { encryptionKeyCheck } from './checks/encryption-key.ts'
 import { helmStateCheck } from './checks/helm-state.ts'
 import { connectionsCheck, longTransactionsCheck } from './checks/load.ts'
+import { logSealingCheck } from './checks/log-sealing.ts'
 import { poolingCheck } from './checks/pooling.ts'
 import { portCertificateCheck } from './checks/port-certificate.ts'
 import { privilegesCheck } from './checks/privileges.ts'
@@ -33,6 +34,7 @@ export const preflightChecks: readonly Check[] = [
   backfillsCheck,
   chartFloorCheck,
   encryptionKeyCheck,
+  logSealingCheck,
   volumesCheck,
   diskCheck,
   helmStateCheck,

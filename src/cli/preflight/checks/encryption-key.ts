@@ -61,7 +61,7 @@ async function storedFingerprints(client: Client): Promise<readonly Stored[]> {
   await client.query(`BEGIN READ ONLY; SET LOCAL app.scope = 'system'`)
   try {
     const { rows } = await client.query<Stored>(
-      `SELECT 'the hashes of API keys' AS what, kek_fingerprint AS fingerprint FROM instance_secrets
+      `SELECT CASE name WHEN 'log_key' THEN 'request logs' ELSE 'the hashes of API keys' END AS what, kek_fingerprint AS fingerprint FROM instance_secrets
        UNION SELECT 'stored credentials', kek_fingerprint FROM data_keys ORDER BY what`,
     )
     return rows

@@ -159,7 +159,31 @@ test('encryption key: absent, malformed, unused, right, wrong', async (t) => {
   t.is(wrong.status, 'fail')
   t.regex(
     wrong.detail,
-    /^ENCRYPTION_KEY has the fingerprint [0-9a-f]{16}, and the database was sealed by another: the hashes of API keys with [0-9a-f]{16}$/,
+    /^ENCRYPTION_KEY has the fingerprint [0-9a-f]{16}, and the database was sealed by another: request logs with [0-9a-f]{16}, the hashes of API keys with [0-9a-f]{16}$/,
   )
   t.like(await key(''), { status: 'fail', detail: 'there is no encryption key, and the database is sealed with one' })
+})
+
+test('log sealing: what is set, beside what is stored', async (t) => {
+  const own = await testDatabase()
+  t.teardown(own.drop)
+  const env = settingsFor(t, own.config)
+  const look = (sealing: string) => verdictOf('log-sealing', { ...env, LOG_SEALING: sealing })
+  const store = (day: string, sealed: string | null) =>
+    inDatabase(own.superuser, async (client) => {
+      await client.query('SELECT ensure_log_partitions($1)', [day])
+      await client.query(
+        `INSERT INTO log_bodies (id, organisation_id, created_at, request_headers, response_headers, request_truncated, response_truncated, sealed)
+         VALUES (gen_random_uuid(), gen_random_uuid(), $1::timestamptz, '{}', '{}', false, false, $2)`,
+        [`${day}T12:00:00Z`, sealed],
+      )
+    })
+  t.regex((await look('off')).detail, /^LOG_SEALING is off/)
+  t.deepEqual(await look('on'), { status: 'ok', detail: 'LOG_SEALING is on, and what is stored is sealed' })
+  await store('2026-01-01', null)
+  t.like(await look('off'), { status: 'ok' })
+  t.regex((await look('on')).detail, /the newest request log is in the clear/)
+  await store('2026-01-02', 'sealed')
+  t.regex((await look('off')).detail, /the newest request log is sealed/)
+  t.deepEqual(await look('on'), { status: 'ok', detail: 'LOG_SEALING is on; logs from before it was lie in the clear for 90 days at most' })
 })
