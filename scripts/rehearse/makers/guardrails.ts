@@ -13,6 +13,7 @@ export const guardrails: Maker = async (making) => {
   await workspace.get(`/guardrails/${denying}`)
   await workspace.get('/catalogue/checks?id=default.notNull')
   await workspace.post('/guardrails/test', { guardrail: denying, text: 'Say hello.' })
+  await workspace.post('/guardrails/test', { guardrail: denying, logs: { trace_id: name('no-such-trace') } })
   await (await guarded(making, denying)).refused(446, 'GET', '/echo/guardrail')
   const ofAll = await addGuardrail(admin, { name: name('of-all'), checks: [required('team')], actions: { deny: false, async: true } })
   await admin.put(`/guardrails/${ofAll}`, { name: name('renamed guardrail') })

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { route } from '../../app/route.ts'
+import { type Call, route } from '../../app/route.ts'
 import { scopes, type Check } from '../../gateway/checks/check.ts'
 import { checks, findCheck } from '../../gateway/checks/registry.ts'
 import { type Sample, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
 import { guardrailScopes } from './access.ts'
-import { credentialsFor, readyGuardrail } from './trial.ts'
-import { checkCatalogue, checkFilter, trialView, tryGuardrailBody, type TryGuardrail } from './trial.schema.ts'
+import { tryOnLogs } from './log-trial.ts'
+import { inTrial } from './trial-limit.ts'
+import { type Ready, readyGuardrail, runDeps } from './trial.ts'
+import { checkCatalogue, checkFilter, logTrialView, trialView, tryGuardrailBody, type TryGuardrail } from './trial.schema.ts'
 
 export const listChecks = route({
   method: 'GET',
@@ -47,19 +49,19 @@ export const testGuardrail = route({
   resource: 'guardrail',
   reads: true,
   body: tryGuardrailBody,
-  response: trialView,
+  response: z.discriminatedUnion('object', [trialView, logTrialView]),
 })(async (call) => {
-  const { actor, deps, body } = call
-  const guardrail = await readyGuardrail(call)
-  const trial = await tryGuardrail(guardrail, sampleOf(body), {
-    egress: deps.egress,
-    credentials: await credentialsFor(call, guardrail),
-    organisationId: actor.organisationId,
-    now: () => deps.clock.now(),
-    atLeast: (release) => deps.level.atLeast(release),
-    // Figures are about what is really sent.
-    observe: () => {},
-  })
+  const { actor, body, deps } = call
+  const ready = await readyGuardrail(call)
+  const takesTime = body.logs !== undefined || ready.guardrail.checks.some(({ definition }) => definition.timeoutMs !== null)
+  return takesTime ? inTrial(deps.egress, actor.organisationId, () => carryOut(call, ready)) : carryOut(call, ready)
+})
+
+async function carryOut(call: Call<unknown, unknown, TryGuardrail>, { guardrail, workspaceId }: Ready) {
+  const { body } = call
+  const run = await runDeps(call, guardrail)
+  if (body.logs !== undefined) return tryOnLogs(call, { guardrail, workspaceId, selection: body.logs, run })
+  const trial = await tryGuardrail(guardrail, sampleOf(body), run)
   const { verdict, denied, transformed } = trial
   const found = trial.checks.map(({ id, verdict: passed, data, error, execution_time: time, transformed: changed }) => ({
     id,
@@ -70,7 +72,7 @@ export const testGuardrail = route({
     transformed: changed,
   }))
   return { object: 'guardrail_test' as const, phase: body.phase, verdict, denied, transformed, body: trial.body, checks: found }
-})
+}
 
 function sampleOf({ phase, path, text, request, response, metadata }: TryGuardrail): Sample {
   const said = (role: string) => ({ role, content: text ?? '' })

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { scopes } from '../../gateway/checks/check.ts'
+import { logSelection } from '../logs/index.ts'
 import { checks } from './guardrail.schema.ts'
 
 const json = z.record(z.string(), z.unknown())
+
+const howMany = (...values: readonly unknown[]): number => values.filter((value) => value !== undefined).length
 
 export const tryGuardrailBody = z
   .strictObject({
@@ -20,15 +23,18 @@ export const tryGuardrailBody = z
       .meta({ description: 'The endpoint below `/v1` that is called.' }),
     request: json.optional().meta({ description: 'Or the body of a request.' }),
     response: json.optional().meta({ description: 'Or, with `output`, the body of an answer.' }),
+    logs: logSelection
+      .optional()
+      .meta({ description: 'Or the latest logs, whose bodies the caller may read (scope `logs.view`); `{}`: the last 100.' }),
     metadata: z.record(z.string(), z.string()).default({}).meta({ description: 'The metadata of the request.' }),
   })
   .refine(({ guardrail, checks: given }) => (guardrail === undefined) !== (given === undefined), {
     path: ['guardrail'],
     message: 'Give a stored guardrail or checks, one of the two.',
   })
-  .refine(({ phase, text, request, response }) => (text === undefined) !== ((phase === 'input' ? request : response) === undefined), {
+  .refine(({ phase, text, request, response, logs }) => howMany(text, phase === 'input' ? request : response, logs) === 1, {
     path: ['text'],
-    message: 'Give a text, or the body of the phase: `request` with `input`, `response` with `output`.',
+    message: 'Give a text, or the body of the phase (`request` with `input`, `response` with `output`), or logs: one of them.',
   })
   .meta({ id: 'TryGuardrail', description: 'A guardrail, and what to try it on.' })
 
@@ -54,6 +60,35 @@ export const trialView = z
     ),
   })
   .meta({ id: 'GuardrailTest', description: 'What a guardrail makes of a sample; nothing is stored.' })
+
+const verdictOfLog = z.object({
+  log_id: z.uuid(),
+  created_at: z.iso.datetime(),
+  model: z.string().nullable(),
+  skipped: z
+    .enum(['no_body', 'truncated', 'unreadable', 'time'])
+    .nullable()
+    .meta({ description: 'Why it was not judged; `time`: the logs before it took all the time there is.' }),
+  verdict: z.boolean().nullable().meta({ description: 'Whether every check passed; null: it was not judged.' }),
+  denied: z.boolean(),
+  transformed: z.boolean(),
+  checks: z.array(
+    z.object({ id: z.string(), verdict: z.boolean(), error: z.object({ name: z.string(), message: z.string() }).optional() }),
+  ),
+})
+
+export const logTrialView = z
+  .object({
+    object: z.literal('guardrail_log_test'),
+    phase: z.enum(['input', 'output']),
+    logs: z.int().meta({ description: 'How many logs were found.' }),
+    judged: z.int(),
+    failed: z.int().meta({ description: 'Of how many logs a check would have failed.' }),
+    denied: z.int().meta({ description: 'How many callers would have been refused.' }),
+    transformed: z.int().meta({ description: 'How many bodies would have been changed.' }),
+    results: z.array(verdictOfLog).meta({ description: 'The latest first.' }),
+  })
+  .meta({ id: 'GuardrailLogTest', description: 'What a guardrail would have made of the latest requests; nothing is stored.' })
 
 export const checkFilter = z.object({ id: z.string().max(255).optional().meta({ description: 'Only this check.' }) })
 

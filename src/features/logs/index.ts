@@ -3,6 +3,8 @@ import { forgetCursors, keepPartitions } from './logs.jobs.ts'
 import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog } from './logs.routes.ts'
 
+export { logSelection, readSample, selectLogs, type LogSample, type LogSelection } from './samples.ts'
+
 /** What went through the gateway, one log per exchange, and what clients tell of their own calls; the journal writes both. */
 export const logs = feature({
   id: 'logs',

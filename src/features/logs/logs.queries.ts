@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Actor } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
+import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import type { LogFilter } from './log.schema.ts'
 
 /** Whose logs: of an organisation, or of one of its workspaces. */
@@ -9,6 +11,13 @@ export interface LogScope {
   /** Only those of one person's credentials; null: of everybody. */
   readonly own: { readonly apiKeyId: string; readonly userId: string | null } | null
 }
+
+/** Everything in the caller's reach, or only what came with their own credentials. */
+export const logScopeOf = ({ id, organisationId, workspaceId, userId, role, settings }: Actor): LogScope => ({
+  organisationId,
+  workspaceId,
+  own: seesOwnDataOnly(role, settings) ? { apiKeyId: id, userId } : null,
+})
 
 /** A row of `logs`. Times are epoch milliseconds. */
 export interface LogRow {

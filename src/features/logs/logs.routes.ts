@@ -1,10 +1,9 @@
 import { notFound } from '../../app/database/find.ts'
-import { route, type Actor } from '../../app/route.ts'
-import { seesOwnDataOnly } from '../../lib/access/roles.ts'
+import { route } from '../../app/route.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { writeCursor } from './cursor.ts'
 import { logFilter, logList, logObject, logParams } from './log.schema.ts'
-import { findLog, findLogs, type LogScope } from './logs.queries.ts'
+import { findLog, findLogs, logScopeOf } from './logs.queries.ts'
 import { openLog } from './open-log.ts'
 import { presentLog, presentLogDetail } from './present-log.ts'
 
@@ -17,7 +16,7 @@ export const listLogs = route({
   response: logList,
 })(async ({ em, actor, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const rows = await findLogs(em, { ...scopeOf(actor), workspaceId }, { limit: query.page_size + 1, filter: query })
+  const rows = await findLogs(em, { ...logScopeOf(actor), workspaceId }, { limit: query.page_size + 1, filter: query })
   const page = rows.slice(0, query.page_size)
   const last = rows.length > page.length ? page.at(-1) : undefined
   return {
@@ -37,14 +36,7 @@ export const readLog = route({
   params: logParams,
   response: logObject,
 })(async ({ em, actor, params, deps }) => {
-  const row = await findLog(em, scopeOf(actor), params.logId)
+  const row = await findLog(em, logScopeOf(actor), params.logId)
   if (row === null) throw notFound('log', params.logId, 'logId')
   return presentLogDetail(openLog(row, deps.vault))
-})
-
-/** Everything in the caller's reach, or only what came with their own credentials. */
-const scopeOf = ({ id, organisationId, workspaceId, userId, role, settings }: Actor): LogScope => ({
-  organisationId,
-  workspaceId,
-  own: seesOwnDataOnly(role, settings) ? { apiKeyId: id, userId } : null,
 })

@@ -1,6 +1,8 @@
 import { editJson } from '../../lib/json/json-edit.ts'
 import { modelOf } from '../wire/body.ts'
 import { matchOperation } from '../front/match.ts'
+import type { AllowedHosts } from '../egress/allowed-hosts.ts'
+import { narrowed } from '../egress/narrowed.ts'
 import type { Phase, RequestFacts } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import type { CheckResult } from './hook-results.ts'
@@ -17,6 +19,8 @@ export interface Sample {
   /** Looked at in the phase `output`. */
   readonly response: unknown
   readonly metadata: Readonly<Record<string, string>>
+  /** Absent: nobody was asked. */
+  readonly provider?: string
 }
 
 /** What a guardrail makes of a sample. */
@@ -33,8 +37,14 @@ export interface Trial {
 /** Somebody waits for the answer, and a connection of the database with them. */
 const longestMs = 10_000
 
+/** What a trial needs beside what every run does. */
+export interface TrialDeps extends RunDeps {
+  /** The hosts that the organisation lets checks call; null: all that the installation does. */
+  readonly allowedHosts: AllowedHosts | null
+}
+
 /** Runs the checks of a guardrail that look at the phase, and waits for all of them, also when the guardrail is `async`. */
-export async function tryGuardrail(guardrail: Guardrail, sample: Sample, deps: RunDeps): Promise<Trial> {
+export async function tryGuardrail(guardrail: Guardrail, sample: Sample, { allowedHosts, ...deps }: TrialDeps): Promise<Trial> {
   const { phase, request, response } = sample
   const facts = factsOf(sample)
   const look = (json: unknown): Inspected => ({ json, parts: textsOf(json, phase, facts) })
@@ -45,7 +55,7 @@ export async function tryGuardrail(guardrail: Guardrail, sample: Sample, deps: R
     apply: (held, edits) => look(JSON.parse(editJson(JSON.stringify(held.json), edits))),
     request: facts,
     status: phase === 'input' ? null : 200,
-    deps,
+    deps: { ...deps, egress: narrowed(deps.egress, allowedHosts) },
   })
   return {
     verdict: !failed,
@@ -61,7 +71,7 @@ const inTime = (check: GuardrailCheck): GuardrailCheck => Object.assign({}, chec
 const textsOf = (json: unknown, phase: Phase, { operation, method }: RequestFacts) =>
   phase === 'input' ? requestTexts(json, operation) : responseTexts(json, { operation, method })
 
-function factsOf({ path, request, metadata }: Sample): RequestFacts {
+function factsOf({ path, request, metadata, provider = '' }: Sample): RequestFacts {
   const model = modelOf(request)
   return {
     json: request,
@@ -72,7 +82,7 @@ function factsOf({ path, request, metadata }: Sample): RequestFacts {
     stream: false,
     model,
     models: () => (model === null ? [] : [model]),
-    provider: '',
+    provider,
     metadata,
     header: () => undefined,
   }

@@ -1,0 +1,28 @@
+import { saidIn } from './stream-shapes.ts'
+
+/** The answer that the frames of an event stream add up to, as a chat with one choice for each text; null when nothing is said in them. */
+export function answerOfStream(text: string): unknown {
+  const channels = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const json = line.startsWith('data:') ? parsed(line.slice(5)) : undefined
+    if (json === undefined) continue
+    for (const said of saidIn(json).texts)
+      if (said.copyOf === null) channels.set(said.channel, (channels.get(said.channel) ?? '') + said.text)
+  }
+  if (channels.size === 0) return null
+  const choices = [...channels.values()].map((content, index) => ({
+    index,
+    message: { role: 'assistant', content },
+    finish_reason: 'stop',
+  }))
+  return { choices }
+}
+
+/** The end of a stream, `[DONE]`, is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
