@@ -1,6 +1,11 @@
+import { isFields } from '../../lib/fields.ts'
+import type { JsonEdit } from '../../lib/json-edit.ts'
+import type { JsonPath } from '../../lib/json-path.ts'
+import { editBody } from '../config/change-body.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { googlePrefix, unescaped } from './match.ts'
 import type { Progress } from '../progress.ts'
+import type { RequestBody } from '../wire/body.ts'
 
 /** What `?key=` holds on the paths of Google's clients; null elsewhere, and when there is none. */
 export function googleKey(path: string): string | null {
@@ -22,17 +27,36 @@ export function dropGoogleKey(progress: Progress): void {
 
 const decodedName = (part: string): string => [...new URLSearchParams(part).keys()][0] ?? ''
 
-const named = /^((?:\/v1beta)?\/models\/)(@[^/?:]+\/[^?:]+)(:[^?]*)(\?.*)?$/
+const named = /^(?:(\/v1beta)(?:\/models)?|\/models)\/(@[^/?:]+\/[^?:]+)(:[^?]*)(\?.*)?$/
 
-/** The model `@slug/gemini-2.5-flash` of `/v1beta/models/@slug/gemini-2.5-flash:generateContent`; the path goes on without the slug. */
+/**
+ * Takes the slug out of the path: `/v1beta/models/@slug/gemini-2.5-flash:generateContent`. Some clients leave `/models` out when a
+ * model has a slash; the path goes on with it. Returns the model with its slug, null when the path names none.
+ */
 export function takeModelOfPath(progress: Progress): string | null {
   const { upstreamPath } = progress
-  if (!upstreamPath.includes('/models/')) return null
-  const [, before = '', model = '', action = '', search = ''] = named.exec(withPlainAt(upstreamPath)) ?? []
+  if (!upstreamPath.includes('/models/') && !upstreamPath.startsWith(googlePrefix)) return null
+  const [, version = '', model = '', action = '', search = ''] = named.exec(withPlainAt(upstreamPath)) ?? []
   const reference = modelReference(model === '' ? null : model)
   if (reference === null) return null
-  progress.upstreamPath = before + reference.model + action + search
+  progress.upstreamPath = `${version}/models/${reference.model}${action}${search}`
   return model
+}
+
+/** Takes the slug out of the models that a body repeats from its path, as embeddings and the counting of tokens do. */
+export function withoutSlugOfPath(body: RequestBody, modelOfPath: string): RequestBody {
+  if (!isFields(body.json)) return body
+  const { model, requests, generateContentRequest } = body.json
+  const places: readonly (readonly [path: JsonPath, value: unknown])[] = [
+    [['model'], model],
+    [['generateContentRequest', 'model'], isFields(generateContentRequest) ? generateContentRequest['model'] : null],
+    ...(Array.isArray(requests) ? requests : []).map(
+      (one: unknown, at) => [['requests', at, 'model'], isFields(one) ? one['model'] : null] as const,
+    ),
+  ]
+  const plain = `models/${modelReference(modelOfPath)?.model}`
+  const edits = places.filter(([, value]) => value === `models/${modelOfPath}`).map(([path]): JsonEdit => ({ path, value: plain }))
+  return editBody(body, edits)
 }
 
 /** Clients that escape the model send `%40slug%2Fgemini`. */

@@ -24,7 +24,7 @@ import { keyInQuery, withoutKeySegments } from '../callers/own-keys.ts'
 import { type MatchedOperation, matchOperation } from './match.ts'
 import { checkDebug, known, type Progress } from '../progress.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
-import { takeModelOfPath } from './google-key.ts'
+import { takeModelOfPath, withoutSlugOfPath } from './google-key.ts'
 import { expandPrompt } from '../prompts/expand.ts'
 import { signsBody } from '../attempts/prepare.ts'
 import type { GatewaySettings } from '../settings.ts'
@@ -103,6 +103,7 @@ export async function readAndResolve(deps: ReadDeps, progress: Progress): Promis
     checkBody(deps, progress, progress.body)
   }
   assertServed(progress.target, progress.operation)
+  if (modelOfPath !== null) progress.body = withoutSlugOfPath(progress.body, modelOfPath)
   progress.body = withPlainModel(progress.body, progress.target)
   progress.target = admitModel(progress.target, modelRequest(progress, known(progress.body)))
 }

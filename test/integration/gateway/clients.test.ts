@@ -214,6 +214,28 @@ for (const [way, [search, headers]] of Object.entries(ways))
       t.false(bed.logged.some(({ record }) => JSON.stringify(record).includes(workspaceKey)))
     })
 
+test('a client of Google may leave /models out of the path, and repeat the model in the body', async (t) => {
+  const model = '@gemini/gemini-embedding-001'
+  const parts = [{ text: 'hi' }]
+  const requests = [{ content: { parts }, model: `models/${model}` }, { model: `models/${model}` }]
+  const { status, text } = await sendJson(
+    `${bed.origin}/v1beta/${model}:batchEmbedContents?t=bare`,
+    { 'x-goog-api-key': workspaceKey },
+    { requests },
+  )
+  t.is(status, 200, text)
+  const received = google.requests.find(({ url }) => url.includes('t=bare'))
+  t.true(received?.url.startsWith('/v1beta/models/gemini-embedding-001:batchEmbedContents?'), received?.url)
+  t.deepEqual(received?.json, {
+    requests: [{ content: { parts }, model: 'models/gemini-embedding-001' }, { model: 'models/gemini-embedding-001' }],
+  })
+  const counted = { generateContentRequest: { ...contents, model: `models/${model}` } }
+  await sendJson(`${bed.origin}/v1beta/models/${model}:countTokens?t=count`, { 'x-goog-api-key': workspaceKey }, counted)
+  t.deepEqual(google.requests.find(({ url }) => url.includes('t=count'))?.json, {
+    generateContentRequest: { ...contents, model: 'models/gemini-embedding-001' },
+  })
+})
+
 test('Google clients may name the provider in a header, and list models', async (t) => {
   const key = { 'x-goog-api-key': workspaceKey }
   const path = '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse'
