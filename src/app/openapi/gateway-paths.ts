@@ -66,7 +66,6 @@ const commonHeaders: readonly Json[] = [
     'Milliseconds after which the provider is given up, if that is sooner than the installation, or a config that the key is bound to, would.',
   ),
   header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
-  header('x-service-sensitive-headers', 'Names of headers, comma-separated, whose values the log does not show.'),
   header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
   header(
     'x-service-debug',

@@ -22,6 +22,20 @@ test('/openapi.json is valid JSON with an ETag, and describes what answers', asy
   t.is(again.text, '')
 })
 
+test('no operation of /openapi.json has a parameter twice', async (t) => {
+  const { paths } = JSON.parse((await send(`${app.baseUrl}/openapi.json`)).text)
+  const parameters = Object.entries<Record<string, { parameters?: { in: string; name: string }[] }>>(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) =>
+      (operation.parameters ?? []).map((parameter) => `${method} ${path}: ${parameter.in} ${parameter.name}`),
+    ),
+  )
+  t.true(parameters.length > 500)
+  t.deepEqual(
+    parameters.filter((parameter, at) => parameters.indexOf(parameter) !== at),
+    [],
+  )
+})
+
 test('the API page loads nothing from elsewhere and nothing inline', async (t) => {
   const page = await send(`${app.baseUrl}/docs`)
   const policy = String(page.headers['content-security-policy'])
