@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntitySchema, EventSubscriber, TransactionOptions } from '@mikro-orm/core'
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql'
 import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
+import { endsWithin } from '../../lib/ends-within.ts'
 import { silenceMs } from './connect.ts'
 import { replaceDead } from './pool.ts'
 
@@ -85,10 +85,5 @@ const closeWithinMs = 5_000
 
 /** Closes the pool. Rejects after five seconds: the goodbye to a server that no longer answers has no time limit of its own. */
 export async function closeOrm(orm: MikroORM): Promise<void> {
-  const patience = new AbortController()
-  const late = sleep(closeWithinMs, undefined, { signal: patience.signal }).then(() => {
-    throw new Error(`it took longer than ${closeWithinMs} ms`)
-  })
-  late.catch(() => {})
-  await Promise.race([orm.close(true), late]).finally(() => patience.abort())
+  if (!(await endsWithin(closeWithinMs, orm.close(true)))) throw new Error(`it took longer than ${closeWithinMs} ms`)
 }

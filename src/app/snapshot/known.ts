@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { createBloomFilter, type BloomFilter } from '../../lib/collections/bloom-filter.ts'
+import { endsWithin } from '../../lib/ends-within.ts'
 import type { Change } from './change-feed.ts'
 
 /**
@@ -56,7 +57,9 @@ export function createKnown(pool: Pool, log: Logger): Known {
     mayBeKey: (keyHash) => state.filter.mayHold(keyHash),
     isOrganisation: (id) => state.organisations.has(id.toLowerCase()),
     complete: () => complete(state),
-    ready: () => (complete(state) ? Promise.resolve() : atMost(patienceMs, state.first.promise)),
+    async ready() {
+      if (!complete(state)) await endsWithin(patienceMs, state.first.promise)
+    },
     changed({ kind, entityId }) {
       if (kind === 'organisations') state.organisations.add(entityId)
       if (kind !== 'api_keys') return
@@ -132,11 +135,4 @@ function put(filter: BloomFilter, rows: readonly Row[]): void {
     filter.add(one)
     if (other !== null) filter.add(other)
   }
-}
-
-async function atMost(ms: number, waitedFor: Promise<void>): Promise<void> {
-  const { promise: enough, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([waitedFor, enough])
-  clearTimeout(timer)
 }

@@ -3,6 +3,7 @@ import { Pool, type ClientConfig, type QueryConfig, type QueryResultRow } from '
 import type { Logger } from 'pino'
 import type { KeyView, ListedProvider, ProviderScope, ProviderView, Snapshot, TokenSource } from '../../gateway/ports.ts'
 import type { Prompt } from '../../gateway/prompts/prompt.ts'
+import { endsWithin } from '../../lib/ends-within.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { retryLocked } from '../database/lock-trouble.ts'
@@ -308,9 +309,7 @@ async function load<View>(state: State, feed: ChangeFeed, start: () => Promise<V
 
 /** A view read before the feed has begun could miss its own change. */
 async function firstContact(state: State): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(unavailable()), firstContactMs)
-  await Promise.race([state.started.promise, promise]).finally(() => clearTimeout(timer))
+  if (!(await endsWithin(firstContactMs, state.started.promise))) throw unavailable()
 }
 
 async function read<T>(state: State, query: () => Promise<T>): Promise<T> {

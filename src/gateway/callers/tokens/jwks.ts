@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose'
 import { z } from 'zod'
+import { endsWithin } from '../../../lib/ends-within.ts'
 import type { Egress } from '../../egress/egress.ts'
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
@@ -93,15 +94,13 @@ async function refresh(held: Held, options: JwksOptions): Promise<void> {
     throw new Error('The keys of the issuer are too old, and newer ones cannot be had.')
   }
   held.running ??= ask(held, options).finally(() => (held.running = null))
-  await (usable ? atMost(patienceMs, held.running) : held.running)
-}
-
-/** Waits so long, and whatever becomes of it is no fault of those who wait. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  const { promise: enough, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work.catch(() => {}), enough])
-  clearTimeout(timer)
+  // Keys that were good serve on, so that a failure is not the caller's.
+  await (usable
+    ? endsWithin(
+        patienceMs,
+        held.running.catch(() => {}),
+      )
+    : held.running)
 }
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })
