@@ -1,5 +1,5 @@
-import { byHand } from './app/start/start-mode.ts'
+import { interactive } from './app/start/start-mode.ts'
 import { serve } from './serve.ts'
 
-process.exitCode = await serve(byHand)
+process.exitCode = await serve(interactive)
 process.exit()

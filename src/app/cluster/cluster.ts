@@ -4,7 +4,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../../config/config.ts'
 import { announcement } from '../start/announce.ts'
-import { createBackstage, type Backstage } from './primary-background.ts'
+import { createPrimaryBackground, type PrimaryBackground } from './primary-background.ts'
 import { packDatabase, readToPrimary, type ToWorker } from './messages.ts'
 import type { Feature } from '../feature.ts'
 import { renderPrimaryOnly, replaceFamilies } from '../metrics/primary.ts'
@@ -48,12 +48,12 @@ interface Crew {
 export async function runPrimary(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
   const log = loggers.application
   logSettings(loggers, notes)
-  const backstage = createBackstage(config, features, { log, mode: notes.mode })
+  const background = createPrimaryBackground(config, features, { log, mode: notes.mode })
   const crew: Crew = {
     config,
     log,
     metrics: new AggregatorRegistry(),
-    own: backstage.metrics.registry,
+    own: background.metrics.registry,
     database: null,
     draining: false,
     failures: 0,
@@ -63,17 +63,17 @@ export async function runPrimary(config: Config, features: readonly Feature[], {
   }
   const ended = onSignals(log, async (options) => {
     await drainWorkers(crew, options)
-    await backstage.close()
+    await background.close()
     await loggers.flush()
   })
   for (let count = 0; count < config.workers; count += 1) hire(crew)
-  return Promise.race([ended, prepare(crew, backstage)])
+  return Promise.race([ended, prepare(crew, background)])
 }
 
 /** Prepares the database and lets the workers go on; resolves only when that fails. */
-async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
+async function prepare(crew: Crew, background: PrimaryBackground): Promise<number> {
   try {
-    const { database, ...outcome } = await backstage.prepared
+    const { database, ...outcome } = await background.prepared
     crew.database = database
     tellAll(packDatabase(database))
     await crew.complete.promise
@@ -83,7 +83,7 @@ async function prepare(crew: Crew, backstage: Backstage): Promise<number> {
     // A start that was told to end has not failed; how it ended is for the drain to say.
     if (crew.draining) return forEver()
     await drainWorkers(crew, { now: true })
-    await backstage.close()
+    await background.close()
     const failure = describeStartFailure(error)
     reportStartFailure(crew.log, failure)
     return failure.exitCode

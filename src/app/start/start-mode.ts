@@ -9,7 +9,7 @@ export interface StartMode {
 }
 
 /** `npm start`: everything that is needed, and a server to look at even without the right key. */
-export const byHand: StartMode = { migrates: true, deployed: false }
+export const interactive: StartMode = { migrates: true, deployed: false }
 
 /** What a process with a mode does about its schema. */
 export const schemaOf = ({ migrates }: StartMode, { database }: Pick<Config, 'database'>): 'migrate' | 'wait' =>

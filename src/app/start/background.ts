@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Config, DatabaseConfig } from '../../config/config.ts'
+import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { createEgress } from '../../gateway/egress/create-egress.ts'
+import { chooseDatabase } from '../database/choose.ts'
+import type { EmbeddedDatabase } from '../database/embedded/embedded.ts'
+import { closeOrm } from '../database/orm.ts'
+import { runBackfills } from '../database/schema/backfill-runner.ts'
+import type { Deps } from '../deps.ts'
+import type { Feature } from '../feature.ts'
+import { startJobs, type Jobs } from '../jobs.ts'
+import { followLevel } from '../level/follow-level.ts'
+import type { Records } from '../level/lazy-release-table.ts'
+import { createLevel, type LiveLevel } from '../level/level.ts'
+import { jobsOf } from '../level/mount.ts'
+import { createMetrics } from '../metrics/metrics.ts'
+import { guardBoot } from './boot-guard.ts'
+import { openFoundation, type Foundation } from './open-database.ts'
+import { provision, type Provisioned } from './provision.ts'
+import { schemaOf, type StartMode } from './start-mode.ts'
+
+/** Services of a process that do not need the database. */
+export type Base = Omit<Deps, 'orm' | 'vault' | 'level' | 'journal'> & { readonly level: LiveLevel }
+
+/** The start of every process but its port and its planes. Each part is set as soon as it is open, so that a start that fails can be closed. */
+export interface Background {
+  readonly base: Base
+  readonly stopping: AbortController
+  embedded: EmbeddedDatabase | null
+  foundation: Foundation | null
+  jobs: Jobs | null
+  /** Ends soon after `stopping`: the level is followed, backfills run. */
+  following: Promise<unknown> | null
+}
+
+export interface BackgroundOptions {
+  readonly features: readonly Feature[]
+  readonly mode: StartMode
+  readonly records: Records
+  /** The database as the primary process prepared it: then this process does not start, migrate or provision it, and runs no jobs. */
+  readonly prepared?: Promise<DatabaseConfig> | undefined
+  /** Another folder than the installation's `migrations`. */
+  readonly migrations?: string | undefined
+  readonly onPhase?: (waitingFor: string) => void
+}
+
+/** The database with all that stands on it. */
+export interface Opened {
+  readonly deps: Deps
+  readonly foundation: Foundation
+  /** The first keys, when this start made them. */
+  readonly provisioned: Provisioned | null
+}
+
+/** Makes the services that do not need the database. */
+export function createBase(config: Config, log: Logger, overrides: Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> = {}): Base {
+  const metrics = overrides.metrics ?? createMetrics(config.version)
+  const egress =
+    overrides.egress ??
+    createEgress({
+      trustedHosts: config.trustedCustomHosts,
+      allowedHosts: config.allowedCustomHosts === null ? null : parseAllowedHosts(config.allowedCustomHosts),
+      connectTimeoutMs: config.connectTimeoutMs,
+      onBlocked: ({ reason, ...event }) => {
+        metrics.egressBlocked(reason)
+        log.warn({ ...event, reason }, 'a URL was refused by the egress guard')
+      },
+    })
+  return { config, log, clock: overrides.clock ?? { now: Date.now }, egress, metrics, level: createLevel(config) }
+}
+
+/** Nothing is open yet. */
+export const createBackground = (base: Base): Background => ({
+  base,
+  stopping: new AbortController(),
+  embedded: null,
+  foundation: null,
+  jobs: null,
+  following: null,
+})
+
+/** Guards the start, then opens the database and the vault, and makes the first keys. */
+export async function openBackground(background: Background, options: BackgroundOptions): Promise<Opened> {
+  const { base, stopping } = background
+  const { features, mode, prepared, migrations, onPhase = () => {} } = options
+  await guardBoot(base.config, { mode, records: options.records, log: base.log })
+  onPhase('waiting for the database')
+  const { database, embedded } =
+    prepared === undefined ? await chooseDatabase(base.config, base.log) : { database: await prepared, embedded: null }
+  background.embedded = embedded
+  const foundation = await openFoundation(
+    {
+      ...base,
+      features,
+      schema: prepared === undefined ? schemaOf(mode, base.config) : 'given',
+      refusesWrongKey: mode.deployed,
+      migrations,
+      signal: stopping.signal,
+      onPhase,
+    },
+    database,
+  )
+  background.foundation = foundation
+  const deps: Deps = Object.freeze({ ...base, orm: foundation.orm, vault: foundation.vault, journal: null })
+  return { deps, foundation, provisioned: prepared === undefined ? await provision(deps) : null }
+}
+
+/** Starts the jobs and the backfills, where this process runs them, and follows the level. */
+export function startBackground(background: Background, { deps, foundation }: Opened, options: BackgroundOptions): void {
+  const { base, stopping } = background
+  const { config, log, metrics, level } = base
+  const client = foundation.connection.runtime
+  const works = options.prepared === undefined && config.roles.has('jobs')
+  if (works) background.jobs = startJobs(jobsOf(options.features, deps), deps, client)
+  background.following = Promise.all([
+    followLevel(deps.orm, level, { config, log, signal: stopping.signal }),
+    works && runBackfills({ client, log, metrics, migrations: options.migrations, signal: stopping.signal }),
+  ])
+}
+
+const jobGraceMs = 5_000
+
+/** Closes in the order that is the reverse of the start; `planes` closes what stands on the database. */
+export async function closeBackground(background: Background, planes: () => Promise<void> | undefined = () => undefined): Promise<void> {
+  const { base, following, jobs, foundation, embedded } = background
+  const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
+    ['level and backfills', () => Promise.race([following, sleep(jobGraceMs, undefined, { ref: false })])],
+    ['jobs', () => jobs?.stop(jobGraceMs)],
+    ['journal and snapshot', planes],
+    ['egress', () => base.egress.close()],
+    ['database pool', () => (foundation === null ? undefined : closeOrm(foundation.orm))],
+    ['embedded database', () => embedded?.stop()],
+  ]
+  // Each step is tried, even if an earlier one failed.
+  for (const [name, close] of steps) {
+    try {
+      await close()
+    } catch (error) {
+      base.log.error({ err: error }, `closing failed: ${name}`)
+    }
+  }
+}
