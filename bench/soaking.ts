@@ -89,7 +89,7 @@ interface Shot {
 
 const guarded = { input_guardrails: [{ checks: [{ id: 'default.regexMatch', parameters: { rule: 'never-said', not: true } }] }] }
 
-/** Twenty requests as a day brings them: most plain, a quarter streams, some refused, some failed by the provider, some guarded. */
+/** Twenty requests as a day brings them: most plain, a fifth streams, some refused, some failed by the provider, some guarded. */
 function mixFor(port: number): readonly Shot[] {
   const plain = shot(port, {})
   const stream = shot(port, { body: { stream: true, stream_options: { include_usage: true } } })

@@ -14,6 +14,8 @@ export interface ShipperOptions {
   readonly database: DatabaseConfig
   readonly client: ClientConfig
   readonly log: Logger
+  /** Starts its thread, which takes some 14 MB, with the first record only; absent: at once. */
+  readonly sleeps?: boolean
 }
 
 /** Counts since the start. */
@@ -30,6 +32,8 @@ export interface ShipperStats {
 
 /** Ships the journal to the database, in a thread of its own. */
 export interface Shipper {
+  /** Starts the thread of one that sleeps. Called with each append. */
+  wake(): void
   /** Takes what the disk refused, and ships a copy from memory; false when too much waits there. Lost with the process. */
   hold(frame: EncodedFrame, lean: boolean): boolean
   /** Resolves when all that was appended before the call is in the database. */
@@ -60,15 +64,15 @@ const resourceLimits = { maxOldGenerationSizeMb: 128 }
 const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
 /** Starts shipping: what dead processes left first, then what is appended, within a second. */
-export function startShipper({ directory, database, client, log }: ShipperOptions): Shipper {
+export function startShipper({ directory, database, client, log, sleeps = false }: ShipperOptions): Shipper {
   const workerData: WorkerInput = { root: directory, segmentBytes, memory: randomUUID(), connection: packConnection(database, client) }
   const stats = { shipped: 0, adopted: 0, rejected: 0, fault: null as string | null }
   const flushes = new Map<number, () => void>()
   const ended = Promise.withResolvers<void>()
-  let asked = 0
-  let stopping = false
-  let worker = spawn()
-  const holder = createHolder((held) => worker.postMessage({ type: 'hold', held } satisfies ToWorker))
+  let [asked, stopping] = [0, false]
+  let worker: Worker | null = sleeps ? null : spawn()
+  const awake = (): Worker => (worker ??= spawn())
+  const holder = createHolder((held) => awake().postMessage({ type: 'hold', held } satisfies ToWorker))
 
   function spawn(): Worker {
     const thread = new Worker(entry, { workerData, env: {}, resourceLimits, name: 'journal' })
@@ -87,8 +91,8 @@ export function startShipper({ directory, database, client, log }: ShipperOption
   }
 
   function send(message: ToWorker): void {
-    worker.ref()
-    worker.postMessage(message)
+    awake().ref()
+    awake().postMessage(message)
   }
 
   function receive(message: FromWorker): void {
@@ -100,11 +104,12 @@ export function startShipper({ directory, database, client, log }: ShipperOption
     if (message.type === 'flushed') {
       flushes.get(message.id)?.()
       flushes.delete(message.id)
-      if (flushes.size === 0 && !stopping) worker.unref()
+      if (flushes.size === 0 && !stopping) worker?.unref()
     }
   }
 
   return {
+    wake: () => void (stopping || awake()),
     stats: () => ({ ...stats }),
     hold: (frame, lean) => !stopping && holder.hold(frame, lean),
     flushed() {
@@ -116,10 +121,10 @@ export function startShipper({ directory, database, client, log }: ShipperOption
     },
     async stop(deadlineMs = stopDeadlineMs) {
       stopping = true
+      if (worker === null) return
       send({ type: 'stop' })
-      const deadline = setTimeout(() => void worker.terminate(), deadlineMs)
-      await ended.promise
-      clearTimeout(deadline)
+      const deadline = setTimeout(() => void worker?.terminate(), deadlineMs)
+      await ended.promise.finally(() => clearTimeout(deadline))
       reportLost(holder.waiting(), log)
     },
   }

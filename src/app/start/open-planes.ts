@@ -4,6 +4,7 @@ import { limitFailedCredentials, type FailedCredentials } from '../../gateway/ca
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
 import { openJournal, type OpenJournal } from '../../gateway/journal/journal.ts'
+import { listDirectories } from '../../gateway/journal/owner.ts'
 import { openAccessLog } from '../logging/access-log.ts'
 import { refusalRecorder, type RecordRefusal } from '../audit/refused-tokens.ts'
 import { networkOf } from '../http/listener/client-address.ts'
@@ -65,8 +66,15 @@ const spoolWithoutGateway = 32 * 1024 * 1024
 function openLogging({ deps, foundation }: PlanesOptions) {
   const { config, log, vault } = deps
   const directory = join(config.dataDir, 'journal')
-  const shipper = startShipper({ directory, database: foundation.database, client: foundation.connection.runtime, log })
-  const maxSpoolBytes = config.roles.has('gateway') ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)
+  const isGateway = config.roles.has('gateway')
+  const shipper = startShipper({
+    directory,
+    database: foundation.database,
+    client: foundation.connection.runtime,
+    log,
+    sleeps: !isGateway && listDirectories(directory).length === 0,
+  })
+  const maxSpoolBytes = isGateway ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)
   const journal = openJournal({
     directory,
     hold: (frame, lean) => shipper.hold(frame, lean),
@@ -78,7 +86,7 @@ function openLogging({ deps, foundation }: PlanesOptions) {
   const unwatch = watchJournal({ journal, directory, log })
   return {
     directory,
-    journal,
+    journal: isGateway ? journal : waking(journal, shipper),
     async close() {
       unwatch()
       await journal.close()
@@ -86,6 +94,15 @@ function openLogging({ deps, foundation }: PlanesOptions) {
     },
   }
 }
+
+/** The control plane takes logs seldom, and many never do. */
+const waking = (journal: OpenJournal, shipper: Shipper): OpenJournal => ({
+  ...journal,
+  append(record, bodies) {
+    shipper.wake()
+    journal.append(record, bodies)
+  },
+})
 
 /** Told in the log so often, whatever strangers do. */
 const quietMs = 10_000

@@ -19,12 +19,34 @@ test.after.always(() => database.drop())
 const asSuperuser = <T>(work: (client: Client) => Promise<T>) => inDatabase(database.superuser, work)
 const rowsOf = (sql: string, values: unknown[] = []) => asSuperuser(async (pg) => (await pg.query(sql, values)).rows)
 
-function start() {
+function start(sleeps = false) {
   const directory = temporaryDirectory()
   const journal = openJournal({ directory: directory.path, maxBodyBytes: 1 << 20, maxSpoolBytes: 1 << 26 })
-  const shipper = startShipper({ directory: directory.path, database: database.config, client, log: silent })
+  const shipper = startShipper({ directory: directory.path, database: database.config, client, log: silent, sleeps })
   return { directory, journal, shipper }
 }
+
+/** The system's word on it. */
+const threads = () => readdirSync('/proc/self/task').length
+
+test.serial('one that sleeps has no thread until it is woken, and ships what was appended before', async (t) => {
+  const before = threads()
+  const { directory, journal, shipper } = start(true)
+  const record = exchangeRecord({})
+  journal.append(record, exchangeBodies(null, null))
+  t.is(threads(), before)
+  shipper.wake()
+  t.true(threads() > before)
+  await shipper.flushed()
+  t.is((await rowsOf('SELECT id FROM logs WHERE id = $1', [record.id])).length, 1)
+  await journal.close()
+  await shipper.stop()
+  directory.remove()
+  const unused = start(true)
+  await unused.journal.close()
+  await unused.shipper.stop()
+  unused.directory.remove()
+})
 
 test('a record and its bodies arrive as they were appended', async (t) => {
   const { directory, journal, shipper } = start()
