@@ -1,21 +1,27 @@
-import { holdsAnswer } from '../answers/inspect/answer.ts'
 import type { Verdict } from '../checks/check.ts'
 import type { ChosenConfig } from '../config/choose.ts'
 import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
 import type { Caller } from '../callers/identify.ts'
 import { withoutOwnKeys } from '../callers/own-keys.ts'
-import { known, type Progress } from '../progress.ts'
+import type { Call } from '../call.ts'
 
 const keyHeaders: readonly KeyHeader[] = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
 
+/** What guardrails make of the headers for the provider. */
+export interface CheckedHeaders {
+  /** Headers that they add, in place of the caller's of that kind. */
+  readonly added: readonly NonNullable<Verdict['headers']>[]
+  /** Whether the answer is held for them, so that it must come as plain bytes. */
+  readonly holdsAnswer: boolean
+}
+
 /**
- * The caller's headers for the provider. Those in which credentials come go on only when `x-service-forward-headers` or the config names
- * them; what authorizes the request takes their place. A key of ours never goes on.
+ * Returns the caller's headers for the provider. Those in which credentials come go on only when `x-service-forward-headers` or the config
+ * names them; what authorizes the request takes their place. A key of ours never goes on.
  */
-export function forwardedHeaders(progress: Progress): readonly string[] {
-  const forward = namedHeaders(known(progress.headers), known(progress.caller), progress.config)
-  const checked = progress.checkedHeaders.reduce(withChecked, forward)
-  return holdsAnswer(progress) ? [...without(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
+export function forwardedHeaders({ headers, caller, config }: Call, { added, holdsAnswer }: CheckedHeaders): readonly string[] {
+  const checked = added.reduce(withChecked, namedHeaders(headers, caller, config))
+  return holdsAnswer ? [...without(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
 }
 
 /** What guardrails say of the caller, in place of what the caller says of itself. */

@@ -32,7 +32,7 @@ export function withoutOwnKeys(forward: readonly string[], { holdsOwnKey }: KeyO
 }
 
 /** Returns the name of the parameter of a query that holds a key of ours, which would go to the provider and into its logs; else null. */
-export function keyInQuery(search: string, { holdsOwnKey }: KeyOwner): string | null {
+function keyInQuery(search: string, { holdsOwnKey }: KeyOwner): string | null {
   if (search.length < shortestKey) return null
   for (const [name, value] of new URLSearchParams(search)) {
     if (holdsOwnKey(name)) return 'query'
@@ -42,11 +42,29 @@ export function keyInQuery(search: string, { holdsOwnKey }: KeyOwner): string | 
 }
 
 /** Returns the path without the segments that hold a key of ours; the same path when there is none. */
-export function withoutKeySegments(path: string, { holdsOwnKey }: KeyOwner): string {
+function withoutKeySegments(path: string, { holdsOwnKey }: KeyOwner): string {
   if (path.length <= shortestKey || !holdsOwnKey(path)) return path
   const kept = path.split('/').map((segment) => (holdsOwnKey(segment) ? '[removed]' : segment))
   // A key that the operator chose may itself hold slashes.
   return kept.includes('[removed]') ? kept.join('/') : '/[removed]'
+}
+
+/** Returns `path`, or the name of the parameter of the query, where a key of ours stands in a path with its query; null: in neither. */
+export function ownKeyIn(pathAndQuery: string, owner: KeyOwner): string | null {
+  if (pathAndQuery.length < shortestKey) return null
+  const at = pathAndQuery.indexOf('?')
+  const path = at === -1 ? pathAndQuery : pathAndQuery.slice(0, at)
+  const param = at === -1 ? null : keyInQuery(pathAndQuery.slice(at + 1), owner)
+  return param ?? (withoutKeySegments(path, owner) === path ? null : 'path')
+}
+
+/** Returns a path and its query without keys of ours, as the log may have them. */
+export function withoutOwnKeysInPath(pathAndQuery: string, owner: KeyOwner): string {
+  if (pathAndQuery.length < shortestKey) return pathAndQuery
+  const at = pathAndQuery.indexOf('?')
+  const path = withoutKeySegments(at === -1 ? pathAndQuery : pathAndQuery.slice(0, at), owner)
+  if (at === -1) return path
+  return path + (keyInQuery(pathAndQuery.slice(at + 1), owner) === null ? pathAndQuery.slice(at) : '?[removed]')
 }
 
 /** Returns the text with its percent signs read, twice where they are written twice. */

@@ -1,37 +1,46 @@
 import { ApiError } from '../../lib/errors.ts'
 import { repeatedKey } from '../../lib/json/repeated-key.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { known, type Progress } from '../progress.ts'
+import type { AimedCall } from '../call.ts'
+import type { Verdict } from './check.ts'
 import { denial } from './denial.ts'
 import { requestFacts } from './facts.ts'
-import { readsBody } from './plan.ts'
+import { type HookResults, noHooks } from './hook-results.ts'
+import { type GuardrailPlan, readsBody } from './plan.ts'
 import { editBody, type InspectedBody, inspectBody, refusesEdit } from './request-body.ts'
 import { type RunDeps, runGuardrails } from './run.ts'
 
-/**
- * Runs the guardrails before the call. What they change is in the body and the headers afterwards. Resolves to whether they changed the
- * body; throws `hooks_failed` when one of them denies the request.
- */
-export async function checkBefore(progress: Progress, deps: RunDeps): Promise<boolean> {
-  const { guardrails } = progress
-  if (guardrails === null || guardrails.input.length === 0) return false
-  if (readsBody(guardrails)) refuseRepeatedKeys(known(progress.body))
-  const { contentType } = known(progress.headers)
-  const look = (body: RequestBody) => inspectBody(body, progress)
-  const outcome = await runGuardrails(guardrails.input, {
+/** What the guardrails before a call found. */
+export interface CheckedCall {
+  /** The call as they leave it. */
+  readonly aimed: AimedCall
+  /** Whether they changed its body. */
+  readonly changed: boolean
+  /** Headers that they add for the provider. */
+  readonly headers: readonly NonNullable<Verdict['headers']>[]
+  readonly hooks: HookResults
+  /** The refusal of the guardrail that denies the call; null: they let it go on. */
+  readonly denial: ApiError | null
+}
+
+/** Runs the guardrails before the call. */
+export async function checkBefore(aimed: AimedCall, guardrails: GuardrailPlan, deps: RunDeps): Promise<CheckedCall> {
+  if (guardrails.input.length === 0) return { aimed, changed: false, headers: [], hooks: noHooks, denial: null }
+  if (readsBody(guardrails)) refuseRepeatedKeys(aimed.body)
+  const { contentType } = aimed.call.headers
+  const look = (body: RequestBody) => inspectBody(body, aimed)
+  const { results, body, headers, deniedBy, changed } = await runGuardrails(guardrails.input, {
     phase: 'input',
-    body: look(known(progress.body)),
+    body: look(aimed.body),
     apply: (held: InspectedBody, edits) => look(editBody(held, edits, contentType)),
     refuses: refusesEdit,
-    request: requestFacts(progress),
+    request: requestFacts(aimed),
     status: null,
     deps,
   })
-  progress.hooks = { ...progress.hooks, before_request_hooks: outcome.results }
-  progress.body = outcome.body.body
-  progress.checkedHeaders = outcome.headers
-  if (outcome.deniedBy !== null) throw denial(outcome.deniedBy, progress.hooks)
-  return outcome.changed
+  const hooks: HookResults = { ...noHooks, before_request_hooks: results }
+  const checked = { ...aimed, body: body.body }
+  return { aimed: checked, changed, headers, hooks, denial: deniedBy === null ? null : denial(deniedBy, hooks) }
 }
 
 /** A provider may read another of two values than the checks do. */

@@ -4,17 +4,16 @@ import { headerValue } from '../wire/headers.ts'
 import { modelRequest, modelsNamed } from '../targets/model-access.ts'
 import type { KeyHeader } from '../wire/headers.ts'
 import { matchOperation, plainPath } from '../front/match.ts'
-import { known, type Progress } from '../progress.ts'
+import type { AimedCall, Call } from '../call.ts'
 import type { RequestFacts } from './check.ts'
 
 const keyHeaders: ReadonlySet<string> = new Set<KeyHeader>(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])
 const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 
-/** What checks may know of an exchange: with the body that is sent, or as it is just now. */
-export function requestFacts(progress: Progress, body = known(progress.body)): RequestFacts {
-  const { exchange, operation, path, metadata } = progress
+/** Returns what checks may know of a call: with the body that is sent, or as it is just now. */
+export function requestFacts({ call, target, body: sent }: AimedCall, body = sent): RequestFacts {
+  const { exchange, operation, path, metadata } = call
   const { json } = body
-  const target = known(progress.target)
   const model = modelOf(json)
   const slug = target.view?.slug
   const { method = 'GET' } = exchange.req
@@ -25,19 +24,17 @@ export function requestFacts(progress: Progress, body = known(progress.body)): R
     method,
     path: plain,
     operation: operation.name === 'proxy' ? matchOperation(method, plain).name : operation.name,
-    prompted: progress.prompt !== null,
+    prompted: call.prompt !== null,
     stream: isFields(json) && json['stream'] === true,
     model: model === null ? null : called(model),
-    models: () => modelsNamed(modelRequest(progress, body)).map(called),
+    models: () => modelsNamed(modelRequest(call, body)).map(called),
     provider: target.providerId,
     metadata,
-    header: (name) => callerHeader(progress, name),
+    header: (name) => callerHeader(call, name),
   }
 }
 
-function callerHeader(progress: Progress, name: string): string | undefined {
-  const headers = known(progress.headers)
-  const { holdsOwnKey } = known(progress.caller)
+function callerHeader({ headers, caller }: Call, name: string): string | undefined {
   const value = isKeyHeader(name) ? headers.keys[name] : headerValue(headers.forward, name)
-  return value === undefined || holdsOwnKey(value) ? undefined : value
+  return value === undefined || caller.holdsOwnKey(value) ? undefined : value
 }

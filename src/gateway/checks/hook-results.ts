@@ -50,6 +50,9 @@ export interface HookResults {
   readonly after_request_hooks: readonly HookResult[]
 }
 
+/** The results of a request that no guardrail has seen. */
+export const noHooks: HookResults = { before_request_hooks: [], after_request_hooks: [] }
+
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 const changesAnything = ({ verdict }: CheckRun): boolean => (verdict?.edits?.length ?? 0) > 0
 

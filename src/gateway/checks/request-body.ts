@@ -4,7 +4,7 @@ import { parseJson } from '../../lib/json/json.ts'
 import { repeatedKey } from '../../lib/json/repeated-key.ts'
 import { mayHoldWords, type RequestBody } from '../wire/body.ts'
 import { type FormField, readForm } from '../wire/form.ts'
-import { known, type Progress } from '../progress.ts'
+import type { AimedCall } from '../call.ts'
 import type { BodyEdit, TextPart } from './check.ts'
 import { requestFacts } from './facts.ts'
 import { editForm, formJson } from './form-body.ts'
@@ -31,15 +31,16 @@ const unclear = 'The form is written in a way that readers understand differentl
 const opaque = 'The body is of a kind that cannot be read.'
 
 /** What checks can read of a body. */
-export function inspectBody(body: RequestBody, progress: Progress): InspectedBody {
-  const reading = readingOf(body, known(progress.headers).contentType)
+export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody {
+  const { headers, operation, path } = aimed.call
+  const reading = readingOf(body, headers.contentType)
   const json = reading.kind === 'json' ? reading.json : reading.kind === 'form' ? formJson(reading.fields) : undefined
-  const facts = requestFacts(progress, { ...body, json, kind: reading.kind === 'json' ? 'json' : body.kind })
+  const facts = requestFacts(aimed, { ...body, json, kind: reading.kind === 'json' ? 'json' : body.kind })
   const held = { body, reading, facts }
   if (reading.kind === 'closed') return { ...unreadable(reading.reason), ...held }
   if (isVast(json)) return { ...held, json, parts: [], unread: vast }
-  const parts = partsOf(reading, { body, json, operation: progress.operation.name })
-  const beside = mayHoldTexts(progress.path) ? addressTexts(progress.path) : []
+  const parts = partsOf(reading, { body, json, operation: operation.name })
+  const beside = mayHoldTexts(path) ? addressTexts(path) : []
   return { ...held, json, parts: beside.length === 0 ? parts : [...beside, ...parts] }
 }
 

@@ -1,7 +1,7 @@
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import type { Ending, Progress } from '../progress.ts'
+import type { Ending, Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
 import { redactionOf } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
@@ -14,16 +14,16 @@ export interface FinishDeps {
 }
 
 /** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
-export function finish({ journal, metrics }: FinishDeps, progress: Progress, ending: Ending): void {
+export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: Ending): void {
   const usage = ending.relayed === null ? null : usageOf(ending.relayed)
-  progress.reservation?.settle(usage)
-  const key = progress.caller?.key
+  trail.reservation?.settle(usage)
+  const key = trail.caller?.key
   if (key !== undefined) {
-    const redaction = redactionOf(progress)
-    const bodies = toBodies(progress, ending, { maxBytes: journal.maxBodyBytes, redaction })
-    journal.append(toRecord(progress, ending, { key, usage, redaction }), bodies)
+    const redaction = redactionOf(trail)
+    const bodies = toBodies(trail, ending, { maxBytes: journal.maxBodyBytes, redaction })
+    journal.append(toRecord(trail, ending, { key, usage, redaction }), bodies)
   }
-  observe(metrics, progress, { ...ending, usage })
+  observe(metrics, trail, { ...ending, usage })
 }
 
 function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
@@ -32,22 +32,22 @@ function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
     : readUsage(capture.plain(encoding), encoding === undefined ? capture.tail() : capture.plain(encoding))
 }
 
-function observe(metrics: GatewayMetrics, progress: Progress, ending: Ending & { readonly usage: Usage | null }): void {
-  const { startedAt, req } = progress.exchange
+function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
+  const { startedAt, req } = trail.exchange
   const { relayed } = ending
   const durationMs = performance.now() - startedAt
   metrics.record({
-    operation: progress.operation.name,
+    operation: trail.operation.name,
     method: req.method ?? 'GET',
     status: ending.status,
     outcome: ending.outcome,
-    provider: progress.target?.providerId ?? null,
+    provider: trail.target?.providerId ?? null,
     stream: relayed?.stream ?? false,
     cacheStatus: 'DISABLED',
     durationMs,
-    upstreamMs: upstreamMs(progress, relayed),
-    firstByteMs: firstByteMs(progress, relayed),
-    overheadMs: durationMs - waitedMs(progress, relayed),
+    upstreamMs: upstreamMs(trail, relayed),
+    firstByteMs: firstByteMs(trail, relayed),
+    overheadMs: durationMs - waitedMs(trail, relayed),
     usage: ending.usage,
   })
 }

@@ -3,7 +3,9 @@ import type { ExchangeBodies, ExchangeRecord, LoggedPrompt } from '../journal/lo
 import type { KeyView } from '../callers/key.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
-import { type Ending, keepsBodies, type Progress } from '../progress.ts'
+import { withoutOwnKeysInPath } from '../callers/own-keys.ts'
+import { keepsBodies } from '../front/debug.ts'
+import type { Ending, Trail } from '../trail.ts'
 import type { Redaction } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { firstByteMs, upstreamMs } from './timing.ts'
@@ -15,13 +17,13 @@ export interface RecordFacts {
 }
 
 /** The log row of an exchange. */
-export function toRecord(progress: Progress, ending: Ending, { key, usage, redaction }: RecordFacts): ExchangeRecord {
-  const { exchange } = progress
+export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }: RecordFacts): ExchangeRecord {
+  const { exchange } = trail
   return {
     id: exchange.requestId,
     organisationId: key.organisationId,
     workspaceId: key.workspaceId,
-    createdAt: progress.receivedAt,
+    createdAt: trail.receivedAt,
     apiKeyId: key.id,
     userId: key.userId,
     clientAddress: exchange.clientAddress,
@@ -32,23 +34,23 @@ export function toRecord(progress: Progress, ending: Ending, { key, usage, redac
     usageSource: usage === null ? 'none' : 'provider',
     retryCount: 0,
     cacheStatus: 'DISABLED',
-    lastUsedOption: progress.sentAt === null ? null : (progress.config?.option ?? 'config'),
-    ...progress.trace,
-    metadata: progress.metadata,
-    prompt: progress.prompt && toLogged(progress.prompt),
-    hooks: loggedHooks(progress.hooks, keepsBodies(progress)),
-    ...asked(progress, redaction),
-    ...target(progress),
-    ...answered(progress, ending.relayed, redaction),
+    lastUsedOption: trail.sentAt === null ? null : (trail.config?.option ?? 'config'),
+    ...trail.trace,
+    metadata: trail.metadata,
+    prompt: trail.prompt && toLogged(trail.prompt),
+    hooks: loggedHooks(trail.hooks, keepsBodies(trail.headers)),
+    ...asked(trail, redaction),
+    ...target(trail),
+    ...answered(trail, ending.relayed, redaction),
   }
 }
 
 const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
 
-function asked({ exchange, path, operation, body, headers }: Progress, redaction: Redaction) {
+function asked({ exchange, path, operation, body, headers, caller }: Trail, redaction: Redaction) {
   return {
     method: exchange.req.method ?? 'GET',
-    path: redaction.text(withoutKeys(path)),
+    path: redaction.text(withoutKeys(caller === null ? path : withoutOwnKeysInPath(path, caller))),
     operation: operation.name,
     requestBytes: body?.length ?? 0,
     requestHeaders: redaction.headers(headers === null ? [] : loggedOf(headers)),
@@ -77,7 +79,7 @@ function loggedOf({ forward, service }: CallerHeaders): readonly string[] {
   return logged
 }
 
-function target({ target: resolved, prepared }: Progress) {
+function target({ target: resolved, prepared }: Trail) {
   return {
     provider: resolved?.providerId ?? null,
     providerSlug: resolved?.view?.slug ?? null,
@@ -86,12 +88,12 @@ function target({ target: resolved, prepared }: Progress) {
   }
 }
 
-function answered(progress: Progress, relayed: RelayResult | null, redaction: Redaction) {
+function answered(trail: Trail, relayed: RelayResult | null, redaction: Redaction) {
   return {
     stream: relayed?.stream ?? false,
-    durationMs: rounded(performance.now() - progress.exchange.startedAt),
-    upstreamMs: maybeRounded(upstreamMs(progress, relayed)),
-    firstByteMs: maybeRounded(firstByteMs(progress, relayed)),
+    durationMs: rounded(performance.now() - trail.exchange.startedAt),
+    upstreamMs: maybeRounded(upstreamMs(trail, relayed)),
+    firstByteMs: maybeRounded(firstByteMs(trail, relayed)),
     responseBytes: relayed?.capture.size ?? 0,
     responseHeaders: redaction.headers(relayed?.rawHeaders ?? []),
   }
@@ -145,12 +147,12 @@ function isSecret(name: string): boolean {
 
 /** The bodies that the log keeps, each cut at `maxBytes`. */
 export function toBodies(
-  progress: Progress,
+  trail: Trail,
   { relayed }: Ending,
   { maxBytes, redaction }: { readonly maxBytes: number; readonly redaction: Redaction },
 ): ExchangeBodies {
-  if (!keepsBodies(progress)) return noBodies
-  const request = progress.body?.bytes ?? null
+  if (!keepsBodies(trail.headers)) return noBodies
+  const request = trail.body?.bytes ?? null
   const response = relayed === null || relayed.capture.size === 0 ? null : redaction.answer(relayed)
   return {
     request: cut(request, maxBytes),

@@ -1,6 +1,6 @@
 import { fold } from '../wire/encoding.ts'
 import { headerValue, isCredentialHeader, loggedHeaders } from '../wire/headers.ts'
-import { known, type Progress } from '../progress.ts'
+import type { Trail } from '../trail.ts'
 import type { RelayResult } from '../answers/relay.ts'
 
 /** A shorter one would be found in texts that do not mean it. */
@@ -24,14 +24,14 @@ export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'hea
   return { text, headers: (headers) => loggedHeaders(headers, (_, value) => text(value)) }
 }
 
-type Sent = Pick<Progress, 'target' | 'prepared' | 'headers' | 'caller'>
+type Sent = Pick<Trail, 'target' | 'prepared' | 'headers' | 'caller'>
 
 /** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
-export function redactionOf(progress: Sent): Redaction {
-  const sensitive = sensitiveNames(progress)
-  const secrets = secretsOf(progress, sensitive)
+export function redactionOf(trail: Sent): Redaction {
+  const sensitive = sensitiveNames(trail)
+  const secrets = secretsOf(trail, sensitive)
   const text = replacing(secrets)
-  const { caller } = progress
+  const { caller } = trail
   return {
     text,
     headers: (raw) =>
@@ -56,7 +56,7 @@ function secretsOf({ target, prepared, headers }: Sent, sensitive: ReadonlySet<s
   add(secrets, target?.credential.key)
   for (const name in target?.customHeaders) add(secrets, target?.customHeaders[name])
   addSent(secrets, prepared?.request.headers ?? none)
-  for (const name of sensitive ?? none) add(secrets, headerValue(known(headers).forward, name))
+  for (const name of sensitive ?? none) add(secrets, headerValue(headers?.forward ?? none, name))
   return secrets
 }
 

@@ -4,25 +4,23 @@ import type { JsonPath } from '../../lib/json/json-path.ts'
 import { editBody } from '../config/change-body.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { googlePrefix, unescaped } from './match.ts'
-import type { Progress } from '../progress.ts'
 import type { RequestBody } from '../wire/body.ts'
 
-/** What `?key=` holds on the paths of Google's clients; null elsewhere, and when there is none. */
+/** Returns what `?key=` holds on the paths of Google's clients; null elsewhere, and when there is none. */
 export function googleKey(path: string): string | null {
   if (!path.startsWith(googlePrefix)) return null
   const at = path.indexOf('?')
   return at === -1 ? null : new URLSearchParams(path.slice(at + 1)).get('key')
 }
 
-/** Takes a key of ours out of the query: it has served, and is no business of the provider or the log. */
-export function dropGoogleKey(progress: Progress): void {
-  const at = progress.path.indexOf('?')
-  const rest = progress.path
+/** Returns a path without the `key` of its query: one of ours has served, and is no business of the provider or the log. */
+export function withoutGoogleKey(path: string): string {
+  const at = path.indexOf('?')
+  const rest = path
     .slice(at + 1)
     .split('&')
     .filter((part) => decodedName(part) !== 'key')
-  progress.path = progress.path.slice(0, at) + (rest.length === 0 ? '' : `?${rest.join('&')}`)
-  progress.upstreamPath = progress.path
+  return path.slice(0, at) + (rest.length === 0 ? '' : `?${rest.join('&')}`)
 }
 
 const decodedName = (part: string): string => [...new URLSearchParams(part).keys()][0] ?? ''
@@ -33,14 +31,11 @@ const named = /^(?:(\/v1beta)(?:\/models)?|\/models)\/(@[^/?:]+\/[^?:]+)(:[^?]*)
  * Takes the slug out of the path: `/v1beta/models/@slug/gemini-2.5-flash:generateContent`. Some clients leave `/models` out when a
  * model has a slash; the path goes on with it. Returns the model with its slug, null when the path names none.
  */
-export function takeModelOfPath(progress: Progress): string | null {
-  const { upstreamPath } = progress
-  if (!upstreamPath.includes('/models/') && !upstreamPath.startsWith(googlePrefix)) return null
-  const [, version = '', model = '', action = '', search = ''] = named.exec(withPlainAt(upstreamPath)) ?? []
+export function takeModelOfPath(path: string): { readonly model: string | null; readonly path: string } {
+  if (!path.includes('/models/') && !path.startsWith(googlePrefix)) return { model: null, path }
+  const [, version = '', model = '', action = '', search = ''] = named.exec(withPlainAt(path)) ?? []
   const reference = modelReference(model === '' ? null : model)
-  if (reference === null) return null
-  progress.upstreamPath = `${version}/models/${reference.model}${action}${search}`
-  return model
+  return reference === null ? { model: null, path } : { model, path: `${version}/models/${reference.model}${action}${search}` }
 }
 
 /** Takes the slug out of the models that a body repeats from its path, as embeddings and the counting of tokens do. */

@@ -3,7 +3,8 @@ import { modelReference, namesNoTarget } from '../targets/addressing.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { callerDialect, unescaped } from '../front/match.ts'
-import { known, type Progress } from '../progress.ts'
+import { decodeSegment } from '../wire/decode-segment.ts'
+import type { CallHead } from '../call.ts'
 import { modelShapes } from './model-shapes.ts'
 import { type OfferedDeps, offerOfSlug, offeredModels, type OfferedModel } from './offered-models.ts'
 
@@ -13,19 +14,19 @@ const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
  * Whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
  * is meant.
  */
-export function asksForOwnModels({ exchange, path: asked, headers, config }: Progress): boolean {
+export function asksForOwnModels({ exchange, path: asked, headers, config }: CallHead): boolean {
   if (exchange.req.method !== 'GET' || !path.test(pathOf(asked))) return false
-  return namesNoTarget(known(headers), config)
+  return namesNoTarget(headers, config)
 }
 
 /** The answer to such a request. Throws `not_found` for a model that is not there. */
-export async function ownModels({ snapshot, egress }: OfferedDeps, { exchange, path: asked, caller }: Progress): Promise<object> {
-  const { organisationId, workspaceId, allowedHosts } = known(caller).key
+export async function ownModels({ snapshot, egress }: OfferedDeps, { exchange, path: asked, caller }: CallHead): Promise<object> {
+  const { organisationId, workspaceId, allowedHosts } = caller.key
   const deps = { snapshot, egress: narrowed(egress, allowedHosts) }
   const shape = modelShapes[callerDialect(exchange.req)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []
-  if (id !== undefined) return shape.one(await findModel(deps, scope, decoded(id)))
+  if (id !== undefined) return shape.one(await findModel(deps, scope, decodeSegment(id)))
   return shape.list(await offeredModels(deps, scope), new URLSearchParams(asked.split('?', 2)[1] ?? ''))
 }
 
@@ -40,11 +41,3 @@ async function findModel(deps: OfferedDeps, scope: ProviderScope, id: string): P
 }
 
 const pathOf = (asked: string): string => unescaped(asked.split('?', 1)[0] ?? asked)
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}

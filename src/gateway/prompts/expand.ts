@@ -1,49 +1,44 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { RequestBody } from '../wire/body.ts'
 import type { PromptSource } from './prompt-source.ts'
 import { matchOperation } from '../front/match.ts'
-import { known, type Progress } from '../progress.ts'
+import type { Call } from '../call.ts'
+import { decodeSegment } from '../wire/decode-segment.ts'
 import type { Fields } from './chat-body.ts'
 import { renderPrompt, type Prompt } from './prompt.ts'
 
 const chatPath = '/chat/completions'
 
 /**
- * Puts the chat completion that a prompt makes in the place of the request: its path, its operation, the provider that the prompt
- * names, and the body, which it returns. From here on the exchange is one like any other. Throws `not_found`, `invalid_request`.
+ * Returns the call that a prompt makes of a request for it: a chat completion, with the provider that the prompt names. From here on it is
+ * a call like any other. Throws `not_found`, `invalid_request`.
  */
-export async function expandPrompt({ snapshot }: { readonly snapshot: PromptSource }, progress: Progress): Promise<RequestBody> {
-  const request = progress.body?.json
+export async function expandPrompt(call: Call, snapshot: PromptSource): Promise<Call> {
+  const request = call.body?.json
   if (typeof request !== 'object' || request === null)
     throw new ApiError('invalid_request', 'A prompt takes its variables as plain JSON: without content-encoding.', {
       param: 'content-encoding',
     })
-  const prompt = await findPrompt(snapshot, progress)
-  const body = renderPrompt(prompt, { ...request })
-  demandModel(prompt, body)
-  const bytes = Buffer.from(JSON.stringify(body))
-  const at = progress.path.indexOf('?')
-  progress.prompt = prompt
-  progress.operation = matchOperation('POST', chatPath)
-  progress.upstreamPath = at === -1 ? chatPath : chatPath + progress.path.slice(at)
-  return { kind: 'json', bytes, json: body, stream: null, length: bytes.length }
+  const prompt = await findPrompt(call, snapshot)
+  const json = renderPrompt(prompt, { ...request })
+  demandModel(prompt, json)
+  const bytes = Buffer.from(JSON.stringify(json))
+  const at = call.path.indexOf('?')
+  return {
+    ...call,
+    prompt,
+    operation: matchOperation('POST', chatPath),
+    upstreamPath: at === -1 ? chatPath : chatPath + call.path.slice(at),
+    body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
+  }
 }
 
-async function findPrompt(snapshot: PromptSource, { caller, operation }: Progress): Promise<Prompt> {
-  const { organisationId, workspaceId } = known(caller).key
-  const reference = decoded(operation.params['promptId'] ?? '')
+async function findPrompt({ caller, operation }: Call, snapshot: PromptSource): Promise<Prompt> {
+  const { organisationId, workspaceId } = caller.key
+  const reference = decodeSegment(operation.params['promptId'] ?? '')
   const found = snapshot.prompt({ organisationId, workspaceId }, reference)
   const prompt = found instanceof Promise ? await found : found
   if (prompt !== null) return prompt
   throw new ApiError('not_found', `There is no prompt ${JSON.stringify(reference.slice(0, 100))} in this workspace.`, { param: 'promptId' })
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 function demandModel({ slug, version }: Prompt, { model }: Fields): void {

@@ -5,7 +5,8 @@ import { formValues } from '../wire/form-fields.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { ModelRules } from './provider-view.ts'
 import { type MatchedOperation, unescaped } from '../front/match.ts'
-import { known, type Progress } from '../progress.ts'
+import { decodeSegment } from '../wire/decode-segment.ts'
+import type { Call } from '../call.ts'
 import type { Target } from './target.ts'
 
 /** What of a request tells the model. */
@@ -18,12 +19,12 @@ export interface ModelRequest {
   readonly body: RequestBody
 }
 
-/** What tells the model of an exchange. */
-export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Progress, body: RequestBody): ModelRequest => ({
+/** Returns what tells the model of a call with this body. */
+export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Call, body: RequestBody): ModelRequest => ({
   method: exchange.req.method,
   path: upstreamPath,
   operation,
-  headers: known(headers),
+  headers,
   body,
 })
 
@@ -84,15 +85,7 @@ function modelsInPath(path: string): readonly string[] {
     ...unescaped(plain)
       .replaceAll(/\/{2,}/g, '/')
       .matchAll(inPath),
-  ].map(([, name = '']) => decoded(name))
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
+  ].map(([, name = '']) => decodeSegment(name))
 }
 
 /** What is posted without running a model. */

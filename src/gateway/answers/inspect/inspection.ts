@@ -1,5 +1,6 @@
 import type { ApiError } from '../../../lib/errors.ts'
-import type { Progress } from '../../progress.ts'
+import type { AimedCall, Call } from '../../call.ts'
+import type { HookResults } from '../../checks/hook-results.ts'
 import type { Relay } from '../relay.ts'
 import type { AnswerHead } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
@@ -11,7 +12,9 @@ import { type Inspected, type Outcome, type RunDeps, runGuardrails } from '../..
 
 /** What the inspection of an answer works with. */
 export interface Inspection {
-  readonly progress: Progress
+  readonly aimed: AimedCall
+  /** What guardrails have found so far; those of the answer are added when they have looked at it. */
+  hooks: HookResults
   readonly plan: GuardrailPlan
   readonly relay: Relay
   readonly deps: RunDeps
@@ -27,13 +30,14 @@ export const unreadable = (reason: string): Inspected & { readonly unreadable: s
 })
 
 /** The status of an answer that is passed on: 246 when a guardrail that does not deny has failed. The pass-through keeps its own. */
-export function statusOf({ progress }: Inspection, { status }: AnswerHead, passed: boolean): number {
-  const failed = !passed || progress.hooks.before_request_hooks.some(({ verdict }) => !verdict)
-  return failed && isDedicated(progress) && status < 300 ? 246 : status
+export function statusOf({ aimed, hooks }: Inspection, { status }: AnswerHead, passed: boolean): number {
+  const failed = !passed || hooks.before_request_hooks.some(({ verdict }) => !verdict)
+  return failed && isDedicated(aimed.call) && status < 300 ? 246 : status
 }
 
 /** Whether an answer may tell of guardrails: one of a pass-through is the provider's, byte for byte. */
-export const isDedicated = ({ operation, exchange }: Progress): boolean => operation.name !== 'proxy' && exchange.req.method === 'POST'
+export const isDedicated = ({ operation, exchange }: Pick<Call, 'operation' | 'exchange'>): boolean =>
+  operation.name !== 'proxy' && exchange.req.method === 'POST'
 
 export interface AfterOptions<Body> {
   readonly status: number
@@ -43,17 +47,18 @@ export interface AfterOptions<Body> {
 
 /** Runs the guardrails on what an answer says, and notes what they found. */
 export async function runAfter<Body extends Inspected>(
-  { progress, plan, deps }: Inspection,
+  inspection: Inspection,
   body: Body,
   options: AfterOptions<Body>,
 ): Promise<Outcome<Body>> {
-  const outcome = await runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(progress), deps })
-  progress.hooks = { ...progress.hooks, after_request_hooks: outcome.results }
+  const { aimed, plan, deps } = inspection
+  const outcome = await runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(aimed), deps })
+  inspection.hooks = { ...inspection.hooks, after_request_hooks: outcome.results }
   return outcome
 }
 
 /** The refusal of a guardrail that denies an answer. */
-export const denialOf = ({ progress }: Inspection, guardrail: Guardrail): ApiError => denial(guardrail, progress.hooks)
+export const denialOf = ({ hooks }: Inspection, guardrail: Guardrail): ApiError => denial(guardrail, hooks)
 
 /** A text that stands alone, out of changes that were made to it. */
 export function lastText(edits: readonly BodyEdit[]): string {

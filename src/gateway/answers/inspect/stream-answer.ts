@@ -85,11 +85,11 @@ class StreamAnswer implements EgressHandler {
   #begin(passed: boolean): void {
     if (this.#begun) return
     this.#begun = true
-    const { relay, plan, progress } = this.#inspection
+    const { relay, plan, aimed, hooks } = this.#inspection
     const { rawHeaders, statusMessage } = this.#head
     relay.onHeaders(statusOf(this.#inspection, this.#head, passed), headersFor(rawHeaders, null), statusMessage)
-    const { before_request_hooks: before } = progress.hooks
-    if (!plan.strict && before.length > 0 && isDedicated(progress)) relay.onData(resultsFrame({ before_request_hooks: before }))
+    const { before_request_hooks: before } = hooks
+    if (!plan.strict && before.length > 0 && isDedicated(aimed.call)) relay.onData(resultsFrame({ before_request_hooks: before }))
   }
 
   #release(bytes: Buffer | null, passed = true): void {
@@ -114,7 +114,7 @@ class StreamAnswer implements EgressHandler {
     this.#stopWaiting()
     if (this.#judging || this.#ended !== null) return
     this.#judging = true
-    const { progress, deps, relay } = this.#inspection
+    const { aimed, deps, relay } = this.#inspection
     const [upTo, moment] = [this.#window.total, this.#window.moment()]
     try {
       const { deniedBy, results } = await runGuardrails(this.#denying, {
@@ -123,7 +123,7 @@ class StreamAnswer implements EgressHandler {
         apply: (body) => body,
         refuses: (edit) => this.#window.refuses(edit),
         unfinished: true,
-        request: requestFacts(progress),
+        request: requestFacts(aimed),
         status: this.#head.status,
         deps: { ...deps, observe() {} },
       })
@@ -147,10 +147,10 @@ class StreamAnswer implements EgressHandler {
     else this.#considerJudging()
   }
 
-  #deny(guardrail: Guardrail, results: Inspection['progress']['hooks']['after_request_hooks']): void {
+  #deny(guardrail: Guardrail, results: Inspection['hooks']['after_request_hooks']): void {
     this.#stopWaiting()
-    const { progress, relay } = this.#inspection
-    progress.hooks = { ...progress.hooks, after_request_hooks: results }
+    const { hooks, relay } = this.#inspection
+    this.#inspection.hooks = { ...hooks, after_request_hooks: results }
     const error = denialOf(this.#inspection, guardrail)
     if (this.#begun) return relay.cut(error, 'error')
     relay.revise(this.#head.status, headersFor(this.#head.rawHeaders, null), this.#head.statusMessage)
@@ -196,10 +196,10 @@ class StreamAnswer implements EgressHandler {
 
   /** The last frames, and before the very last one what the guardrails found. */
   #tellAndEnd(passed: boolean): void {
-    const { plan, progress, relay } = this.#inspection
+    const { plan, aimed, relay } = this.#inspection
     this.#release(this.#window.takeBeforeEnd(), passed)
-    const { after_request_hooks: after } = progress.hooks
-    if (!plan.strict && after.length > 0 && isDedicated(progress)) this.#release(resultsFrame({ after_request_hooks: after }), passed)
+    const { after_request_hooks: after } = this.#inspection.hooks
+    if (!plan.strict && after.length > 0 && isDedicated(aimed.call)) this.#release(resultsFrame({ after_request_hooks: after }), passed)
     this.#release(this.#window.rest(), passed)
     this.#begin(passed)
     relay.onEnd(this.#ended ?? [])

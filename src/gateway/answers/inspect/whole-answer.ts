@@ -130,11 +130,11 @@ function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspectio
   return toAnswer(plain.toString('utf8'), kind === 'json', inspection)
 }
 
-function toAnswer(text: string, isJson: boolean, { progress }: Inspection): Answer {
+function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer {
   const json = isJson ? parsed(text) : undefined
   if (json === undefined) return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }] }
   if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
-  const { operation, exchange } = progress
+  const { operation, exchange } = aimed.call
   return { text, isJson: true, json, parts: responseTexts(json, { operation: operation.name, method: exchange.req.method ?? 'GET' }) }
 }
 
@@ -153,10 +153,10 @@ function edited(answer: Answer, edits: readonly BodyEdit[], inspection: Inspecti
 }
 
 /** The text that goes on in place of the provider's: with what was changed and, on an endpoint of ours, what the guardrails found. */
-function toldText(body: Answer, changed: boolean, { progress }: Inspection): string | null {
+function toldText(body: Answer, changed: boolean, { aimed, hooks }: Inspection): string | null {
   if (body.text === null) return null
-  const { before_request_hooks: before, after_request_hooks: after } = progress.hooks
-  if (body.isJson && isFields(body.json) && isDedicated(progress) && before.length + after.length > 0)
-    return editJson(body.text, [{ path: ['hook_results'], value: progress.hooks }])
+  const { before_request_hooks: before, after_request_hooks: after } = hooks
+  if (body.isJson && isFields(body.json) && isDedicated(aimed.call) && before.length + after.length > 0)
+    return editJson(body.text, [{ path: ['hook_results'], value: hooks }])
   return changed ? body.text : null
 }

@@ -1,0 +1,46 @@
+import type { Caller } from './callers/identify.ts'
+import type { GuardrailPlan } from './checks/plan.ts'
+import type { ChosenConfig } from './config/choose.ts'
+import type { Exchange } from './exchange/exchange.ts'
+import type { MatchedOperation } from './front/match.ts'
+import type { Trace } from './front/metadata.ts'
+import type { Prompt } from './prompts/prompt.ts'
+import type { Target } from './targets/target.ts'
+import type { RequestBody } from './wire/body.ts'
+import type { CallerHeaders } from './wire/headers.ts'
+
+/** What a request says before its body is read, and who sent it. */
+export interface CallHead {
+  readonly exchange: Exchange
+  readonly caller: Caller
+  readonly headers: CallerHeaders
+  readonly trace: Trace
+  readonly metadata: Readonly<Record<string, string>>
+  /** Path and query below `/v1`, as the client sent them, without a key of ours. */
+  readonly path: string
+  readonly operation: MatchedOperation
+  /** Null for most requests. */
+  readonly config: ChosenConfig | null
+  /** The guardrails that the request must pass; null for most. */
+  readonly guardrails: GuardrailPlan | null
+}
+
+/** What the caller asked, complete. No step changes a call; prompts make another one of it. */
+export interface Call extends CallHead {
+  /** The path that goes on to the provider: without the slug of a model, or that of the chat completion which a prompt makes. */
+  readonly upstreamPath: string
+  /** The model that the path or a form names, as the caller wrote it. */
+  readonly model: string | null
+  /** Null: no JSON. An attempt opens such a body with what its target needs, and can do so once. */
+  readonly body: RequestBody | null
+  /** By how many bytes a form is shorter than it was declared, since the slug of its model was taken out. */
+  readonly shortenedBy: number
+  readonly prompt: Prompt | null
+}
+
+/** A call on its way to one target: what guardrails look at, and what is sent. */
+export interface AimedCall {
+  readonly call: Call
+  readonly target: Target
+  readonly body: RequestBody
+}

@@ -1,0 +1,40 @@
+import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import type { CallHead } from '../call.ts'
+import type { GatewaySettings } from '../settings.ts'
+import { isJsonType, type RequestBody } from '../wire/body.ts'
+import { validateBody } from './bounds/validate.ts'
+
+/** The operations that take a JSON object; the others take multipart, or nothing. */
+const jsonOperations = new Set<string>([
+  'chatComplete',
+  'promptComplete',
+  'complete',
+  'embed',
+  'messages',
+  'countTokens',
+  'createModelResponse',
+  'imageGenerate',
+  'createSpeech',
+  'createBatch',
+  'createFinetune',
+])
+
+/** Throws `invalid_request` or `unsupported_media_type` for a body that its operation cannot have. */
+export function checkBody(
+  { operation, headers }: Pick<CallHead, 'operation' | 'headers'>,
+  body: RequestBody,
+  settings: Pick<GatewaySettings, 'dedicatedValidation'>,
+): void {
+  const { name, spec } = operation
+  const { contentType } = headers
+  if (name === 'proxy' || spec === null || !jsonOperations.has(name)) return
+  if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
+  if (!isJsonType(contentType)) {
+    const got = contentType === '' ? 'a body without content-type' : contentType
+    throw new ApiError('unsupported_media_type', `${spec.path} takes application/json, not ${got}.`, { param: 'content-type' })
+  }
+  if (body.kind !== 'json') return
+  if (!isFields(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
+  validateBody(name, body.json, settings.dedicatedValidation)
+}

@@ -1,0 +1,76 @@
+import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import type { AimedCall, Call } from '../call.ts'
+import { withoutSlugOfPath } from '../front/google-key.ts'
+import type { DedicatedValidation } from '../front/bounds/validate.ts'
+import type { MatchedOperation } from '../front/match.ts'
+import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
+import { admitChanged, admitModel, modelRequest } from './model-access.ts'
+import type { ProviderSource } from './provider-view.ts'
+import { resolveTarget, type Target } from './target.ts'
+
+/** What a target is found with. */
+export interface TargetDeps {
+  readonly snapshot: ProviderSource
+  readonly dedicatedValidation: DedicatedValidation
+  readonly atLeast: (release: string) => boolean
+}
+
+/** Finds the target of a call whose path, form or body names this model. */
+export const findTarget = (
+  { caller, headers, config, prompt, operation }: Call,
+  model: string | null,
+  { snapshot, dedicatedValidation, atLeast }: TargetDeps,
+): Promise<Target> =>
+  resolveTarget({
+    caller,
+    headers,
+    config,
+    promptProvider: prompt?.virtualKey ?? null,
+    model,
+    storedOnly: operation.spec?.virtualKey === true && dedicatedValidation === 'strict',
+    snapshot,
+    atLeast,
+  })
+
+/** Returns the call as this target may be asked it: with the model as the provider knows it, at the model's own host. Throws `forbidden`. */
+export function admit(call: Call, target: Target, opened: RequestBody): AimedCall {
+  assertServed(target, call.operation)
+  const named = call.model === null ? opened : withoutSlugOfPath(opened, call.model)
+  const body = withPlainModel(named, target)
+  return { call, body, target: admitModel(target, modelRequest(call, body)) }
+}
+
+/** The same for a body that guardrails changed: it may name another model than the one that was admitted. */
+export const admitAgain = (aimed: AimedCall): AimedCall => ({
+  ...aimed,
+  target: admitChanged(aimed.target, modelRequest(aimed.call, aimed.body)),
+})
+
+/** Takes the slug out of a model `@slug/model`, which only we understand. */
+function withPlainModel(body: RequestBody, target: Target): RequestBody {
+  const named = modelOf(body.json)
+  if (
+    !target.modelRewritten ||
+    target.model === null ||
+    named !== `@${target.view?.slug}/${target.model}` ||
+    body.bytes === null ||
+    !isFields(body.json)
+  )
+    return body
+  const bytes = replaceModel(body.bytes, named, target.model)
+  return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
+}
+
+/** Dialects whose providers have paths like ours only when they serve them; a path of any other may well be its own. */
+const foreignDialects = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
+
+/** Translation between dialects will hook in here; until then a provider serves what it speaks. */
+function assertServed({ provider, providerId }: Target, { name }: MatchedOperation): void {
+  if (name === 'proxy' || provider.serves.includes(name) || !foreignDialects.has(provider.dialect)) return
+  throw new ApiError(
+    'unsupported_operation',
+    `${providerId} does not speak this endpoint's format, and Gatehouse does not translate to it yet. Call the provider's own endpoint by its path instead.`,
+    { param: 'x-service-provider' },
+  )
+}
