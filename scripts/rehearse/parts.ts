@@ -1,11 +1,12 @@
 import type { ReleaseTable } from '../../src/release/table.ts'
+import type { TestDatabase } from '../../test/support/database.ts'
 import { inParallel } from '../../test/support/in-parallel.ts'
 import { buildCut, buildNext, thisBuild, type NextRelease } from './build.ts'
 import { nextReleases } from './next-releases.ts'
 import { rehearseInProcesses } from './pair-workers.ts'
 import { readPairs } from './pairs.ts'
 import { failures } from './report.ts'
-import { countQueries, killedMigrators, spread, twoMigrators } from './scenarios/migrators.ts'
+import { countQueries, killedMigrators, migratedBy, spread, twoMigrators } from './scenarios/migrators.ts'
 import { rollbacks } from './scenarios/rollback.ts'
 import { rollingUpgrade, type Roll, type RollingUpgrade } from './scenarios/side-by-side.ts'
 import type { Outcome } from './upgrade.ts'
@@ -45,19 +46,24 @@ export const parts = {
   pairs: { title: 'upgrades from release to release', run: runPairs },
   migrators: {
     title: 'two migrators at once',
-    async run({ nightly }) {
-      const rounds = nightly ? 20 : 3
-      const faults = await twoMigrators(rounds)
-      return { did: `${rounds} rounds of two "gatehouse migrate" on an empty database`, faults }
+    async run({ nightly, table }) {
+      const rounds = nightly ? 20 : 2
+      const faults = await onOldest(table, (from) => twoMigrators(rounds, from === null ? {} : { from }))
+      return { did: `${rounds} rounds of two "gatehouse migrate" on an empty database, and on one of the oldest release`, faults }
     },
   },
   kills: {
     title: 'migrators killed with SIGKILL',
-    async run({ nightly }) {
-      const queries = await countQueries()
-      const killed = spread(queries, nightly ? queries : 5)
-      const faults = await killedMigrators(killed, { width })
-      return { did: `"gatehouse migrate" killed after ${killed.length} of its ${queries} queries, and run again`, faults }
+    async run({ nightly, table }) {
+      const done: string[] = []
+      const faults = await onOldest(table, async (from) => {
+        const beginning = from === null ? {} : { from }
+        const queries = await countQueries(beginning.from)
+        const killed = spread(queries, nightly ? queries : 4)
+        done.push(`${killed.length} of its ${queries} queries on ${from === null ? 'an empty database' : 'one of the oldest release'}`)
+        return killedMigrators(killed, { width, ...beginning })
+      })
+      return { did: `"gatehouse migrate" killed after ${done.join(', and after ')}, and run again`, faults }
     },
   },
   rolling: {
@@ -88,6 +94,23 @@ export const parts = {
 } satisfies Readonly<Record<string, Part>>
 
 export type PartName = keyof typeof parts
+
+/** Tries something on an empty database, which it gets as null, and on the database of the oldest release. */
+async function onOldest(
+  { releases }: ReleaseTable,
+  attempt: (from: TestDatabase | null) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const [oldest] = releases
+  if (oldest === undefined) return attempt(null)
+  const build = await buildCut(oldest)
+  const from = await migratedBy(build)
+  try {
+    const faults = (await attempt(from)).map((fault) => `from ${oldest.version}: ${fault}`)
+    return [...(await attempt(null)), ...faults]
+  } finally {
+    await Promise.all([build.remove(), from.drop()])
+  }
+}
 
 /** Returns the newest release whose schema differs from this one's in what it reads and writes. */
 const beforeLastBackfill = ({ releases }: ReleaseTable) =>

@@ -50,7 +50,8 @@ export async function walk([first, ...others]: readonly Build[]): Promise<readon
 async function backAndForth(site: Site, former: Build, next: Build): Promise<readonly string[]> {
   const run = (...args: readonly string[]) => mustRun(next, args, environment(site.database.config))
   const slug = next.release.replaceAll('.', '-')
-  const contracts = (await readMigrations(path.join(next.folder, 'migrations'))).filter(({ phase }) => phase === 'contract')
+  const known = new Set((await migrationsOf(former)).map(({ id }) => id))
+  const contracts = (await migrationsOf(next)).filter(({ id, phase }) => phase === 'contract' && !known.has(id))
   await run('migrate')
   const tried = await visit(site, next, `${slug}-tried`)
   const allowed = await verdict(site, { asked: next, to: former.release, allowed: true })
@@ -64,6 +65,8 @@ async function backAndForth(site: Site, former: Build, next: Build): Promise<rea
   const left = await leftOut(site, contracts)
   return [...tried, ...allowed, ...early, ...back, ...again, ...refused, ...left, ...(await refusesToStart(site, former))]
 }
+
+const migrationsOf = ({ folder }: Build) => readMigrations(path.join(folder, 'migrations'))
 
 interface Site {
   readonly database: TestDatabase

@@ -50,7 +50,7 @@ const meeting = nextWith(
 test.serial('two migrators without a lock', async (t) => {
   const build = await buildNext(meeting, unlocked)
   t.teardown(build.remove)
-  const faults = await twoMigrators(1, build)
+  const faults = await twoMigrators(1, { build })
   t.regex(faults.join('\n'), /^round 1: gatehouse migrate ended with 1: .*duplicate key value/s)
 })
 
