@@ -5,7 +5,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startDatabaseServer } from '../scripts/database-server.ts'
-import { residentSlope, slope, startSoak, type Sample } from './soaking.ts'
+import { slope, startSoak, type Sample } from './soaking.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -53,8 +53,8 @@ Made by \`npm run bench:soak -- --write\`; do not edit.
 
 | MB per 100,000 requests | target | measured | reached |
 | --- | ---: | ---: | --- |
-| what is alive, by least squares | ${verdict(slope(taken))} |
-| resident, median of the stretches | ${verdict(residentSlope(taken))} |
+| what is alive | ${verdict(slope(taken, 'alive'))} |
+| resident memory | ${verdict(slope(taken, 'resident'))} |
 
 | requests | alive MB | resident MB |
 | ---: | ---: | ---: |
@@ -63,7 +63,8 @@ ${taken.map((sample) => `| ${sample.requests.toLocaleString('en')} | ${sample.al
 ${requests.toLocaleString('en')} requests in ${Math.round(seconds)} s after ${warmUp.toLocaleString('en')} to warm up, over 16 connections that are replaced after 500 requests each: of twenty requests four are
 streams, and one each is refused (an unknown key), failed by the provider, and guarded. One process with the flags of \`npm start\` on a real
 PostgreSQL, with keys, stored credential, log rows and the shipper. Alive is what the objects of the main thread and of the journal's
-thread take after full collections, with their buffers. The same runs as \`test/e2e/soak\`: in full with \`NIGHTLY=1\`, else in short form.
+thread take after full collections, with their buffers. Each figure is the mean of the middle half of the stretches between two samples: a step,
+as when V8 drops old code, is no slope. The same runs as \`test/e2e/soak\`: in full with \`NIGHTLY=1\`, else in short form.
 
 Machine: ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.versions.node}.
 `

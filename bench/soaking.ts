@@ -6,7 +6,6 @@ import { storeProvider } from '../test/support/admin.ts'
 import { startEmulator } from '../test/support/emulator/emulator.ts'
 import { startGatehouse, workspaceKey, type Gatehouse } from '../test/support/process.ts'
 import { open, type Connection } from './http-client.ts'
-import { median } from './measure.ts'
 import { nodeFlags } from './subjects.ts'
 
 /** Memory after full collections, in megabytes. */
@@ -17,6 +16,8 @@ export interface Sample {
   readonly alive: number
   readonly resident: number
 }
+
+export type Kind = 'alive' | 'resident'
 
 export interface Phase {
   readonly requests: number
@@ -40,17 +41,22 @@ const connections = 16
 const requestsPerConnection = 500
 /** Until the shipper has brought the last records to the database. */
 const settleMs = 500
-/** V8 drops the code of functions that rest, megabytes at a time, in which growth could hide. */
-const keepCode = '--no-flush-bytecode'
+export interface SoakOptions {
+  /** V8 drops the code of functions that rest, megabytes at a time: in a short run growth could hide in such a step. */
+  readonly keepsCode?: boolean
+}
 
 /** Starts the product as `npm start` does, with the scripted provider behind it. */
-export async function startSoak(): Promise<Soak> {
+export async function startSoak({ keepsCode = false }: SoakOptions = {}): Promise<Soak> {
   const emulator = await startEmulator({ record: false })
   const socket = `/tmp/gatehouse-memory-${process.pid}-${emulator.port}.sock`
   const probe = join(import.meta.dirname, '../test/support/memory-probe.mjs')
   const gatehouse = await startGatehouse({
     env: { MEMORY_PROBE: socket, LOG_FILE: '/dev/null' },
-    program: { folder: join(import.meta.dirname, '..'), args: ['--import', probe, keepCode, ...nodeFlags, 'src/main.ts'] },
+    program: {
+      folder: join(import.meta.dirname, '..'),
+      args: ['--import', probe, ...(keepsCode ? ['--no-flush-bytecode'] : []), ...nodeFlags, 'src/main.ts'],
+    },
   })
   await storeProvider(gatehouse.origin, { slug: 'soak', url: emulator.url })
   const port = Number(new URL(gatehouse.origin).port)
@@ -189,24 +195,22 @@ function ask(path: string, question: object): Promise<unknown> {
   })
 }
 
-/** Megabytes that 100,000 requests add to what is alive, by least squares. */
-export function slope(samples: readonly Sample[]): number {
-  const [x, y] = [samples.map(({ requests }) => requests / 100_000), samples.map(({ alive }) => alive)]
-  const [midX, midY] = [mean(x), mean(y)]
-  const over = mean(x.map((value, at) => (value - midX) * ((y[at] ?? midY) - midY)))
-  return over / mean(x.map((value) => (value - midX) ** 2))
+/**
+ * Megabytes that 100,000 requests add, by the middle half of what each stretch between two samples added: now and then V8 drops old code, or
+ * takes and returns whole pages, and one such step is no slope.
+ */
+export function slope(samples: readonly Sample[], kind: Kind): number {
+  const grown = samples.slice(1).map((sample, at) => {
+    const before = samples[at] ?? sample
+    return ((sample[kind] - before[kind]) * 100_000) / (sample.requests - before.requests)
+  })
+  return mean(middle(grown))
 }
 
-/**
- * Megabytes that 100,000 requests add to resident memory, by the median of what each stretch added: V8 takes and returns whole pages
- * now and then, and one such step is no slope.
- */
-export function residentSlope(samples: readonly Sample[]): number {
-  const grown = samples.slice(1).map(({ requests, resident }, at) => {
-    const before = samples[at] ?? { requests: 0, resident }
-    return ((resident - before.resident) * 100_000) / (requests - before.requests)
-  })
-  return median(grown)
+/** The half in the middle. */
+const middle = (values: readonly number[]): readonly number[] => {
+  const cut = Math.floor(values.length / 4)
+  return values.toSorted((one, other) => one - other).slice(cut, values.length - cut)
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
