@@ -3,7 +3,7 @@ import type { Config } from '../config/index.ts'
 import { createEgress } from '../gateway/egress/create-egress.ts'
 import { UsageError } from './failure.ts'
 
-/** What a running process answered; null: it did not. */
+/** The answer of a running process; null: it did not answer. */
 export interface Answered {
   readonly status: number
   readonly text: string
@@ -19,7 +19,7 @@ export interface ProcessQuestions {
 const timeoutMs = 5000
 
 /**
- * Where the process of these settings tells of itself, seen from this machine; null when it takes any free port. A certificate is seldom
+ * Returns the address at which this machine asks the process of these settings; null when it takes any free port. A certificate is seldom
  * made for the address by which a machine knows itself: over HTTPS it is asked at its public address.
  */
 export function ownUrl({ host, port, tls, managementPort, publicUrl }: Listening): string | null {

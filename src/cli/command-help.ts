@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { describeExits, type Exits } from './exit-codes.ts'
 
-/** What the help of a command ends with. */
+/** The end of a command's help. */
 export interface Explanation {
   /** A command line that works, from `gatehouse` on. */
   readonly example: string

@@ -11,7 +11,7 @@ import { exitCodes } from './exit-codes.ts'
 import { CommandError } from './failure.ts'
 import { progressLog } from './progress.ts'
 
-/** What a command that works on the database is given. */
+/** The services of a command that works on the database. */
 export interface Opened {
   readonly config: Config
   readonly connection: Connection

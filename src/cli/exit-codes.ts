@@ -1,4 +1,4 @@
-/** What the exit codes of all commands mean; those above 2 are the numbers of sysexits.h. */
+/** The exit codes of all commands; those above 2 are the numbers of sysexits.h. */
 export const exitCodes = {
   done: 0,
   /** A check found something, or what was asked for is refused or failed. */
@@ -15,7 +15,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** What an exit code means for one command, for its help. */
+/** The meaning of exit codes for one command, for its help. */
 export type Exits = Readonly<Partial<Record<ExitCode, string>>>
 
 /** Those of every command. */

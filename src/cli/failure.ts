@@ -43,7 +43,7 @@ function codeOf(error: unknown): ExitCode | null {
   return isOfTheSystem(error) ? exitCodes.refused : null
 }
 
-/** What the operating system refused: a folder in a file's place, a full disk, a missing right. Not a bug, so that no stack is of use. */
+/** Returns true for a refusal of the operating system: a folder in a file's place, a full disk, a missing right. Not a bug, so that no stack is of use. */
 const isOfTheSystem = (error: unknown): error is Error => error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string'
 
 /** With the file that it is about, which the system does not always name. */

@@ -12,7 +12,7 @@ import { withDatabase, type Opened } from './database.ts'
 import { exitCodes } from './exit-codes.ts'
 import { CommandError } from './failure.ts'
 
-/** What a command that works on the data of an installation is given. */
+/** The services of a command that works on the data of an installation. */
 export type Installation = Opened & Pick<Deps, 'orm' | 'vault' | 'clock' | 'level'>
 
 /**

@@ -19,7 +19,7 @@ import { addServe } from './commands/serve.ts'
 import { addSupportBundle } from './commands/support-bundle.ts'
 import { explain } from './command-help.ts'
 
-/** What adds each command, in the order of the help. */
+/** The functions that add the commands, in the order of the help. */
 const commands: readonly ((program: Command) => unknown)[] = [
   addServe,
   addMigrate,

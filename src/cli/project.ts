@@ -36,14 +36,14 @@ export function readProject(root: string): Project {
   }
 }
 
-/** What the chart is made from. */
+/** Returns the sources of the chart. */
 export const chartSources = (): ChartSources => ({
   settings: allSettingNames.map((name) => Object.assign({ name }, settings[name])),
   built: readCode(),
   controlPaths: features.flatMap(({ since, routes }) => routes.map(({ path: at }) => ({ since, segment: at.split('/')[1] ?? '' }))),
 })
 
-/** What the code of this checkout says of itself. */
+/** Reads the code's own description from this checkout. */
 export function readCode(): Code {
   return {
     version: version(),

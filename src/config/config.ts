@@ -42,7 +42,7 @@ export interface MailConfig {
   readonly from: string | null
   /** A folder whose files replace our templates, each by its name. */
   readonly templatesPath: string | null
-  /** What every template may use. */
+  /** The values for every template. */
   readonly brand: Readonly<Record<'company_name' | 'logo_url' | 'support_email' | 'docs_url', string>>
 }
 
@@ -98,7 +98,7 @@ export interface Config {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
-  /** Whether what is confidential in logs is sealed, on disk and in the database. */
+  /** True if confidential parts of logs are sealed, on disk and in the database. */
   readonly logSealing: boolean
   /** Most bytes of one body that a log keeps. */
   readonly maxLogBodyBytes: number
@@ -119,7 +119,7 @@ export interface Config {
   readonly version: string
   /** The highest level wanted; null: no bound. */
   readonly releaseLevel: string | null
-  /** What deployed this process, as far as it says so. */
+  /** The deployment of this process, as far as it is known. */
   readonly deployment: {
     /** Version of the chart, e.g. `1.6.0` of `app-1.6.0`. */
     readonly chart: string | null

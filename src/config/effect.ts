@@ -13,15 +13,15 @@ export interface SettingNote {
   readonly note: string
 }
 
-/** Whether a setting is read at a level: below the release that brought it, it has its default. */
+/** Returns true if a setting is read at a level: below the release that brought it, it has its default. */
 const isRead = (name: SettingName, level: Pick<Level, 'atLeast'>): boolean =>
   settings[name].atEveryLevel || level.atLeast(settings[name].since)
 
-/** Whether a flag leaves on, at a level, what it can turn off. */
+/** Returns true if a flag leaves its feature on at a level. */
 export const isOn = (flag: FeatureFlag, { flags }: Pick<Config, 'flags'>, level: Pick<Level, 'atLeast'>): boolean =>
   flags[flag] || !isRead(flag, level)
 
-/** What makes the mails of a level: who sends them, and their templates. */
+/** Returns the mail settings at a level: server, sender and templates. */
 export function mailAt(
   { host, from, templatesPath, brand }: MailConfig,
   level: Pick<Level, 'atLeast'>,
@@ -40,7 +40,7 @@ export function mailAt(
   }
 }
 
-/** What was given and does nothing yet, or nothing at this level; and what acts although its release is above the level. */
+/** Returns notes on given settings that have no effect, in this build or at this level, and on those that act although their release is above it. */
 export const settingNotes = ({ given }: Pick<Config, 'given'>, level: Level): readonly SettingNote[] =>
   given.flatMap((name) => {
     const note = noteOf(name, level)

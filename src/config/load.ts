@@ -33,7 +33,7 @@ export function loadConfig(env: Environment): Config {
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
 const problem = (name: SettingName, fault: string): Problem => ({ name, fault, example: settings[name].example })
 
-/** What is wrong between settings that are each right. */
+/** Returns the conflicts between settings that are each valid. */
 function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem[] {
   const { DB_SSL_CERT: cert, DB_SSL_KEY: key, INIT_ADMIN_API_KEY: admin, INIT_WORKSPACE_API_KEY: workspace } = values
   const checks: readonly Conflict[] = [

@@ -18,10 +18,10 @@ export const host: Kind<string> = {
   },
 }
 
-/** Where PostgreSQL listens: a host, or the folder of its unix socket. */
+/** The address of PostgreSQL: a host, or the folder of its unix socket. */
 export const databaseHost: Kind<string> = { name: 'host', parse: (input) => (input.startsWith('/') ? input : host.parse(input)) }
 
-/** What the egress guard may be told to trust: a host, `*.suffix`, an address or a CIDR, each for all ports or for one. */
+/** An entry of the hosts that the egress guard trusts: a host, `*.suffix`, an address or a CIDR, each for all ports or for one. */
 export const trustedHost: Kind<string> = {
   name: 'hosts, `*.suffix`, addresses, CIDRs, each with or without `:port`',
   parse: (input) => {
@@ -33,7 +33,7 @@ export const trustedHost: Kind<string> = {
   },
 }
 
-/** Where requests may go: the same, or the word for every host that is stored. */
+/** An entry of the allowed hosts: the same, or the word for every stored host. */
 export const allowedHost: Kind<string> = {
   name: '`stored`, hosts, `*.suffix`, addresses, CIDRs, each with or without `:port`',
   parse: (input) => (input.toLowerCase() === 'stored' ? 'stored' : trustedHost.parse(input)),

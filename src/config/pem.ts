@@ -38,10 +38,10 @@ export const privateKeySource: Kind<Secret> = {
   parse: (input) => (privateKey.parse(input), new Secret(input)),
 }
 
-/** Whether what was given is the path of a file. */
+/** Returns true if the source is the path of a file. */
 export const isPath = (source: string): boolean => !source.includes('-----BEGIN')
 
-/** Whether a private key is the one of the first certificate. */
+/** Returns true if a private key is the one of the first certificate. */
 export const belongTogether = (certificate: string, key: Secret): boolean =>
   new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key.reveal()))
 

@@ -1,7 +1,7 @@
 import { makeExactValidator, type OptionalValidatorSpec, type RequiredValidatorSpec } from 'envalid'
 import type { Kind } from './kinds.ts'
 
-/** What the documents say of a setting. */
+/** The documentation of a setting. */
 export interface Explanation {
   /** One or two sentences, in Markdown. */
   readonly desc: string
@@ -16,7 +16,7 @@ export interface Explanation {
   readonly secret?: boolean
 }
 
-/** What every setting tells, whatever its type. */
+/** The description of a setting of any type. */
 export interface Described extends Required<Explanation> {
   readonly kind: string
   /** The default as it would be written; null: none. */

@@ -47,7 +47,7 @@ function findMeant(name: string): string | null {
   )
 }
 
-/** What was given although the embedded database ignores it: somebody probably forgot DB_HOST. */
+/** Returns the given settings that the embedded database ignores: the operator probably forgot DB_HOST. */
 export function ignoredSettings(env: Environment): readonly SettingName[] {
   if (env['DB_HOST']) return []
   return settingNames.filter((name) => name.startsWith('DB_') && name !== 'DB_POOL_SIZE' && (env[name] || env[`${name}_FILE`]))

@@ -1,4 +1,4 @@
-/** What a release, a bundle or a registry is refused for. */
+/** The reasons to refuse a release, a bundle or a registry. */
 export type FaultCode =
   | 'archive_malformed'
   | 'blob_changed'

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyOb
 import { DistributionFault } from './fault.ts'
 import { keyFile, signatureFile, sumsFile } from './sums.ts'
 
-/** Whose signature is believed: a key, or the key that has this fingerprint. */
+/** The trusted signer: a key, or the key that has this fingerprint. */
 export type Trust = { readonly key: KeyObject } | { readonly fingerprint: string }
 
 /** Reads a private key for signing: ECDSA P-256 as PEM, encrypted or not. Throws DistributionFault `key_unusable`. */
@@ -57,7 +57,7 @@ const spki = (key: KeyObject) => (key.type === 'private' ? createPublicKey(key) 
 /** The signature of a text, as base64 of DER. */
 export const signText = (text: string, key: KeyObject): string => sign('sha256', Buffer.from(text), key).toString('base64')
 
-/** What was signed, and with what. */
+/** The signed list, and its signature. */
 export interface Signed {
   /** The text of SHA256SUMS. */
   readonly sums: string

@@ -35,6 +35,6 @@ export function parseSums(text: string): Sums {
   return sums
 }
 
-/** Whether a path names a file below the folder that it is relative to. */
+/** Returns true if a path names a file below the folder that it is relative to. */
 export const isInside = (path: string): boolean =>
   /^[^\\\p{Cc}]+$/u.test(path) && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')

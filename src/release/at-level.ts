@@ -13,7 +13,7 @@ interface Stage {
   readonly use: Use
 }
 
-/** What a schema becomes that is not there yet. */
+/** Stands for a schema that the level does not have. */
 const absent = Symbol('absent')
 
 /**
@@ -86,7 +86,7 @@ function build(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
   return type === 'array' && stage.use === 'answer' ? listAt(remade(schema, def), schema, stage) : remade(schema, def)
 }
 
-/** What stood there before. Answers hold what is stored, whatever its form. */
+/** Returns the former schema. Answers hold what is stored, in any form. */
 function before(schema: z.ZodType, { since: release, former }: Mark, stage: Stage): z.ZodType | typeof absent {
   if (former === undefined) return absent
   if (stage.use === 'answer') return schema
@@ -95,7 +95,7 @@ function before(schema: z.ZodType, { since: release, former }: Mark, stage: Stag
   return withError(known, ({ input }) => (schema.safeParse(input).success ? says(release) : undefined))
 }
 
-/** What wraps a value that is not there is not there either, but for its default; a list of such values has no meaning. */
+/** Returns the inner value of a wrapper at the level: absent when it is absent, except for its default; a list of absent values has no meaning. */
 function absentWithin(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
   const { type, ...def } = defOf(schema)
   if (stage.use === 'request' && (type === 'default' || type === 'prefault'))
@@ -125,7 +125,7 @@ const shapeAt = (schema: z.ZodType, stage: Stage) =>
     }),
   )
 
-/** Whether an object keeps fields that it does not name. */
+/** Returns true if an object keeps fields that it does not name. */
 function isOpen(schema: z.ZodType): boolean {
   const { catchall } = defOf(schema)
   return isSchema(catchall) && catchall.type !== 'never'

@@ -10,7 +10,7 @@ export const cutTable = ({ releases, charts }: ReleaseTable, release: string): R
   charts: charts.filter(({ appVersion }) => upTo(release)(appVersion)),
 })
 
-/** What the code says of itself, without what came after the release that it is. */
+/** Returns the code's own description without what came after its release. */
 export function cutCode(code: Code): Code {
   const has = upTo(code.version)
   const known = code.features.filter(({ since }) => has(since))

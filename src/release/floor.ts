@@ -2,7 +2,7 @@ import { compareVersions } from './version.ts'
 
 const pattern = /^(>=?)(\S+)$/
 
-/** Whether a chart satisfies a floor such as `>1.4.0` or `>=1.6.0`; every chart satisfies none. */
+/** Returns true if a chart satisfies a floor such as `>1.4.0` or `>=1.6.0`; every chart satisfies null. */
 export function satisfies(chart: string, floor: string | null): boolean {
   if (floor === null) return true
   const { orEqual, version } = parse(floor)

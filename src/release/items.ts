@@ -10,19 +10,19 @@ export interface Item {
   readonly implemented: boolean
 }
 
-/** What a record names of a feature, one operation each. */
+/** Returns the fields that a record names of its features, one operation each. */
 export const fieldsOf = ({ fields }: Pick<ReleaseRecord, 'fields'>) =>
   Object.entries(fields).flatMap(([feature, places]) =>
     Object.entries(places).flatMap(([at, operations]) => operations.map((operation) => ({ feature, at, operation }))),
   )
 
-/** Whether the code says that it has a feature, or its change by a release, be it complete or not. */
+/** Returns true if the code claims a feature, or its change by a release, complete or not. */
 export function isClaimed({ version, features }: ReleaseRecord, id: string, code: Pick<Code, 'features'>): boolean {
   const own = code.features.find((feature) => feature.id === id)
   return features.added.includes(id) ? own?.since === version : (own?.changes?.includes(version) ?? false)
 }
 
-/** Whether the build has what a record names by one of its words: a feature, a change, or a setting. */
+/** Returns true if the build has the feature, change or setting that a record names by one of its words. */
 export function isBuilt(release: ReleaseRecord, name: string, code: Pick<Code, 'features' | 'settings'>): boolean {
   const { env } = release
   if (env.added.includes(name)) return code.settings.some((setting) => setting.name === name && setting.idle !== true)
@@ -53,5 +53,5 @@ export function itemsOf(release: ReleaseRecord, { code }: Pick<Project, 'code'>)
   ]
 }
 
-/** What all records promise, oldest release first. */
+/** Returns the promises of all records, oldest release first. */
 export const allItems = (project: Project): readonly Item[] => project.table.releases.flatMap((release) => itemsOf(release, project))

@@ -4,7 +4,7 @@ import { compareVersions } from './version.ts'
 export interface Level {
   /** For example `1.11.2`. It rises while the process runs, when an upgrade is finalized. */
   readonly release: string
-  /** Whether what a release brought or changed is on. The one place in the code where a release is named beside `since` and `changes`. */
+  /** Returns true if what a release brought or changed is on. The one place in the code where a release is named beside `since` and `changes`. */
   atLeast(release: string): boolean
 }
 

@@ -2,7 +2,7 @@ import { isBuilt } from './items.ts'
 import type { Code } from './project.ts'
 import type { ReleaseRecord } from './record.ts'
 
-/** What a build says of itself, by which notes tell what it has. */
+/** The build's own description, by which notes tell what it has. */
 export type Built = Pick<Code, 'features' | 'settings'>
 
 /** A line of the notes, and whether the build has it. */
@@ -14,7 +14,7 @@ export function noteLines(release: ReleaseRecord, built: Built): readonly string
   })
 }
 
-/** What changes for an operator who passes over these releases, newest first, as Markdown; what needs care comes before. */
+/** Returns the changes for an operator who skips to the newest of these releases, as Markdown; breaking changes come first. */
 export function notes(releases: readonly ReleaseRecord[], built: Built): string {
   const care = releases.flatMap((release) => warnings(release).map((line) => `- ${release.version}: ${line}`))
   return [

@@ -13,7 +13,7 @@ export interface Hop {
   readonly backfills: readonly string[]
 }
 
-/** What is true of the installation. */
+/** The facts of an installation that decide its path. */
 export interface Installation {
   readonly volume: boolean
 }

@@ -2,7 +2,7 @@ import type { Published } from './published.ts'
 import type { Lock } from './record.ts'
 import type { ReleaseTable } from './table.ts'
 
-/** What the code says of itself. */
+/** The code's own description. */
 export interface Code {
   /** The release that it says it is. */
   readonly version: string
@@ -10,19 +10,19 @@ export interface Code {
     readonly id: string
     readonly since: string
     readonly changes?: readonly string[]
-    /** What it lacks yet: it counts as pending. */
+    /** The missing part of a feature, which then counts as pending. */
     readonly incomplete?: string | undefined
   }[]
   /** `idle`: taken, and read by nothing yet. */
   readonly settings: readonly { readonly name: string; readonly since: string; readonly idle?: boolean }[]
-  /** What is marked with the release that brought it: `body.tags` of `POST /integrations`. */
+  /** The fields that are marked with the release that brought them: `body.tags` of `POST /integrations`. */
   readonly fields: readonly { readonly operation: string; readonly at: string; readonly since: string }[]
   /** The operations of the API description, such as `GET /logs`, that each level serves. */
   operations(level: string): readonly string[]
   readonly preflightChecks: readonly string[]
 }
 
-/** What `release check` compares: records, code and files, all of them given, so that the rules stay pure. */
+/** The input of `release check`: records, code and files, all of them given, so that the rules stay pure. */
 export interface Project {
   readonly table: ReleaseTable
   readonly published: readonly Published[]
@@ -40,7 +40,7 @@ export interface Project {
   }
 }
 
-/** What a rule has against the project; pending: recorded and not implemented yet. */
+/** A fault that a rule found in the project; pending: recorded and not implemented yet. */
 export interface Finding {
   readonly rule: `R${number}`
   /** The release or the file that it is about. */

@@ -1,4 +1,4 @@
-/** What was announced of a release; its record must not say otherwise. */
+/** The announcement of a release; its record must agree with it. */
 export interface Published {
   readonly version: string
   readonly date: string

@@ -36,7 +36,7 @@ const Migration = z.strictObject({
   minApp: Version.optional(),
 })
 
-/** What breaks for operators, and the preflight check that finds it before they upgrade. */
+/** A breaking change for operators, and the preflight check that finds it before they upgrade. */
 const Breaking = z.strictObject({ id: Id, check: Id, fix: Sentence })
 
 /** A release at which an upgrade must halt, always or only for installations of which `when` is true. */

@@ -1,7 +1,7 @@
 import { chartFor, findRelease, type ReleaseTable } from './table.ts'
 import { compareVersions } from './version.ts'
 
-/** Whether a release can run again on a database. */
+/** The answer to whether a release can run again on a database. */
 export interface RollbackVerdict {
   readonly to: string
   readonly allowed: boolean

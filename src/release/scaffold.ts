@@ -60,7 +60,7 @@ function newMigrations({ table, hashes }: Project, version: string): readonly st
   return Object.keys(hashes.migrations).filter((id) => !known.has(id) && id.startsWith(`${folderOf(version)}/`))
 }
 
-/** What the new level serves and the former one does not, and the other way round. */
+/** Returns the operations that only the new level serves, and those that only the former one serves. */
 function operations({ code }: Project, version: string, former: string | undefined) {
   const before = new Set(former === undefined ? [] : code.operations(former))
   const now = new Set(code.operations(version))

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 type Schema = z.core.$ZodType
 type Def = Readonly<Record<string, unknown>>
 
-/** Where a schema holds others, but for the fields of an object and what is made when first asked for. */
+/** The properties in which a schema holds others, except the fields of an object and lazy schemas. */
 const single = ['element', 'innerType', 'in', 'out', 'left', 'right', 'keyType', 'valueType', 'rest', 'catchall'] as const
 const lists = ['options', 'items'] as const
 
@@ -20,7 +20,7 @@ const named = (name: string, part: unknown): readonly (readonly [string, z.ZodTy
 /** A schema within another one. */
 export interface Part {
   readonly schema: z.ZodType
-  /** Whose value it is; null of an item, a form or a wrapper. */
+  /** The field of the value; null of an item, a form or a wrapper. */
   readonly field: string | null
 }
 
@@ -38,7 +38,7 @@ export function partsOf(schema: Schema): readonly Part[] {
   ]
 }
 
-/** What `change` makes of each schema directly within; fields are left to the caller. */
+/** Returns the schemas directly within, each changed by `change`; fields are left to the caller. */
 export function changedParts(schema: Schema, change: (part: z.ZodType) => unknown): Record<string, unknown> {
   const { shape: _, ...def } = defOf(schema)
   const changed: Record<string, unknown> = { ...def }

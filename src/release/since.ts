@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { isVersion } from './version.ts'
 
-/** What a release brought of a schema. */
+/** The release mark of a schema. */
 export interface Mark {
   /** The release. */
   readonly since: string
-  /** What stood there before; absent: nothing. */
+  /** The former schema; absent: there was none. */
   readonly former?: z.ZodType
 }
 

@@ -1,6 +1,6 @@
 const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/
 
-/** Whether a text is `major.minor.patch`, without leading zeros, prefix or suffix. */
+/** Returns true if a text is `major.minor.patch`, without leading zeros, prefix or suffix. */
 export const isVersion = (text: string): boolean => pattern.test(text)
 
 /** Negative when `one` comes before `other`, 0 when they are the same, positive after. Throws on what is no version. */

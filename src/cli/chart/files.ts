@@ -15,13 +15,13 @@ import { valuesYaml } from './values-yaml.ts'
 import { cutTree } from './node.ts'
 import { valuesTree } from './values/index.ts'
 
-/** What the chart is made from, beside the records. */
+/** The sources of the chart beside the records. */
 export interface ChartSources {
   /** Those of later releases too. */
   readonly settings: readonly ChartSetting[]
   /** The first segments below `/v1` that the control plane serves, and since which release. */
   readonly controlPaths: readonly { readonly since: string; readonly segment: string }[]
-  /** What the build says of itself, for the changes that the manifest names. */
+  /** The build's own description, for the changes that the manifest names. */
   readonly built: Built
 }
 

@@ -3,7 +3,7 @@ import { noteLines, type Built } from '../../release/notes.ts'
 import { findRelease, type ReleaseTable } from '../../release/table.ts'
 import { isSection, type Node, type Tree } from './node.ts'
 
-/** What a manifest is made from. */
+/** The sources of a manifest. */
 interface Made {
   readonly table: ReleaseTable
   readonly tree: Tree

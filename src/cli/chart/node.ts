@@ -6,7 +6,7 @@ export interface Leaf {
   readonly desc: string
   readonly schema: Schema
   readonly otherwise?: unknown
-  /** What stands in values.yaml, as a comment, when there is no default. */
+  /** The example in values.yaml, as a comment, when there is no default. */
   readonly example?: unknown
   /** The release that brought it; charts that were cut for earlier ones do not have it. */
   readonly since?: string

@@ -1,6 +1,6 @@
 import { dataKey, filePath, section, type Leaf, type Tree } from './node.ts'
 
-/** What the chart needs to know of a setting. */
+/** The part of a setting that the chart needs. */
 export interface ChartSetting {
   readonly name: string
   readonly desc: string
@@ -11,7 +11,7 @@ export interface ChartSetting {
   readonly schema: Readonly<Record<string, unknown>>
 }
 
-/** Where a setting's value comes from: a value of the chart, a key of the Secret `secrets.existingSecret`, or the templates. */
+/** The source of a setting's value: a value of the chart, a key of the Secret `secrets.existingSecret`, or the templates. */
 export type Place =
   | { readonly env: string; readonly path: readonly string[]; readonly otherwise?: string }
   | { readonly env: string; readonly secretKey: string }
@@ -42,7 +42,7 @@ const ownPlaces: Readonly<Record<string, readonly string[]>> = {
   DB_SSL: ['database', 'ssl', 'mode'],
 }
 
-/** What differs in a cluster; `value` is what the chart sets when nobody does. */
+/** The differences in a cluster; `value` is the chart's own default. */
 const inCluster: Readonly<Record<string, { readonly leaf: Partial<Leaf>; readonly value?: string; readonly note?: string }>> = {
   HOST: { leaf: { example: '0.0.0.0' }, value: '0.0.0.0', note: 'Default: `0.0.0.0`.' },
   PORT: { leaf: { schema: { type: 'integer', minimum: 1024, maximum: 65_535 } } },
@@ -58,7 +58,7 @@ const inCluster: Readonly<Record<string, { readonly leaf: Partial<Leaf>; readonl
 /** `MAX_UPLOAD_SIZE_IN_MB` is `maxUploadSizeInMb`. */
 export const camelCase = (name: string): string => name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Where each setting's value comes from. */
+/** Returns the source of a setting's value. */
 export const placeOf = ({ name, secret }: ChartSetting): Place => {
   const template = fromTemplates[name]
   if (template !== undefined) return { env: name, template }

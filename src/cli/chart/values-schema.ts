@@ -15,7 +15,7 @@ function nodeSchema(node: Node): Schema {
   return { description: node.desc, ...leafSchema(node) }
 }
 
-/** Where there is no default, Helm leaves a null in place; it means unset, as in any other layer of values. */
+/** Returns the schema of a leaf. Without a default Helm leaves a null in place; it means unset, as in any other layer of values. */
 function leafSchema({ schema, otherwise }: Leaf): Schema {
   if (otherwise !== undefined) return { ...schema, default: otherwise }
   const { type, enum: words } = schema

@@ -63,7 +63,7 @@ async function untilTold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<
   }
 }
 
-/** What is below `migrate` shares its options, and the parser gives them to `migrate`, wherever they stand. */
+/** Returns the option --json. The commands below `migrate` share its options, and the parser gives them to `migrate`, wherever they stand. */
 const wantsJson = (command: Command) => command.optsWithGlobals<Options>().json
 
 const addPlan = (run: Command) =>

@@ -89,7 +89,7 @@ function versionOf(root: string): string {
 
 const Manifest = z.object({ version: z.string() })
 
-/** What can be built here, oldest first. */
+/** Prints the releases that can be built here, oldest first. */
 function list(table: ReleaseTable, { json }: Options): void {
   const rows = table.releases.map((release) => ({
     version: release.version,

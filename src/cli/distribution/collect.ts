@@ -8,7 +8,7 @@ import { Lock } from '../../release/record.ts'
 import { UsageError } from '../failure.ts'
 import { catalogueData } from './catalogue.ts'
 
-/** What a bundle of a release holds, but for what its creation adds. Checks the release's files first. */
+/** Returns the files of a release's bundle, except those that its creation adds. Checks the release's files first. */
 export async function collectBundle(
   folder: string,
   { onBytes }: { onBytes: (count: number) => void },

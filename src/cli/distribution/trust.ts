@@ -13,7 +13,7 @@ export const addTrust = (command: Command): Command =>
         .conflicts('key'),
     )
 
-/** Whose signature the operator believes; throws UsageError when nobody's was named. */
+/** Returns the key that the operator trusts; throws UsageError when the command line names none. */
 export function trustOf(command: Command): Trust {
   const { key, keyFingerprint } = command.opts<{ key?: string; keyFingerprint?: string }>()
   if (key !== undefined) return { key: readPublicKey(readNamed('--key', key)) }

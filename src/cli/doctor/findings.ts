@@ -1,6 +1,6 @@
 import type { Advice } from '../troubleshooting/advice.ts'
 
-/** What `gatehouse doctor` finds by itself, besides the checks of preflight and of `/readyz`. */
+/** The findings of `gatehouse doctor`, besides the checks of preflight and of `/readyz`. */
 export const findingAdvice = {
   'process-silent': {
     means: 'No process answers at the address that was asked.',

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { journalFiles } from '../support-bundle/installation-sources.ts'
 import { found, type Trouble } from './trouble.ts'
 
-/** What lies on disk. `running`: somebody ships it. */
+/** Examines the journal on disk. `running`: a process ships it. */
 export function examineJournal(dataDir: string, { running }: { readonly running: boolean }): readonly Trouble[] {
   const rejected = statSync(path.join(dataDir, 'journal', 'rejected.bad'), { throwIfNoEntry: false })?.size ?? 0
   const segments = journalFiles(dataDir).filter(({ file, bytes }) => file.endsWith('.seg') && bytes > 0)

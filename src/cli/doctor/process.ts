@@ -13,7 +13,7 @@ const Health = z.looseObject({
 const Check = z.looseObject({ status: z.enum(['pass', 'warn', 'fail']), detail: z.string().default('') })
 const Readiness = z.looseObject({ checks: z.record(z.string(), Check) })
 
-/** What a running process tells of itself. */
+/** Examines a running process by its own answers. */
 export async function examineProcess(running: ProcessQuestions, spoolBytes: number): Promise<readonly Trouble[]> {
   const health = await running.ask('/v1/health')
   if (health === null) return [found('process-silent', 'error', running.url)]

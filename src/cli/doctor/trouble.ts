@@ -14,7 +14,7 @@ export interface Trouble {
 export const found = (id: FindingId, severity: Trouble['severity'], seen: string): Trouble =>
   explained(id, findingAdvice[id], { severity, seen })
 
-/** What an advice says, with what was seen. */
+/** Returns a finding: an advice with the facts. */
 export const explained = (
   id: string,
   { means, fix }: Advice,

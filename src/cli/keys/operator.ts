@@ -78,7 +78,7 @@ export async function performAsOperator(
   }
 }
 
-/** What the API would answer with 400 is a wrong command line. */
+/** Turns an error for which the API answers 400 into a wrong command line. */
 function toCommandError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   return error.status === 400 ? new UsageError(error.message) : new CommandError(error.message)

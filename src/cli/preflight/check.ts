@@ -3,12 +3,12 @@ import type { Stage } from './stage.ts'
 /** How a check came out. `skipped`: it could not look, and says why. */
 export type Status = 'ok' | 'warn' | 'fail' | 'skipped'
 
-/** What a check found. */
+/** The result of a check. */
 export interface Verdict {
   readonly status: Status
-  /** What was found, in one sentence. */
+  /** The facts, in one sentence. */
   readonly detail: string
-  /** What to do about it. */
+  /** The remedy. */
   readonly fix?: string
 }
 
@@ -16,11 +16,11 @@ export interface Verdict {
 export interface Check {
   /** Stable: release records name the checks of breaking changes by it. */
   readonly id: string
-  /** What it looks at and why that matters, for the documents. */
+  /** The subject of the check and its reason, for the documents. */
   readonly about: string
-  /** What usually helps, for the documents. */
+  /** The usual remedy, for the documents. */
   readonly remedy: string
-  /** Whether `--quick` runs it too. */
+  /** True if `--quick` runs it too. */
   readonly quick: boolean
   run(stage: Stage): Verdict | Promise<Verdict>
 }

@@ -7,7 +7,7 @@ import type { EmbeddedDatabase } from '../../app/database/embedded/embedded.ts'
 import { ConfigError, loadConfig, type Config, type DatabaseConfig, type Environment } from '../../config/index.ts'
 import { NotPossible } from './not-possible.ts'
 
-/** What the person who runs the checks says of the installation. */
+/** The facts of the installation that only the operator knows. */
 export interface Circumstances {
   /** No question to the database takes longer. */
   readonly timeoutMs: number
@@ -40,7 +40,7 @@ export interface Reached {
   readonly config: DatabaseConfig
 }
 
-/** What the checks look at; each part throws NotPossible when it is not to be had. */
+/** The input of the checks; each part throws NotPossible when it is not available. */
 export interface Stage {
   readonly env: Environment
   readonly circumstances: Circumstances

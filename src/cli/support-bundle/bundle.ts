@@ -60,7 +60,7 @@ export async function collectBundle(scene: Scene, known: Known, onPart: (name: s
   return { manifest, files: [{ path: 'manifest.json', bytes: Buffer.from(text) }, ...files] }
 }
 
-/** What was collected. */
+/** The collected parts. */
 export interface Bundle {
   readonly manifest: ReturnType<typeof describe>
   readonly files: readonly BundleFile[]

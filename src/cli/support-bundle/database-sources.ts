@@ -56,7 +56,7 @@ const postgresQuestions = {
   replication: `SELECT slot_type, active, wal_status FROM pg_replication_slots`,
 } as const
 
-/** What was installed when, and where the schema stands. */
+/** The history of installed releases, and the state of the schema. */
 export const historySource: Source = {
   name: 'release history',
   async collect({ stage }) {

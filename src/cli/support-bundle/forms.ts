@@ -1,7 +1,7 @@
 /** A secret that must not be in the bundle, and what to write in its place. */
 export interface KnownSecret {
   readonly value: string
-  /** Where it comes from, such as `DB_PASS`; it is written, so it tells nothing of the value. */
+  /** The source of the secret, such as `DB_PASS`; it is written to the bundle, so it must not reveal the value. */
   readonly label: string
 }
 

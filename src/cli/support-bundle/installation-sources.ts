@@ -9,7 +9,7 @@ import { roomOf } from '../preflight/checks/disk.ts'
 import { runChecks } from '../preflight/run.ts'
 import type { Scene, Source } from './source.ts'
 
-/** What runs, and on what. */
+/** The versions of Gatehouse and of its platform. */
 export const versionsSource: Source = {
   name: 'versions',
   collect: async ({ stage: { env } }) => [
@@ -57,7 +57,7 @@ export const preflightSource: Source = {
 
 const questions = { '/v1/health': 'health.json', '/healthz': 'healthz.json', '/readyz': 'readyz.json' } as const
 
-/** What the running process tells of itself. */
+/** The health that the running process reports. */
 export const healthSource: Source = {
   name: 'health',
   async collect({ process: running }) {
@@ -83,7 +83,7 @@ function toJson(text: string): unknown {
   }
 }
 
-/** What waits on disk for the database. */
+/** The log records that wait on disk for the database. */
 export const journalSource: Source = {
   name: 'journal',
   async collect({ stage }) {

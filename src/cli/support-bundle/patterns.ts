@@ -1,7 +1,7 @@
 import { isSecretName } from '../../app/secrets/secret-names.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 
-/** What stands for a secret that nobody knows by value. */
+/** The mark in place of a secret that was found by its form. */
 export const mark = '[secret]'
 
 /** A text, and how many secrets were taken out of it. */
@@ -12,7 +12,7 @@ export interface Counted {
 
 const passName = /(?:^|[_.-])pass$|^pgpassword$/i
 
-/** Whether something of this name may hold a secret. */
+/** Returns true if a field of this name may hold a secret. */
 export const isSecret = (name: string): boolean => isSecretName(name) || passName.test(name)
 
 /** Takes out what looks like a secret: by its shape, by what stands before it, and both again in what is encoded. */

@@ -6,7 +6,7 @@ export interface Redacted {
   readonly text: string
   /** Secrets that are known, by value. */
   readonly byValue: number
-  /** What only looks like a secret. */
+  /** The number of values that only look like a secret. */
   readonly byPattern: number
 }
 

@@ -20,7 +20,7 @@ export const distinct = (secrets: readonly KnownSecret[]): readonly KnownSecret[
 
 const ours: ReadonlySet<string> = new Set(settingNames.filter((name) => settings[name].secret))
 const isHarmless: ReadonlySet<string> = new Set(settingNames.filter((name) => !settings[name].secret))
-/** What systems set under names that sound secret. */
+/** The variables that systems set under names that sound secret. */
 const innocent = /^(?:SSH_AUTH_SOCK|GPG_AGENT_INFO|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|XDG_\w+|DBUS_\w+)$/
 
 /** The value of a variable that is, or sounds, secret; the file that it names; the login in an address. */
@@ -50,7 +50,7 @@ function decoded(text: string): string {
   }
 }
 
-/** What a file holds; nothing when the value names none. */
+/** Returns the secret in a file; none when the value names no file. */
 function inFile(file: string, label: string): readonly KnownSecret[] {
   try {
     if (!path.isAbsolute(file) || statSync(file).size > largestFile) return []

@@ -1,7 +1,7 @@
 import type { ProcessQuestions } from '../ask-process.ts'
 import type { Stage } from '../preflight/stage.ts'
 
-/** What the sources of a bundle look at. */
+/** The input of the sources of a bundle. */
 export interface Scene {
   readonly stage: Stage
   /** The running process; null: nobody knows where it listens. */
@@ -17,7 +17,7 @@ export type Collected = { readonly path: string } & ({ readonly document: unknow
 
 /** One part of a bundle. What it throws becomes the reason why the part is missing. */
 export interface Source {
-  /** What it is, for the progress and for the list of what is missing. */
+  /** The name of the source, for the progress and for the list of missing parts. */
   readonly name: string
   collect(scene: Scene): Promise<readonly Collected[]>
 }

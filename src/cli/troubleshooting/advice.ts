@@ -1,6 +1,6 @@
-/** What a code or a finding means to an operator. Sentences, in Markdown. */
+/** The meaning of a code or a finding for an operator. Sentences, in Markdown. */
 export interface Advice {
   readonly means: string
-  /** What to do. */
+  /** The remedy. */
   readonly fix: string
 }

@@ -5,7 +5,7 @@ import { faultAdvice } from './distribution.ts'
 import { errorAdvice } from './error-codes.ts'
 import { readinessAdvice, startAdvice, sealedAdvice } from './starts.ts'
 
-/** What a word means, and where one meets it. */
+/** The meaning of a word, and the place where it occurs. */
 export interface Explained extends Advice {
   readonly where: string
 }

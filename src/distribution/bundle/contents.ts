@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a bundle says of itself, in `bundle.json`. */
+/** The bundle's own description, in `bundle.json`. */
 export const BundleInfo = z.object({
   /** The form of the archive; a program that knows only lower numbers must refuse it. */
   format: z.literal(1),
@@ -12,7 +12,7 @@ export const BundleInfo = z.object({
 })
 export type BundleInfo = z.output<typeof BundleInfo>
 
-/** What a difference leaves out, in `DIFFERENCE.json`. Nobody signs it: it can only make a load ask the registry for more. */
+/** The parts that a difference leaves out, in `DIFFERENCE.json`. It is not signed: it can only make a load ask the registry for more. */
 export const Difference = z.object({
   /** The release of the bundle that has the rest. */
   from: z.string(),

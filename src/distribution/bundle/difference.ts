@@ -23,13 +23,13 @@ export async function createDifference(archive: Archive, known: Archive): Promis
   return { difference, chunks: writeTar(members(archive, difference)) }
 }
 
-/** What is needed to know what a bundle holds: the manifests. */
+/** Returns the digests of the manifests, which tell the contents of a bundle. */
 async function documentsOf(archive: Archive): Promise<ReadonlySet<string>> {
   const artifacts = await readArtifacts((await archive.text('index.json')) ?? '', archive.blobs)
   return new Set(artifacts.flatMap(({ manifests }) => manifests.map(({ descriptor }) => blobPath(descriptor.digest))))
 }
 
-/** What a bundle says of itself; it has not been checked. */
+/** Returns the bundle's own description; it has not been checked. */
 export async function infoOf(archive: Archive): Promise<BundleInfo> {
   const text = await archive.text(bundleFile)
   if (text === null) throw new DistributionFault('file_missing', `there is no ${bundleFile}: this is no bundle`)

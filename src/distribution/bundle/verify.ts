@@ -14,7 +14,7 @@ export interface VerifiedBundle {
   readonly key: KeyObject
   readonly sums: Sums
   readonly artifacts: readonly Artifact[]
-  /** What it leaves out; null: nothing. */
+  /** The parts that it leaves out; null: none. */
   readonly difference: Difference | null
 }
 
@@ -50,7 +50,7 @@ export async function verifyBundle(archive: Archive, { trust, onBytes }: VerifyO
   return { info: parseDocument(BundleInfo, (await archive.text(bundleFile)) ?? '', bundleFile), key, sums, artifacts, difference }
 }
 
-/** What a bundle leaves out; null when it is whole. */
+/** Returns the parts that a bundle leaves out; null when it is whole. */
 export async function readDifference(archive: Archive): Promise<Difference | null> {
   const text = await archive.text(differenceFile)
   return text === null ? null : parseDocument(Difference, text, differenceFile)

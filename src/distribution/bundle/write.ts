@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Chunks } from '../bytes.ts'
 import { partName, refuseTarget } from './parts.ts'
 
-/** Where an archive goes. */
+/** The destination of an archive. */
 export interface Target {
   readonly file: string
   /** The most bytes of one file; null: all in one. */

@@ -5,7 +5,7 @@ import { DistributionFault } from '../fault.ts'
 import { runStep } from '../image/run.ts'
 import { architectures, readUris, type DebianLock } from './lock.ts'
 
-/** Where the versions are asked for; the packages themselves may come from elsewhere. */
+/** The mirror that is asked for versions; the packages themselves may come from another. */
 const mirror = 'http://deb.debian.org'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 

@@ -7,7 +7,7 @@ import { DistributionFault } from '../fault.ts'
 import { parseDocument } from '../oci/documents.ts'
 import { runStep } from './run.ts'
 
-/** What an image is for: to be released, or to be tried without a database of one's own. */
+/** The purpose of an image: a release, or a trial with a database of its own. */
 export type Variant = 'release' | 'evaluation'
 
 /** `packages.json` of a base: the Debian packages that it was made of. */

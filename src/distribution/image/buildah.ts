@@ -8,7 +8,7 @@ import { runs, runStep, type Step } from './run.ts'
 import { warmCache } from './npm-cache.ts'
 import { writeImage } from './write-image.ts'
 
-/** Whether this machine can build with buildah. */
+/** Returns true if this machine can build with buildah. */
 export const hasBuildah = (): Promise<boolean> => runs('buildah', '--version')
 
 /** Builds docker/Dockerfile without a daemon and, where the machine can cut it, without a network. Gives the folder of an OCI layout. */
@@ -35,7 +35,7 @@ export async function buildWithBuildah(build: ImageBuild): Promise<string> {
   return writeImage(build, () => members)
 }
 
-/** What the Dockerfile adds to its base, in the order of a folder's members. */
+/** Returns the files that the Dockerfile adds to its base, in the order of a folder's members. */
 async function lastLayer(layout: string): Promise<readonly TarInput[]> {
   const image = await openImage(layout)
   const members: TarInput[] = []

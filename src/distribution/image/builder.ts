@@ -1,4 +1,4 @@
-/** What an image is built from and with. */
+/** The sources and tools of an image. */
 export interface ImageBuild {
   /** The checkout. */
   readonly root: string

@@ -34,7 +34,7 @@ export async function runStep({ title, command: [program, ...args], cwd, variabl
   throw new DistributionFault('build_failed', `${title}: ${program} ended with ${child.exitCode ?? child.signalCode}\n${said.trimEnd()}`)
 }
 
-/** Whether a program can be run and ends well. */
+/** Returns true if a program can be run and ends well. */
 export const runs = (...command: Step['command']): Promise<boolean> =>
   runStep({ title: 'looking for tools', command }).then(
     () => true,

@@ -21,7 +21,7 @@ export interface Artifact {
 
 const largestDocument = 4 * 1024 * 1024
 
-/** What an index lists, with all that it consists of. Throws DistributionFault when a manifest is missing or malformed. */
+/** Returns the artifacts of an index with all their parts. Throws DistributionFault when a manifest is missing or malformed. */
 export async function readArtifacts(index: string, blobs: Blobs): Promise<readonly Artifact[]> {
   const { manifests } = parseDocument(Index, index, 'index.json')
   return Promise.all(manifests.map((descriptor) => readArtifact(descriptor, blobs)))

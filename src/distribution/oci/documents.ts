@@ -22,7 +22,7 @@ export const layoutMarker = '{"imageLayoutVersion":"1.0.0"}'
 
 const Annotations = z.record(z.string(), z.string())
 
-/** What points to a blob. Unknown fields are kept, because they are part of what a digest is made of. */
+/** A pointer to a blob. Unknown fields are kept, because they are part of the digest. */
 export const Descriptor = z.looseObject({
   mediaType: z.string(),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
@@ -70,13 +70,13 @@ function json(text: string): unknown {
   }
 }
 
-/** Whether a descriptor leads to further manifests. */
+/** Returns true if a descriptor leads to further manifests. */
 export const isIndex = ({ mediaType }: Descriptor): boolean => mediaType === mediaTypes.index || mediaType === mediaTypes.dockerIndex
 
 const repositoryPart = String.raw`[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`
 const repository = new RegExp(`^${repositoryPart}(?:/${repositoryPart})*$`)
 
-/** Whether a text can name a repository: `gatehouse`, `mirror/charts/app`. */
+/** Returns true if a text can name a repository: `gatehouse`, `mirror/charts/app`. */
 export const isRepository = (text: string): boolean => text.length <= 255 && repository.test(text)
 
 /** The path of a blob in a layout. */

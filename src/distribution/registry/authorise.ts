@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DistributionFault } from '../fault.ts'
 import type { WireAnswer, WireRequest } from './wire.ts'
 
-/** Who we are at a registry. */
+/** The login at a registry. */
 export interface Credentials {
   readonly username: string
   readonly password: string
@@ -12,7 +12,7 @@ type Send = (request: WireRequest) => Promise<WireAnswer>
 
 const Token = z.object({ token: z.string().optional(), access_token: z.string().optional() })
 
-/** What a registry asks for when it answers 401. */
+/** The demand of a registry that answers 401. */
 interface Challenge {
   readonly scheme: string
   readonly fields: Readonly<Record<string, string | undefined>>

@@ -4,7 +4,7 @@ import type { Artifact, Blobs } from '../oci/artifacts.ts'
 import type { Registry } from './registry.ts'
 import { repositoryOf, type RegistryTarget } from './target.ts'
 
-/** What was sent of one artifact. */
+/** The sent parts of one artifact. */
 export interface Pushed {
   /** As an image is named: `registry.example:5000/gatehouse:1.12.0`. */
   readonly reference: string
@@ -23,7 +23,7 @@ export interface PushOptions {
   readonly onBytes?: (count: number) => void
 }
 
-/** What the registry has under the tags of the artifacts: the same, something else, or nothing. */
+/** Compares the tags of the artifacts with the registry: the same, another artifact, or none. */
 export async function compareTags(artifacts: readonly Artifact[], { target, registry }: PushOptions) {
   const found = []
   for (const { name, tag, descriptor } of artifacts) {
@@ -49,7 +49,7 @@ export async function pushArtifacts(artifacts: readonly Artifact[], options: Pus
   return pushed
 }
 
-/** What is to be sent of one artifact. */
+/** The parts of one artifact that are to be sent. */
 interface Plan {
   readonly artifact: Artifact
   readonly missing: readonly Descriptor[]

@@ -51,7 +51,7 @@ export function openRegistry(target: RegistryTarget, credentials: Credentials | 
     return attempt()
   }
 
-  /** Where an upload goes on, which must be the same host: credentials go there. */
+  /** Returns the URL at which an upload goes on; it must be on the same host, because credentials go there. */
   function next(answer: WireAnswer, at: string): URL {
     const location = URL.parse(answer.headers['location'] ?? '', at)
     if (location?.origin === target.origin) return location
@@ -109,7 +109,7 @@ function refused({ host }: RegistryTarget, what: string, { status, text }: WireA
   return new DistributionFault('registry_refused', `${host} answers ${status} for ${what}${said === '' ? '' : `: ${said}`}`)
 }
 
-/** What the registry says in its own words, on one line. */
+/** Returns the registry's own message, on one line. */
 function explain(text: string): string {
   try {
     const { errors } = Errors.parse(JSON.parse(text))

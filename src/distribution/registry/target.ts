@@ -7,7 +7,7 @@ export interface RegistryTarget {
   /** As references to images have it: `registry.example:5000`. */
   readonly host: string
   readonly hostname: string
-  /** What goes before each repository's name: empty, or such as `mirror/ai`. */
+  /** The prefix of each repository's name: empty, or such as `mirror/ai`. */
   readonly prefix: string
 }
 

@@ -20,7 +20,7 @@ import type { Revision } from './revision.ts'
 /** How the image was built; `given`: elsewhere. */
 export type Builder = 'buildah' | 'given' | 'node'
 
-/** What a release is assembled from. */
+/** The parts of a release. */
 export interface Parts {
   /** The checkout. */
   readonly root: string
@@ -35,7 +35,7 @@ export interface Parts {
   readonly builder: Builder
   /** The chart that deploys it: the same with each release that it deploys, to the last byte. */
   readonly chart: Chart
-  /** What the lock says of the sources; throws when they must not be released. */
+  /** Returns the sources for the lock; throws when they must not be released. */
   readonly sources: () => Promise<Pick<Lock, 'migrations' | 'record'>>
   readonly onStep: (text: string) => void
 }
@@ -113,7 +113,7 @@ async function copyDocuments(root: string, folder: string): Promise<void> {
   await cp(path.join(root, 'CHANGELOG.md'), path.join(folder, 'CHANGELOG.md'))
 }
 
-/** What the image consists of, for each platform, and its program for machines without containers. */
+/** Writes the bills of materials of the image for each platform, and its program for machines without containers. */
 async function describeImage({ version, created, image, onStep }: Parts, draft: Draft): Promise<void> {
   for (const { platform, manifest, layers } of image.platforms) {
     const sbom = await createSbom({ version, created, manifest, layers }, image.blobs)

@@ -17,7 +17,7 @@ export interface ReleaseBuild {
   readonly version: string
   /** The day of the release, ISO 8601. */
   readonly date: string
-  /** What the lock says of the sources; throws when they must not be released. */
+  /** Returns the sources for the lock; throws when they must not be released. */
   readonly sources: () => Promise<Pick<Lock, 'migrations' | 'record'>>
   /** The layout or archive of an image that was built elsewhere; null: build one. */
   readonly image: string | null
@@ -27,7 +27,7 @@ export interface ReleaseBuild {
   readonly base: string | null
   /** The list of Debian packages; null: that of the checkout. */
   readonly packages: string | null
-  /** Whether changes that no commit holds may be built; the release then says so. */
+  /** True if uncommitted changes may be built; the release is then marked. */
   readonly allowDirty: boolean
   /** The commit of the sources as the image tells it; null: the checkout knows. */
   readonly revision: string | null

@@ -6,7 +6,7 @@ import { filesOfLayer } from '../oci/image-files.ts'
 import { writeTar, type TarInput } from '../tar/write.ts'
 import type { PlatformImage } from './image.ts'
 
-/** What only the server needs. */
+/** The folder that only the server needs. */
 const leftOut = 'app/postgres'
 
 /** The program of an image as an archive that any machine with Node can run: it verifies and loads a bundle before there is an image. */

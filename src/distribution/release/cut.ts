@@ -5,7 +5,7 @@ import { Chart, type ReleaseRecord } from '../../release/record.ts'
 import { compareVersions, isVersion, releaseOf } from '../../release/version.ts'
 import { runStep } from '../image/run.ts'
 
-/** What a release is made from. Tests and benchmarks are the checkout's. */
+/** The sources of a release. Tests and benchmarks are the checkout's. */
 const sources =
   '.dockerignore ARCHITECTURE.md CHANGELOG.md README.md package.json package-lock.json tsconfig.json tsconfig.build.json assets charts docker docs migrations releases scripts src test/golden'.split(
     ' ',
@@ -15,7 +15,7 @@ const sources =
 const program = ['package.json', 'assets', 'docker/ca', 'migrations', 'releases', 'src']
 
 /**
- * Where a file names its release, and with what it is named by another. `release check` in a cut proves what is generated; these are
+ * The places in files that name the release, and their text for another release. `release check` in a cut proves what is generated; these are
  * written by hand.
  */
 const stamps: readonly (readonly [file: string, place: RegExp, stamp: (release: Cut) => string])[] = [

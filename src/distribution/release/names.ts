@@ -1,6 +1,6 @@
 import type { Variant } from '../image/base.ts'
 
-/** What the folder of a release holds, besides the list of its files and the signature of that. */
+/** The files in the folder of a release, besides the list of its files and the signature of that. */
 export const releaseFiles = {
   layout: 'oci',
   sboms: 'sbom',

@@ -12,7 +12,7 @@ export interface Provenance {
   readonly builder: string
   /** `release`, or `evaluation` with a PostgreSQL in the image. */
   readonly variant: string
-  /** Whether the sources had changes that no commit holds. */
+  /** True if the sources had uncommitted changes. */
   readonly dirty: boolean
   readonly subjects: readonly Named[]
   readonly materials: readonly Named[]

@@ -1,11 +1,11 @@
 import { DistributionFault } from '../fault.ts'
 import { runStep } from '../image/run.ts'
 
-/** What a release is built from. */
+/** The revision from which a release is built. */
 export interface Revision {
   /** Null: the sources are no checkout of git. */
   readonly commit: string | null
-  /** Whether the sources differ from the commit. */
+  /** True if the sources differ from the commit. */
   readonly dirty: boolean
   /** How the image tells it: the commit, `<commit>-dirty`, or `unknown`. */
   readonly label: string

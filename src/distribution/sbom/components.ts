@@ -12,9 +12,9 @@ export interface Component {
   readonly hashes?: readonly { readonly alg: 'SHA-256' | 'SHA-512'; readonly content: string }[]
   readonly supplier?: { readonly name: string }
   readonly cpe?: string
-  /** Where it lies in the image. */
+  /** The place of the component in the image. */
   readonly evidence?: { readonly occurrences: readonly { readonly location: string }[] }
-  /** What it brings: the shared libraries of a package, what Node was built with. */
+  /** The parts of the component: the shared libraries of a package, the libraries of Node. */
   readonly components?: readonly Component[]
 }
 
@@ -77,7 +77,7 @@ const npmUrl = (name: string, version: string) => `pkg:npm/${name.replace('@', '
 const licenseOf = (text: string) =>
   /^[\w.+-]+(?: (?:OR|AND|WITH) [\w.+-]+)*$/.test(text.replaceAll(/[()]/g, '')) ? { expression: text } : { license: { name: text } }
 
-/** Where Node finds a package: in the nearest `node_modules` above. */
+/** Returns the folder in which Node finds a package: the nearest `node_modules` above. */
 function resolve(from: string, name: string, known: ReadonlyMap<string, string>): string {
   for (let folder = `${from}/`; ; folder = folder.slice(0, folder.lastIndexOf('node_modules/', folder.length - 14))) {
     const candidate = `${folder}node_modules/${name}`

@@ -5,11 +5,11 @@ import type { Descriptor } from '../oci/documents.ts'
 import { filesOfLayer } from '../oci/image-files.ts'
 import type { SharedLibrary } from './debian.ts'
 
-/** What a bill of materials is made of. */
+/** The input of a bill of materials. */
 export interface ImageContents {
   /** The documents by path. */
   readonly documents: ReadonlyMap<string, string>
-  /** Where the links of an image lead, by path. */
+  /** The targets of the links of an image, by path. */
   readonly links: ReadonlyMap<string, string>
   /** Programs and libraries in the machine's own form. */
   readonly binaries: readonly SharedLibrary[]

@@ -3,7 +3,7 @@ import type { Component } from './components.ts'
 
 const installed = 'install ok installed'
 
-/** What an image tells of its Debian packages. */
+/** The files of an image that describe its Debian packages. */
 export interface DebianFiles {
   /** `debian-13` */
   readonly distribution: string

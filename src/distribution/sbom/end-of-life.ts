@@ -27,7 +27,7 @@ export interface Ended {
   readonly until: string | null
 }
 
-/** What of an image is not mended on a day, and what in the table is missing: the system, Node with what it was built with, PostgreSQL. */
+/** Returns the parts of an image that are out of support on a day, and those missing in the table: the system, Node with its libraries, PostgreSQL. */
 export function endedBy(day: string, components: readonly Component[]): readonly Ended[] {
   return components
     .flatMap((component) => [component, ...(component.components ?? [])])

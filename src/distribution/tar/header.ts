@@ -12,7 +12,7 @@ export interface TarMember {
   readonly mode: number
   /** Bytes of content; 0 unless it is a file. */
   readonly size: number
-  /** Where a link leads. */
+  /** The target of a link. */
   readonly target: string
 }
 
@@ -29,7 +29,7 @@ export function encodeHeader(member: TarMember, seconds: number): Buffer {
   return Object.keys(long).length === 0 ? header : Buffer.concat([extended(long, seconds), header])
 }
 
-/** What fills the last block of a content. */
+/** Returns the bytes that fill the last block of a content. */
 export const padding = (size: number): Buffer => Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 
 /** Divides a path over the two fields of a header; null when it does not fit. */
@@ -107,7 +107,7 @@ export interface RawHeader {
 
 const noStart = ': this is no tar archive, or not the first part of one'
 
-/** What the block says of itself; null when it says nothing that could be one. */
+/** Returns the checksum that the block states; null when it states none. */
 const checksum = (block: Buffer) => (/^ *[0-7]+$/.test(text(block, 148, 8).trimEnd()) ? number(block, 148, 8) : null)
 
 /** Reads the header block at a byte of the archive; null for the zeros that end it. Throws DistributionFault `archive_malformed`. */

@@ -3,11 +3,11 @@ import { feature } from '../../app/feature.ts'
 /** Settings that an organisation has under its own route; what they do is in `lib/roles.ts`, which both planes follow. */
 const settings = { requires: ['organisations'], permissions: [], entities: [], routes: [] }
 
-/** Who views and edits configs. */
+/** The settings for viewing and editing configs. */
 export const configsSecurity = feature({ id: 'configs-security', since: '1.3.0', ...settings })
 
-/** Who views and edits prompts. */
+/** The settings for viewing and editing prompts. */
 export const promptAccess = feature({ id: 'prompt-access', since: '1.10.0', ...settings })
 
-/** Whether members and managers see the logs of others. */
+/** The settings by which members and managers see the logs of others. */
 export const dataVisibility = feature({ id: 'data-visibility', since: '1.11.0', ...settings })

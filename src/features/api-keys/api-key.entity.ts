@@ -4,7 +4,7 @@ import { tenantFilter } from '../../app/database/orm.ts'
 import type { KeyType } from '../../gateway/ports.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
-/** What every request of a key starts from. */
+/** The defaults of every request with a key. */
 export interface KeyDefaults {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly config_id?: string | undefined

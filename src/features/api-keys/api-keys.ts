@@ -46,7 +46,7 @@ export async function homeOfNewKey(
   return null
 }
 
-/** What clients repeat of the path in the body must be the same. */
+/** Throws when a client repeats the path in the body with another value. */
 export function demandSamePath(body: CreateApiKey, { type, subType }: { readonly type: string; readonly subType: string }): void {
   if (body.type !== undefined && body.type !== type) throw new ApiError('AB01', `The path says ${type}.`, { param: 'type' })
   if (body['sub-type'] !== undefined && body['sub-type'] !== subType)
@@ -65,7 +65,7 @@ export async function demandKeyDefaults(
   if (missing !== null) throw lacksMetadata('API key', missing)
 }
 
-/** What the organisation asks of the metadata of a workspace's keys, and this metadata lacks; null: nothing. */
+/** Returns the metadata that the organisation demands of a workspace's keys and this metadata lacks; null: none. */
 export async function missingKeyMetadata(
   em: EntityManager,
   { organisationId }: Pick<Home, 'organisationId'>,

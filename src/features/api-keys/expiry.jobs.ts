@@ -9,11 +9,11 @@ interface Expired {
   readonly id: string
   readonly organisation_id: string
   readonly workspace_id: string | null
-  /** What the trail calls it. */
+  /** The name of the resource in the audit trail. */
   readonly resource: string
 }
 
-/** What runs out, and the SQL that says what the trail calls it. */
+/** The tables whose rows expire, and the SQL of their name in the audit trail. */
 const tables = { api_keys: `'api-key'`, providers: 'kind' } as const
 
 type Table = keyof typeof tables

@@ -10,7 +10,7 @@ import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { ApiKey } from './api-key.entity.ts'
 
-/** Whose a new user key is: the caller's own, or that of the member whom a manager, an admin or a service key names. */
+/** Returns the owner of a new user key: the caller, or the member whom a manager, an admin or a service key names. */
 export async function ownerOfNewKey(
   em: EntityManager,
   actor: Actor,
@@ -28,7 +28,7 @@ export async function ownerOfNewKey(
   return user.id
 }
 
-/** What the organisation and the workspace say of user keys. The workspace stays locked, so that its keys can be counted. */
+/** Reads the rules of the organisation and the workspace for user keys. The workspace stays locked, so that its keys can be counted. */
 export async function userKeyRules(em: EntityManager, { organisationId }: Actor, workspaceId: string): Promise<UserKeySettings> {
   const workspace = await em.findOneOrFail(Workspace, { id: workspaceId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   const { settings } = await em.findOneOrFail(Organisation, { id: organisationId })

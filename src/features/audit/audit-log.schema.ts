@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { listOf, listFields } from '../../lib/paging.ts'
 import { textField } from '../../lib/text/text.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { timestamp: 'at' }
 
 const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 const exact = textField(255).min(1).optional()
 const status = z.string().regex(/^[1-5]\d\d$/, 'A status code has three digits.')
 
-/** Who writes: a caller's key or user, somebody who accepts an invite, the command line, or the process itself. */
+/** The kinds of author: a caller's key or user, a person who accepts an invite, the command line, the process itself. */
 const actorTypes = ['user', 'api_key', 'invite', 'operator', 'system'] as const
 
 /** The filters of the trail. Unknown ones are refused: a filter that does nothing would show too much. */

@@ -7,7 +7,7 @@ export interface Content {
   readonly latest: string | null
 }
 
-/** What lies in each of these collections, by its id; nothing for those that are empty. */
+/** The contents of each of these collections, by its id; empty collections are absent. */
 export interface Contents {
   readonly children: ReadonlyMap<string, Content>
   readonly prompts: ReadonlyMap<string, Content>

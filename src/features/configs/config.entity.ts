@@ -13,7 +13,7 @@ export const ConfigEntity = defineEntity({
     workspaceId: p.uuid(),
     slug: p.string().length(255),
     name: p.string().length(255),
-    /** What the keys of the workspace start from when they name no config of their own. */
+    /** True if keys of the workspace without a config of their own use this one. */
     isDefault: p.boolean().default(false),
     status: p.text().$type<'active' | 'archived'>().default('active'),
     versionId: p.uuid(),

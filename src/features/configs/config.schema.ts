@@ -5,7 +5,7 @@ import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const versionSorts = { version: 'version' }
 
 /** 0 and 1, as older clients write it, or a boolean. */

@@ -43,7 +43,7 @@ export interface NewConfig {
   readonly isDefault: boolean
 }
 
-/** Who writes, and what sees to what is written. */
+/** The actor of a write and the services that validate and seal it. */
 export interface Writing {
   readonly actor: Actor
   readonly vault: Vault

@@ -2,7 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
 import { createConfig, deleteConfig, listConfigs, listConfigVersions, readConfig, updateConfig } from './configs.routes.ts'
 
-/** What requests become before they are sent: targets, parameters, timeouts, guardrails. */
+/** Configs change requests before they are sent: targets, parameters, timeouts, guardrails. */
 export const configs = feature({
   id: 'configs',
   since: '1.3.0',

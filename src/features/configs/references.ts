@@ -66,7 +66,7 @@ interface Named {
   readonly reference: string
 }
 
-/** Where a config names a guardrail. */
+/** Returns the path at which a config names a guardrail. */
 function pathOf(config: GatewayConfig, named: Named, path: string): string {
   const { phase, reference } = named
   const at = (config[lists[phase]] ?? []).indexOf(reference)

@@ -7,7 +7,7 @@ import type { SecretPlace } from '../../lib/text/masked-secrets.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Where a config holds credentials: its own, and those of its targets. */
+/** Returns the places of credentials in a config: its own, and those of its targets. */
 export const configSecrets = (config: unknown): readonly SecretPlace[] => (isFields(config) ? secretsAt(config, [], []) : [])
 
 function secretsAt(config: Fields, path: JsonPath, above: readonly unknown[]): readonly SecretPlace[] {
@@ -26,10 +26,10 @@ function secretsAt(config: Fields, path: JsonPath, above: readonly unknown[]): r
   ]
 }
 
-/** Where a config holds guardrails of its own. */
+/** The fields of a config that hold inline guardrails. */
 export const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_request_hooks', 'after_request_hooks'] as const
 
-/** What decides to which host, and to whose account, a credential goes. */
+/** Returns the fields that decide to which host, and to which account, a credential goes. */
 const addressOf = (config: Fields): unknown =>
   Object.entries(config)
     .filter(([name]) => addressing.has(name) || (providerFieldNames.has(name) && !secretConfigFields.has(name)))

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
-/** What somebody thinks of the answers of one trace. */
+/** A rating of the answers of one trace. */
 export const Feedback = defineEntity({
   name: 'Feedback',
   tableName: 'feedbacks',

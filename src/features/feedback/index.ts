@@ -2,7 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { Feedback } from './feedback.entity.ts'
 import { createFeedback, updateFeedback } from './feedback.routes.ts'
 
-/** What callers think of answers. */
+/** Callers rate answers. */
 export const feedback = feature({
   id: 'feedback',
   since: '1.3.0',

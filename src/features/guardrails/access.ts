@@ -17,7 +17,7 @@ interface Home {
   readonly organisation_id?: string | undefined
 }
 
-/** Where a new guardrail belongs: null is the organisation. Refuses who may not make one there. */
+/** Returns the home of a new guardrail: a workspace, or null for the organisation. Refuses callers that may not create one there. */
 export async function homeOfNew(
   em: EntityManager,
   actor: Actor,
@@ -37,7 +37,7 @@ function demandOwn(actor: Actor, organisation: string | undefined): void {
     throw new ApiError('AB03', 'A key acts in its own organisation only.', { param: 'organisation_id' })
 }
 
-/** What a list shows: of a workspace, or of all that the caller's scopes allow; with `organisation_id` alone those of the organisation. */
+/** Returns the filter of a list: one workspace, or all that the caller's scopes allow; with `organisation_id` alone those of the organisation. */
 export async function listed(
   em: EntityManager,
   actor: Actor,

@@ -21,7 +21,7 @@ import type { UpdateGuardrail } from './guardrail.schema.ts'
 
 type Actions = GuardrailEntity['actions']
 
-/** Who writes, and what sees to what is written. */
+/** The actor of a write and the services that validate and seal it. */
 export interface Writing {
   readonly actor: Actor
   readonly vault: Vault
@@ -105,7 +105,7 @@ export async function acceptChecks(
   return restored
 }
 
-/** What is wrong with a check that a later release brings than the installation is at; null when nothing is. */
+/** Returns the fault of a check that a later release brings than the installation's level; null when there is none. */
 export function levelFault(id: string, param: string, level: Writing['level']): ApiError | null {
   const since = findCheck(id)?.since
   if (since === undefined || level.atLeast(since)) return null

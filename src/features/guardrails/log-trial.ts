@@ -11,7 +11,7 @@ type Row = Awaited<ReturnType<typeof selectLogs>>[number]
 
 interface Trying {
   readonly guardrail: Guardrail
-  /** Where the guardrail is; null: logs of every workspace. */
+  /** The workspace of the guardrail; null: logs of every workspace. */
   readonly workspaceId: string | null
   readonly selection: LogSelection
   readonly run: TrialDeps

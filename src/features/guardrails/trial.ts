@@ -33,7 +33,7 @@ async function credentialsFor({ em, actor, deps, body }: Asked, { checks }: Guar
   return (plugin) => found.get(plugin) ?? null
 }
 
-/** What checks may use in a trial: the hosts that the organisation allows, and the credentials it stored. */
+/** Returns the services of a trial: the hosts that the organisation allows, and the credentials that it stored. */
 export async function runDeps(asked: Asked, guardrail: Guardrail): Promise<TrialDeps> {
   const { em, actor, deps } = asked
   const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })

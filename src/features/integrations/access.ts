@@ -39,7 +39,7 @@ export function demandWrite(actor: Actor, workspaceId: string | null | undefined
 }
 
 /**
- * What the caller may see. An organisation key: everything. A workspace key: its workspace's own, and those of the organisation
+ * Returns the integrations that the caller may see. An organisation key: all. A workspace key: its workspace's own, and those of the organisation
  * that its workspace may use.
  */
 export async function visibleIntegrations(em: EntityManager, actor: Actor): Promise<FilterQuery<Integration>> {

@@ -91,7 +91,7 @@ export const requiredFields: Readonly<Record<string, readonly string[]>> = {
   'vertex-ai': ['vertex_auth_type', 'vertex_region'],
 }
 
-/** What one choice asks for. `orKey`: the provider key does as well. */
+/** The fields that one choice demands. `orKey`: the provider key does as well. */
 export const choices: readonly {
   readonly field: string
   readonly value: string

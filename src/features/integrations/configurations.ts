@@ -12,7 +12,7 @@ import { toFields } from './credential-fields.ts'
 
 export type Configurations = Readonly<Record<string, unknown>>
 
-/** Which row of the catalogue, and whether a provider key comes with the configurations. */
+/** The row of the catalogue, and whether a provider key comes with the configurations. */
 export interface ConfigurationContext {
   readonly aiProviderId: string
   readonly hasKey: boolean
@@ -76,7 +76,7 @@ function toFault(error: z.ZodError): ApiError {
 const fault = (name: string, text: string): ApiError =>
   new ApiError('AB01', `configurations.${name} ${text}.`, { param: `configurations.${name}` })
 
-/** Where the credential goes: the custom host, or the provider's own address for these configurations; null when that is not known. */
+/** Returns the address to which the credential goes: the custom host, or the provider's own for these configurations; null when unknown. */
 export function addressOf(aiProviderId: string, configurations: Configurations): string | null {
   const custom = configurations['custom_host']
   if (typeof custom === 'string') return custom

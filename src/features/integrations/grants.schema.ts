@@ -4,7 +4,7 @@ import { slugField } from '../../lib/text/slug.ts'
 import { since } from '../../release/since.ts'
 import { rateLimitsView, singleRateLimit, usageLimits, usageLimitsView } from '../limits/index.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { slug: 'slug' }
 
 const limits = {

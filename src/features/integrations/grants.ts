@@ -11,7 +11,7 @@ import type { Integration } from './integration.entity.ts'
 
 const ownedBy = ({ id, organisationId }: Integration) => ({ integrationId: id, organisationId })
 
-/** Whether a workspace may use an integration: its own, or the organisation's by what is said of this workspace, else of all. */
+/** Returns the access of a workspace to an integration: its own, or the organisation's by the grant for this workspace, else for all. */
 async function accessOf(em: EntityManager, integration: Integration, workspaceId: string): Promise<'given' | 'refused' | 'not given'> {
   if (integration.workspaceId) return integration.workspaceId === workspaceId ? 'given' : 'refused'
   const row = await em.findOne(IntegrationWorkspace, { ...ownedBy(integration), workspaceId })

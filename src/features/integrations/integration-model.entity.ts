@@ -3,7 +3,7 @@ import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { ModelConfigurations, PricingConfig } from './models.schema.ts'
 
-/** What is said of one model of an integration: whether it may be used, what it is, what it costs. */
+/** One model of an integration: its permission, its kind, its price. */
 export const IntegrationModel = defineEntity({
   name: 'IntegrationModel',
   tableName: 'integration_models',

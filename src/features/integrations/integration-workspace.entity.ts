@@ -3,7 +3,7 @@ import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
-/** Whether a workspace may use an integration of the organisation; stands above the integration's global access. */
+/** The access of a workspace to an integration of the organisation; overrides the integration's global access. */
 export const IntegrationWorkspace = defineEntity({
   name: 'IntegrationWorkspace',
   tableName: 'integration_workspaces',
@@ -16,7 +16,7 @@ export const IntegrationWorkspace = defineEntity({
     enabled: p.boolean().default(true),
     usageLimits: p.json<readonly UsageLimits[]>().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),
-    /** What was used before it does not count against the limits. */
+    /** The time before which usage does not count against the limits. */
     usageResetAt: p.datetime().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listFields, searchField, pageView } from '../../lib/paging.ts'
 import { textField } from '../../lib/text/text.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { slug: 'slug' }
 
 /** A model as requests name it. */

@@ -95,7 +95,7 @@ export async function deleteModels(
 export const findModels = (em: EntityManager, integration: Integration, query: ListQuery & { readonly search?: string | undefined }) =>
   findPage(em, IntegrationModel, { where: { ...ownedBy(integration), ...searching(query.search, 'slug', 'name') }, query, sorts })
 
-/** What is said of a model, as it is answered. */
+/** Returns the wire view of a model. */
 export const presentModel = (row: IntegrationModel) => ({
   slug: row.slug,
   name: row.name ?? row.slug,

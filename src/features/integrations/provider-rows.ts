@@ -7,7 +7,7 @@ import { ProviderEntity } from '../providers/provider.entity.ts'
 import type { NeedsProvider } from './grants.ts'
 import type { Integration } from './integration.entity.ts'
 
-/** What a caller may say of a provider or a virtual key. Undefined: nothing said. */
+/** The fields of a provider or a virtual key that a caller may set. Undefined: not set. */
 export interface ProviderFields {
   readonly name?: string | undefined
   readonly note?: string | null | undefined

@@ -78,7 +78,7 @@ interface Home {
   readonly name: string
 }
 
-/** What `prompt@label` means in a workspace must be one label: the organisation's and a workspace's never share a name. */
+/** Throws when `prompt@label` would be ambiguous in a workspace: labels of the organisation and of a workspace never share a name. */
 async function demandFreeName(em: EntityManager, { organisationId, workspaceId, name }: Home): Promise<void> {
   await holdSlug(em, `labels:${organisationId}`, name)
   const rivals = await em.count(Label, { $and: [labelsOf(organisationId, workspaceId), { name }] })

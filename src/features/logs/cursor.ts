@@ -1,6 +1,6 @@
 import { isUuid } from '../../lib/is-uuid.ts'
 
-/** Where a page ended: the time, in epoch milliseconds, and the id of its last log. */
+/** The end of a page: the time, in epoch milliseconds, and the id of its last log. */
 export interface Cursor {
   readonly createdAt: number
   readonly id: string

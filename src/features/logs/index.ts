@@ -5,7 +5,7 @@ import { listLogs, readLog } from './logs.routes.ts'
 
 export { logSelection, readSample, selectLogs, type LogSample, type LogSelection } from './samples.ts'
 
-/** What went through the gateway, one log per exchange, and what clients tell of their own calls; the journal writes both. */
+/** Logs: one per exchange of the gateway, and those that clients insert for calls of their own. The journal writes both. */
 export const logs = feature({
   id: 'logs',
   since: '1.3.0',

@@ -55,7 +55,7 @@ const flat = (headers: Readonly<Record<string, string>>): string[] => Object.ent
 /** `https://user:password@host` holds a credential. */
 const withoutUser = (url: string): string => url.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1[removed]@')
 
-/** Whose the log is, and all that only the gateway can know. */
+/** Returns the owner of the log, and the fields that only the gateway knows. */
 const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   organisationId: actor.organisationId,
   workspaceId,

@@ -4,7 +4,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import type { LogFilter } from './log.schema.ts'
 
-/** Whose logs: of an organisation, or of one of its workspaces. */
+/** The owner of logs: an organisation, or one of its workspaces. */
 export interface LogScope {
   readonly organisationId: string
   readonly workspaceId: string | null
@@ -62,7 +62,7 @@ export interface LogRow {
   readonly prompt_slug: string | null
 }
 
-/** What guardrails found, as the gateway wrote it. */
+/** The results of guardrails, as the gateway wrote them. */
 export interface LoggedHooks {
   readonly before_request_hooks: Record<string, unknown>[]
   readonly after_request_hooks: Record<string, unknown>[]

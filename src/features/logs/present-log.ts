@@ -103,7 +103,7 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
   }
 }
 
-/** What the caller said to the gateway, not to the provider. */
+/** Returns true for headers that the caller sent to the gateway, not to the provider. */
 const isOurs = (name: string): boolean => name.startsWith('x-service-')
 
 /** As the client called it: us, or the provider whose answer it then told us. */

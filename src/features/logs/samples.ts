@@ -12,7 +12,7 @@ import { type BodyView, presentBody } from './present-body.ts'
 /** The most logs that something is tried on at once. */
 const most = 100
 
-/** Which logs something is tried on: the latest that meet the filters of `GET /logs`. */
+/** The logs of a trial: the latest that meet the filters of `GET /logs`. */
 export const logSelection = logFilter
   .pick({
     time_of_generation_min: true,

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const secretPaths = ({ secrets }: Plugin): readonly JsonPath[] => secrets.map((name) => ['credentials', ...name.split('.')])
 
-/** Where a document of `base_url` and `credentials` holds secrets; all else in it says where they go. */
+/** Returns the places of secrets in a document of `base_url` and `credentials`; its other fields are their destination. */
 const secretsOf =
   (plugin: Plugin) =>
   (document: unknown): readonly SecretPlace[] => {

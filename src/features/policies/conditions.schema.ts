@@ -3,7 +3,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { isStorable } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 
-/** What a condition can look at. A metadata key follows behind `metadata.`. */
+/** The keys of conditions. A metadata key follows behind `metadata.`. */
 const keys = ['api_key', 'workspace_id', 'organisation_id', 'virtual_key', 'provider', 'config', 'prompt', 'model'] as const
 const rateLimitKeys = [...keys, 'endpoint_type'] as const
 

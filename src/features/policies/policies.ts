@@ -53,7 +53,7 @@ interface NewPolicy {
   readonly group_by: readonly Group[]
 }
 
-/** What every new policy starts from. */
+/** Returns the first values of a new policy. */
 export const newPolicy = ({ organisationId, id }: Actor, workspaceId: string, { name, conditions, group_by }: NewPolicy) => ({
   organisationId,
   workspaceId,
@@ -90,7 +90,7 @@ export async function resetValue(
   resetUsage(orNotFound(row, 'usage', { reference: valueKey, param: 'reset_usage_for_value' }), nowMs)
 }
 
-/** What was used under a policy, by value key. */
+/** Returns the usage under a policy, by value key. */
 export async function usageOf(em: EntityManager, policy: UsageLimitPolicy) {
   const rows = await em.find(PolicyUsage, { policyId: policy.id }, { orderBy: { valueKey: 'asc' } })
   return Object.fromEntries(

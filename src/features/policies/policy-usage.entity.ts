@@ -3,7 +3,7 @@ import { amount } from '../../app/database/amount.ts'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
-/** What one combination of the values that a usage-limit policy groups by has used. */
+/** The usage of one combination of the values that a usage-limit policy groups by. */
 export const PolicyUsage = defineEntity({
   name: 'PolicyUsage',
   tableName: 'usage_limit_policy_entities',

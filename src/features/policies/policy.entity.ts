@@ -4,7 +4,7 @@ import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 
-/** What all policies have. */
+/** Returns the columns of all policies. */
 const policy = () => ({
   id: id(),
   organisationId: p.uuid(),

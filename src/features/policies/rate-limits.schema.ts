@@ -3,7 +3,7 @@ import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { conditionsView, groupsView, rateLimitConditions, rateLimitGroups } from './conditions.schema.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', value: 'value' }
 
 const type = z.enum(['requests', 'tokens'])
@@ -52,7 +52,7 @@ export const createdPolicy = z
   .object({ id: z.uuid(), object: z.enum(['policy_rate_limits', 'policy_usage_limits']) })
   .meta({ id: 'CreatedPolicy', description: 'The new policy.' })
 
-/** What all policies are answered with. */
+/** The answer fields of all policies. */
 export const policyFields = {
   id: z.uuid(),
   name: z.string().nullable(),

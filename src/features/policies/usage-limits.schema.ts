@@ -6,7 +6,7 @@ import { since } from '../../release/since.ts'
 import { usageLimitConditions, usageLimitGroups } from './conditions.schema.ts'
 import { policyFields, policyStatus } from './rate-limits.schema.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', credit_limit: 'creditLimit' }
 
 const type = z.enum(['cost', 'tokens'])

@@ -1,7 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { listEntities, resetEntity } from './policy-entities.routes.ts'
 
-/** What usage-limit policies have counted. */
+/** The counts of usage-limit policies. */
 export const policyEntities = feature({
   id: 'policy-entities',
   since: '1.7.0',

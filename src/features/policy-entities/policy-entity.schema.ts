@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, listFields, searchField } from '../../lib/paging.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { value_key: 'valueKey', current_usage: 'currentUsage' }
 
 const status = z.enum(['active', 'exhausted'])

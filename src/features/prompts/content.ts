@@ -39,7 +39,7 @@ export const toOrdered = ({ parameters, functions, tools, toolChoice, templateMe
 
 type Given = Omit<UpdatePrompt, 'patch' | 'name' | 'collection_id'>
 
-/** What a first version says. */
+/** Returns the content of a first version. */
 export const contentOf = (body: CreatePrompt): Content => ({
   string: body.string,
   parameters: body.parameters,
@@ -48,7 +48,7 @@ export const contentOf = (body: CreatePrompt): Content => ({
   ...optionalContent(body, null),
 })
 
-/** What a version may leave out; it is empty then, or that of the version which is kept. */
+/** Returns the optional content of a version: as given, else empty, or that of the version which is kept. */
 function optionalContent(given: Given, kept: PromptVersion | null) {
   const json = kept === null ? null : orderedContent(kept)
   return {
@@ -65,7 +65,7 @@ function optionalContent(given: Given, kept: PromptVersion | null) {
 const orKept = <T>(given: T | null | undefined, kept: T | null | undefined): T | null => (given === undefined ? (kept ?? null) : given)
 
 /**
- * What the next version says; null when the body names no field of a version. With `patch` everything that is missing comes from
+ * Returns the content of the next version; null when the body names no field of a version. With `patch` everything that is missing comes from
  * the latest version; without it a version is whole, but for the provider and the kind of template, which stay.
  */
 export function completed(

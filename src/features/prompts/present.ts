@@ -2,7 +2,7 @@ import { orderedContent } from './content.ts'
 import type { Prompt, PromptPartial } from './prompt.entity.ts'
 import type { PartialVersion, PromptVersion } from './version.entity.ts'
 
-/** What prompts and partials are answered with alike. */
+/** Returns the answer fields that prompts and partials share. */
 const presentOwn = (row: Prompt) => ({
   id: row.id,
   slug: row.slug,

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
-/** What prompts and partials have alike: a name for versions, of which one is published. */
+/** Returns the columns that prompts and partials share: a name for versions, of which one is published. */
 const versioned = () => ({
   id: id(),
   organisationId: p.uuid(),

@@ -6,7 +6,7 @@ import { nameField } from '../../lib/text/slug.ts'
 import { isStorableJson, textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const versionSorts = { version: 'version' }
 
 export const reference = z.string().min(1).max(255)
@@ -38,7 +38,7 @@ const metadata = z
 
 const flag = z.union([z.boolean(), z.literal(0), z.literal(1)]).transform(Boolean)
 
-/** What a version may say beside its template and its provider. */
+/** The optional fields of a version beside its template and its provider. */
 const versionFields = {
   model: textField(255).min(1).nullable().optional(),
   functions: jsonObjects.nullable().optional(),

@@ -11,14 +11,14 @@ const version = () => ({
   version: p.integer(),
   string: p.text(),
   description: p.text().nullable(),
-  /** What the template includes, as written, without `@version`. */
+  /** The partials that the template includes, as written, without `@version`. */
   partials: p.array().default([]),
   status: p.text().$type<'active' | 'archived'>().default('active'),
   createdBy: p.uuid().nullable(),
   createdAt: createdAt(),
 })
 
-/** What of a version is JSON, with the keys of its objects in the order in which they were sent. */
+/** The JSON parts of a version, with the keys of their objects in the order of the request. */
 export interface OrderedContent {
   readonly parameters: Fields
   readonly functions: readonly unknown[] | null

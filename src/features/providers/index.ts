@@ -5,7 +5,7 @@ import { createProvider, deleteProvider, listProviders, readProvider, updateProv
 export { inWorkspace, providerFields, providerFilter, providerParams, providerRead, providerViewFields } from './provider.schema.ts'
 export { changeProvider, findStoredProvider, presentShared } from './providers.ts'
 
-/** What requests name as `@slug`: a workspace's handles on integrations. */
+/** Providers give a workspace the use of integrations; requests name them as `@slug`. */
 export const providers = feature({
   id: 'providers',
   since: '1.3.0',

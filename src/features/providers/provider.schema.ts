@@ -58,7 +58,7 @@ export const providerReference = z
   .object({ id: z.uuid(), slug: z.string() })
   .meta({ id: 'ProviderReference', description: 'Which provider it was.' })
 
-/** What providers and virtual keys are answered with alike. */
+/** The answer fields that providers and virtual keys share. */
 export const providerViewFields = {
   id: z.uuid(),
   slug: z.string(),

@@ -52,7 +52,7 @@ export function changeProvider(row: ProviderEntity, fields: ProviderFields, nowM
   })
 }
 
-/** What providers and virtual keys are answered with alike. */
+/** Returns the answer fields that providers and virtual keys share. */
 export const presentShared = (row: ProviderEntity, nowMs: number) => ({
   id: row.id,
   slug: row.slug,

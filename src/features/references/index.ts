@@ -9,7 +9,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { ConfigEntity } from '../configs/config.entity.ts'
 import { GuardrailEntity } from '../guardrails/guardrail.entity.ts'
 
-/** Whose references these are: a workspace's or, when `workspaceId` is null, the organisation's. */
+/** The owner of references: a workspace or, when `workspaceId` is null, the organisation. */
 export interface Home {
   readonly organisationId: string
   readonly workspaceId: string | null
@@ -73,7 +73,7 @@ async function phasesByReference(
 
 const storedChecks = z.array(z.object({ id: z.string() }))
 
-/** What requests start from, as far as it names other things. */
+/** The defaults of requests that name other resources. */
 interface Defaults {
   readonly input_guardrails?: readonly string[] | null | undefined
   readonly output_guardrails?: readonly string[] | null | undefined

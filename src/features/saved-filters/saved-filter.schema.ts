@@ -42,7 +42,7 @@ const fields = {
   workspace_slug: since('1.12.0', reference.meta({ description: 'Id or slug of a workspace.' })).optional(),
 }
 
-/** What may be saved: the filters of logs and analytics by their names. */
+/** The filters of logs and analytics that can be saved, by their names. */
 const filters = z
   .strictObject(fields)
   .refine(isStorableJson, 'NUL characters and broken Unicode are not allowed.')

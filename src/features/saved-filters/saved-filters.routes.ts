@@ -16,7 +16,7 @@ import {
 } from './saved-filter.schema.ts'
 import { addFilter, checkFilters, findFilter, presentFilter } from './saved-filters.ts'
 
-/** Who may look at logs may keep the filters for it. */
+/** The scopes for saved filters: those for looking at logs. */
 const permission = ['logs.view', 'logs.list']
 const resource = 'saved-filter'
 

@@ -1,7 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { introspectionScopes, introspectToken } from './introspection.routes.ts'
 
-/** What tokens do is in `src/gateway/callers/tokens`, which both planes follow; how they are verified is a setting of the organisation. */
+/** The behaviour of tokens is in `src/gateway/callers/tokens`, which both planes follow; their verification is a setting of the organisation. */
 const behaviour = { permissions: [], entities: [], routes: [] }
 
 /** Callers may show a JSON Web Token of their organisation's issuer instead of an API key. */
@@ -16,7 +16,7 @@ export const jwtAuthentication = feature({
 /** Tokens may hold the scopes that read and list. */
 export const jwtScopes = feature({ id: 'jwt-scopes', since: '1.7.3', requires: ['jwt-authentication'], ...behaviour })
 
-/** Whose a token is, and what it may do. */
+/** Introspection: the owner and the rights of a token. */
 export const tokenIntrospection = feature({
   id: 'token-introspection',
   since: '1.3.0',

@@ -4,7 +4,7 @@ import type { KeyView } from '../../gateway/ports.ts'
 import { User } from '../users/user.entity.ts'
 import { introspectionBody, introspectionView, type Introspection } from './introspection.schema.ts'
 
-/** Who may read users may ask whose a token is. */
+/** The scopes for introspection: those for reading users. */
 export const introspectionScopes = ['organisation_users.read', 'workspace_users.read']
 
 export const introspectToken = route({
@@ -23,7 +23,7 @@ export const introspectToken = route({
   return { ...presentKey(key), ...(await presentHolder(em, key)) }
 })
 
-/** What belongs to others is as good as unknown. */
+/** Returns true if the actor may know of the key; all others count as unknown. */
 const sees = (actor: Actor, key: KeyView): boolean =>
   key.organisationId === actor.organisationId && (actor.workspaceId === null || key.workspaceId === actor.workspaceId)
 

@@ -11,7 +11,7 @@ import { emailField } from './user.schema.ts'
 /** The only answer that ever holds the key. */
 export const firstOwner = z.object({ user_id: z.uuid(), workspace_id: z.uuid(), key: z.string() })
 
-/** What the operator runs on the installation itself; it is no part of the API. AB07 when there is an owner already. */
+/** Creates the first owner. The operator runs it on the installation; it is not part of the API. AB07 when there is an owner already. */
 export const createFirstOwner = route({
   method: 'POST',
   path: '/owner',

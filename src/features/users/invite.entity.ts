@@ -25,7 +25,7 @@ export const Invite = defineEntity({
     status: p.text().$type<'pending' | 'cancelled' | 'accepted'>().default('pending'),
     tokenHash: p.blob(),
     invitedBy: p.uuid().nullable(),
-    /** Who accepted. */
+    /** The user who accepted. */
     userId: p.uuid().nullable(),
     expiresAt: p.datetime(),
     acceptedAt: p.datetime().nullable(),

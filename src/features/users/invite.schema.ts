@@ -4,7 +4,7 @@ import { workspaceRoles } from '../../lib/access/roles.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { emailField } from './user.schema.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', expires_at: 'expiresAt', email: 'email' }
 
 const role = z.enum(['admin', 'member'])

@@ -19,7 +19,7 @@ import { rankedRole } from './users.ts'
 
 const lifeMs = 7 * 24 * 60 * 60 * 1000
 
-/** What is stored of the secret of a link. */
+/** Returns the stored hash of the secret of a link. */
 export const hashToken = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer => vault.hashKey(`invite:${token}`)
 
 const newToken = (): string => randomBytes(32).toString('base64url')

@@ -3,7 +3,7 @@ import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { organisationRoles } from '../../lib/access/roles.ts'
 import { nameField } from '../../lib/text/slug.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', email: 'email' }
 
 /** An e-mail address as it is stored and compared: in lower case. */

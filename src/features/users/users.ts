@@ -19,7 +19,7 @@ export async function findUser(em: EntityManager, actor: Actor, { id, lock = fal
   })
 }
 
-/** What a role of the organisation ranks as. */
+/** Returns the rank of an organisation role. */
 export const rankedRole = (role: OrganisationRole): Role =>
   role === 'owner' ? 'owner' : role === 'admin' ? 'organisation-admin' : 'member'
 

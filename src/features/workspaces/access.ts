@@ -10,7 +10,7 @@ export function demandScope(actor: Actor, scope: string): void {
   if (!actor.permissions.has(scope)) throw new ApiError('AB03', `This key lacks the scope ${scope}.`)
 }
 
-/** What a credential counts as when roles are given: a service key has none of its own. */
+/** Returns the role of a credential when it gives roles: a service key has none of its own. */
 const roleOf = ({ role, keyType }: Actor): Role =>
   role ?? (keyType === 'organisation-service' ? 'organisation-admin' : keyType === 'workspace-service' ? 'admin' : 'member')
 
@@ -48,7 +48,7 @@ export async function workspaceFilter(em: EntityManager, actor: Actor, reference
 
 interface Wanted {
   readonly reference: string
-  /** What named it; a path's `workspaceId` unless told. */
+  /** The field that named it; by default a path's `workspaceId`. */
   readonly param?: string
   readonly status?: Workspace['status']
   /** Locks the row, because it is about to change, or because something is about to depend on it. */

@@ -9,7 +9,7 @@ import type { Workspace } from './workspace.entity.ts'
 const named = 10
 const listed = 100
 
-/** What came with the workspace or by itself, and goes with it: nobody has to delete it first. */
+/** The contents that came with the workspace or by themselves: they are deleted with it, and do not prevent its deletion. */
 const incidental: Readonly<Record<string, (row: object) => boolean>> = {
   collections: (row) => Reflect.get(row, 'isDefault') === true,
   providers: (row) => Reflect.get(row, 'isDefault') === true,
@@ -73,7 +73,7 @@ export async function archiveContents(em: EntityManager, workspace: Workspace): 
   }
 }
 
-/** What every workspace has comes back with it. */
+/** Restores the contents that every workspace has. */
 export async function restoreIncidental(em: EntityManager, workspace: Workspace): Promise<void> {
   for (const row of await em.find(Collection, { workspaceId: workspace.id, isDefault: true })) row.status = 'active'
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listOf, listFields } from '../../lib/paging.ts'
 import { organisationRoles, workspaceRoles } from '../../lib/access/roles.ts'
 
-/** What the list can be ordered by. */
+/** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', role: 'role' }
 
 const role = z.enum(workspaceRoles)

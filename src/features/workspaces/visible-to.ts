@@ -1,7 +1,7 @@
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 
-/** What a key may see of a table whose rows belong to workspaces: an organisation key all, a workspace key its own workspace's. */
+/** Returns the rows of workspaces that a key may see: an organisation key all, a workspace key those of its own workspace. */
 export const visibleTo = (actor: Actor) => ({
   organisationId: actor.organisationId,
   ...(actor.workspaceId !== null && { workspaceId: actor.workspaceId }),

@@ -14,7 +14,7 @@ export const Workspace = defineEntity({
     slug: p.string().length(255),
     name: p.string().length(255),
     description: p.text().nullable(),
-    /** What stands for it in lists, such as an emoji. */
+    /** The icon in lists, such as an emoji. */
     icon: p.string().length(64).nullable(),
     isDefault: p.boolean().default(false),
     status: p.text().$type<'active' | 'archived'>().default('active'),

@@ -36,7 +36,7 @@ export const workspaceParams = z.object({ workspaceId: z.string() })
 
 const reference = z.string().min(1).max(255)
 
-/** What every request in a workspace starts from. */
+/** The defaults of every request in a workspace. */
 const defaults = z.strictObject({
   metadata: metadataField.nullable().optional(),
   input_guardrails: z.array(reference).max(100).nullable().optional(),

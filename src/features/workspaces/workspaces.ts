@@ -20,7 +20,7 @@ export interface NewWorkspace extends UpdateWorkspace {
   readonly slug?: string | undefined
 }
 
-/** Who writes, and what opens the guardrails that are named. */
+/** The actor of a write and the vault that opens the named guardrails. */
 interface Writing {
   readonly actor: Actor
   readonly vault: Vault
@@ -85,7 +85,7 @@ async function demandDefaults(
   if (missing !== null) throw lacksMetadata('workspace', missing)
 }
 
-/** Who may loosen what binds the workspace's own people? Not they themselves. */
+/** Throws when people would loosen the settings that bind themselves. */
 function demandSettings(actor: Actor): void {
   if (actor.workspaceId !== null)
     throw new ApiError('AB03', 'The settings of access are changed with an organisation key.', { param: 'access_overrides' })

@@ -47,7 +47,7 @@ const disorder = (list: readonly { readonly version: string; readonly date: stri
     ].map((message): Finding => ({ rule: 'R2', where: version, message }))
   })
 
-/** What the version and the content of a record make it. */
+/** Returns the kind of a release by the version and the content of its record. */
 export function kindOf({ version, features, security }: Pick<ReleaseRecord, 'version' | 'features' | 'security'>): ReleaseRecord['kind'] {
   if (version.endsWith('.0.0')) return 'major'
   if (version.endsWith('.0')) return 'minor'

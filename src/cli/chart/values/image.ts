@@ -1,6 +1,6 @@
 import { choice, dataKey, flag, leaf, objectName, section, strings, type Leaf, type Section, type Tree } from '../node.ts'
 
-/** What the nodes can read as a part of an image's name. */
+/** Returns a leaf for a part of an image's name that the nodes can read. */
 const imagePart = (desc: string, end = ''): Leaf =>
   leaf(desc, { type: 'string', pattern: `^(([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:]+\\])(:[0-9]+)?(/[a-z0-9._-]+)*${end})?$` }, '')
 

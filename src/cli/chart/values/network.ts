@@ -108,7 +108,7 @@ const monitor: Tree = {
   metricRelabelings: kubernetesList('Relabelings of the metrics.'),
 }
 
-/** What Prometheus and Grafana get. */
+/** The values for Prometheus and Grafana. */
 export const metrics: Tree = {
   metrics: section('Metrics are at `/metrics`, without a key.', {
     serviceMonitor: section('A ServiceMonitor of the Prometheus operator.', {

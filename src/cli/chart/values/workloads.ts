@@ -78,7 +78,7 @@ const probe = (desc: string, periodSeconds: number, failureThreshold: number) =>
     failureThreshold: integer('How many failures in a row count.', failureThreshold, 1),
   })
 
-/** What all pods have in common. */
+/** The values that all pods share. */
 export const pods: Tree = {
   podLabels: strings('More labels of the pods; none of the labels that select them.'),
   podAnnotations: strings('More annotations of the pods.'),

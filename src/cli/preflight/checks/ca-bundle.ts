@@ -13,7 +13,7 @@ interface Bundle {
   readonly pem: string | null
 }
 
-/** What DB_SSL=MANAGED believes without DB_SSL_CA. */
+/** The authorities of DB_SSL=MANAGED without DB_SSL_CA. */
 const managed = 'docker/ca/managed-databases.pem'
 
 const findPem = (file: string) => {
@@ -21,7 +21,7 @@ const findPem = (file: string) => {
   return found === null ? null : read(found)
 }
 
-/** Whether the certificates that were given can be used. */
+/** Checks that the given certificates can be used. */
 export const caBundleCheck: Check = {
   id: 'ca-bundle',
   about:

@@ -4,7 +4,7 @@ const rounds = 3
 const warnMs = 2000
 const failMs = 60_000
 
-/** Whether this machine and the database agree on the time. */
+/** Checks that this machine and the database agree on the time. */
 export const clockCheck: Check = {
   id: 'clock',
   about: 'The clocks of this machine and of the database agree: keys expire, tokens are checked and logs are ordered by them.',

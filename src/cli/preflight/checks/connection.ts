@@ -3,7 +3,7 @@ import { readOwnRecord } from '../own-record.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
 import { NotPossible } from '../not-possible.ts'
 
-/** Whether the database answers at all. */
+/** Checks that the database answers. */
 export const connectionCheck: Check = {
   id: 'postgres-connection',
   about: 'PostgreSQL can be reached with `DB_HOST`, `DB_PORT`, `DB_USER`, `DB_PASS`, `DB_NAME` and `DB_SSL`, and is no read-only standby.',
@@ -21,7 +21,7 @@ export const connectionCheck: Check = {
   },
 }
 
-/** Whether this release was made for that version of PostgreSQL. */
+/** Checks that this release supports the version of PostgreSQL. */
 export const versionCheck: Check = {
   id: 'postgres-version',
   about: 'The version of PostgreSQL is one that this release supports.',

@@ -6,7 +6,7 @@ const MiB = 1024 * 1024
 const leastBytes = 256 * MiB
 const leastFiles = 1000
 
-/** What `df` would say of a folder. */
+/** The free space of a folder, as `df` shows it. */
 export interface Room {
   readonly folder: string
   readonly freeBytes: number
@@ -14,7 +14,7 @@ export interface Room {
   readonly freeFiles: number | null
 }
 
-/** Whether request logs find room while the database is away. */
+/** Checks that request logs have room while the database is down. */
 export const diskCheck: Check = {
   id: 'disk',
   about: 'The disk of `DATA_DIR` has room for the request logs that wait while the database is away (`LOG_SPOOL_MAX_MB`).',

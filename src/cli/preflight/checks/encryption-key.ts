@@ -6,7 +6,7 @@ import { hasTable } from './schema.ts'
 
 const make = 'Make a key with "openssl rand -base64 32", keep a copy apart from the backups of the database, and set ENCRYPTION_KEY.'
 
-/** Whether this process could open what the database holds. */
+/** Checks that this process could open the sealed values of the database. */
 export const encryptionKeyCheck: Check = {
   id: 'encryption-key',
   about: '`ENCRYPTION_KEY` is there, well-formed, and the key that the database was sealed with.',

@@ -10,7 +10,7 @@ const History = z.array(Revision)
 type Revision = z.infer<typeof Revision>
 type Release = NonNullable<Circumstances['helmRelease']>
 
-/** Whether an upgrade that was cut off left the Helm release locked. */
+/** Checks that no interrupted upgrade left the Helm release locked. */
 export const helmStateCheck: Check = {
   id: 'helm-state',
   about:

@@ -5,7 +5,7 @@ interface Old {
   readonly seconds: number
 }
 
-/** Whether somebody's transaction would hold up a migration. */
+/** Checks that no long transaction would hold up a migration. */
 export const longTransactionsCheck: Check = {
   id: 'postgres-long-transactions',
   about: 'No transaction is open for long: it would hold up migrations, and keep PostgreSQL from cleaning up.',
@@ -38,7 +38,7 @@ const openTransactions = `
 const hiddenSessions = `SELECT count(*)::int AS count FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type IS NULL AND pid <> pg_backend_pid()`
 
-/** Whether the pool of one process finds room. */
+/** Checks that PostgreSQL has room for the pool of one process. */
 export const connectionsCheck: Check = {
   id: 'postgres-connections',
   about: 'PostgreSQL has enough free connections for one more process, as it is there twice while an upgrade rolls out.',

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { ok, warn, type Check } from '../check.ts'
 
-/** Whether what request logs hold is sealed, and since when. */
+/** Reports whether request logs are sealed, and since when. */
 export const logSealingCheck: Check = {
   id: 'log-sealing',
   about: 'Whether bodies and headers of request logs are sealed: `LOG_SEALING`, and the logs that are there.',

@@ -8,7 +8,7 @@ import type { Reached } from '../stage.ts'
 const rounds = 3
 const direct = 'Set DB_HOST and DB_PORT to PostgreSQL itself; Gatehouse keeps its own pool (DB_POOL_SIZE).'
 
-/** Whether what stands between us and PostgreSQL keeps a session together. */
+/** Checks that a pooler before PostgreSQL keeps a session together. */
 export const poolingCheck: Check = {
   id: 'postgres-pooling',
   about:
@@ -39,7 +39,7 @@ async function hasPooler(client: Client): Promise<boolean> {
 }
 
 /**
- * Whether two statements outside a transaction run in different server processes. A second client takes a server process inside a
+ * Returns true if two statements outside a transaction run in different server processes. A second client takes a server process inside a
  * transaction between them: a pooler that shares gives it the one that the first has just given back.
  */
 async function isSplit({ client, login }: Reached): Promise<boolean> {
@@ -60,7 +60,7 @@ async function isSplit({ client, login }: Reached): Promise<boolean> {
   }
 }
 
-/** What pgbouncer's own console says of its mode, when it lets us ask; null when it does not. */
+/** Returns the mode that pgbouncer's own console names; null when the console is not open to us. */
 async function modeOf(login: ClientConfig): Promise<string | null> {
   const console = new Client({ ...login, database: 'pgbouncer' })
   console.on('error', () => {})

@@ -33,7 +33,7 @@ export function judgeCertificate(chain: string, publicUrl: string | null, now: n
   return ok(`the certificate of the port is valid until ${day(ends)}`)
 }
 
-/** Whether a certificate names this host, or this address. */
+/** Returns true if a certificate names this host, or this address. */
 function isFor(certificate: X509Certificate, host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
   return (/^[\d.]+$|:/.test(bare) ? certificate.checkIP(bare) : certificate.checkHost(bare)) !== undefined

@@ -15,7 +15,7 @@ interface Facts {
   readonly foreign: readonly string[]
 }
 
-/** Whether the login may do what migrations and the running process do. */
+/** Checks that the login has the rights of migrations and of the running process. */
 export const privilegesCheck: Check = {
   id: 'postgres-privileges',
   about: 'The login may create tables in its schema and owns the tables of Gatehouse. It needs no superuser rights.',
@@ -55,7 +55,7 @@ function judge(facts: Facts, database: string): Verdict | null {
   return null
 }
 
-/** What the catalogues allow, triggers and storage may still refuse. */
+/** Creates a table to try the rights: triggers and storage may still refuse what the catalogues allow. */
 async function tryToCreate(client: Client, { login, schema, bypasses }: Facts): Promise<Verdict> {
   try {
     await client.query(`BEGIN; SET LOCAL lock_timeout = '2s'; CREATE TABLE gatehouse_preflight (); ROLLBACK`)

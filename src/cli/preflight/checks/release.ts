@@ -9,7 +9,7 @@ import { fail, ok, skipped, warn, type Check, type Verdict } from '../check.ts'
 import type { Stage } from '../stage.ts'
 import { hasTable } from './schema.ts'
 
-/** Whether the chart that deploys this release is new enough for it. */
+/** Checks that the chart of this deployment is new enough for the release. */
 export const chartFloorCheck: Check = {
   id: 'chart-floor',
   about: 'The chart that deploys this release is one that it accepts: the process ends with 78 otherwise.',
@@ -32,7 +32,7 @@ export const chartFloorCheck: Check = {
   },
 }
 
-/** Whether this release may follow the one that is installed. */
+/** Checks that this release may follow the installed one. */
 export const upgradePathCheck: Check = {
   id: 'upgrade-path',
   about:
@@ -75,7 +75,7 @@ function judgeJump(stage: Stage, jump: { readonly from: string; readonly to: str
 
 const name = ({ version, chart }: Hop) => `${version}${chart === null ? '' : ` with ${chart}`}`
 
-/** Whether there are files of an earlier release. */
+/** Returns true if there are files of an earlier release. */
 function hasVolume(stage: Stage): boolean {
   const { dataDir } = stage.settings()
   return existsSync(dataDir) && readdirSync(dataDir).length > 0
@@ -87,7 +87,7 @@ interface Open {
   readonly error: string | null
 }
 
-/** Whether the background work of earlier upgrades is complete. */
+/** Checks that the background work of earlier upgrades is complete. */
 export const backfillsCheck: Check = {
   id: 'backfills-finished',
   about: 'The backfills of earlier upgrades are complete. What an upgrade takes away in the end (`gatehouse finalize`) waits for them.',
@@ -110,7 +110,7 @@ export const backfillsCheck: Check = {
   },
 }
 
-/** What of the releases up to this one cannot run while these are open. */
+/** Returns the releases up to this one that cannot run while these backfills are open. */
 const blockedBy = ({ releases }: ReleaseTable, version: string, open: ReadonlySet<string>): readonly string[] =>
   releases
     .filter((release) => compareVersions(release.version, version) <= 0)

@@ -5,7 +5,7 @@ import { pendingMigrations } from '../../../app/database/schema/migrate.ts'
 import { readHistory } from '../../../app/database/schema/release-state.ts'
 import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 
-/** Whether the schema is one that this release knows. */
+/** Checks that this release knows the schema. */
 export const schemaCheck: Check = {
   id: 'schema',
   about:
@@ -36,7 +36,7 @@ function judge(pending: readonly string[], cut: string | null): Verdict {
   return ok(`"gatehouse migrate" will apply ${pending.length}: ${pending.join(', ')}`)
 }
 
-/** What was begun on the schema and did not come to its end; null: nothing, or it is at work. */
+/** Returns the work on the schema that was begun and interrupted; null: there is none, or it is going on. */
 async function cutOff(client: Client): Promise<string | null> {
   const [latest] = await readHistory(client, 1)
   if (latest?.status !== 'running' || (await migrationLockHeld(client))) return null
@@ -50,7 +50,7 @@ async function unknownMigrations(client: Client): Promise<readonly string[]> {
   return rows.map(({ id }) => id).filter((id) => !known.has(id))
 }
 
-/** Whether a table is in the schema of the login. */
+/** Returns true if a table is in the schema of the login. */
 export async function hasTable(client: Client, name: string): Promise<boolean> {
   const { rows } = await client.query<{ present: boolean }>('SELECT to_regclass(quote_ident($1)) IS NOT NULL AS present', [name])
   return rows[0]?.present ?? false

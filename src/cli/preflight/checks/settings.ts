@@ -4,7 +4,7 @@ import { levelRefusal } from '../../../app/start/boot-guard.ts'
 import { readOwnTable } from '../../../app/level/release-records.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
 
-/** Whether the process would start with this environment. */
+/** Checks that the process would start with this environment. */
 export const settingsCheck: Check = {
   id: 'settings',
   about:

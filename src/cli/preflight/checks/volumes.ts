@@ -24,7 +24,7 @@ interface User {
 
 const mostEntries = 20_000
 
-/** Whether the user that runs Gatehouse may write what an earlier one left: since 1.4.0 the container is not root any more. */
+/** Checks that the user of Gatehouse may write the files of an earlier one: since 1.4.0 the container does not run as root. */
 export const volumesCheck: Check = {
   id: 'volumes-writable',
   about:
@@ -61,7 +61,7 @@ function refused(folder: string, locked: readonly string[], user: User | null): 
   )
 }
 
-/** What cannot be written below a folder. Of an embedded database only the owner counts: PostgreSQL insists on it. */
+/** Returns the files below a folder that the user cannot write. Of an embedded database only the owner counts: PostgreSQL insists on it. */
 function findLocked(folder: string, user: User | null): readonly string[] {
   const locked: string[] = []
   const waiting = [folder]
