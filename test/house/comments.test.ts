@@ -7,15 +7,24 @@ const src = path.resolve(import.meta.dirname, '../../src')
 
 /** The most headless doc comments in each folder of src. A number may only fall: lower it when you have rewritten some. */
 const ceilings: Readonly<Record<string, number>> = {
-@@
+  app: 150,
+  cli: 0,
+  config: 0,
+  distribution: 0,
+  features: 0,
+  gateway: 325,
+  lib: 47,
+  release: 0,
 }
 
-/** The doc comments of a file that open with a question word, with their lines. */
+/** Returns the doc comments of a file that open with a question word, each with its line. */
 const headless = (file: string): readonly string[] => {
-  const text = readFileSync(path.join(src, file), 'utf8')
-  return [...text.matchAll(/\/\*\*\s+(?:\* )?((?:What|Whether|Who|Whose|Whom|Where|Which)\b[^\n]*)/g)].map(
-    ([, comment = ''], _at, _all, line = text.slice(0, text.indexOf(comment)).split('\n').length) => `src/${file}:${line}: ${comment}`,
-  )
+  const lines = readFileSync(path.join(src, file), 'utf8').split('\n')
+  return lines.flatMap((line, at) => {
+    const first = lines[at - 1]?.trim() === '/**' ? /^\s*\* (.*)$/ : /^\s*\/\*\* (.*)$/
+    const comment = first.exec(line)?.[1] ?? ''
+    return /^(?:What|Whether|Who|Whose|Whom|Where|Which)\b/.test(comment) ? [`src/${file}:${at + 1}: ${comment}`] : []
+  })
 }
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
