@@ -30,6 +30,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'ptu-cost-attribution': withoutData,
   'secret-references': withoutData,
   'usage-periodic-reset-days': withoutData,
+  'workload-identity-auth': withoutData,
   deployments: withoutData,
   'jwt-authentication': jwtAuthentication,
   'jwt-scopes': withoutData,

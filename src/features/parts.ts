@@ -11,5 +11,11 @@ export const parts = [
   feature({ id: 'ptu-cost-attribution', since: '1.8.0', incomplete: 'Configs take the option; costs come later.', ...part }),
   feature({ id: 'analytics-access', since: '1.9.0', incomplete: 'The settings are kept; analytics come later.', ...part }),
   feature({ id: 'usage-periodic-reset-days', since: '1.10.0', incomplete: 'The fields are kept; usage is counted later.', ...part }),
+  feature({
+    id: 'workload-identity-auth',
+    since: '1.10.0',
+    incomplete: 'Its choice can be stored; requests are not signed in so yet.',
+    ...part,
+  }),
   feature({ id: 'secret-references', since: '1.12.0', incomplete: 'Only its scopes can be given.', ...part }),
 ]

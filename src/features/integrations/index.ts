@@ -13,7 +13,7 @@ export { catalogueRow, parseConfigurations, type Configurations } from './config
 export { loadCredential, type SealedCredential, type StoredCredential } from './credential.ts'
 export { demandAccess } from './grants.ts'
 export { addProvider, type ProviderFields } from './provider-rows.ts'
-export { configurationsField, providerKey, secretMappings } from './integration.schema.ts'
+export { configurationsField, configurationsView, providerKey, secretMappings } from './integration.schema.ts'
 export { demandUnused, providerDependants } from './provider-dependants.ts'
 export { addIntegration, archiveIntegration, changeCredential } from './integrations.ts'
 

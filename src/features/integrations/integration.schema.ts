@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
+import { asBrought, broughtFields } from '../../gateway/config/provider-fields.ts'
 import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { accountName, accountSlug, slugField } from '../../lib/text/slug.ts'
@@ -17,8 +18,15 @@ export const providerKey = z
   .refine((key) => !/[\r\n]/.test(key) || /^(?:-----BEGIN |\{)/.test(key), 'Line breaks are only allowed in a PEM or JSON document.')
   .meta({ description: 'The provider key. It is stored encrypted and never shown again.' })
 
-/** The fields that a kind of provider knows; `configurations.ts` checks them against that kind. */
-export const configurationsField = z.record(z.string().max(255), z.unknown()).meta({
+const broughtConfigurations = Object.fromEntries(
+  broughtFields.map((name) => [name, asBrought(name, { type: z.unknown(), text: z.string() }).nullable().optional()]),
+)
+
+/** Configurations as they are answered. */
+export const configurationsView = z.looseObject(broughtConfigurations)
+
+/** The fields that a kind of provider knows, where a release brought something of them by name; `configurations.ts` checks them against that kind. */
+export const configurationsField = z.looseObject(broughtConfigurations).meta({
   description:
     'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `oracle_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',
 })
@@ -136,7 +144,7 @@ export const integrationDetail = z
   .object({
     ...listed,
     masked_key: z.string().nullable(),
-    configurations: z.record(z.string(), z.unknown()),
+    configurations: configurationsView,
     secret_fields: z.array(z.string()).meta({ description: 'The configurations that are set and never shown.' }),
     global_workspace_access_settings: z.record(z.string(), z.unknown()).nullable(),
     allow_all_models: z.boolean(),

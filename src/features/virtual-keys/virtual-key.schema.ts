@@ -3,7 +3,7 @@ import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listOf } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { valuesSince } from '../../release/since.ts'
-import { configurationsField, providerKey, secretMappings } from '../integrations/index.ts'
+import { configurationsField, configurationsView, providerKey, secretMappings } from '../integrations/index.ts'
 import { providerFields, providerViewFields } from '../providers/index.ts'
 
 const short = z.string().max(255)
@@ -67,7 +67,7 @@ export const virtualKeyView = z
     ...providerViewFields,
     provider: z.string(),
     masked_key: z.string().nullable(),
-    model_config: z.record(z.string(), z.unknown()),
+    model_config: configurationsView,
     secret_mappings: z.array(z.unknown()),
     object: z.literal('virtual-key'),
   })

@@ -4,8 +4,8 @@ import { parseJsonPath } from '../../lib/json/json-path.ts'
 import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider, laterProviders } from '../providers/catalog.ts'
-import { since, valuesSince } from '../../release/since.ts'
-import { fieldReleases, providerFieldNames, unreadFieldNames } from './provider-fields.ts'
+import { valuesSince } from '../../release/since.ts'
+import { asBrought, providerFieldNames, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, retry, strategy } from './strategy.schema.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
@@ -141,13 +141,11 @@ const fieldTypes: Readonly<Record<string, z.ZodType>> = {
   vertex_skip_ptu_cost_attribution: z.union([z.boolean(), line]),
 }
 
-const broughtField = (name: string, type: z.ZodType): z.ZodType => {
-  const release = fieldReleases[name]?.since
-  return release === undefined ? type : since(release, type)
-}
-
 const providerFields = Object.fromEntries(
-  [...providerFieldNames, ...unreadFieldNames].map((name) => [name, broughtField(name, fieldTypes[name] ?? line).optional()]),
+  [...providerFieldNames, ...unreadFieldNames].map((name) => [
+    name,
+    asBrought(name, { type: fieldTypes[name] ?? line, text: line }).optional(),
+  ]),
 )
 
 /** Fields that say nothing by themselves of what a request should become. */

@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+import { since, valuesSince } from '../../release/since.ts'
 import { providers } from '../providers/catalog.ts'
 import { secretFields } from '../providers/fields.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -33,11 +35,40 @@ export const unreadFieldNames: ReadonlySet<string> = new Set([
   'vertex_storage_bucket_name',
 ])
 
-/** The fields that a release brought. */
-export const fieldReleases: Readonly<Partial<Record<string, { readonly since: string }>>> = {
+/** What a release brought: a field, or one value of it. */
+interface Brought {
+  readonly since: string
+  readonly value?: string
+}
+
+/** The fields that a release brought, wherever they are given: in a config, among configurations, or by a header. */
+const fieldReleases: Readonly<Partial<Record<string, Brought>>> = {
   anthropic_beta: { since: '1.7.3' },
   azure_entra_scope: { since: '1.11.2' },
+  vertex_auth_type: { value: 'workload', since: '1.10.0' },
   vertex_skip_ptu_cost_attribution: { since: '1.8.0' },
+}
+
+/** The names of those that providers read. */
+export const broughtFields: readonly string[] = Object.keys(fieldReleases).filter((name) => providerFieldNames.has(name))
+
+interface FieldTypes {
+  readonly type: z.ZodType
+  /** Of a field that always was a text, and of which a release brought a value. */
+  readonly text: z.ZodType<string>
+}
+
+/** Marks the schema of a field with the release that brought it, or one of its values. */
+export function asBrought(name: string, { type, text }: FieldTypes): z.ZodType {
+  const { since: release, value } = fieldReleases[name] ?? {}
+  if (release === undefined) return type
+  return value === undefined ? since(release, type) : valuesSince({ [value]: release }, text)
+}
+
+/** Returns the release that brought a field, or this value of it; null: it has always been there. */
+export function releaseOfField(name: string, value: string): string | null {
+  const brought = fieldReleases[name]
+  return brought === undefined || (brought.value !== undefined && brought.value !== value) ? null : brought.since
 }
 
 /** The fields of a config that hold a credential: sealed at rest, never shown. */

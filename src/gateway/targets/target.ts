@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
 import type { ChosenConfig } from '../config/choose.ts'
+import { releaseOfField } from '../config/provider-fields.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { ProviderSource, ProviderView } from './provider-view.ts'
 import { type Caller, placeholder } from '../callers/identify.ts'
@@ -137,7 +138,7 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     throw new ApiError('missing_provider', `The provider ${id} has no host of its own. Send x-service-custom-host with its URL.`, {
       param: 'x-service-custom-host',
     })
-  const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields })
+  const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields, atLeast: request.atLeast })
   if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(id)
   const isStored = config !== null && config.slug !== null && config.customHost !== null && config.customHost === customHost?.url
   return {
@@ -156,11 +157,30 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
 const needsKey = (provider: Provider): boolean =>
   provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
 
+interface CredentialContext {
+  readonly provider: Provider
+  readonly fields: Addressing['fields']
+  readonly atLeast: TargetRequest['atLeast']
+}
+
+interface Early {
+  readonly field: string
+  readonly value: string
+  readonly release: string
+}
+
+/** A detail that the level does not know, or a value of it. */
+function tooEarly(name: string, { field, value, release }: Early): ApiError {
+  const param = `x-service-${name}`
+  const what = releaseOfField(field, '') === null ? `${param}: ${value}` : param
+  return new ApiError('invalid_request', `${what} comes with release ${release}, which is above the level of this installation.`, { param })
+}
+
 /** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */
 function callerCredential(
   { service, keys }: CallerHeaders,
   { holdsOwnKey }: Caller,
-  { provider, fields: details }: { readonly provider: Provider; readonly fields: Addressing['fields'] },
+  { provider, fields: details, atLeast }: CredentialContext,
 ): Credential {
   const { 'x-api-key': xApiKey, 'api-key': apiKey, 'x-goog-api-key': googleKey } = keys
   const authorization = holdsOwnKey(keys.authorization ?? '') ? undefined : keys.authorization
@@ -168,7 +188,13 @@ function callerCredential(
   const sent = [bearerToken(authorization), otherScheme(authorization), ...native]
   const key = sent.find((value) => value !== undefined && value !== '' && value !== placeholder && !holdsOwnKey(value)) ?? null
   const fields: Record<string, string> = {}
-  for (const [name, value] of service) if (!reserved.has(name)) fields[name.replaceAll('-', '_')] = value
+  for (const [name, value] of service) {
+    if (reserved.has(name)) continue
+    const field = name.replaceAll('-', '_')
+    const release = releaseOfField(field, value)
+    if (release !== null && !atLeast(release)) throw tooEarly(name, { field, value, release })
+    fields[field] = value
+  }
   return { key, fields: details === noFields ? fields : { ...fields, ...details } }
 }
 

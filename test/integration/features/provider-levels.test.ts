@@ -43,3 +43,29 @@ test('from its release on it can', async (t) => {
   t.is(config.status, 200, config.text)
   t.notRegex((await ask(at, acme, { 'x-service-provider': 'oracle' })).text, later)
 })
+
+const details = [
+  ['anthropic', 'anthropic-beta', 'tools', /^x-service-anthropic-beta comes with release 1\.7\.3, which is above the level/],
+  ['azure-openai', 'azure-entra-scope', 'api://own', /^x-service-azure-entra-scope comes with release 1\.11\.2, which is above the level/],
+  ['vertex-ai', 'vertex-auth-type', 'workload', /^x-service-vertex-auth-type: workload comes with release 1\.10\.0, which is above/],
+] as const
+
+test('below its release a detail of a provider is refused as a header, and in a config', async (t) => {
+  const acme = await below.createTenant('details')
+  for (const [provider, name, value, message] of details) {
+    const own = { 'x-service-provider': provider, authorization: 'Bearer sk-own' }
+    const { status, text } = await ask(below, acme, { ...own, [`x-service-${name}`]: value })
+    t.is(status, 400, text)
+    const { error } = JSON.parse(text) as { error: { message: string } }
+    t.like(error, { code: 'invalid_request', param: `x-service-${name}` })
+    t.regex(error.message, message)
+    const config = JSON.stringify({ provider, api_key: 'sk-own', [name.replaceAll('-', '_')]: value })
+    t.regex((await ask(below, acme, { 'x-service-config': config })).text, /comes with release 1\.\d+\.\d, which is above the level/, name)
+  }
+  const known = await ask(below, acme, {
+    'x-service-provider': 'vertex-ai',
+    authorization: 'Bearer sk-own',
+    'x-service-vertex-auth-type': 'basic',
+  })
+  t.notRegex(known.text, /comes with release/)
+})
