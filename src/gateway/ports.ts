@@ -9,7 +9,7 @@ import type { PromptSource } from './prompts/prompt-source.ts'
 import type { ProviderSource } from './targets/provider-view.ts'
 
 export type { KeySource, KeyType, KeyView, ProviderScope, RequestDefaults } from './callers/key.ts'
-export type { TokenHolder, TokenIssuer, TokenSource } from './callers/tokens/token-source.ts'
+export type { TokenHolder, TokenIssuer, TokenSource, WantedHolder } from './callers/tokens/token-source.ts'
 export type { ConfigView } from './config/config-source.ts'
 export type { Usage } from './dialects/neutral/usage.ts'
 export type { ExchangeBodies, ExchangeRecord, Journal, LoggedPrompt, Outcome } from './journal/log-record.ts'

@@ -105,7 +105,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     tokenHolder: (organisationId, wanted) =>
       plain(state, feed, {
         cache: state.caches.holders,
-        id: JSON.stringify([organisationId, wanted.workspace, wanted.email]),
+        id: JSON.stringify([organisationId, wanted.workspace, wanted.email, wanted.identity]),
         read: (from) => readTokenHolder(from, organisationId, wanted),
         isKnown: () => true,
       }),

@@ -143,6 +143,7 @@ function openTokens({ config, egress, clock, level }: Deps, { snapshot, failures
     egress,
     now: () => clock.now(),
     prefixes: ['service', ...config.headerAliases],
+    ownAudience: config.publicUrl,
     explains: () => level.atLeast('1.12.0'),
     reads: () => level.atLeast('1.7.3'),
     chosenKeys: chosenKeys(config),

@@ -44,10 +44,10 @@ export const updateOrganisation = route({
 })(async ({ em, actor, deps, body, audit }) => {
   const url = body.settings?.jwt?.jwks_url
   if (url !== undefined) await deps.egress.origin(url.split('?', 1)[0] ?? url, 'settings.jwt.jwks_url')
-  if (body.settings?.jwt?.audience === undefined && body.settings?.jwt)
+  if ([body.settings?.jwt?.audience].flat().includes('*'))
     deps.log.warn(
       { org: actor.organisationId },
-      'settings.jwt names no audience: a token that its issuer made for another service is good here too',
+      'settings.jwt takes any audience: a token that its issuer made for another service is good here too',
     )
   await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body.defaults, path: 'defaults' })
   const row = await own(em, actor)

@@ -1,6 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { Invite } from './invite.entity.ts'
 import { acceptInvitation, cancelInvite, createInvite, listInvites, readInvite, resendInvite } from './invites.routes.ts'
+import { UserIdentity } from './user-identity.entity.ts'
 import { User } from './user.entity.ts'
 import { deleteUser, listUsers, readUser, updateUser } from './users.routes.ts'
 
@@ -12,7 +13,7 @@ export const users = feature({
   since: '1.3.0',
   requires: ['workspaces', 'api-keys'],
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).map((verb) => `organisation_users.${verb}`),
-  entities: [User, Invite],
+  entities: [User, UserIdentity, Invite],
   // The invitations come before `/:userId`, which has the same shape.
   routes: [
     createInvite,

@@ -28,6 +28,9 @@ export const updateUserBody = z
     role: z.enum(['admin', 'member']).optional(),
     first_name: nameField.nullable().optional(),
     last_name: nameField.nullable().optional(),
+    token_identities: z.null().optional().meta({
+      description: 'Null forgets by which `iss` and `sub` tokens name the user; the next token with their e-mail address says it anew.',
+    }),
   })
   .meta({ id: 'UpdateUser', description: 'What to change; what is absent stays, null clears.' })
 

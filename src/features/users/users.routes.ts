@@ -4,6 +4,7 @@ import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { camelCasePages, searching, toList } from '../../lib/paging.ts'
 import { demandRank } from '../workspaces/index.ts'
+import { UserIdentity } from './user-identity.entity.ts'
 import { User } from './user.entity.ts'
 import { updateUserBody, userFilter, userList, userParams, userView, sorts } from './user.schema.ts'
 import { archiveUser, demandMayChange, findUser, presentUsers, rankedRole } from './users.ts'
@@ -61,6 +62,7 @@ export const updateUser = route({
     demandMayChange(actor, user)
     demandRank(actor, rankedRole(body.role), 'role')
   }
+  if (body.token_identities === null) em.remove(await em.find(UserIdentity, { userId: user.id }))
   assignDefined(user, { role: body.role, firstName: body.first_name, lastName: body.last_name })
   audit({ id: user.id })
   return {}

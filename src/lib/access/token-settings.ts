@@ -46,7 +46,11 @@ const fields = {
   issuer: named.optional().meta({ description: 'What `iss` must be; one or several.' }),
   audience: named.optional().meta({
     description:
-      'What `aud` must hold; one or several. Give it: without it a token that the issuer made for another service is good here too.',
+      'What `aud` must hold; one or several. Absent: tokens with an `aud` are refused, unless it is PUBLIC_URL. `*`: any, so that a token which the issuer made for another service is good here too.',
+  }),
+  holder: z.enum(['subject', 'email']).default('subject').meta({
+    description:
+      'By what people are known. `subject`: an e-mail address finds a user once, and from then on `iss` and `sub` must stay the same. `email`: the address alone, for issuers that give all tokens one `sub`.',
   }),
   algorithms: z
     .array(z.enum(tokenAlgorithms))

@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 test.before(async () => {
   ;[control, emulator, issuer] = await Promise.all([
-    startControl({ clock: { now: () => now } }, { HEADER_ALIASES: 'acme' }),
+    startControl({ clock: { now: () => now } }, { HEADER_ALIASES: 'acme', PUBLIC_URL: 'https://gatehouse.example' }),
     startEmulator(),
     startIssuer(),
   ])
@@ -80,7 +80,7 @@ for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA'])
   test.serial(`a token signed with ${alg} serves on both planes, by URL and inline`, async (t) => {
     t.is(ok(await list(token({}, { alg }))).body['object'], 'list')
     t.is((await chat(token({}, { alg }))).status, 200)
-    await trust({ jwks: issuer.jwks })
+    await trust({ jwks: issuer.jwks, audience: 'gatehouse' })
     t.is((await chat(`Bearer ${token({}, { alg })}`, 'authorization')).status, 200)
   })
 
@@ -194,7 +194,7 @@ test.serial('a token is never an admin key, and holds what calls models, reads a
   const everything = [never, more, held].join(' ').split(' ')
   await control.createUser(acme, { email: 'boss@acme.example', role: 'owner' })
   await control.refresh()
-  const boss = token({ scope: undefined, scopes: everything, email_id: 'Boss@acme.example' })
+  const boss = token({ scope: undefined, scopes: everything, email_id: 'Boss@acme.example', sub: 'boss-1' })
   for (const path of ['/admin/organisation', '/admin/users', '/api-keys']) {
     const answer = await list(boss, path)
     t.is(errorOf(answer).code, 'AB03', path)
@@ -229,6 +229,48 @@ test.serial('the role and the settings of the holder bound its scopes, and leavi
   t.regex(errorOf(await list(mia)).message, /was removed from the organisation/)
   await control.createUser(acme, { email, workspaces: { [acme.workspaceId]: 'member' } })
   await eventually(async () => (await chat(mia)).status === 200, 1000, 'the user, again')
+})
+
+const statusOf = async (more: Fields) => (await list(token({ scope: 'prompts.list', ...more }))).status
+
+test.serial('an address that was given to another person makes nobody the user who had it', async (t) => {
+  const email = 'noa@acme.example'
+  const userId = await control.createUser(acme, { email, role: 'owner' })
+  await control.createUser(acme, { email: 'ben@acme.example', workspaces: { [acme.workspaceId]: 'member' } })
+  await control.refresh()
+  const noa = { email_id: email, sub: 'noa-1' }
+  t.is(await statusOf({ email_id: email, email_verified: false, sub: 'noa-2' }), 401)
+  t.is(await statusOf(noa), 200)
+  const taken = await list(token({ email_id: email, sub: 'noa-2', scope: 'prompts.list' }))
+  t.is(taken.status, 403)
+  t.regex(errorOf(taken).message, /noa@acme\.example is known by another sub\. An admin can clear .* PUT \/v1\/admin\/users/)
+  const posing = await list(token({ email_id: 'ben@acme.example', sub: 'noa-1', scope: 'prompts.list' }))
+  t.regex(errorOf(posing).message, /its sub is known as another user than ben@acme\.example/)
+  t.is(await statusOf({ email_id: 'nobody@acme.example', sub: 'noa-1' }), 403)
+  const ask = async () =>
+    (await control.call(acme.adminKey, 'POST', '/oauth/introspect', { token: token({ sub: 'noa-1' }) })).body['user_id']
+  t.is(await ask(), userId, 'iss and sub alone are the user from then on')
+
+  await trust({ ...rules(), holder: 'email' })
+  t.is(await statusOf({ email_id: email, sub: 'noa-2' }), 200)
+  await trust()
+  t.is(await statusOf({ email_id: email, sub: 'noa-2' }), 403)
+  ok(await control.call(acme.adminKey, 'PUT', `/admin/users/${userId}`, { token_identities: null }))
+  await control.refresh()
+  t.is(await statusOf({ email_id: email, sub: 'noa-2' }), 200)
+})
+
+test.serial('a token for somebody else is refused, also where the organisation names no audience', async (t) => {
+  const { audience: _, ...silent } = rules()
+  await trust(silent)
+  const answer = await list(token())
+  t.is(answer.status, 401)
+  t.regex(errorOf(answer).message, /it is for "gatehouse", and the organisation names no audience.*settings\.jwt\.audience/)
+  t.is(await statusOf({ aud: undefined }), 200)
+  t.is(await statusOf({ aud: ['other', 'https://gatehouse.example'] }), 200, 'PUBLIC_URL is ours')
+  await trust({ ...rules(), audience: '*' })
+  t.is(await statusOf({ aud: 'anybody' }), 200)
+  await trust()
 })
 
 test.serial('what was seen serves without the database, until it ends or the issuer is changed', async (t) => {

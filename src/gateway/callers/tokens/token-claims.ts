@@ -44,13 +44,14 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
   const holder = text(payload, ['email_id', 'sub', 'uid'])
   const scopes = scopesOf(payload, prefixes)
   const defaults = tokenDefaults.safeParse(payload['defaults'] ?? {})
-  const { exp } = payload
   if (organisation === null) return 'The claim organisation_id is missing, or is no UUID.'
   if (workspace === null) return 'The claim workspace_slug is missing.'
+  if (isUnverified(payload)) return 'The claim email_verified is false, so that email_id says nothing.'
   if (holder === null) return 'The token says nobody: it has none of the claims email_id, sub, uid.'
   if (scopes === null) return 'The claim scope is neither a text nor a list of texts.'
   if (!defaults.success) return `The claim defaults is not valid: ${defaults.error.issues[0]?.message ?? ''}`
-  if (typeof exp !== 'number') return 'The claim exp is missing.'
+  const expiresAt = milliseconds(payload['exp'])
+  if (expiresAt === null) return 'The claim exp is missing.'
   return {
     issuer: text(payload, ['iss']),
     subject: text(payload, ['sub']),
@@ -60,7 +61,7 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
     holder,
     email: holder.includes('@') ? holder.toLowerCase() : null,
     scopes,
-    expiresAt: exp * 1000,
+    expiresAt,
     issuedAt: milliseconds(payload['iat']),
     notBefore: milliseconds(payload['nbf']),
     config: defaults.data.config_id,
@@ -68,6 +69,8 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
     metadata: defaults.data.metadata,
   }
 }
+
+const isUnverified = (payload: Payload): boolean => payload['email_verified'] === false && payload['email_id'] !== undefined
 
 const tokenDefaults = z.object({
   config_id: textField(255).min(1).nullable().default(null),

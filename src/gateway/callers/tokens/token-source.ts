@@ -23,17 +23,25 @@ export interface TokenHolder {
   readonly allowedHosts: AllowedHosts | null
   readonly metadata: Readonly<Record<string, string>>
   readonly defaults: RequestDefaults | null
-  /** The user of the organisation with this e-mail address; null when it has none. `role` is null for one who is not in the workspace. */
+  /** The user of the organisation whom the token means; null when it has none. `role` is null for one who is not in the workspace. */
   readonly person: { readonly userId: string; readonly role: Role | null; readonly removed: boolean } | null
+  /** Why the token is refused although it is good: it may be another person's; null: it is not. */
+  readonly conflict: string | null
+}
+
+/** What of a token says where it acts, and for whom. */
+export interface WantedHolder {
+  /** Slug or id. */
+  readonly workspace: string
+  readonly email: string | null
+  /** Who it is to its issuer; null where people are known by their e-mail address alone. */
+  readonly identity: { readonly issuer: string; readonly subject: string } | null
 }
 
 /** The port to what callers with a token need. It finds and refuses as the rest of the Snapshot does. */
 export interface TokenSource {
   /** The issuer of the organisation with this id; null when there is no such organisation, or as with unknown keys. */
   tokenIssuer(organisationId: string, address?: string): MaybePromise<TokenIssuer | null>
-  /** For tokens that were verified: the workspace with this slug or id, and its user with this e-mail address; null without such a workspace. */
-  tokenHolder(
-    organisationId: string,
-    wanted: { readonly workspace: string; readonly email: string | null },
-  ): MaybePromise<TokenHolder | null>
+  /** For tokens that were verified: the workspace and the user that a token means; null without such a workspace. */
+  tokenHolder(organisationId: string, wanted: WantedHolder): MaybePromise<TokenHolder | null>
 }

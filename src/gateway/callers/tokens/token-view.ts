@@ -13,7 +13,12 @@ const none: RequestDefaults = { config: null, configLocked: false, inputGuardrai
  * organisation does not know is a member; somebody whom it removed, or who is not in the workspace, is refused with `forbidden`.
  */
 export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: { readonly reads: boolean }): KeyView {
-  const { person, settings } = holder
+  const { person, settings, conflict } = holder
+  if (conflict !== null)
+    throw tokenFault(
+      `${conflict}. An admin can clear who the user is with PUT /v1/admin/users/{userId}, or set settings.jwt.holder.`,
+      'forbidden',
+    )
   if (person?.removed === true) throw tokenFault(`${claims.holder} was removed from the organisation.`, 'forbidden')
   const role = person === null ? 'member' : person.role
   if (role === null) throw tokenFault(`${claims.holder} is not a member of the workspace ${holder.workspaceSlug}.`, 'forbidden')

@@ -4,7 +4,8 @@ import { ApiError } from '../../../lib/errors.ts'
 import { createRecent, type Recent } from '../../../lib/collections/lru.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { KeyView } from '../key.ts'
-import type { TokenSource, TokenHolder, TokenIssuer } from './token-source.ts'
+import type { TokenSettings } from '../../../lib/access/token-settings.ts'
+import type { TokenSource, TokenHolder, TokenIssuer, WantedHolder } from './token-source.ts'
 import { createExpiringCache, type Expiring } from '../../../lib/expiring-cache.ts'
 import { organisationOf, readClaims, type ClaimPrefixes, type TokenClaims } from './token-claims.ts'
 import { noteRefusal } from './token-refusals.ts'
@@ -85,10 +86,16 @@ function identify(state: State, token: string, address: string | undefined): May
         'its organisation takes no tokens. An admin of it can set settings.jwt with PUT /v1/admin/organisation.',
         'forbidden',
       )
+    const { settings } = issuer
     return after(claimsOf(state, { token, address }, issuer), (claims) =>
-      after(state.snapshot.tokenHolder(issuer.organisationId, claims), (holder) => keyOf(state, claims, holder)),
+      after(state.snapshot.tokenHolder(issuer.organisationId, wantedBy(claims, settings)), (holder) => keyOf(state, claims, holder)),
     )
   })
+}
+
+function wantedBy({ workspace, email, issuer, subject }: TokenClaims, { holder }: TokenSettings): WantedHolder {
+  const identity = holder === 'email' || issuer === null || subject === null ? null : { issuer, subject }
+  return { workspace, email, identity }
 }
 
 interface Shown {

@@ -32,6 +32,8 @@ export interface VerifyDeps {
   readonly organisationId: string
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** The audience that is ours without anybody saying so; null: none is. */
+  readonly ownAudience: string | null
 }
 
 /**
@@ -43,6 +45,7 @@ export async function verifyToken(token: string, settings: TokenSettings, deps: 
   try {
     const { payload } = await jwtVerify(token, toKeys(settings, deps), optionsOf(settings, deps.now()))
     checkTimes(payload, settings, deps.now())
+    checkAudience(payload, settings, deps)
     return payload
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) throw error
@@ -59,6 +62,12 @@ function checkTimes({ iat, exp = 0 }: JWTPayload, { clock_tolerance: tolerance }
   if (iat !== undefined && iat * 1000 > now + tolerance * 1000) throw tokenFault('it was issued in the future.')
   if (exp * 1000 > now + longestLifeDays * dayMs + tolerance * 1000)
     throw tokenFault(`it is good for more than ${longestLifeDays} days from now; its exp must be nearer.`)
+}
+
+/** A token for somebody else is none for us, also where the organisation does not say who we are. */
+function checkAudience({ aud }: JWTPayload, { audience }: TokenSettings, { ownAudience }: VerifyDeps): void {
+  if (audience !== undefined || aud === undefined || [aud].flat().some((one) => one === ownAudience)) return
+  throw tokenFault(`it is for ${shown(aud)}, and the organisation names no audience. An admin of it can set settings.jwt.audience.`)
 }
 
 /** Before any key is looked for, so that nobody makes us fetch keys for what cannot be good. */
@@ -105,8 +114,10 @@ const optionsOf = (
   requiredClaims: ['exp'],
   ...(maxTokenAge !== null && { maxTokenAge }),
   ...(issuer !== undefined && { issuer }),
-  ...(audience !== undefined && { audience }),
+  ...(audience !== undefined && !takesAny(audience) && { audience }),
 })
+
+const takesAny = (audience: string | readonly string[]): boolean => [audience].flat().includes('*')
 
 function explained(error: unknown, token: string): ApiError {
   if (error instanceof errors.JWTExpired && error.claim === 'iat')

@@ -6,6 +6,7 @@ const unused = () => Promise.reject(new Error('nothing is verified here'))
 test('what looks like a token is one, unless the operator chose it as a key', (t) => {
   const chosen = `eyJ${'a'.repeat(30)}.bbb.ccc`
   const tokens = createTokens({
+    ownAudience: null,
     snapshot: { tokenIssuer: unused, tokenHolder: unused },
     egress: { origin: unused, exchange: unused, resolves: unused, close: unused },
     now: Date.now,

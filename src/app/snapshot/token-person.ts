@@ -1,0 +1,56 @@
+import type { TokenHolder } from '../../gateway/ports.ts'
+import { roleIn, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
+
+/** A user whom a token may mean. */
+export interface Candidate {
+  readonly id: string
+  readonly status: 'active' | 'archived'
+  readonly organisationRole: OrganisationRole
+  readonly workspaceRole: WorkspaceRole | null
+  /** Who they are to the issuer of the token; null: it is not known yet. */
+  readonly subject: string | null
+}
+
+/** What a token says of its holder, and the users that are found by it. */
+export interface Found {
+  /** Of the token; null: people are found by e-mail address alone. */
+  readonly subject: string | null
+  readonly email: string | null
+  readonly byEmail: Candidate | null
+  readonly bySubject: Candidate | null
+}
+
+/** The person behind a token. */
+export interface Person {
+  readonly person: TokenHolder['person']
+  /** Why the token is refused although it is good; null: it is not. */
+  readonly conflict: string | null
+  /** The user whom the token's subject is to stand for from now on. */
+  readonly link: string | null
+}
+
+const nobody: Person = { person: null, conflict: null, link: null }
+
+/**
+ * Tells who the holder of a token is. The e-mail address finds a user once; from then on the issuer's subject must stay the same, since an
+ * address can be given to another person.
+ */
+export function personOf({ subject, email, byEmail, bySubject }: Found): Person {
+  if (byEmail === null) return subject === null || bySubject === null ? nobody : knownBySubject(bySubject, email)
+  if (subject === null || byEmail.status === 'archived') return of(byEmail)
+  if (byEmail.subject !== null && byEmail.subject !== subject) return conflict(`${email} is known by another sub`)
+  if (bySubject?.status === 'active' && bySubject.id !== byEmail.id) return conflict(`its sub is known as another user than ${email}`)
+  return { ...of(byEmail), link: byEmail.subject === null ? byEmail.id : null }
+}
+
+function knownBySubject(user: Candidate, email: string | null): Person {
+  if (email === null || user.status === 'archived') return of(user)
+  return conflict(`its sub is known as a user with another address than ${email}`)
+}
+
+const conflict = (why: string): Person => ({ ...nobody, conflict: why })
+
+const of = ({ id, status, organisationRole, workspaceRole }: Candidate): Person => ({
+  ...nobody,
+  person: { userId: id, role: roleIn(organisationRole, workspaceRole), removed: status !== 'active' },
+})

@@ -1,0 +1,20 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+
+/** Who a user is to an issuer of tokens: the claims `iss` and `sub`. */
+export const UserIdentity = defineEntity({
+  name: 'UserIdentity',
+  tableName: 'user_identities',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    userId: p.uuid(),
+    issuer: p.string().length(320),
+    subject: p.string().length(320),
+    createdAt: createdAt(),
+  },
+})
+
+export type UserIdentity = InferEntity<typeof UserIdentity>
