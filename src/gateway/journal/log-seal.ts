@@ -23,11 +23,13 @@ export class SealError extends Error {}
  * A sealed value: format (1 byte) | name of the log key (8) | salt (16) | count (8) | tag (16) | data, by AES-256-GCM.
  *
  * Each run of a process takes a random salt, and derives one key for each organisation from it. The nonce is the count of what that run
- * sealed, so that no pair of key and nonce comes twice, and no request pays for a derivation.
+ * sealed, so that no pair of key and nonce comes twice, and no request pays for a derivation. Before the count stands the time of the log:
+ * where a machine was copied while it ran, two processes go on with one salt and one count.
  */
 const format = 1
 const at = { keyName: 1, salt: 9, count: 25, tag: 33, data: 49 } as const
 const nonceBytes = 12
+const countAt = 4
 /** GCM's bound for one key, with a wide margin; then there is another salt. */
 const sealsOfOneSalt = 2 ** 31
 /** How many derived keys are kept. */
@@ -56,7 +58,8 @@ export function createLogSeal(logKey: Uint8Array): LogSeal {
       head.set(keyName, at.keyName)
       head.set(run.salt, at.salt)
       head.writeBigUInt64BE(BigInt(run.count), at.count)
-      head.copy(nonce, nonceBytes - (at.tag - at.count), at.count, at.tag)
+      nonce.writeUInt32BE(lowTime(place), 0)
+      head.copy(nonce, countAt, at.count, at.tag)
       const cipher = createCipheriv('aes-256-gcm', run.derive(run.salt, place.organisationId), nonce).setAAD(additionalData(place))
       const data = inOnePiece(scratch, parts).map((part) => cipher.update(part))
       cipher.final()
@@ -68,7 +71,9 @@ export function createLogSeal(logKey: Uint8Array): LogSeal {
       if (value.length < at.data || value[0] !== format) throw new SealError('it is no sealed value, or one of a newer format')
       if (!value.subarray(at.keyName, at.salt).equals(keyName)) throw new SealError('it was sealed with another log key')
       const key = opening(value.subarray(at.salt, at.count), place.organisationId)
-      const iv = Buffer.concat([Buffer.alloc(nonceBytes - (at.tag - at.count)), value.subarray(at.count, at.tag)])
+      const iv = Buffer.alloc(nonceBytes)
+      iv.writeUInt32BE(lowTime(place), 0)
+      value.copy(iv, countAt, at.count, at.tag)
       try {
         const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: at.data - at.tag })
           .setAAD(additionalData(place))
@@ -84,6 +89,9 @@ export function createLogSeal(logKey: Uint8Array): LogSeal {
 /** Of a fixed length, but for the time at the end, so that no two rows share it. */
 const additionalData = ({ id, organisationId, createdAt }: LogPlace): Buffer =>
   Buffer.from(`log_bodies\n${organisationId}\n${id}\n${Math.round(createdAt)}`)
+
+/** The lower 32 bits of the time. */
+const lowTime = ({ createdAt }: LogPlace): number => Math.round(createdAt) >>> 0
 
 /** The key of one organisation under a salt, derived once. */
 function createDerivation(master: KeyObject): (salt: Uint8Array, organisationId: string) => KeyObject {

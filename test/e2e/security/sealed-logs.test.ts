@@ -77,7 +77,11 @@ const read = (id: string) => send(`${gatehouse.origin}/v1/logs/${id}`, { headers
 
 /** What `LOG_SEALING` is to keep from whoever has the disk or a dump. */
 const lookAround = async (canaries: Canaries) => {
-  const places = [...(await readFiles(gatehouse.dataDir)), ...(await dumpDatabase(gatehouse.superuser))]
+  const places = [
+    ...(await readFiles(gatehouse.dataDir)),
+    ...(await dumpDatabase(gatehouse.superuser)),
+    { name: 'what it prints', text: gatehouse.output() },
+  ]
   return sightings(canaries.all, places).toSorted()
 }
 

@@ -1,7 +1,10 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
-import { decodeConfidential, encodeConfidential } from '../../../../src/gateway/journal/confidential.ts'
+import { crc32 } from 'node:zlib'
+import { decodeConfidential, encodeConfidential, withoutConfidential } from '../../../../src/gateway/journal/confidential.ts'
+import { createFrameEncoder, parseFrame, type Frame } from '../../../../src/gateway/journal/frame.ts'
 import { createLogSeal, SealError, type LogPlace } from '../../../../src/gateway/journal/log-seal.ts'
+import { decodeRecord, encodeRecord } from '../../../../src/gateway/journal/record.ts'
 import { exchangeBodies, exchangeRecord } from '../../../support/journal.ts'
 
 const logKey = randomBytes(32)
@@ -86,4 +89,46 @@ test('what is confidential of an exchange comes back as it was', (t) => {
       response: bodies.response,
     })
   }
+})
+
+test('what was sealed once opens for good', (t) => {
+  const value = 'ARbjvLQG4SY7qkI1ZyKP04pI7j3lcMqyNgAAAAAAAAABc/Va+VwALqogq2Juf6zwgV982+fJoOQ0'
+  t.is(createLogSeal(Buffer.alloc(32, 7)).open(place, Buffer.from(value, 'base64')).toString(), 'a prompt')
+})
+
+test('a frame that was changed on disk, its checksum too, is read as a frame, and what is sealed in it does not open', (t) => {
+  const mark = randomBytes(8)
+  const record = exchangeRecord({ organisationId: place.organisationId, id: place.id, createdAt: place.createdAt })
+  const frame = (fields: Partial<Frame>) =>
+    Buffer.concat(
+      createFrameEncoder()(mark, {
+        record: encodeRecord(withoutConfidential(record)),
+        request: null,
+        response: null,
+        requestTruncated: false,
+        responseTruncated: false,
+        sealed: seal.seal(place, encodeConfidential(record, exchangeBodies('prompt', 'answer'))),
+        ...fields,
+      }).buffers,
+    )
+  const read = (bytes: Buffer) => {
+    const parsed = parseFrame(bytes, 0, mark)
+    if (parsed.kind !== 'frame') throw new Error(parsed.kind)
+    const { id, organisationId, createdAt } = decodeRecord(parsed.frame.record.toString())
+    return seal.open({ id, organisationId, createdAt }, parsed.frame.sealed ?? Buffer.alloc(0))
+  }
+  t.is(decodeConfidential(read(frame({}))).request?.toString(), 'prompt')
+
+  const ofAnother = { ...record, organisationId: '01980000-0000-7000-8000-000000000002' }
+  t.throws(() => read(frame({ record: encodeRecord(withoutConfidential(ofAnother)) })), { instanceOf: SealError })
+  const changed = frame({})
+  changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1
+  t.throws(() => read(changed), { message: 'none' })
+  changed.writeUInt32LE(crc32(changed.subarray(12)), 8)
+  t.throws(() => read(changed), { instanceOf: SealError })
+  const shownAsClear = frame({})
+  shownAsClear.writeUInt32LE(0, 28)
+  shownAsClear.writeUInt32LE(crc32(shownAsClear.subarray(12)), 8)
+  const parsed = parseFrame(shownAsClear, 0, mark)
+  t.false(parsed.kind === 'frame' && Buffer.from(parsed.frame.request ?? []).includes('prompt'), 'without its flag it is bytes and no text')
 })
