@@ -7,35 +7,35 @@ export const findingAdvice = {
     fix: 'Is it running? Look at its last log lines: exit code 78 means a wrong setting or a refusal, and its last line says why. Name another address with `--url`.',
   },
   'process-foreign': {
-    means: 'What answers at the address is not Gatehouse.',
+    means: 'The service at the address is not Gatehouse.',
     fix: 'Name the address of the process with `--url`; behind a proxy the address of the process itself.',
   },
   'process-stalls': {
-    means: 'The process answers one question and not another, so that not all of it could be looked at.',
-    fix: 'Ask again; when it lasts, the process has too little CPU: add replicas, see [sizing](sizing.md).',
+    means: 'The process answers some requests and not others, so the examination is incomplete.',
+    fix: 'Try again. If it remains, the process has too little CPU: add replicas, see [sizing](sizing.md).',
   },
   'versions-differ': {
-    means: 'The process that runs is another release than this command.',
+    means: 'The running process is of another release than this command.',
     fix: 'Run `gatehouse doctor` from the same image as the process, or finish the upgrade.',
   },
   'level-behind': {
-    means: 'The upgrade is not finalized: what later releases bring is off, and the former release may still come back.',
-    fix: 'When the new release has proved itself, run `gatehouse finalize`.',
+    means: 'The upgrade is not finalized: new features are off, and you can still roll back.',
+    fix: 'When you are satisfied with the new release, run `gatehouse finalize`.',
   },
   'journal-backlog': {
-    means: 'Request logs wait on disk because the database does not take them, or not fast enough.',
-    fix: 'Look at the database first. Logs are shipped by themselves when it is back; raise `LOG_SPOOL_MAX_MB` and the volume when outages may last.',
+    means: 'Request logs wait on disk because the database does not accept them, or not fast enough.',
+    fix: 'Look at the database first. Gatehouse ships the logs when it is back; raise `LOG_SPOOL_MAX_MB` and the volume when outages may last.',
   },
   'journal-orphans': {
-    means: 'Request logs of processes that ended lie in the data folder, and no running process has taken them over.',
+    means: 'The data folder contains request logs of ended processes that no running process has taken over.',
     fix: 'Start a process on the same `DATA_DIR`; it ships them first.',
   },
   'journal-dropped': {
-    means: 'Request logs were dropped because the disk or `LOG_SPOOL_MAX_MB` was full. Requests were not held up.',
-    fix: 'Make room on the volume of `DATA_DIR`, or raise `LOG_SPOOL_MAX_MB`; then look why the database did not take them.',
+    means: 'Request logs were dropped because the disk or `LOG_SPOOL_MAX_MB` was full. Requests were not delayed.',
+    fix: 'Make room on the volume of `DATA_DIR`, or raise `LOG_SPOOL_MAX_MB`; then find out why the database did not accept them.',
   },
   'journal-rejected': {
-    means: 'The database refused some request logs for good; they are kept in `journal/rejected.bad`, with the reason.',
+    means: 'The database refused some request logs permanently; they are in `journal/rejected.bad`, with the reason.',
     fix: 'Read the reasons there, and send them with a support bundle.',
   },
   'pool-exhausted': {
@@ -47,7 +47,7 @@ export const findingAdvice = {
     fix: 'Look for "job failed" in the log; the next run tries again.',
   },
   overloaded: {
-    means: 'The process refuses new requests at this moment, or did since it started.',
+    means: 'The process refuses new requests now, or refused some since it started.',
     fix: 'Add replicas or memory; see [sizing](sizing.md).',
   },
 } as const satisfies Record<string, Advice>

@@ -4,11 +4,11 @@ import type { Advice } from './advice.ts'
 /** Every code that an answer can carry. The compiler refuses a code that is not explained here. */
 export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   invalid_request: {
-    means: 'The request is not what the endpoint takes. `param` names the field or the header, the message its bound.',
+    means: 'The request is invalid for this endpoint. `param` names the field or the header, the message its limit.',
     fix: 'Correct the request. The same request will be refused again.',
   },
   missing_provider: {
-    means: 'Nothing says which provider to ask, or the provider has no host of its own.',
+    means: 'The request names no provider, or the provider has no host.',
     fix: 'Send `x-service-provider: @slug`, name the model `@slug/model`, or store a `custom_host` with the integration.',
   },
   unknown_provider: {
@@ -21,7 +21,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   blocked_host: {
     means: 'The host of a custom provider is private, is a metadata service, or uses a port that is refused.',
-    fix: 'If it is meant, add it to `TRUSTED_CUSTOM_HOSTS`, with its port when the port is refused. Metadata services are never reached.',
+    fix: 'To allow the host, add it to `TRUSTED_CUSTOM_HOSTS`, with its port if the port is refused. Metadata services are never allowed.',
   },
   unsupported_operation: {
     means: 'The endpoint does not exist for this provider, or the protocol is not supported.',
@@ -32,32 +32,31 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Correct the field. The API page at `/docs` gives its type and its bounds.',
   },
   AB02: {
-    means: 'The control plane does not know what the request names, and answers in the form of the specification.',
+    means: 'The control plane does not know the resource that the request names.',
     fix: 'Check the id or the slug, and that the key belongs to the same organisation.',
   },
   AB03: {
-    means: 'The key is valid, and may not do this: it lacks a scope, or belongs to another workspace.',
+    means: 'The key is valid but not allowed to do this: it lacks a scope, or belongs to another workspace.',
     fix: 'Use a key with the scope that the message names, or add the scope to this one (`PUT /v1/api-keys/{id}`).',
   },
   AB04: {
-    means: 'A fault of Gatehouse while it served the control plane.',
-    fix: 'Look for the `request_id` in the log; send a support bundle when the reason is not clear there.',
+    means: 'A fault in Gatehouse on the control plane.',
+    fix: 'Look for the `request_id` in the log. If the reason is unclear, send a support bundle.',
   },
   AB05: {
     means: 'The control plane got no key, an unknown one, or one that has expired or was revoked.',
-    fix: 'Send a key that works in `x-service-api-key`. When none is left, make one with `gatehouse keys create`.',
+    fix: 'Send a valid key in `x-service-api-key`. If you have none, create one with `gatehouse keys create`.',
   },
   AB06: {
-    means: 'The caller sends more requests to the control plane than it may.',
+    means: 'The caller sends too many requests to the control plane.',
     fix: 'Wait as long as `retry-after` says.',
   },
   AB07: {
-    means:
-      'The request conflicts with what is stored: a value that must be unique is taken, or something still depends on what it deletes.',
-    fix: 'Choose another value, or remove what depends on it first; the message says which.',
+    means: 'The request conflicts with stored data: a unique value is already used, or another resource depends on the one to delete.',
+    fix: 'Choose another value, or remove the dependent resources first; the message names them.',
   },
   AB08: {
-    means: 'What the path or a field names does not exist, was deleted, or belongs to somebody else.',
+    means: 'The resource in the path or in a field does not exist, was deleted, or belongs to another organisation or workspace.',
     fix: 'Check the id or the slug in a list made with the same key.',
   },
   AB09: {
@@ -78,7 +77,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   not_found: {
     means: 'There is nothing at this path.',
-    fix: 'Check the path: everything but health, metrics and documents lies below `/v1`.',
+    fix: 'Check the path: everything except health, metrics and documents is below `/v1`.',
   },
   feature_unavailable: {
     means: 'The feature is switched off, or comes with a release above the level that is in effect.',
@@ -98,8 +97,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Raise the limit, reset the usage, or wait until its period ends.',
   },
   precondition_failed: {
-    means: 'What the request changes was changed by somebody else since it was read (`If-Match`).',
-    fix: 'Read it again, apply the change to what is there now, and send the new `ETag`.',
+    means: 'Another caller changed the resource after you read it (`If-Match`).',
+    fix: 'Read it again, apply your change to the new state, and send the new `ETag`.',
   },
   request_timeout: {
     means: 'The client did not send its request in time.',
@@ -115,7 +114,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   headers_too_large: {
     means: 'The request has too many headers, or too large ones.',
-    fix: 'Send less: cookies of a browser are the usual cause.',
+    fix: 'Send fewer or shorter headers; cookies of a browser are the usual cause.',
   },
   rate_limited: {
     means:
@@ -123,19 +122,19 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Wait as long as `retry-after` says, or raise the limit (`FAILED_CREDENTIALS_PER_MINUTE` for addresses; behind a proxy give `TRUSTED_PROXIES`, else all clients are one address). A 429 of the provider itself has no code of ours.',
   },
   client_closed: {
-    means: 'The client left before its answer was complete. It is only seen in logs.',
-    fix: "Nothing, unless it is frequent: then the client's timeout is shorter than the provider's answers.",
+    means: 'The client left before its answer was complete. This code appears only in logs.',
+    fix: 'Nothing, unless it is frequent: then the timeout of the client is shorter than the answers of the provider.',
   },
   internal: {
-    means: 'Something that nobody foresaw went wrong in Gatehouse.',
+    means: 'An unexpected fault in Gatehouse.',
     fix: 'Look for the `request_id` in the log; send a support bundle.',
   },
   hooks_failed: {
     means: 'A guardrail denied the request or the answer (status 446). `hook_results` in the body says which check, and why.',
-    fix: 'Change what is sent, or ask whoever keeps the guardrail. It is one of the config, of the workspace or of the organisation.',
+    fix: 'Change the request, or ask the owner of the guardrail. It belongs to the config, the workspace or the organisation.',
   },
   not_implemented: {
-    means: 'The configuration asks for something that this release stores and cannot carry out.',
+    means: 'The config uses a feature that this release stores but does not run.',
     fix: 'Use a config without the part that the message names, or a release that has it.',
   },
   upstream_unreachable: {
@@ -143,15 +142,15 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Try from the same machine: `curl -v` to the host in the message. Private authorities belong in `NODE_EXTRA_CA_CERTS`, egress rules in the NetworkPolicy.',
   },
   upstream_bad_response: {
-    means: 'The provider broke off, or sent what is not HTTP.',
-    fix: "Try again. When it stays, look at proxies between, and at the provider's state.",
+    means: 'The provider closed the connection, or sent invalid HTTP.',
+    fix: 'Try again. If it remains, check the proxies in between and the state of the provider.',
   },
   credential_failed: {
     means: 'The stored credential could not be used: its token endpoint refused it, or it cannot be opened.',
     fix: 'Store the credential anew. When many fail at once, the encryption key is the wrong one for part of the data: run `gatehouse preflight`.',
   },
   dependency_unavailable: {
-    means: 'The database cannot be reached, and what is in memory is not enough for this request.',
+    means: 'The database is unreachable, and the data in memory is not enough for this request.',
     fix: 'Look at `/readyz` and at PostgreSQL; run `gatehouse doctor`. Requests with known keys go on for `CACHE_MAX_STALE`.',
   },
   sealed: {

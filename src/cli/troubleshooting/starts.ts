@@ -6,22 +6,21 @@ import type { Advice } from './advice.ts'
 /** Why a process ends instead of starting: the `code` of its last JSON line. */
 export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
   settings_unusable: {
-    means:
-      'One or more settings have a value that cannot be used. `settings` names them, and the lines after it say what is wrong with each.',
+    means: 'One or more settings have an invalid value. `settings` names them, and the lines after it explain each fault.',
     fix: 'Correct them. `gatehouse env` lists every setting with an example.',
   },
   release_too_old: {
-    means: 'A later release was finalized on this database, and what this release needs is gone from its schema.',
+    means: 'A later release was finalized on this database, and its schema no longer has what this release needs.',
     fix: 'Run the release that the message names, or a later one. To go back further, restore a backup from before `gatehouse finalize`.',
   },
   chart_too_old: {
-    means: 'The chart that deployed this process is older than the release demands, and may lack what it needs.',
-    fix: 'Upgrade with the chart that the message names. `CHART_CHECK=warn` starts the process all the same.',
+    means: 'The chart that deployed this process is too old for this release.',
+    fix: 'Upgrade with the chart that the message names. With `CHART_CHECK=warn` the process starts nevertheless.',
   },
   chart_missing: {
     means:
-      'The process runs in Kubernetes, and no chart said which one it is: it is older than those that say it, or another tool deployed the image.',
-    fix: 'Upgrade with the chart that the message names. When another tool deploys on purpose, set `DEPLOYMENT_CHART`, or `CHART_CHECK=warn`.',
+      'The process runs in Kubernetes, and its chart is unknown: the chart is too old to name itself, or another tool deployed the image.',
+    fix: 'Upgrade with the chart that the message names. If you deploy with another tool on purpose, set `DEPLOYMENT_CHART`, or `CHART_CHECK=warn`.',
   },
   wrong_key: {
     means: '`ENCRYPTION_KEY` is not the key that this database was sealed with.',
@@ -32,11 +31,11 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     fix: 'Upgrade PostgreSQL first, then Gatehouse.',
   },
   database_missing: {
-    means: '`DB_HOST` is not set, and the released image brings no PostgreSQL.',
+    means: '`DB_HOST` is not set, and the released image contains no PostgreSQL.',
     fix: 'Set `DB_HOST` and the other `DB_*` settings. For a trial without a database, run the image whose tag ends with `-evaluation`.',
   },
   unknown_level: {
-    means: '`RELEASE_LEVEL` names a release that there never was, or one after this build.',
+    means: '`RELEASE_LEVEL` names an unknown release, or one after this build.',
     fix: 'Set it to a release, or remove it.',
   },
   address_in_use: {
@@ -48,12 +47,12 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     fix: 'Set `HOST` to an address of the machine, or to `0.0.0.0` for all of them.',
   },
   data_dir_unusable: {
-    means: 'A folder in `DATA_DIR` cannot be made.',
+    means: 'The process cannot create a folder in `DATA_DIR`.',
     fix: 'Set `DATA_DIR` to a folder that the user of the process may write to.',
   },
   start_failed: {
     means: 'Something else failed. The message says what, and `err` in the JSON line has the details.',
-    fix: 'When the message names the database, look at it with `gatehouse preflight`. Otherwise send a support bundle.',
+    fix: 'If the message names the database, run `gatehouse preflight`. Otherwise send a support bundle.',
   },
 }
 
@@ -61,20 +60,20 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
 export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advice>> = {
   certificate: {
     means:
-      'The certificate of the port (`TLS_CERT`) has ended, ends within a week, or its new files cannot be used and the one before serves on.',
-    fix: 'Look at the `detail`. Put a certificate and its key where `TLS_CERT` and `TLS_KEY` point: they are read again within seconds. `gatehouse preflight` looks at the files.',
+      'The certificate of the port (`TLS_CERT`) has expired or expires within a week, or its new files are unusable and the former one is in use.',
+    fix: 'Look at the `detail`. Put a certificate and its key where `TLS_CERT` and `TLS_KEY` point: the process reads them again within seconds. `gatehouse preflight` checks the files.',
   },
   database: {
     means:
-      'PostgreSQL does not answer. As a warning, what is in memory still serves; as a failure, it is too old for that (`CACHE_MAX_STALE`).',
-    fix: 'Look at PostgreSQL and at the network. The log of the process says what fails; `gatehouse preflight` tries it by itself.',
+      'PostgreSQL does not answer. As a warning: the data in memory still serves. As a failure: this data is too old (`CACHE_MAX_STALE`).',
+    fix: 'Look at PostgreSQL and at the network. The log of the process names the fault; `gatehouse preflight` tries the connection.',
   },
   migrations: {
     means: 'The start is not complete: the process waits for the database, or for `gatehouse migrate`.',
     fix: 'Look at the `detail`. When it waits for the schema, look at the migration Job, or run `gatehouse migrate`.',
   },
   snapshot: {
-    means: 'The process does not follow the changes of keys and providers: not yet, or no longer since `CACHE_MAX_STALE`.',
+    means: 'The process does not receive changes of keys and providers: not yet, or not for longer than `CACHE_MAX_STALE`.',
     fix: 'At a start: wait a moment. Later: look at PostgreSQL and at the number of its connections.',
   },
   encryption_key: {
@@ -83,11 +82,11 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
   },
   journal: {
     means:
-      'Log records cannot be written to `journal` in `DATA_DIR`, or the disk has no room for them. They go to the database from memory, 16 MiB at most: what waits there is lost when the process ends first.',
-    fix: 'Look at the `detail`, which names the folder and the fault: give the folder to the user that the process runs as, or make room. It is tried again every few seconds.',
+      'Log records cannot be written to `journal` in `DATA_DIR`, or the disk has no room for them. They go to the database from memory, 16 MiB at most, and are lost if the process ends first.',
+    fix: 'Look at the `detail`, which names the folder and the fault: give the folder to the user that the process runs as, or make room. The process tries again every few seconds.',
   },
   draining: {
-    means: 'The process was told to end, and finishes what runs.',
+    means: 'The process got a stop signal, and finishes running requests.',
     fix: 'Nothing: it ends by itself, at the latest after `TERMINATION_GRACE`.',
   },
 }
@@ -96,7 +95,7 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
 export const sealedAdvice: Readonly<Record<SealedReason, Advice>> = {
   missing_key: {
     means: 'There is no encryption key.',
-    fix: 'Set `ENCRYPTION_KEY`, or restore `encryption.key` in `DATA_DIR` when the embedded database made it.',
+    fix: 'Set `ENCRYPTION_KEY`, or restore `encryption.key` in `DATA_DIR` if you use the embedded database.',
   },
   invalid_key: { means: 'The encryption key is malformed.', fix: 'Give 32 bytes in base64, as `openssl rand -base64 32` writes them.' },
   wrong_key: {
