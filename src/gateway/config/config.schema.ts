@@ -74,49 +74,44 @@ const guardrails = (when: string) =>
     .array(z.union([guardrailSlug, inlineGuardrail]))
     .max(50)
     .optional()
-    .meta({ description: `Guardrails ${when} the call: slugs of stored ones, or the checks themselves.` })
+    .meta({ description: `Guardrails ${when} the call: slugs of stored guardrails, or inline guardrails.` })
 const hooks = (when: string) =>
   z
     .array(hook)
     .max(50)
     .optional()
-    .meta({ description: `Guardrails ${when} the call, as older configs write them.` })
+    .meta({ description: `Guardrails ${when} the call, in the form of older configs.` })
 
 const ownFields = {
-  name: z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'What the target is called, for conditions and for `last-used-option`.' }),
-  weight: z
-    .number()
-    .min(0)
-    .max(1_000_000)
-    .optional()
-    .meta({ description: 'Its share of the requests under `loadbalance`, 1 unless given.' }),
-  strategy: strategy.optional().meta({ description: 'How one of several targets is chosen.' }),
-  provider: provider.optional().meta({ description: 'A provider of the catalogue, or a stored one: `@slug`.' }),
+  name: z.string().min(1).max(255).optional().meta({ description: 'The name of the target, for conditions and for `last-used-option`.' }),
+  weight: z.number().min(0).max(1_000_000).optional().meta({ description: 'Its share of the requests with `loadbalance`; 1 by default.' }),
+  strategy: strategy.optional().meta({ description: 'The way to choose one of several targets.' }),
+  provider: provider.optional().meta({ description: 'A provider of the catalogue, or a stored provider: `@slug`.' }),
   api_key: line.optional().meta({ description: 'The key for that provider.' }),
   virtual_key: slug.optional().meta({ description: 'A stored provider by its slug, as older configs name it.' }),
-  prompt_id: z.string().min(1).max(255).optional().meta({ description: 'The prompt that requests are made of.' }),
+  prompt_id: z.string().min(1).max(255).optional().meta({ description: 'The prompt from which requests are made.' }),
   custom_host: url.optional().meta({ description: 'The base URL of the provider. A stored credential never goes there.' }),
   forward_headers: z
     .array(headerName)
     .max(100)
     .optional()
-    .meta({ description: "Headers of the caller's that go on although they may hold a credential." }),
-  retry: retry.optional().meta({ description: 'How often a call is tried again.' }),
-  cache: cache.optional().meta({ description: 'Whether answers are kept.' }),
-  cb_config: breaker.optional().meta({ description: 'When a target is left alone because it fails.' }),
-  request_timeout: z.int().min(1).max(999_999_999).optional().meta({ description: 'Milliseconds until the answer has begun.' }),
-  override_params: parameters.optional().meta({ description: 'Parameters that are set in the body, whatever the caller sent.' }),
-  default_params: parameters.optional().meta({ description: 'Parameters that are set where the caller sent nothing.' }),
+    .meta({ description: 'Headers of the caller that the provider gets although they may contain a credential.' }),
+  retry: retry.optional().meta({ description: 'The number of retries of a call.' }),
+  cache: cache.optional().meta({ description: 'The cache for answers.' }),
+  cb_config: breaker.optional().meta({ description: 'The circuit breaker: when a failing target gets no requests for a while.' }),
+  request_timeout: z
+    .int()
+    .min(1)
+    .max(999_999_999)
+    .optional()
+    .meta({ description: 'The maximum time in milliseconds until the answer begins.' }),
+  override_params: parameters.optional().meta({ description: 'Parameters of the body that replace those of the caller.' }),
+  default_params: parameters.optional().meta({ description: 'Parameters of the body that apply if the caller sends none.' }),
   drop_params: z
     .array(bodyPath)
     .max(100)
     .optional()
-    .meta({ description: 'Paths that are taken out of the body: `tools[*].function.strict`.' }),
+    .meta({ description: 'Paths that are removed from the body: `tools[*].function.strict`.' }),
   input_guardrails: guardrails('before'),
   output_guardrails: guardrails('after'),
   before_request_hooks: hooks('before'),
@@ -124,12 +119,12 @@ const ownFields = {
   strict_open_ai_compliance: z
     .boolean()
     .optional()
-    .meta({ description: 'Whether answers keep strictly to the OpenAI format, without events of the gateway in streams.' }),
+    .meta({ description: 'True: answers strictly follow the OpenAI format, without events of the gateway in streams.' }),
   passthrough: z
     .boolean()
     .optional()
-    .meta({ description: 'Requests go on as they are; not together with targets, parameters or guardrails.' }),
-  fetch_integrated_models: z.boolean().optional().meta({ description: 'Whether lists of models are those of the integrations.' }),
+    .meta({ description: 'True: requests are sent unchanged; not together with targets, parameters or guardrails.' }),
+  fetch_integrated_models: z.boolean().optional().meta({ description: 'True: lists of models are those of the integrations.' }),
 }
 
 const longText = z.string().min(1).max(20_000)
@@ -177,7 +172,7 @@ export const gatewayConfig: z.ZodType<GatewayConfig> = z
         .min(1)
         .max(maxTargets)
         .optional()
-        .meta({ description: 'Configs within this one, among which the strategy chooses; what they do not say they take over.' })
+        .meta({ description: 'Configs within this one, from which the strategy chooses; they inherit the fields that they do not set.' })
     },
   })
   .superRefine((config: GatewayConfig, context) => {

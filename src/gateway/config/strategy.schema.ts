@@ -77,26 +77,31 @@ function faultsOf(name: string, value: unknown): readonly { readonly path: Prope
 
 /** When a target is left alone because it fails. */
 export const breaker = z.strictObject({
-  failure_threshold: z.int().min(1).optional().meta({ description: 'So many failures open it.' }),
-  failure_threshold_percentage: z.number().min(0).max(100).optional().meta({ description: 'Such a share of failures opens it.' }),
-  minimum_requests: z.int().min(1).optional().meta({ description: 'It stays closed until so many requests were made.' }),
-  cooldown_interval: z.int().min(30_000).optional().meta({ description: 'Milliseconds for which it stays open.' }),
-  failure_status_codes: statuses.optional().meta({ description: 'What counts as a failure.' }),
+  failure_threshold: z.int().min(1).optional().meta({ description: 'The number of failures that opens the breaker.' }),
+  failure_threshold_percentage: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .meta({ description: 'The percentage of failures that opens the breaker.' }),
+  minimum_requests: z.int().min(1).optional().meta({ description: 'The number of requests before the breaker can open.' }),
+  cooldown_interval: z.int().min(30_000).optional().meta({ description: 'How many milliseconds the breaker stays open.' }),
+  failure_status_codes: statuses.optional().meta({ description: 'The status codes that count as failures.' }),
 })
 
 /** How a target is chosen among several. */
 export const strategy = z
   .strictObject({
-    mode: z.enum(['single', 'loadbalance', 'fallback', 'conditional']).meta({ description: 'The way of choosing.' }),
-    on_status_codes: statuses.optional().meta({ description: 'Which answers lead to the next target.' }),
+    mode: z.enum(['single', 'loadbalance', 'fallback', 'conditional']).meta({ description: 'The way to choose.' }),
+    on_status_codes: statuses.optional().meta({ description: 'The status codes that lead to the next target.' }),
     conditions: z
       // oxlint-disable-next-line unicorn/no-thenable -- the name of the field in every config there is
       .array(z.strictObject({ query, then: z.string().min(1).max(255) }))
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'Questions to a request, and the target that follows; the first that is true counts.' }),
-    default: z.string().min(1).max(255).optional().meta({ description: 'The target when no condition is true.' }),
+      .meta({ description: 'Conditions, each with a target; the first true condition counts.' }),
+    default: z.string().min(1).max(255).optional().meta({ description: 'The target if no condition is true.' }),
     sticky: z
       .strictObject({
         enabled: z.boolean(),
@@ -108,8 +113,8 @@ export const strategy = z
         ttl: z.int().min(1).max(31_536_000).optional(),
       })
       .optional()
-      .meta({ description: 'Whether requests that are alike go to the same target.' }),
-    cb_config: breaker.optional().meta({ description: 'When a target is left alone because it fails.' }),
+      .meta({ description: 'Sends similar requests to the same target.' }),
+    cb_config: breaker.optional().meta({ description: 'The circuit breaker: when a failing target gets no requests for a while.' }),
   })
   .superRefine(({ mode, conditions, default: otherwise }, context) => {
     if (mode !== 'conditional') return
@@ -120,14 +125,14 @@ export const strategy = z
 
 /** How often a call is tried again. */
 export const retry = z.strictObject({
-  attempts: z.int().min(0).max(5).optional().meta({ description: 'How often.' }),
-  on_status_codes: statuses.optional().meta({ description: 'After which answers.' }),
-  use_retry_after_headers: z.boolean().optional().meta({ description: 'Whether it waits as long as the provider asks for.' }),
-  use_retry_after_header: z.boolean().optional().meta({ description: 'Another name of the same.' }),
+  attempts: z.int().min(0).max(5).optional().meta({ description: 'The number of retries.' }),
+  on_status_codes: statuses.optional().meta({ description: 'The status codes that are retried.' }),
+  use_retry_after_headers: z.boolean().optional().meta({ description: 'True: wait as long as the provider asks.' }),
+  use_retry_after_header: z.boolean().optional().meta({ description: 'Another name for `use_retry_after_headers`.' }),
 })
 
 /** Whether answers are kept, and for how many seconds. */
 export const cache = z.strictObject({
-  mode: z.enum(['simple', 'semantic']).meta({ description: 'The same request, or one that means the same.' }),
-  max_age: z.int().min(60).max(7_776_000).optional().meta({ description: 'Seconds for which an answer is kept.' }),
+  mode: z.enum(['simple', 'semantic']).meta({ description: '`simple`: the same request; `semantic`: a request with the same meaning.' }),
+  max_age: z.int().min(60).max(7_776_000).optional().meta({ description: 'How many seconds an answer is kept.' }),
 })
