@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { cpuMicros, residentMegabytes, type Running } from './processes.ts'
 import type { Aim, LoadResult, Task, TaskResult } from './driver.ts'
 import type { Started, Subject } from './subjects.ts'
@@ -10,6 +11,9 @@ export interface Round {
   readonly busy: number
   readonly databaseCpuPerRequest: number
   readonly loadP99: number
+  /** Bytes of objects that one request makes: in the main thread, and in others (Gatehouse's journal). */
+  readonly allocated: number
+  readonly allocatedElsewhere: number
   readonly addedP50: number
   readonly addedP99: number
   readonly addedFirstByte: number
@@ -115,6 +119,7 @@ export async function warmUp(tools: Tools, bench: Bench): Promise<void> {
 export async function measure(tools: Tools, bench: Bench): Promise<Round> {
   const requests = await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 4000 })
   const streams = await load(tools, bench, { aim: bench.aims.frames, connections: streamConnections, durationMs: 3000 })
+  const made = await allocation(tools, bench)
   const whole = await compare(tools, { aims: [tools.direct.json, bench.aims.json], samples: 1500, firstByte: false })
   const first = await compare(tools, { aims: [tools.direct.stream, bench.aims.stream], samples: 300, firstByte: true })
   return {
@@ -123,12 +128,26 @@ export async function measure(tools: Tools, bench: Bench): Promise<Round> {
     busy: requests.busy,
     databaseCpuPerRequest: requests.databaseCpu,
     loadP99: requests.p99,
+    allocated: made.main,
+    allocatedElsewhere: made.elsewhere,
     addedP50: whole(0.5),
     addedP99: whole(0.99),
     addedFirstByte: first(0.5),
     cpuPerStream: streams.cpu,
     streamsPerSecond: streams.answers / streams.seconds,
   }
+}
+
+const bytes = z.object({ main: z.number(), others: z.array(z.number()) })
+
+/** Under a load of its own, because it costs a little to look. */
+async function allocation(tools: Tools, bench: Bench): Promise<{ readonly main: number; readonly elsewhere: number }> {
+  const { probe } = bench.started
+  if (probe === null) return { main: Number.NaN, elsewhere: Number.NaN }
+  await probe.ask({ do: 'watch' }, z.unknown())
+  const { answers } = await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 3000 })
+  const { main, others } = await probe.ask({ do: 'allocated' }, bytes)
+  return { main: main / answers, elsewhere: others.reduce((sum, one) => sum + one, 0) / answers }
 }
 
 /** What the second aim adds to the first at a quantile, both asked in turn. */

@@ -37,6 +37,8 @@ const columns: readonly Column[] = [
   ['core used', of('busy'), 2],
   ['CPU µs/request', of('cpuPerRequest'), 0],
   ['PostgreSQL CPU µs/request', of('databaseCpuPerRequest'), 0],
+  ['KB allocated/request', (outcome) => of('allocated')(outcome) / 1024, 1],
+  ['KB in other threads', (outcome) => of('allocatedElsewhere')(outcome) / 1024, 1],
   ['added p50 ms', of('addedP50'), 3],
   ['added p99 ms', of('addedP99'), 3],
   ['SSE added first token ms', of('addedFirstByte'), 3],
@@ -137,6 +139,7 @@ ${ceiling(report.outcomes)}
   each frame its own write. Open streams: 1,000, each with a frame a second, after all load.
 - CPU is user and system time of the process with all its threads, from \`/proc\`; PostgreSQL's stands apart. Memory is resident memory. Idle is 15 s
   after the start, before the first chat. Cold start is from the start of the process to its first 200 (Gatehouse: on \`/readyz\`, with PostgreSQL running and the schema in place), median of ${report.outcomes.find(({ missing }) => missing === null)?.coldStartsMs.length ?? 0}.
+- Allocated is what the heaps of JavaScript grow by between two collections, summed over a load of 3 s, a request: buffers outside the heaps do not count.
 - (c) is compiled (\`tsc\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
   for every request. Proof: ${report.sent} requests were answered through it, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
 - (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.

@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
@@ -6,6 +5,7 @@ import { storeProvider } from '../test/support/admin.ts'
 import { startEmulator } from '../test/support/emulator/emulator.ts'
 import { startGatehouse, workspaceKey, type Gatehouse } from '../test/support/process.ts'
 import { open, type Connection } from './http-client.ts'
+import { makeProbe } from './probe.ts'
 import { nodeFlags } from './subjects.ts'
 
 /** Memory after full collections, in megabytes. */
@@ -39,6 +39,8 @@ export interface Soak {
 const connections = 16
 /** Clients come and go. */
 const requestsPerConnection = 500
+/** A machine that is busy with other things makes the product refuse for a moment. */
+const againMs = 100
 /** Until the shipper has brought the last records to the database. */
 const settleMs = 500
 export interface SoakOptions {
@@ -49,13 +51,12 @@ export interface SoakOptions {
 /** Starts the product as `npm start` does, with the scripted provider behind it. */
 export async function startSoak({ keepsCode = false }: SoakOptions = {}): Promise<Soak> {
   const emulator = await startEmulator({ record: false })
-  const socket = `/tmp/gatehouse-memory-${process.pid}-${emulator.port}.sock`
-  const probe = join(import.meta.dirname, '../test/support/memory-probe.mjs')
+  const probe = makeProbe()
   const gatehouse = await startGatehouse({
-    env: { MEMORY_PROBE: socket, LOG_FILE: '/dev/null' },
+    env: { ...probe.env, LOG_FILE: '/dev/null' },
     program: {
       folder: join(import.meta.dirname, '..'),
-      args: ['--import', probe, ...(keepsCode ? ['--no-flush-bytecode'] : []), ...nodeFlags, 'src/main.ts'],
+      args: [...probe.args, ...(keepsCode ? ['--no-flush-bytecode'] : []), ...nodeFlags, 'src/main.ts'],
     },
   })
   await storeProvider(gatehouse.origin, { slug: 'soak', url: emulator.url })
@@ -64,7 +65,7 @@ export async function startSoak({ keepsCode = false }: SoakOptions = {}): Promis
   let sent = 0
   const take = async (requests: number): Promise<Sample> => {
     await sleep(settleMs)
-    return sampleOf(requests, measured.parse(await ask(socket, { do: 'measure' })))
+    return sampleOf(requests, await probe.ask({ do: 'measure' }, measured))
   }
   return {
     gatehouse,
@@ -78,8 +79,8 @@ export async function startSoak({ keepsCode = false }: SoakOptions = {}): Promis
       }
       return taken
     },
-    plantLeak: async () => void (await ask(socket, { do: 'leak' })),
-    snapshot: async (folder) => void (await ask(socket, { do: 'snapshot', folder })),
+    plantLeak: async () => void (await probe.ask({ do: 'leak' }, z.unknown())),
+    snapshot: async (folder) => void (await probe.ask({ do: 'snapshot', folder }, z.unknown())),
     async stop() {
       await gatehouse.stop()
       await emulator.stop()
@@ -149,23 +150,24 @@ async function drive(port: number, take: () => Shot | null): Promise<void> {
 /** One connection. Resolves with false when there was nothing more to send. */
 function visit(port: number, take: () => Shot | null): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    let [expected, answered] = [0, 0]
+    let answered = 0
+    let sent: Shot | null = null
     const end = (more: boolean) => {
       connection.close()
       resolve(more)
     }
     const shoot = () => {
-      const next = answered === requestsPerConnection ? null : take()
-      if (next === null) return end(answered === requestsPerConnection)
-      expected = next.status
-      connection.send(next.bytes)
+      sent = answered === requestsPerConnection ? null : take()
+      if (sent === null) return end(answered === requestsPerConnection)
+      connection.send(sent.bytes)
     }
     const connection: Connection = open(port, {
       onEnd(status) {
+        if (status === 503 && sent !== null) return void setTimeout(() => sent && connection.send(sent.bytes), againMs)
         answered += 1
-        if (status === expected) return shoot()
+        if (status === sent?.status) return shoot()
         connection.close()
-        reject(new Error(`answered ${status} instead of ${expected}`))
+        reject(new Error(`answered ${status} instead of ${sent?.status}`))
       },
       onError: reject,
     })
@@ -174,26 +176,14 @@ function visit(port: number, take: () => Shot | null): Promise<boolean> {
 }
 
 const thread = z.object({ heap: z.number(), external: z.number(), rss: z.number() })
-const measured = z.object({ main: thread, journal: thread })
+const measured = z.object({ main: thread, others: z.array(thread) })
 
 const megabyte = 1024 * 1024
-const sampleOf = (requests: number, { main, journal }: z.infer<typeof measured>): Sample => ({
+const sampleOf = (requests: number, { main, others }: z.infer<typeof measured>): Sample => ({
   requests,
-  alive: (main.heap + main.external + journal.heap + journal.external) / megabyte,
+  alive: [main, ...others].reduce((sum, { heap, external }) => sum + heap + external, 0) / megabyte,
   resident: main.rss / megabyte,
 })
-
-function ask(path: string, question: object): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(path)
-    let answer = ''
-    socket.setEncoding('utf8')
-    socket.on('data', (text) => (answer += text))
-    socket.on('end', () => resolve(JSON.parse(answer)))
-    socket.on('error', reject)
-    socket.write(JSON.stringify(question))
-  })
-}
 
 /**
  * Megabytes that 100,000 requests add, by the middle half of what each stretch between two samples added: now and then V8 drops old code, or

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { EmbeddedDatabase } from '../src/app/database/embedded/embedded.ts'
+import { makeProbe, type Probe } from './probe.ts'
 import { freePort, hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
 
 /** What all subjects are given. */
@@ -21,6 +22,8 @@ export interface Started {
   readonly port: number
   /** Milliseconds from the start of the process to its first 200. */
   readonly coldStartMs: number
+  /** Null: it is not Node. */
+  readonly probe: Probe | null
 }
 
 /** A proxy that can be measured. */
@@ -76,7 +79,7 @@ async function startNginx(stand: Stand): Promise<Started> {
     cores: stand.cores,
     folder: stand.folder,
   })
-  return { running, port, coldStartMs: await waitUntilServing(`http://127.0.0.1:${port}/v1/models`, running) }
+  return { running, port, coldStartMs: await waitUntilServing(`http://127.0.0.1:${port}/v1/models`, running), probe: null }
 }
 
 const nginxConfiguration = (port: number, emulatorPort: number): string => `
@@ -93,31 +96,35 @@ http {
 `
 
 async function startBare(stand: Stand): Promise<Started> {
+  const probe = makeProbe()
   const startedAt = performance.now()
   const running = launch({
     name: 'bare',
-    command: ['node', join(import.meta.dirname, 'bare-proxy.ts'), upstream(stand)],
+    command: ['node', ...probe.args, join(import.meta.dirname, 'bare-proxy.ts'), upstream(stand)],
     cores: stand.cores,
+    env: probe.env,
     folder: stand.folder,
     channel: true,
   })
   const port = await portOf(running)
   await waitUntilServing(`http://127.0.0.1:${port}/v1/models`, running)
-  return { running, port, coldStartMs: performance.now() - startedAt }
+  return { running, port, coldStartMs: performance.now() - startedAt, probe }
 }
 
 async function startGatehouse(stand: Stand): Promise<Started> {
   const port = await freePort()
   const { database } = stand
+  const probe = makeProbe()
   const startedAt = performance.now()
   const running = launch({
     name: 'gatehouse',
-    command: ['node', ...nodeFlags, 'dist/src/main.js'],
+    command: ['node', ...nodeFlags, ...probe.args, 'dist/src/main.js'],
     cwd: root,
     cores: stand.cores,
     folder: stand.folder,
     env: {
       ...keys,
+      ...probe.env,
       HOST: '127.0.0.1',
       PORT: String(port),
       DATA_DIR: join(stand.folder, `gatehouse-${port}`),
@@ -131,7 +138,7 @@ async function startGatehouse(stand: Stand): Promise<Started> {
     },
   })
   await waitUntilServing(`http://127.0.0.1:${port}/readyz`, running)
-  return { running, port, coldStartMs: performance.now() - startedAt }
+  return { running, port, coldStartMs: performance.now() - startedAt, probe }
 }
 
 /** A stored credential with the emulator as its host, and a provider `@bench` that uses it. */
@@ -152,17 +159,18 @@ async function storeProvider(stand: Stand, port: number): Promise<void> {
 }
 
 async function startPortkey(stand: Stand): Promise<Started> {
+  const probe = makeProbe()
   const port = await freePort()
   const startedAt = performance.now()
   const running = launch({
     name: 'portkey',
-    command: ['node', peer, '--headless', `--port=${port}`],
+    command: ['node', ...probe.args, peer, '--headless', `--port=${port}`],
     cores: stand.cores,
     folder: stand.folder,
-    env: { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost', NODE_ENV: 'production' },
+    env: { ...probe.env, TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost', NODE_ENV: 'production' },
   })
   await waitUntilServing(`http://127.0.0.1:${port}/`, running)
-  return { running, port, coldStartMs: performance.now() - startedAt }
+  return { running, port, coldStartMs: performance.now() - startedAt, probe }
 }
 
 /** The rows of the table, in order. */

@@ -1,9 +1,10 @@
-// Loaded before the product (`--import`): answers on the socket that MEMORY_PROBE names, one JSON line in and one out.
-// {"do":"measure"}: what is alive in each thread after a full collection. {"do":"snapshot","folder":…}: a heap snapshot of each.
-// {"do":"leak"}: from now on every request leaves one small object behind, so that a measurement can show that it sees it.
+// Loaded before a program (`--import`): answers on the socket that MEMORY_PROBE names, one JSON line in and one out, for each thread.
+// {"do":"measure"}: what is alive after a full collection. {"do":"snapshot","folder":…}: a heap snapshot of each.
+// {"do":"watch"} and then {"do":"allocated"}: the bytes of objects that were made between the two, as far as a collection has seen them.
+// {"do":"leak"}: from now on every request leaves a small object behind, so that a measurement can show that it sees it.
 import { subscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:net'
-import { setFlagsFromString, writeHeapSnapshot } from 'node:v8'
+import { GCProfiler, setFlagsFromString, writeHeapSnapshot } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads'
 
@@ -20,36 +21,54 @@ function measure() {
   return { heap: heapUsed, external, rss }
 }
 
-const left = []
-const deeds = {
-  measure,
-  snapshot: ({ folder }) => writeHeapSnapshot(`${folder}/${isMainThread ? 'main' : 'journal'}-${Date.now()}.heapsnapshot`),
-  leak: () => subscribe('http.server.request.start', () => left.push(Array(25).fill(performance.now()))),
+let profiler = null
+function watch() {
+  profiler = new GCProfiler()
+  profiler.start()
 }
 
+/** Between two collections the heap grows by what was made. */
+function allocated() {
+  const seen = profiler
+    .stop()
+    .statistics.map(({ beforeGC, afterGC }) => [beforeGC.heapStatistics.usedHeapSize, afterGC.heapStatistics.usedHeapSize])
+  return seen.slice(1).reduce((sum, [before], at) => sum + Math.max(0, before - seen[at][1]), 0)
+}
+
+const left = []
+const leak = () => isMainThread && subscribe('http.server.request.start', () => left.push(Array(25).fill(performance.now())))
+const snapshot = ({ folder }) => writeHeapSnapshot(`${folder}/thread-${threadId}-${Date.now()}.heapsnapshot`)
+const deeds = { measure, snapshot, watch, allocated, leak }
+const answerTo = (asked) => deeds[asked.do](asked) ?? null
+
+let others = 0
 if (isMainThread) serve()
-else channel.onmessage = ({ data }) => data.asked && channel.postMessage({ answer: deeds[data.asked.do](data.asked), threadId })
+else {
+  channel.onmessage = ({ data }) => data.asked && channel.postMessage({ answer: answerTo(data.asked) })
+  channel.postMessage({ present: true })
+}
 
 /** One question at a time. */
 function serve() {
+  channel.onmessage = ({ data }) => data.present && (others += 1)
   const server = createServer((socket) => {
     socket.setEncoding('utf8')
     socket.once('data', async (line) => {
       const asked = JSON.parse(line)
-      const own = asked.do === 'leak' ? deeds.leak() : await askAll(asked)
-      socket.end(`${JSON.stringify(own ?? null)}\n`)
+      const rest = others === 0 ? [] : await askOthers(asked)
+      socket.end(`${JSON.stringify({ main: answerTo(asked), others: rest })}\n`)
     })
   })
   server.listen(process.env['MEMORY_PROBE']).unref()
 }
 
-/** The product has one more thread, for its journal. */
-async function askAll(asked) {
+async function askOthers(asked) {
   const { promise, resolve } = Promise.withResolvers()
-  channel.onmessage = ({ data }) => resolve(data.answer)
+  const answers = []
+  channel.onmessage = ({ data }) => 'answer' in data && answers.push(data.answer) === others && resolve(answers)
   channel.ref()
   channel.postMessage({ asked })
-  const journal = await promise
+  await promise
   channel.unref()
-  return { journal, main: deeds[asked.do](asked) }
+  return answers
 }
