@@ -15,7 +15,7 @@ export interface InstanceSecret {
   readonly kek_fingerprint: string
 }
 
-/** Null when it was never made. */
+/** Reads a secret; null when it was never made. */
 export const readInstanceSecret = (orm: MikroORM, name: InstanceSecretName): Promise<InstanceSecret | null> =>
   asSystem(orm, async (em) => {
     const rows = await em.execute<InstanceSecret[]>('SELECT name, wrapped, kek_fingerprint FROM instance_secrets WHERE name = ?', [name])
@@ -23,7 +23,7 @@ export const readInstanceSecret = (orm: MikroORM, name: InstanceSecretName): Pro
   })
 
 /**
- * Of processes that start at once one wins, and all use its secret. It is sealed with the key that seals the others: between a new
+ * Creates a secret. Of processes that start at once one wins, and all use its secret. It is sealed with the key that seals the others: between a new
  * ENCRYPTION_KEY and `rewrap` that is the former one, which every process knows.
  */
 export async function createInstanceSecret(orm: MikroORM, name: InstanceSecretName, ring: KeyRing): Promise<InstanceSecret> {
@@ -43,11 +43,11 @@ export async function createInstanceSecret(orm: MikroORM, name: InstanceSecretNa
   return stored
 }
 
-/** The secret, sealed by a key-encryption key for its row. */
+/** Seals a secret for its row with a key-encryption key. */
 export const wrapInstanceSecret = (name: string, secret: Uint8Array, kek: Buffer): Buffer =>
   seal({ version: 0, bytes: kek }, place(name), secret)
 
-/** The secret; null when no key of the ring opens it. */
+/** Opens a secret; null when no key of the ring opens it. */
 export function openInstanceSecret({ name, wrapped, kek_fingerprint }: InstanceSecret, { byFingerprint }: KeyRing): Buffer | null {
   const kek = byFingerprint.get(kek_fingerprint)
   if (kek === undefined) return null

@@ -4,7 +4,7 @@ import { SealError } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { LogDetail, LoggedHooks } from './logs.queries.ts'
 
-/** The log with what is sealed in it; one that was not sealed, as it is. */
+/** Returns the log with its sealed part opened. A log that was not sealed is returned as it is. */
 export function openLog(row: LogDetail, vault: Vault): LogDetail {
   if (row.sealed === null) return row
   const { path, upstreamUrl, requestHeaders, responseHeaders, hooks, request, response } = unseal(row, row.sealed, vault)

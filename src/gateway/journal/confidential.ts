@@ -25,7 +25,7 @@ type FactFields = [
   hooks: Facts['hooks'],
 ]
 
-/** The confidential part of an exchange, in pieces. */
+/** Encodes the confidential part of an exchange, in pieces. */
 export function encodeConfidential(record: ExchangeRecord, { request, response }: ExchangeBodies): readonly Uint8Array[] {
   const { path, upstreamUrl, requestHeaders, responseHeaders, hooks } = record
   const fields: FactFields = [version, path, upstreamUrl, requestHeaders, responseHeaders, hooks]
@@ -37,7 +37,7 @@ export function encodeConfidential(record: ExchangeRecord, { request, response }
   return [head, facts, request, response].filter((part) => part !== null)
 }
 
-/** The inverse. The bytes are our own, guarded by the seal; throws when their version is another. */
+/** Decodes what `encodeConfidential` made. The bytes are our own, guarded by the seal; throws when their version is another. */
 export function decodeConfidential(bytes: Buffer): Confidential {
   const [factsBytes, requestBytes, responseBytes] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)]
   const fields: FactFields = JSON.parse(bytes.toString('utf8', headBytes, headBytes + factsBytes))
@@ -57,7 +57,7 @@ export function decodeConfidential(bytes: Buffer): Confidential {
   }
 }
 
-/** The record without what is confidential: a query can hold anything, so that the path ends before it. */
+/** Returns the record without its confidential facts. A query can hold anything, so the path ends before it. */
 export const withoutConfidential = (record: ExchangeRecord): ExchangeRecord => ({
   ...record,
   path: record.path.split('?', 1)[0] ?? '',

@@ -16,7 +16,7 @@ export interface LogSeal {
   open(place: LogPlace, sealed: Uint8Array): Buffer
 }
 
-/** Why a sealed value does not open. */
+/** The reason why a sealed value does not open. */
 export class SealError extends Error {}
 
 /**
@@ -32,7 +32,7 @@ const nonceBytes = 12
 const countAt = 4
 /** GCM's bound for one key, with a wide margin; then there is another salt. */
 const sealsOfOneSalt = 2 ** 31
-/** How many derived keys are kept. */
+/** The number of derived keys that are kept. */
 const mostKeys = 4096
 /** Parts that fit are sealed in one go. */
 const scratchBytes = 64 * 1024
@@ -86,14 +86,14 @@ export function createLogSeal(logKey: Uint8Array): LogSeal {
   }
 }
 
-/** Of a fixed length, but for the time at the end, so that no two rows share it. */
+/** Returns the additional data of a row. It has a fixed length but for the time at its end, so that no two rows share it. */
 const additionalData = ({ id, organisationId, createdAt }: LogPlace): Buffer =>
   Buffer.from(`log_bodies\n${organisationId}\n${id}\n${Math.round(createdAt)}`)
 
 /** The lower 32 bits of the time. */
 const lowTime = ({ createdAt }: LogPlace): number => Math.round(createdAt) >>> 0
 
-/** The key of one organisation under a salt, derived once. */
+/** Derives the key of one organisation under a salt, once. */
 function createDerivation(master: KeyObject): (salt: Uint8Array, organisationId: string) => KeyObject {
   const known = new Map<string, KeyObject>()
   return (salt, organisationId) => {
@@ -106,7 +106,7 @@ function createDerivation(master: KeyObject): (salt: Uint8Array, organisationId:
   }
 }
 
-/** A call of the cipher costs more than copying small parts. */
+/** Copies small parts together, because a call of the cipher costs more than the copy. */
 function inOnePiece(scratch: Buffer, parts: readonly Uint8Array[]): readonly Uint8Array[] {
   let end = 0
   for (const part of parts) {

@@ -29,7 +29,7 @@ export const logSealingCheck: Check = {
 
 type Kept = 'sealed' | 'clear' | null
 
-/** How the first and the last log are stored; null where there is none. Both are found by the index. */
+/** Reads how the first and the last log are stored; null where there is none. Both are found by the index. */
 async function storedEnds(client: Client): Promise<{ readonly oldest: Kept; readonly newest: Kept }> {
   if (!(await hasColumn(client))) return { oldest: null, newest: null }
   await client.query(`BEGIN READ ONLY; SET LOCAL app.scope = 'system'`)
@@ -44,7 +44,7 @@ async function storedEnds(client: Client): Promise<{ readonly oldest: Kept; read
 const end = (direction: 'ASC' | 'DESC') =>
   `(SELECT CASE WHEN sealed IS NULL THEN 'clear' ELSE 'sealed' END FROM log_bodies ORDER BY created_at ${direction} LIMIT 1)`
 
-/** False before the migration that brings it. */
+/** Tells whether the column is there; it is not before the migration that brings it. */
 async function hasColumn(client: Client): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM pg_attribute WHERE attrelid = to_regclass('log_bodies') AND attname = 'sealed' AND NOT attisdropped`,
