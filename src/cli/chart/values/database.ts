@@ -10,12 +10,12 @@ export const database = (setting: (name: string) => Leaf): Tree => ({
     poolSize: setting('DB_POOL_SIZE'),
     existingSecret: objectName('The Secret with the password.'),
     passwordKey: dataKey('The key of the password in it.', 'password'),
-    passwordFile: filePath('The file with the password, which something else writes into the pods, in place of `existingSecret`.'),
+    passwordFile: filePath('The file with the password, written into the pods by another tool, instead of `existingSecret`.'),
     ssl: {
       ...section('TLS to PostgreSQL.', {
         mode: setting('DB_SSL'),
         existingSecret: objectName('The Secret with the certificates below.'),
-        caKey: dataKey('The key of the authorities to believe.'),
+        caKey: dataKey('The key of the trusted authorities.'),
         certKey: dataKey('The key of the client certificate.'),
         keyKey: dataKey("The key of the client certificate's private key."),
       }),

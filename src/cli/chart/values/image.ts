@@ -5,7 +5,7 @@ const imagePart = (desc: string, end = ''): Leaf =>
   leaf(desc, { type: 'string', pattern: `^(([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:]+\\])(:[0-9]+)?(/[a-z0-9._-]+)*${end})?$` }, '')
 
 const global: Section = {
-  desc: 'What a parent chart may set once for all of its charts.',
+  desc: 'The values that a parent chart sets once for all its charts.',
   open: true,
   of: {
     imageRegistry: imagePart(
@@ -17,9 +17,9 @@ const global: Section = {
       { type: 'array', items: { type: ['string', 'object'], required: ['name'], properties: { name: { type: 'string', minLength: 1 } } } },
       [],
     ),
-    trustedCA: section('Certificate authorities to believe beside those that Node knows: one ConfigMap or one Secret.', {
-      configMap: objectName('The ConfigMap that holds them.'),
-      secret: objectName('The Secret that holds them.'),
+    trustedCA: section('Trusted certificate authorities beside those that Node knows: one ConfigMap or one Secret.', {
+      configMap: objectName('The ConfigMap with the certificates.'),
+      secret: objectName('The Secret with the certificates.'),
       key: dataKey('The key in it, with the certificates as PEM.', 'ca.crt'),
     }),
   },
@@ -27,7 +27,7 @@ const global: Section = {
 
 const image = section('The image of Gatehouse, the only one that the chart uses: `[registry/][namespace/]name:tag[@digest]`.', {
   registry: imagePart('The registry; empty: the nodes know the image by its name alone.', '/?'),
-  namespace: imagePart('What stands between the registry and the name.'),
+  namespace: imagePart('The part between the registry and the name.'),
   name: leaf('The name.', { type: 'string', minLength: 1 }, 'gatehouse'),
   tag: leaf(
     'The tag, and so the release that runs; empty: the release that this chart was cut for.',
@@ -39,7 +39,7 @@ const image = section('The image of Gatehouse, the only one that the chart uses:
     { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
     '',
   ),
-  pullPolicy: choice('When the nodes pull it.', ['Always', 'IfNotPresent', 'Never'], 'IfNotPresent'),
+  pullPolicy: choice('When the nodes pull the image.', ['Always', 'IfNotPresent', 'Never'], 'IfNotPresent'),
 })
 
 /** Names, labels, the image and the account that pods run under. */
@@ -51,8 +51,8 @@ export const identity: Tree = {
   commonAnnotations: strings('Annotations of every object; those that an object has of its own come before them.'),
   global,
   image,
-  serviceAccount: section('The account of the pods. It has no rights, and no pod gets a token of it.', {
-    create: flag('Make one.', true),
+  serviceAccount: section('The service account of the pods. It has no rights, and pods get no token.', {
+    create: flag('Create it.', true),
     name: objectName('Its name; empty: that of the Helm release, or `default` when none is made.'),
     annotations: strings('Its annotations.'),
   }),

@@ -64,14 +64,14 @@ export const network: Tree = {
     ipFamilies: textList('The address families, in order.'),
   }),
   ingress: section('An Ingress.', {
-    enabled: flag('Make one.', false),
+    enabled: flag('Create it.', false),
     className: text('The class.'),
     annotations: strings('Its annotations.'),
     hosts: leaf('The hosts, each with paths (`/` when none is given).', hosts, []),
     tls: kubernetesList('The hosts with a certificate, and the Secrets that hold them.'),
   }),
   httpRoute: section('An HTTPRoute of the Gateway API.', {
-    enabled: flag('Make one.', false),
+    enabled: flag('Create it.', false),
     annotations: strings('Its annotations.'),
     parentRefs: kubernetesList('The gateways to join.'),
     hostnames: textList('The host names.'),
@@ -79,16 +79,16 @@ export const network: Tree = {
     timeouts: kubernetes('Timeouts of each of its rules. `request` has to outlast the longest stream.'),
   }),
   networkPolicy: section('A NetworkPolicy for all pods of the release.', {
-    enabled: flag('Make one.', false),
+    enabled: flag('Create it.', false),
     preset: choice(
       '`open`: any destination. `airGap`: DNS, the database and the providers below, and nothing else.',
       ['open', 'airGap'],
       'open',
     ),
-    from: kubernetesList('Who may send requests, as NetworkPolicy peers; empty: anybody.'),
-    database: kubernetesList('Where the database is, as NetworkPolicy peers (with `airGap`).'),
+    from: kubernetesList('The peers that may send requests, as in a NetworkPolicy; empty: all.'),
+    database: kubernetesList('The peers of the database, as in a NetworkPolicy (with `airGap`).'),
     providers: leaf('The providers to reach, by address range and ports (443 when none is given; with `airGap`).', providers, []),
-    dns: kubernetesList('Where DNS is, as NetworkPolicy peers (with `airGap`).', [
+    dns: kubernetesList('The peers of DNS, as in a NetworkPolicy (with `airGap`).', [
       { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } },
     ]),
     extraIngress: kubernetesList('More ingress rules.'),
@@ -99,10 +99,10 @@ export const network: Tree = {
 const monitor: Tree = {
   namespace: objectName('Its namespace; empty: that of the pods.'),
   labels: strings('Its labels, by which Prometheus finds it.'),
-  interval: text('How often to scrape; empty: as Prometheus does.'),
-  scrapeTimeout: text('How long a scrape may take; empty: as Prometheus does.'),
+  interval: text('The interval between scrapes; empty: the default of Prometheus.'),
+  scrapeTimeout: text('The timeout of a scrape; empty: the default of Prometheus.'),
   tlsConfig: kubernetes('How to check the certificate of the port (with `tls`, and without `settings.managementPort`).'),
-  authorization: kubernetes('What to send as `Authorization`, where `settings.metricsAccess` is `token`.'),
+  authorization: kubernetes('The `Authorization` of the scrape, if `settings.metricsAccess` is `token`.'),
   honorLabels: flag('Keep labels of the metrics that Prometheus has labels of the same name for.', false),
   relabelings: kubernetesList('Relabelings of the target.'),
   metricRelabelings: kubernetesList('Relabelings of the metrics.'),
@@ -112,15 +112,15 @@ const monitor: Tree = {
 export const metrics: Tree = {
   metrics: section('Metrics are at `/metrics`, without a key.', {
     serviceMonitor: section('A ServiceMonitor of the Prometheus operator.', {
-      enabled: flag('Make one.', false),
+      enabled: flag('Create it.', false),
       ...monitor,
     }),
     podMonitor: section('A PodMonitor of the Prometheus operator, in place of the ServiceMonitor.', {
-      enabled: flag('Make one.', false),
+      enabled: flag('Create it.', false),
       ...monitor,
     }),
     prometheusRule: section('A PrometheusRule with alerts.', {
-      enabled: flag('Make one.', false),
+      enabled: flag('Create it.', false),
       labels: strings('Its labels, by which Prometheus finds it.'),
       alertLabels: strings('More labels of each alert.'),
       errorRatio: leaf('The share of answers with 5xx above which an alert fires.', { type: 'number', minimum: 0, maximum: 1 }, 0.05),
@@ -132,7 +132,7 @@ export const metrics: Tree = {
       jobFailures: integer('How many failures of one background job in an hour fire an alert.', 3, 1),
     }),
     dashboard: section('A ConfigMap with a Grafana dashboard.', {
-      enabled: flag('Make one.', false),
+      enabled: flag('Create it.', false),
       labels: strings('Its labels, by which Grafana finds it.', { grafana_dashboard: '1' }),
       annotations: strings('Its annotations, such as the folder.'),
     }),

@@ -18,7 +18,7 @@ const reason = (desc: string): Leaf => leaf(desc, { type: 'string', pattern: '^(
 
 /** Migrations, upgrades, tests, and the ways out of the chart. */
 export const operations: Tree = {
-  migrations: section('How the schema is brought up to date. Pods that serve never do it; they wait, alive and not ready.', {
+  migrations: section('The migration of the schema. Pods that serve never migrate; until the Job is done they are live but not ready.', {
     mode: choice(
       '`hook`: a Job when the release is installed, and a hook before each upgrade, which aborts the upgrade when it fails. `job`: always a plain Job, for tools that run no hooks. `none`: you run `gatehouse migrate` yourself.',
       ['hook', 'job', 'none'],
@@ -29,7 +29,7 @@ export const operations: Tree = {
     podLabels: strings('More labels of its pod; none of the labels that select pods.'),
     annotations: strings('More annotations of the Job.'),
     ttlSecondsAfterFinished: {
-      desc: 'After how long a Job that ended is removed; unset: it stays until the next upgrade.',
+      desc: 'The time after which a finished Job is removed; unset: it stays until the next upgrade.',
       schema: { type: 'integer', minimum: 0 },
       example: 86_400,
     },
@@ -38,7 +38,7 @@ export const operations: Tree = {
     affinity: kubernetes("The affinity; empty: the server's."),
     priorityClassName: text('The priority class; empty: that of all pods.'),
     activeDeadlineSeconds: {
-      desc: 'After how long it is stopped; unset: never, since a migration that is stopped has to begin again.',
+      desc: 'The time limit of the Job; unset: none, because a stopped migration must begin again.',
       schema: { type: 'integer', minimum: 1 },
       example: 3600,
     },
@@ -48,10 +48,10 @@ export const operations: Tree = {
     'The guard of upgrades. It knows from the Secret `<name>-state` which release was installed last; a tag that names none, such as `main`, leaves that as it is.',
     {
       allowSkip: reason(
-        'Why this upgrade may pass over a release that it has to halt at; empty: it may not. Kept in that Secret and in the release history.',
+        'The reason why this upgrade may skip a release at which it must stop; empty: it may not. Kept in that Secret and in the release history.',
       ),
       allowDowngrade: reason(
-        'Why this upgrade may lead to an earlier release; empty: it may not. Kept in that Secret and in the release history.',
+        'The reason why this upgrade may go to an earlier release; empty: it may not. Kept in that Secret and in the release history.',
       ),
     },
   ),

@@ -16,9 +16,9 @@ import {
 } from '../node.ts'
 
 const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the workload names no number of replicas.', {
-  enabled: flag('Make one.', false),
-  minReplicas: integer('The fewest replicas.', 2, 1),
-  maxReplicas: integer('The most replicas.', 10, 1),
+  enabled: flag('Create it.', false),
+  minReplicas: integer('The minimum number of replicas.', 2, 1),
+  maxReplicas: integer('The maximum number of replicas.', 10, 1),
   targetCPU: leaf('The wanted use of the requested CPU, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 70),
   targetMemory: leaf('The wanted use of the requested memory, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 0),
   targetInFlight: leaf(
@@ -29,7 +29,7 @@ const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the work
   inFlightMetric: text('The name of that metric.', 'gateway_inflight'),
   extraMetrics: kubernetesList('More metrics, as a HorizontalPodAutoscaler has them.'),
   keda: section('A ScaledObject of KEDA in place of the HorizontalPodAutoscaler.', {
-    enabled: flag('Make one.', false),
+    enabled: flag('Create it.', false),
     prometheusAddress: text('The address of Prometheus, which is asked for the requests in flight (with `targetInFlight`).'),
     pollingInterval: integer('How often KEDA looks, in seconds.', 30, 1),
     cooldownPeriod: integer('How long KEDA waits before it scales to the fewest, in seconds.', 300),
@@ -39,13 +39,13 @@ const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the work
 })
 
 const common = (replicas: number, cpu: string): Tree => ({
-  replicas: integer('How many, without autoscaling.', replicas),
+  replicas: integer('The number of replicas without autoscaling.', replicas),
   resources: resources('Requests and limits.', { requests: { cpu, memory: '384Mi' }, limits: { memory: '1Gi' } }),
   autoscaling,
   nodeSelector: strings('The labels of nodes to run on.'),
-  tolerations: kubernetesList('The taints to bear.'),
+  tolerations: kubernetesList('The tolerations.'),
   affinity: kubernetes('The affinity.'),
-  topologySpreadConstraints: kubernetesList('How to spread; empty: over hosts, where that is possible.'),
+  topologySpreadConstraints: kubernetesList('The spread of the pods; empty: over hosts, if possible.'),
   podAnnotations: strings('More annotations of its pods.'),
   podLabels: strings('More labels of its pods; none of the labels that select them.'),
   annotations: strings('Annotations of the Deployment or StatefulSet, such as those of a reloader.'),
@@ -103,7 +103,7 @@ export const pods: Tree = {
   schedulerName: text('The scheduler; empty: that of the cluster.'),
   hostAliases: kubernetesList('Lines of `/etc/hosts`.'),
   dnsPolicy: choice(
-    'How names are looked up; empty: as Kubernetes does.',
+    'The DNS policy; empty: the default of Kubernetes.',
     ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'],
     '',
   ),
@@ -112,13 +112,13 @@ export const pods: Tree = {
     'Hooks of the containers that serve. The image has no shell; it needs no `preStop`, since the process drains by itself.',
   ),
   terminationGracePeriodSeconds: {
-    desc: 'How long a pod may take to end; unset: TERMINATION_GRACE and 20 seconds for what comes after. A shorter time is refused.',
+    desc: 'The time that a pod has to end; unset: TERMINATION_GRACE plus 20 seconds. A shorter time is refused.',
     schema: { type: 'integer', minimum: 1 },
     example: 640,
   },
   minReadySeconds: integer('How long a new pod must be ready before the next one is replaced.', 5),
-  progressDeadlineSeconds: integer('After how long a rollout counts as stuck.', 900, 1),
-  revisionHistoryLimit: integer('How many former revisions are kept.', 5),
+  progressDeadlineSeconds: integer('The time after which a rollout counts as stuck.', 900, 1),
+  revisionHistoryLimit: integer('The number of former revisions that are kept.', 5),
   probes: section('When a pod counts as started, alive and ready. Only readiness asks for the database.', {
     startup: probe('`/healthz`, until the process listens.', 2, 60),
     liveness: probe('`/healthz`.', 10, 6),
@@ -126,15 +126,15 @@ export const pods: Tree = {
   }),
   podDisruptionBudget: section('A PodDisruptionBudget for each workload that has more than one replica.', {
     enabled: flag('Make them.', true),
-    maxUnavailable: leaf('How many pods of a workload an eviction may take at once.', { type: ['integer', 'string'] }, 1),
+    maxUnavailable: leaf('The number of pods of a workload that an eviction may remove at once.', { type: ['integer', 'string'] }, 1),
     minAvailable: {
-      desc: 'How many pods of a workload an eviction must leave, in place of `maxUnavailable`.',
+      desc: 'The number of pods of a workload that an eviction must leave, instead of `maxUnavailable`.',
       schema: { type: ['integer', 'string'] },
       example: '50%',
     },
   }),
   persistence: section(
-    'Where log records wait until PostgreSQL has them. Off: on the node, where they survive a restart of the container but not the loss of the pod. On: each pod has a volume of its own, and the workloads with the role `gateway` are StatefulSets.',
+    'The place where log records wait until PostgreSQL has stored them. Off: on the node, where they survive a restart of the container but not the loss of the pod. On: each pod has a volume of its own, and the workloads with the role `gateway` are StatefulSets.',
     {
       enabled: flag('Keep them on persistent volumes.', false),
       existingClaim: objectName(
@@ -144,8 +144,8 @@ export const pods: Tree = {
       storageClass: text('The storage class; empty: that of the cluster.'),
       accessModes: textList('The access modes.', ['ReadWriteOnce']),
       annotations: strings('Annotations of the claims.'),
-      whenDeleted: choice('What becomes of the volumes when the workload is deleted.', ['Retain', 'Delete'], 'Retain'),
-      whenScaled: choice('What becomes of the volumes of pods that are scaled away.', ['Retain', 'Delete'], 'Retain'),
+      whenDeleted: choice('The fate of the volumes when the workload is deleted.', ['Retain', 'Delete'], 'Retain'),
+      whenScaled: choice('The fate of the volumes of pods that are scaled down.', ['Retain', 'Delete'], 'Retain'),
     },
   ),
   tmpSize: storage('The size of `/tmp`, the only other place where a pod can write.', '256Mi'),
