@@ -3,7 +3,7 @@ import type { FeatureFlag } from '../config/config.ts'
 import { isBuiltWith } from '../config/version.ts'
 import type { Deps } from './deps.ts'
 import type { Route } from './route.ts'
-import type { SnapshotOptions } from './snapshot/snapshot.ts'
+import type { Views } from './snapshot/view.ts'
 
 /** A module of the control plane: one folder, one exported value. */
 export interface Feature {
@@ -22,8 +22,8 @@ export interface Feature {
   readonly entities: readonly EntitySchema[]
   readonly routes: readonly Route[]
   readonly jobs?: readonly Job[]
-  /** How the gateway's snapshot opens a stored credential; one feature gives it. */
-  readonly loadCredential?: SnapshotOptions['loadCredential']
+  /** What the gateway's snapshot reads of this feature, by the method of the port that asks for it; there whatever the level. */
+  readonly views?: Partial<Views>
 }
 
 /** Background work; one process of all runs it at a time (advisory lock). */
@@ -39,3 +39,6 @@ export const feature = (definition: Feature): Feature => definition
 /** The tables of this build: those of features that come with a later release are in none of its migrations. */
 export const entitiesOf = (features: readonly Feature[]): readonly EntitySchema[] =>
   features.flatMap(({ since, entities }) => (isBuiltWith(since) ? entities : []))
+
+/** The views of all features. */
+export const viewsOf = (features: readonly Feature[]): Partial<Views> => Object.assign({}, ...features.map(({ views }) => views))

@@ -6,7 +6,7 @@ import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
 import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
-import { integrations, loadCredential, tags } from './integrations/index.ts'
+import { integrations, tags } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
@@ -37,7 +37,7 @@ export const features: readonly Feature[] = [
   configsSecurity,
   promptAccess,
   dataVisibility,
-  { ...integrations, loadCredential },
+  integrations,
   tags,
   providers,
   virtualKeys,

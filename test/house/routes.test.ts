@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { findProjectPath } from '../../src/app/database/project-path.ts'
+import { viewsOf } from '../../src/app/feature.ts'
+import { complete } from '../../src/app/snapshot/view.ts'
 import { features } from '../../src/features/index.ts'
 import { organisationScopes, workspaceScopes } from '../../src/lib/access/scopes.ts'
 
@@ -59,7 +61,7 @@ test('the scopes of a feature are those that its routes ask for, and each is one
   }
 })
 
-test('features have unique ids, come after what they require, and give one way to open credentials', (t) => {
+test('features have unique ids, come after what they require, and give each view of the snapshot once', (t) => {
   const seen = new Set<string>()
   for (const { id, requires = [], since } of features) {
     t.false(seen.has(id), id)
@@ -71,7 +73,8 @@ test('features have unique ids, come after what they require, and give one way t
     t.regex(since, /^\d+\.\d+\.\d+$/)
     seen.add(id)
   }
-  t.is(features.filter(({ loadCredential }) => loadCredential !== undefined).length, 1)
+  const views = features.flatMap((feature) => Object.keys(feature.views ?? {}))
+  t.deepEqual(views.toSorted(), Object.keys(complete(viewsOf(features))).toSorted())
 })
 
 test('the API page names no other host', (t) => {

@@ -12,7 +12,7 @@ import type { Config } from '../../config/config.ts'
 import { isOn } from '../../config/effect.ts'
 import { servingName } from '../database/serving.ts'
 import type { Deps } from '../deps.ts'
-import type { Feature } from '../feature.ts'
+import { viewsOf, type Feature } from '../feature.ts'
 import type { Foundation } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { unlimitedLedger } from '../ledger.ts'
@@ -124,7 +124,6 @@ function openFailures({ config, log, metrics }: Deps): FailedCredentials {
 }
 
 function openSnapshot({ deps, foundation, features }: PlanesOptions, failures: FailedCredentials): LiveSnapshot {
-  const loadCredential = features.find((feature) => feature.loadCredential !== undefined)?.loadCredential
   return createSnapshot({
     client: foundation.connection.runtime,
     vault: deps.vault,
@@ -132,7 +131,7 @@ function openSnapshot({ deps, foundation, features }: PlanesOptions, failures: F
     sessionName: servingName(deps.config.version),
     spent: (address) => failures.spent(address),
     maxStaleMs: deps.config.cacheMaxStaleMs,
-    loadCredential: loadCredential ?? (() => Promise.reject(new Error('No feature says how credentials are opened.'))),
+    views: viewsOf(features),
   })
 }
 

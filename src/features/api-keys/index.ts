@@ -3,6 +3,7 @@ import { ApiKey } from './api-key.entity.ts'
 import { expireKeys } from './expiry.jobs.ts'
 import { createApiKey, deleteApiKey, listApiKeys, readApiKey, rotateApiKey, updateApiKey } from './api-keys.routes.ts'
 import { keyScopes } from './key-scopes.ts'
+import { keyView } from './key.view.ts'
 
 export { addKey, missingKeyMetadata } from './api-keys.ts'
 export { checkMayGrant, checkScopesFit } from './key-scopes.ts'
@@ -18,6 +19,7 @@ export const apiKeys = feature({
   entities: [ApiKey],
   // `/:id/rotate` comes before `/:type/:subType`, which has the same shape.
   routes: [rotateApiKey, createApiKey, listApiKeys, readApiKey, updateApiKey, deleteApiKey],
+  views: { key: keyView },
 })
 
 /** Keys that have run out are marked as such; they are refused before that. */

@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { Place } from '../../app/secrets/vault.ts'
 
 /** A gateway config under a slug; its content is that of the version it names. */
 export const ConfigEntity = defineEntity({
@@ -49,3 +50,11 @@ export const ConfigVersion = defineEntity({
 })
 
 export type ConfigVersion = InferEntity<typeof ConfigVersion>
+
+/** The place where a version's config is sealed. */
+export const configPlace = ({ id: rowId, organisationId }: Pick<ConfigVersion, 'id' | 'organisationId'>): Place => ({
+  organisationId,
+  table: 'config_versions',
+  column: 'config',
+  rowId,
+})

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import type { Place } from '../../app/secrets/vault.ts'
 
 /** Checks of requests and answers, and what follows from them. */
 export const GuardrailEntity = defineEntity({
@@ -31,3 +32,11 @@ export const GuardrailEntity = defineEntity({
 })
 
 export type GuardrailEntity = InferEntity<typeof GuardrailEntity>
+
+/** The place where the checks of a guardrail are sealed. */
+export const guardrailPlace = ({ id: rowId, organisationId }: Pick<GuardrailEntity, 'id' | 'organisationId'>): Place => ({
+  organisationId,
+  table: 'guardrails',
+  column: 'checks',
+  rowId,
+})

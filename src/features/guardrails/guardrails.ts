@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
-import { guardrailPlace } from '../../app/snapshot/sealed-texts.ts'
 import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/guardrail.schema.ts'
 import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
 import { pluginsUsedBy } from '../../gateway/checks/partners/plugins.ts'
@@ -16,7 +15,7 @@ import { maskSecrets, maskText, type RestoreFault, restoreSecrets } from '../../
 import { madeSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Level } from '../../release/level.ts'
-import { GuardrailEntity } from './guardrail.entity.ts'
+import { GuardrailEntity, guardrailPlace } from './guardrail.entity.ts'
 import type { UpdateGuardrail } from './guardrail.schema.ts'
 
 type Actions = GuardrailEntity['actions']

@@ -3,6 +3,7 @@ import { guardrailScopes } from './access.ts'
 import { GuardrailEntity } from './guardrail.entity.ts'
 import { createGuardrail, deleteGuardrail, listGuardrails, readGuardrail, updateGuardrail } from './guardrails.routes.ts'
 import { listChecks, testGuardrail } from './trial.routes.ts'
+import { guardrailView } from './guardrail.view.ts'
 
 export { levelFault } from './guardrails.ts'
 
@@ -16,6 +17,7 @@ export const guardrails = feature({
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(guardrailScopes),
   entities: [GuardrailEntity],
   routes: [listChecks, testGuardrail, createGuardrail, listGuardrails, readGuardrail, updateGuardrail, deleteGuardrail],
+  views: { guardrail: guardrailView },
 })
 
 /** Kinds of checks that came with later releases; each is a check in src/gateway/checks. */

@@ -1,6 +1,5 @@
 import { feature } from '../../app/feature.ts'
 import { integrationScopes } from './access.ts'
-import { loadCredential } from './credential.ts'
 import { listGrants, putGrants } from './grants.routes.ts'
 import { IntegrationModel } from './integration-model.entity.ts'
 import { IntegrationWorkspace } from './integration-workspace.entity.ts'
@@ -37,7 +36,6 @@ export const integrations = feature({
     listGrants,
     putGrants,
   ],
-  loadCredential,
 })
 
 /** Names and values on integrations and providers, by which lists are filtered. */

@@ -1,6 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { PluginEntity } from './plugin.entity.ts'
 import { createPlugin, deletePlugin, listPlugins, readPlugin, updatePlugin } from './plugins.routes.ts'
+import { pluginView } from './plugin.view.ts'
 
 export { storedCredentials } from './plugins.ts'
 
@@ -13,4 +14,5 @@ export const plugins = feature({
   permissions: ['create', 'update', 'list'].map((verb) => `plugins.${verb}`),
   entities: [PluginEntity],
   routes: [createPlugin, listPlugins, readPlugin, updatePlugin, deletePlugin],
+  views: { pluginCredentials: pluginView },
 })

@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { Place } from '../../app/secrets/vault.ts'
 
 /** Credentials of a partner, for all checks that ask it. */
 export const PluginEntity = defineEntity({
@@ -27,3 +28,11 @@ export const PluginEntity = defineEntity({
 })
 
 export type PluginEntity = InferEntity<typeof PluginEntity>
+
+/** The place where the credentials of a partner are sealed. */
+export const pluginPlace = ({ id: rowId, organisationId }: Pick<PluginEntity, 'id' | 'organisationId'>): Place => ({
+  organisationId,
+  table: 'plugins',
+  column: 'credentials',
+  rowId,
+})

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Ask } from '../../app/snapshot/prompts.ts'
+import type { Ask } from '../../app/snapshot/view.ts'
 
 /** Asks in the transaction of a request what the snapshot asks for the gateway: the same queries, and what was just written. */
 export const askThrough =

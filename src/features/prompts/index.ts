@@ -13,6 +13,7 @@ import { createPrompt, deletePrompt, listPrompts, readPrompt, updatePrompt } fro
 import { renderPrompt } from './render.routes.ts'
 import { PartialVersion, PromptVersion } from './version.entity.ts'
 import { listVersions, makeDefault, readVersion, updateVersion } from './versions.routes.ts'
+import { promptView } from './prompt.view.ts'
 
 /** Templates with versions, and the partials that they include. */
 export const prompts = feature({
@@ -43,4 +44,5 @@ export const prompts = feature({
     makeDefault,
     renderPrompt,
   ],
+  views: { prompt: promptView },
 })

@@ -1,8 +1,8 @@
 import { notFound } from '../../app/database/find.ts'
 import { route } from '../../app/route.ts'
-import { readPrompt } from '../../app/snapshot/prompts.ts'
 import { renderPrompt as render } from '../../gateway/prompts/prompt.ts'
 import { askThrough } from './ask.ts'
+import { readPrompt } from './prompt.view.ts'
 import { promptParams, renderBody, renderedPrompt } from './prompt.schema.ts'
 
 export const renderPrompt = route({

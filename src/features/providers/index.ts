@@ -1,6 +1,9 @@
 import { feature } from '../../app/feature.ts'
 import { ProviderEntity } from './provider.entity.ts'
 import { createProvider, deleteProvider, listProviders, readProvider, updateProvider } from './providers.routes.ts'
+import { providerListView } from './provider-list.view.ts'
+import { providerView } from './provider.view.ts'
+import { loadCredential } from '../integrations/index.ts'
 
 export { inWorkspace, providerFields, providerFilter, providerParams, providerRead, providerViewFields } from './provider.schema.ts'
 export { changeProvider, findStoredProvider, presentShared } from './providers.ts'
@@ -15,4 +18,5 @@ export const providers = feature({
   permissions: ['create', 'read', 'update', 'delete', 'list'].map((verb) => `providers.${verb}`),
   entities: [ProviderEntity],
   routes: [createProvider, listProviders, readProvider, updateProvider, deleteProvider],
+  views: { provider: providerView(loadCredential), providers: providerListView },
 })

@@ -1,13 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import type { Vault } from '../../app/secrets/vault.ts'
-import { guardrailPlace } from '../../app/snapshot/sealed-texts.ts'
 import type { Phase } from '../../gateway/checks/check.ts'
 import { idleIn, phasesOf } from '../../gateway/checks/guardrail.schema.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { ConfigEntity } from '../configs/config.entity.ts'
-import { GuardrailEntity } from '../guardrails/guardrail.entity.ts'
+import { GuardrailEntity, guardrailPlace } from '../guardrails/guardrail.entity.ts'
 
 /** The owner of references: a workspace or, when `workspaceId` is null, the organisation. */
 export interface Home {

@@ -1,5 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { introspectionScopes, introspectToken } from './introspection.routes.ts'
+import { tokenHolderView, tokenIssuerView } from './token.views.ts'
 
 /** The behaviour of tokens is in `src/gateway/callers/tokens`, which both planes follow; their verification is a setting of the organisation. */
 const behaviour = { permissions: [], entities: [], routes: [] }
@@ -11,6 +12,7 @@ export const jwtAuthentication = feature({
   changes: ['1.12.0'],
   requires: ['organisations', 'workspaces'],
   ...behaviour,
+  views: { tokenIssuer: tokenIssuerView, tokenHolder: tokenHolderView },
 })
 
 /** Tokens may hold the scopes that read and list. */

@@ -3,6 +3,9 @@ import { Client } from 'pg'
 import { connect } from '../../../src/app/database/connect.ts'
 import { createSnapshot, type LiveSnapshot, type SnapshotOptions } from '../../../src/app/snapshot/snapshot.ts'
 import { createLogSeal } from '../../../src/gateway/journal/log-seal.ts'
+import { viewsOf } from '../../../src/app/feature.ts'
+import { features } from '../../../src/features/index.ts'
+import { providerView } from '../../../src/features/providers/provider.view.ts'
 import type { Vault } from '../../../src/app/secrets/vault.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
 import { silent, testDatabase } from '../../support/database.ts'
@@ -25,14 +28,16 @@ export interface Stage {
   readonly sql: Client
   readonly proxy: TcpProxy
   /** A snapshot through the proxy; stopped with the stage. */
-  snapshot(options?: Partial<SnapshotOptions>): LiveSnapshot
+  snapshot(options?: Partial<SnapshotOptions> & { readonly loadCredential?: LoadCredential }): LiveSnapshot
   createKey(columns?: { readonly secret?: string }): Promise<{ readonly id: string; readonly secret: string }>
   archiveKey(id: string): Promise<void>
   createProvider(slug: string, configurations?: object): Promise<{ readonly id: string; readonly integrationId: string }>
   close(): Promise<void>
 }
 
-const loadCredential: SnapshotOptions['loadCredential'] = async ({ configurations }) => {
+type LoadCredential = Parameters<typeof providerView>[0]
+
+const openConfigured: LoadCredential = async ({ configurations }) => {
   const { key = 'sk-1' } = configurations
   return { credential: { key: typeof key === 'string' ? key : null, fields: {} }, customHost: null, customHeaders: {} }
 }
@@ -53,9 +58,10 @@ export async function setStage(): Promise<Stage> {
     workspaceId,
     sql,
     proxy,
-    snapshot(options = {}) {
+    snapshot({ loadCredential = openConfigured, ...options } = {}) {
       const client = { ...runtime, host: '127.0.0.1', port: proxy.port }
-      const created = createSnapshot({ client, vault, log: silent, maxStaleMs: 60_000, loadCredential, ...options })
+      const views = { ...viewsOf(features), provider: providerView(loadCredential) }
+      const created = createSnapshot({ client, vault, log: silent, maxStaleMs: 60_000, views, ...options })
       snapshots.push(created)
       return created
     },

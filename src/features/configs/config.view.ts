@@ -1,12 +1,12 @@
-import type { Pool } from 'pg'
 import { compileConfig } from '../../gateway/config/compile.ts'
 import { gatewayConfig } from '../../gateway/config/config.schema.ts'
-import type { ConfigView, ProviderScope } from '../../gateway/ports.ts'
+import type { ConfigView } from '../../gateway/ports.ts'
 import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import type { Vault } from '../secrets/vault.ts'
-import { configPlace } from './sealed-texts.ts'
-import { type Loaded, weightOf } from './view-cache.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { byReference, documentLimits, type Views } from '../../app/snapshot/view.ts'
+import { type Loaded, weightOf } from '../../app/snapshot/view-cache.ts'
+import { configPlace } from './config.entity.ts'
 
 interface ConfigRow {
   readonly id: string
@@ -30,21 +30,18 @@ const queries = {
   slug: { name: 'config-by-slug', text: `${columns} AND c.slug = $3` },
 }
 
-/** A config as it is stored. */
-export interface SealedConfig {
-  readonly open: (vault: Vault) => Promise<Loaded<ConfigView>>
-}
-
-/** Reads the config that this scope sees under this slug or id; null when there is none. */
-export async function readConfig(
-  pool: Pool,
-  { organisationId, workspaceId }: ProviderScope,
-  reference: string,
-): Promise<SealedConfig | null> {
-  const query = isUuid(reference) ? queries.id : queries.slug
-  const { rows } = await pool.query<ConfigRow>({ ...query, values: [organisationId, workspaceId, reference] })
-  const [row] = rows
-  return row === undefined ? null : { open: (vault) => openConfig(row, vault) }
+/** The config that a scope sees under a slug or id. */
+export const configView: Views['config'] = {
+  limits: documentLimits,
+  tables: ['configs'],
+  key: byReference,
+  find: ({ organisationId, workspaceId }, reference, { vault, opened }) => ({
+    async read(ask) {
+      const query = isUuid(reference) ? queries.id : queries.slug
+      const [row] = await ask<ConfigRow>({ ...query, values: [organisationId, workspaceId, reference] })
+      return row === undefined ? null : opened(reference, () => openConfig(row, vault))
+    },
+  }),
 }
 
 async function openConfig(row: ConfigRow, vault: Vault): Promise<Loaded<ConfigView>> {

@@ -1,33 +1,37 @@
 import { hash } from 'node:crypto'
-import type { Pool } from 'pg'
-import type { TokenHolder, TokenIssuer, WantedHolder } from '../../gateway/ports.ts'
+import type { TokenHolder } from '../../gateway/ports.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { tokenSettings } from '../../lib/access/token-settings.ts'
-import { allowedHostsOf } from './allowed-hosts.ts'
-import { type DefaultsRow, requestDefaults } from './request-defaults.ts'
+import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
+import { type DefaultsRow, requestDefaults } from '../../app/snapshot/request-defaults.ts'
+import { stringsOf } from '../../app/snapshot/strings-of.ts'
+import { anyOf, usualLimits, type Ask, type Views } from '../../app/snapshot/view.ts'
 import { type Candidate, personOf } from './token-person.ts'
-import { stringsOf } from './strings-of.ts'
-import type { Loaded } from './view-cache.ts'
-
-/** What a holder whom the organisation does not know depends on: it may come to know them by any change of a user. */
-export const anyPerson = 'any person'
 
 const issuerById = `SELECT o.settings -> 'jwt' AS settings FROM organisations o WHERE o.id = $1 AND o.status = 'active'`
 
-/** Reads how the tokens of an organisation are verified; null when there is no such organisation. */
-export async function readTokenIssuer(pool: Pool, organisationId: string): Promise<Loaded<TokenIssuer> | null> {
-  const { rows } = await pool.query<{ settings: unknown }>({ name: 'token-issuer', text: issuerById, values: [organisationId] })
-  const [row] = rows
-  if (row === undefined) return null
-  const stored = tokenSettings.safeParse(row.settings)
-  const version = hash('sha256', `${organisationId} ${JSON.stringify(row.settings)}`, 'base64')
-  return {
-    view: { organisationId, settings: stored.success ? stored.data : null, version },
-    dependsOn: [organisationId],
-    until: Infinity,
-  }
+/** How the tokens of an organisation are verified. */
+export const tokenIssuerView: Views['tokenIssuer'] = {
+  limits: usualLimits,
+  tables: [],
+  key: (organisationId) => organisationId,
+  find: (organisationId, address, { known }) => ({
+    address,
+    isKnown: () => known.isOrganisation(organisationId),
+    async read(ask) {
+      const [row] = await ask<{ settings: unknown }>({ name: 'token-issuer', text: issuerById, values: [organisationId] })
+      if (row === undefined) return null
+      const stored = tokenSettings.safeParse(row.settings)
+      const version = hash('sha256', `${organisationId} ${JSON.stringify(row.settings)}`, 'base64')
+      return {
+        view: { organisationId, settings: stored.success ? stored.data : null, version },
+        dependsOn: [organisationId],
+        until: Infinity,
+      }
+    },
+  }),
 }
 
 interface HolderRow extends DefaultsRow {
@@ -63,25 +67,30 @@ const queries = {
   slug: { name: 'token-holder-by-slug', text: holder('w.slug = $2') },
 }
 
-/** Reads where the holder of a token acts, and who it is there; null when the organisation has no such workspace. */
-export async function readTokenHolder(pool: Pool, organisationId: string, wanted: WantedHolder): Promise<Loaded<TokenHolder> | null> {
-  const { workspace, email, identity } = wanted
-  const query = isUuid(workspace) ? queries.id : queries.slug
-  const { issuer, subject } = identity ?? unknown
-  const values = [organisationId, workspace, email, issuer, subject]
-  const { rows } = await pool.query<HolderRow>({ ...query, values })
-  const [row] = rows
-  if (row === undefined) return null
-  const { byEmail, bySubject } = row
-  const { person, conflict, link: userId } = personOf({ subject, email, byEmail, bySubject })
-  if (userId !== null && identity !== null) await remember(pool, { organisationId, userId, ...identity })
-  const found = [byEmail, bySubject].flatMap((user) => user?.id ?? [])
-  const stranger = byEmail?.status === 'active' ? [] : [anyPerson]
-  return {
-    view: { ...toHolder(organisationId, row), person, conflict },
-    dependsOn: [organisationId, row.workspaceId, ...new Set(found), ...stranger],
-    until: Infinity,
-  }
+/** Where the holder of a token acts, and who it is there. A holder whom the organisation does not know may be any user that comes. */
+export const tokenHolderView: Views['tokenHolder'] = {
+  limits: usualLimits,
+  tables: [],
+  anyOf: 'users',
+  key: (organisationId, { workspace, email, identity }) => JSON.stringify([organisationId, workspace, email, identity]),
+  find: (organisationId, { workspace, email, identity }) => ({
+    async read(ask) {
+      const query = isUuid(workspace) ? queries.id : queries.slug
+      const { issuer, subject } = identity ?? unknown
+      const [row] = await ask<HolderRow>({ ...query, values: [organisationId, workspace, email, issuer, subject] })
+      if (row === undefined) return null
+      const { byEmail, bySubject } = row
+      const { person, conflict, link: userId } = personOf({ subject, email, byEmail, bySubject })
+      if (userId !== null && identity !== null) await remember(ask, { organisationId, userId, ...identity })
+      const found = [byEmail, bySubject].flatMap((user) => user?.id ?? [])
+      const stranger = byEmail?.status === 'active' ? [] : [anyOf('users')]
+      return {
+        view: { ...toHolder(organisationId, row), person, conflict },
+        dependsOn: [organisationId, row.workspaceId, ...new Set(found), ...stranger],
+        until: Infinity,
+      }
+    },
+  }),
 }
 
 const unknown = { issuer: null, subject: null }
@@ -98,8 +107,8 @@ interface Identity {
 }
 
 /** Notes by whom a user is known from now on. Of two tokens at the same time the first counts, and the other is refused when it is read anew. */
-async function remember(pool: Pool, { organisationId, userId, issuer, subject }: Identity): Promise<void> {
-  await pool.query(link, [uuidv7(), organisationId, userId, issuer, subject])
+async function remember(ask: Ask, { organisationId, userId, issuer, subject }: Identity): Promise<void> {
+  await ask({ text: link, values: [uuidv7(), organisationId, userId, issuer, subject] })
 }
 
 const toHolder = (organisationId: string, row: HolderRow): Omit<TokenHolder, 'person' | 'conflict'> => ({

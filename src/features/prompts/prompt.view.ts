@@ -1,16 +1,10 @@
-import type { QueryConfig, QueryResultRow } from 'pg'
 import type { ProviderScope } from '../../gateway/ports.ts'
 import type { ReadPartials } from '../../gateway/prompts/partials.ts'
 import { openPrompt, type Prompt, type StoredPrompt } from '../../gateway/prompts/prompt.ts'
 import { parseReference, versionNumber, type Reference } from '../../gateway/prompts/reference.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import type { Loaded } from './view-cache.ts'
-
-/** Asks the database with `$1`, `$2` …; the name is that of a prepared statement. */
-export type Ask = <Row extends QueryResultRow>(query: QueryConfig<unknown[]>) => Promise<readonly Row[]>
-
-/** What a prompt that misses a partial depends on: the partial may be there after any change of one. */
-export const anyPartial = 'any partial'
+import { anyOf, longestSlug, templateLimits, type Ask, type Views } from '../../app/snapshot/view.ts'
+import type { Loaded } from '../../app/snapshot/view-cache.ts'
 
 interface PromptRow extends StoredPrompt {
   readonly labelId: string | null
@@ -40,6 +34,19 @@ const versions = {
   label: 'l.name = $4',
 } as const
 
+/** A slug and the name of a label. */
+const longestReference = 2 * longestSlug + 1
+
+/** A prompt with its partials. One that misses a partial may have it after any change of a partial. */
+export const promptView: Views['prompt'] = {
+  limits: templateLimits,
+  tables: ['prompts', 'labels'],
+  anyOf: 'prompt_partials',
+  key: ({ organisationId, workspaceId }, reference) =>
+    reference.length > longestReference ? null : `${workspaceId ?? organisationId}/${reference}`,
+  find: (scope, reference) => ({ read: (ask) => readPrompt(ask, scope, reference) }),
+}
+
 /** Reads the version of a prompt that a reference names, with all that it includes; null when this scope sees none. */
 export async function readPrompt(ask: Ask, scope: ProviderScope, text: string): Promise<Loaded<Prompt> | null> {
   const reference = parseReference(text)
@@ -64,7 +71,7 @@ export async function readPrompt(ask: Ask, scope: ProviderScope, text: string): 
       view.organisationId,
       ...included.ids,
       ...(labelId === null ? [] : [labelId]),
-      ...(view.linked.missing.length === 0 ? [] : [anyPartial]),
+      ...(view.linked.missing.length === 0 ? [] : [anyOf('prompt_partials')]),
     ],
   }
 }

@@ -1,13 +1,12 @@
-import type { Pool } from 'pg'
 import { z } from 'zod'
 import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import { compileGuardrail, type Guardrail } from '../../gateway/checks/guardrail.ts'
-import type { ProviderScope } from '../../gateway/ports.ts'
 import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import type { Vault } from '../secrets/vault.ts'
-import { guardrailPlace } from './sealed-texts.ts'
-import { type Loaded, weightOf } from './view-cache.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { byReference, documentLimits, type Views } from '../../app/snapshot/view.ts'
+import { type Loaded, weightOf } from '../../app/snapshot/view-cache.ts'
+import { guardrailPlace } from './guardrail.entity.ts'
 
 interface GuardrailRow {
   readonly id: string
@@ -31,21 +30,18 @@ const queries = {
   slug: { name: 'guardrail-by-slug', text: `${columns} AND g.slug = $3` },
 }
 
-/** A guardrail as it is stored. */
-export interface SealedGuardrail {
-  readonly open: (vault: Vault) => Promise<Loaded<Guardrail>>
-}
-
-/** Reads the guardrail that this scope sees under this slug or id; null when there is none. */
-export async function readGuardrail(
-  pool: Pool,
-  { organisationId, workspaceId }: ProviderScope,
-  reference: string,
-): Promise<SealedGuardrail | null> {
-  const query = isUuid(reference) ? queries.id : queries.slug
-  const { rows } = await pool.query<GuardrailRow>({ ...query, values: [organisationId, workspaceId, reference] })
-  const [row] = rows
-  return row === undefined ? null : { open: (vault) => openGuardrail(row, vault) }
+/** The guardrail that a scope sees under a slug or id. */
+export const guardrailView: Views['guardrail'] = {
+  limits: documentLimits,
+  tables: ['guardrails'],
+  key: byReference,
+  find: ({ organisationId, workspaceId }, reference, { vault, opened }) => ({
+    async read(ask) {
+      const query = isUuid(reference) ? queries.id : queries.slug
+      const [row] = await ask<GuardrailRow>({ ...query, values: [organisationId, workspaceId, reference] })
+      return row === undefined ? null : opened(reference, () => openGuardrail(row, vault))
+    },
+  }),
 }
 
 const stored = z.object({ checks: checkList, actions: guardrailActions })
