@@ -27,13 +27,19 @@ export const text = (most: number): Kind<string> => ({
   },
 })
 
+/**
+ * The schema of a text of some form, or of none, which means unset. It keeps out what is clearly something else, before anything is
+ * deployed; `parse` judges the rest.
+ */
+export const formed = (pattern: string): Kind<string>['schema'] & object => ({ type: 'string', pattern: `^(${pattern})?$` })
+
 /** Any value that is never shown. */
 export const secret: Kind<Secret> = { name: 'secret', parse: (input) => new Secret(input) }
 
 /** An e-mail address, in lower case. */
 export const email: Kind<string> = {
   name: 'e-mail address',
-  schema: { type: 'string' },
+  schema: formed(String.raw`[^\s@]+@[^\s@]+`),
   parse: (input) =>
     /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,250}$/.test(input)
       ? input.toLowerCase()
@@ -63,6 +69,7 @@ export const integer = (least: number, most: number): Kind<number> => ({
 /** A release of Gatehouse. */
 export const release: Kind<string> = {
   name: 'release',
+  schema: formed(String.raw`\d+\.\d+\.\d+`),
   parse: (input) =>
     /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$/.test(input) ? input : fault(`${quoted(input)} is no release: write major.minor.patch`),
 }

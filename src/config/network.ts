@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { fault, quoted, type Kind } from './kinds.ts'
+import { fault, formed, quoted, type Kind } from './kinds.ts'
 
 const hostname = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i
 
@@ -12,6 +12,7 @@ const withoutBrackets = (input: string) => input.replace(/^\[(.*)\]$/, '$1')
 /** A host name or an address, without port. */
 export const host: Kind<string> = {
   name: 'host',
+  schema: formed(String.raw`\[?[\w.:-]+\]?`),
   parse: (input) => {
     const bare = withoutBrackets(input)
     return isAddress(bare) || isHostname(bare) ? bare : fault(`${quoted(input)} is not a host name or an address (without scheme and port)`)
@@ -45,6 +46,7 @@ const isTrustable = (text: string) =>
 /** A proxy, by address or CIDR. */
 export const proxyAddress: Kind<string> = {
   name: 'addresses, CIDRs',
+  schema: formed(String.raw`\[?[\da-fA-F:.]+\]?(/\d{1,3})?`),
   parse: (input) => {
     const bare = withoutBrackets(input)
     return isAddress(bare) || isNetwork(bare) ? bare : fault(`${quoted(input)} is not an address or a CIDR`)
@@ -54,6 +56,7 @@ export const proxyAddress: Kind<string> = {
 /** The address that callers use, without a slash at its end. */
 export const publicUrl: Kind<string> = {
   name: 'URL',
+  schema: formed(String.raw`https?://[^\s@?#]+`),
   parse: (input) => {
     const url = URL.parse(input)
     if (!url || !/^https?:$/.test(url.protocol)) return fault('is not an absolute http or https URL')
@@ -79,6 +82,7 @@ export const headerAlias: Kind<string> = {
 /** A web page's origin as browsers send it, or `*`. */
 export const webOrigin: Kind<string> = {
   name: 'origins, `*`',
+  schema: formed(String.raw`\*|https?://[^\s/@?#]+/?`),
   parse: (input) => {
     if (input === '*') return input
     const url = URL.parse(input)

@@ -75,14 +75,27 @@ for (const major of helms) {
       t.true(stderr.includes(where), `${where} in ${stderr}`)
     }
     const wrong = {
-      settings: { port: 80, logLevel: 'loud', scimEnabled: 'OFF', requestTimeout: 600, trustedProxies: '10.0.0.0/8' },
+      settings: {
+        port: 80,
+        logLevel: 'loud',
+        scimEnabled: 'OFF',
+        requestTimeout: 600,
+        trustedProxies: '10.0.0.0/8',
+        publicUrl: 'ftp://gateway.example',
+        corsOrigins: ['page.example'],
+        releaseLevel: 'newest',
+        smtpHost: 'smtp://mail.example',
+      },
+      hostAliases: [{ ip: 'not-an-ip', hostnames: ['provider.example'] }],
       image: { digest: 'sha256:12' },
       server: { replicas: -1 },
     }
     const types = await template(major, { values: withValues(wrong) })
     t.not(types.code, 0)
-    for (const name of ['port', 'logLevel', 'scimEnabled', 'requestTimeout', 'trustedProxies', 'digest', 'replicas'])
+    for (const name of [...Object.keys(wrong.settings), 'ip', 'digest', 'replicas'])
       t.regex(types.stderr, new RegExp(`[./]${name}\\b`), name)
+    const entries = await template(major, { values: withValues({ settings: { trustedProxies: ['not-an-ip'] } }) })
+    t.regex(entries.stderr, /trustedProxies[./]0/)
   })
 
   helmTest(`Helm ${major} leaves other keys in global alone, and takes null for unset`, async (t) => {

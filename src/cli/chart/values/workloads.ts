@@ -101,7 +101,19 @@ export const pods: Tree = {
   priorityClassName: text('The priority class.'),
   runtimeClassName: text('The runtime class.'),
   schedulerName: text('The scheduler; empty: that of the cluster.'),
-  hostAliases: kubernetesList('Lines of `/etc/hosts`.'),
+  hostAliases: leaf(
+    'Lines of `/etc/hosts`.',
+    {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { ip: { type: 'string', pattern: '^[0-9a-fA-F:.]+$' }, hostnames: { type: 'array', items: { type: 'string' } } },
+        required: ['ip', 'hostnames'],
+        additionalProperties: false,
+      },
+    },
+    [],
+  ),
   dnsPolicy: choice(
     'The DNS policy; empty: the default of Kubernetes.',
     ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'],
