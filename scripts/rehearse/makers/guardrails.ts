@@ -24,18 +24,16 @@ export const guardrails: Maker = async (making) => {
   await admin.list('/guardrails', 2)
 }
 
-/** Credentials of partners: the organisation's, a workspace's own in its place, and some that were deleted. */
+/** Credentials of partners: two workspaces' own, which stay, and the organisation's, of which there can be no second when they are asked for again. */
 export const plugins: Maker = async ({ admin, name, providerUrl }) => {
-  const { id } = await admin.post('/plugins', { plugin: 'mistral', credentials: { apiKey: 'key-of-all' } })
+  const store = async (more: object) => admin.post('/plugins', { plugin: 'mistral', credentials: { apiKey: 'a-key-to-keep' }, ...more })
+  const ofWorkspace = async (noun: string) => store({ workspace_id: (await admin.post('/admin/workspaces', { name: name(noun) })).slug })
+  const { id } = await ofWorkspace('scanned')
+  await ofWorkspace('scanned too')
   await admin.put(`/plugins/${id}`, { base_url: providerUrl, credentials: { apiKey: 'another-key' } })
-  await admin.post('/plugins', {
-    plugin: 'mistral',
-    workspace_id: (await admin.post('/admin/workspaces', { name: name('scanned') })).slug,
-    credentials: { apiKey: 'key-of-one' },
-  })
-  const deleted = await admin.post('/plugins', { plugin: 'pillar', credentials: { apiKey: 'key-of-nobody' } })
+  const deleted = await store({})
   await admin.remove(`/plugins/${deleted.id}`)
-  await admin.get('/plugins/mistral')
+  await admin.get(`/plugins/${id}`)
   await admin.list('/plugins', 2)
 }
 
