@@ -7,7 +7,6 @@ import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
 import { pluginsUsedBy } from '../../gateway/checks/partners/plugins.ts'
 import { findCheck } from '../../gateway/checks/registry.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
-import { isCredentialHeader } from '../../gateway/wire/headers.ts'
 import { mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'
@@ -114,12 +113,11 @@ export function levelFault(id: string, param: string, level: Writing['level']): 
 
 /** A workspace's guardrail could collect the keys that callers bring. */
 function refuseCredentials(checks: readonly CheckEntry[]): void {
-  for (const [at, { parameters = {} }] of checks.entries()) {
-    const names = Array.isArray(parameters['forwardHeaders']) ? parameters['forwardHeaders'].map(String) : []
-    const found = names.findIndex((name) => isCredentialHeader(name.toLowerCase()))
-    if (found === -1) continue
-    const said = `The header ${JSON.stringify(names[found])} may hold a credential, which only a guardrail of the organisation passes on. Make it with an organisation key and without workspace_id, or leave the header out.`
-    throw new ApiError('AB01', said, { param: `checks[${at}].parameters.forwardHeaders[${found}]` })
+  for (const [at, { id, parameters = {} }] of checks.entries()) {
+    const found = findCheck(id)?.passesOn?.(parameters) ?? null
+    if (found === null) continue
+    const said = `${found.what}, which only a guardrail of the organisation passes on. Make it with an organisation key and without workspace_id, or leave it out.`
+    throw new ApiError('AB01', said, { param: `checks[${at}].parameters.${found.field}` })
   }
 }
 

@@ -134,6 +134,8 @@ export interface Check {
   readonly secrets: readonly string[]
   /** Parameters that hold a URL which will be called, as paths. */
   readonly urls: readonly string[]
+  /** The parameter by which credentials of callers would be passed on, and what it does, in words; null: none. */
+  readonly passesOn?: (parameters: Readonly<Record<string, unknown>>) => { readonly field: string; readonly what: string } | null
   /** The address that parameters name in another way than as a URL; null: they name none. */
   readonly serviceOf?: (parameters: unknown) => string | null
   /** Makes it ready; the parameters are those that the schema gave. */
@@ -172,6 +174,7 @@ interface Definition<Fields extends Shape> extends Partial<
     | 'basis'
     | 'account'
     | 'serviceOf'
+    | 'passesOn'
   >
 > {
   readonly id: string

@@ -87,6 +87,11 @@ const surfaces: readonly Surface[] = [
     inHeader: false,
     bring: (url) => manage('/admin/organisation', { settings: { jwt: { jwks_url: url } } }, { method: 'PUT' }),
   },
+  {
+    name: 'base_url of a plugin',
+    inHeader: false,
+    bring: (url) => manage('/plugins', { plugin: 'sydelabs', credentials: { apiKey: 'k' }, base_url: url }),
+  },
   ...ofChecks.map(([id, field]): Surface => ({
     name: `${field} of a guardrail`,
     inHeader: false,
@@ -188,6 +193,7 @@ test('every field of the documents that sounds like an address is among the surf
     // A filter of the audit trail.
     'uri',
     'jwks_url',
+    'base_url',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
     // Stored with a config, and read by nothing.

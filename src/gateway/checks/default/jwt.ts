@@ -1,6 +1,8 @@
 import { decodeProtectedHeader, errors, type JWTClaimVerificationOptions, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
 import { z } from 'zod'
 import { localKeys, remoteKeys } from '../../callers/tokens/jwks.ts'
+import type { Fields } from '../../../lib/json/fields.ts'
+import { isCredentialHeader } from '../../wire/headers.ts'
 import { bearerToken } from '../../wire/bearer.ts'
 import { check, type CheckContext, verdict, type Verdict } from '../check.ts'
 import { introspect } from './jwt-introspection.ts'
@@ -82,6 +84,10 @@ export const jwt = check({
   timeoutMs: 5000,
   changes: true,
   urls: ['jwksUri', 'introspectEndpoint'],
+  passesOn: (given) =>
+    showsCredentials(given)
+      ? { field: 'introspectEndpoint', what: 'Without jwksUri or jwks, the endpoint is asked about any credential' }
+      : null,
   fields,
   rule({ jwks, jwksUri, introspectEndpoint, claimValues }) {
     if (jwks === undefined && jwksUri === undefined && introspectEndpoint === undefined)
@@ -99,10 +105,12 @@ export const jwt = check({
       holds: matcher(matchType, toValues(values)),
     }))
     const header = parameters.headerKey.toLowerCase()
+    const shows = showsCredentials(parameters)
     const verify = verifier(parameters)
     return {
       judgesPrefix: false,
       async run({ request }, context) {
+        if (shows && !context.passesCredentials) return verdict(false, onlyOfOrganisation)
         const sent = request.header(header)
         const token = bearerToken(sent) ?? sent
         if (token === undefined || token === '') return verdict(false, `There is no token in ${parameters.headerKey}.`)
@@ -114,6 +122,16 @@ export const jwt = check({
     }
   },
 })
+
+const onlyOfOrganisation =
+  'Only a guardrail of the organisation asks an introspection endpoint about what may be any credential. Give jwksUri or jwks beside it.'
+
+/** Whether an endpoint is shown whatever callers send as a credential: without keys nobody knows it for a token before. */
+function showsCredentials(given: Fields): boolean {
+  const { introspectEndpoint, jwks, jwksUri, headerKey = 'Authorization' } = given
+  const hasKeys = jwks !== undefined || jwksUri !== undefined
+  return introspectEndpoint !== undefined && !hasKeys && typeof headerKey === 'string' && isCredentialHeader(headerKey.toLowerCase())
+}
 
 /** The claims of a good token, or what is wrong with it. Rejects when that cannot be told. */
 type Verify = (token: string, context: CheckContext) => Promise<JWTPayload | string>

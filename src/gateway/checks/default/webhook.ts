@@ -67,6 +67,11 @@ export const webhook = check({
   reads: 'request',
   secrets: ['headers', 'secret'],
   urls: ['webhookURL'],
+  passesOn({ forwardHeaders }) {
+    const names = Array.isArray(forwardHeaders) ? forwardHeaders.map(String) : []
+    const at = names.findIndex((name) => isCredentialHeader(name.toLowerCase()))
+    return at === -1 ? null : { field: `forwardHeaders[${at}]`, what: `The header ${JSON.stringify(names[at])} may hold a credential` }
+  },
   fields: {
     webhookURL: calledUrl.meta({ description: 'The URL.' }),
     headers: headersField,

@@ -151,6 +151,23 @@ test('what the issuer says: a header that is not there', asked, { headerPayloadM
 test('keys and the issuer: both agree', asked, { jwks: inline }, said, true, () => rsa.sign())
 test('keys and the issuer: a token that was revoked', asked, { jwks: inline }, { active: false }, false, () => rsa.sign())
 
+test("a workspace's guardrail asks nobody about what may be any credential, unless keys say that it is a token", async (t) => {
+  const egress = fakeEgress(() => ok(said))
+  const ask = (parameters: object, header: string, value: string) =>
+    judge(readied('default.jwt', { introspectEndpoint: issuerUrl, ...parameters }), {
+      headers: { [header]: value },
+      egress,
+      now: () => start + 60_000,
+      passesCredentials: false,
+    })
+  t.regex(String((await ask({}, 'authorization', 'Bearer sk-provider')).data?.['explanation']), /Only a guardrail of the organisation/)
+  t.false((await ask({ headerKey: 'X-Api-Key' }, 'x-api-key', 'sk-provider')).passed)
+  t.is(egress.asked.length, 0)
+  t.true((await ask({ headerKey: 'x-session' }, 'x-session', 'opaque')).passed)
+  t.true((await ask({ jwks: inline }, 'authorization', await rsa.sign())).passed)
+  t.is(egress.asked.length, 2)
+})
+
 test('keys and the issuer: a token that is not signed well is not asked about', async (t) => {
   const ready = readied('default.jwt', { introspectEndpoint: issuerUrl, jwks: inline })
   const verdict = await judge(ready, { headers: { authorization: await next.sign() }, now: () => start })

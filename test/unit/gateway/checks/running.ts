@@ -4,6 +4,8 @@ import type { Egress } from '../../../../src/gateway/egress/egress.ts'
 import { noEgress } from '../credentials/fake-egress.ts'
 
 interface Running {
+  /** Whether it is the organisation's; it is, unless given. */
+  readonly passesCredentials?: boolean
   readonly text?: string
   /** In place of the one. */
   readonly texts?: readonly string[]
@@ -22,7 +24,7 @@ export function readied(id: string, parameters: object) {
 /** Runs a check on an answer that says one text, or several. */
 export async function judge(
   ready: ReturnType<typeof readied>,
-  { text = '', texts = [text], headers = {}, egress = noEgress(), now = Date.now }: Running,
+  { text = '', texts = [text], headers = {}, egress = noEgress(), now = Date.now, passesCredentials = true }: Running,
 ): Promise<Verdict> {
   const subject: Subject = {
     phase: 'output',
@@ -42,5 +44,5 @@ export async function judge(
     },
     response: { json: {}, status: 200 },
   }
-  return ready.run(subject, { egress, credentials: () => null, organisationId: '', now, timeoutMs: 1000, passesCredentials: false })
+  return ready.run(subject, { egress, credentials: () => null, organisationId: '', now, timeoutMs: 1000, passesCredentials })
 }
