@@ -256,7 +256,7 @@ export const settings = {
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.', true),
-  USAGE_LIMITS_ENABLED: flag('Usage-limit policies.'),
+  USAGE_LIMITS_ENABLED: flag('Usage limits: the policies, and the field `usage_limits` of keys, providers and workspaces.'),
   AUDIT_LOGS_ENABLED: flag('The audit log.'),
   SCIM_ENABLED: flag('Provisioning of users by SCIM.', true),
   POLICY_ENABLED: flag('Policies.'),

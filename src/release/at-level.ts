@@ -1,15 +1,20 @@
 import { z } from 'zod'
-import { laterValues, markOf, type Mark } from './since.ts'
+import { flagOf, laterValues, markOf, type Mark } from './since.ts'
 import { changedParts, defOf, isSchema, partsOf, shapeOf } from './schema-parts.ts'
-import { compareVersions } from './version.ts'
+import { compareVersions, isVersion } from './version.ts'
 
 /**
  * `request`: what comes later is refused, and the fault names its release; `answer`: it is left out; `description`: the schema has it not.
  */
 export type Use = 'request' | 'answer' | 'description'
 
-interface Stage {
-  readonly level: string
+/** What an installation shows: the level, and the flags that turn off what is marked with them. */
+export interface Shown {
+  readonly release: string
+  readonly off?: ReadonlySet<string>
+}
+
+interface Stage extends Shown {
   readonly use: Use
 }
 
@@ -20,8 +25,8 @@ const absent = Symbol('absent')
  * A schema as it is at a level: without the fields, forms and values that later releases bring. Made once for all levels between which
  * nothing is marked; a schema of which everything is there is the very same.
  */
-export function atLevel<T extends z.ZodType>(schema: T, level: string, use: Use): T {
-  const found = whole(schema, { level, use })
+export function atLevel<T extends z.ZodType>(schema: T, shown: string | Shown, use: Use): T {
+  const found = whole(schema, typeof shown === 'string' ? { release: shown, use } : { release: shown.release, off: shown.off ?? none, use })
   if (found === absent) throw new Error('A schema as a whole cannot come with a release: mark the route.')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing at a level is as good as not sent
   return found as T
@@ -46,32 +51,40 @@ function whole(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
   return fresh
 }
 
-const isLater = (release: string, { level }: Stage) => compareVersions(release, level) > 0
+const none: ReadonlySet<string> = new Set()
+
+/** Whether a mark, a release or a flag, takes away what has it. */
+const isLater = (mark: string, { release, off }: Stage) => (isVersion(mark) ? compareVersions(mark, release) > 0 : off?.has(mark) === true)
 
 const reached = new WeakMap<z.core.$ZodType, readonly string[]>()
 
-/** The releases that a schema, and all within it, is marked with, oldest first. */
+/** Returns the releases that a schema, and all within it, is marked with, oldest first, and then the flags. */
 export function releasesOf(schema: z.core.$ZodType): readonly string[] {
   const known = reached.get(schema)
   if (known !== undefined) return known
-  const [seen, releases] = [new Set<z.core.$ZodType>(), new Set<string>()]
+  const [seen, releases, flags] = [new Set<z.core.$ZodType>(), new Set<string>(), new Set<string>()]
   const visit = (part: z.core.$ZodType) => {
     if (seen.has(part)) return
     seen.add(part)
     const mark = markOf(part)
     for (const release of [mark?.since ?? [], Object.values(laterValues(part))].flat()) releases.add(release)
+    const flag = flagOf(part)
+    if (flag !== null) flags.add(flag)
     if (mark?.former !== undefined) visit(mark.former)
     for (const inner of partsOf(part)) visit(inner.schema)
   }
   visit(schema)
-  const sorted = [...releases].toSorted(compareVersions)
+  const sorted = [...[...releases].toSorted(compareVersions), ...flags]
   reached.set(schema, sorted)
   return sorted
 }
 
+const isOff = (schema: z.ZodType, { off = none }: Stage) => off.has(flagOf(schema) ?? '')
+
 function build(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
   const mark = markOf(schema)
   if (mark !== null && isLater(mark.since, stage)) return before(schema, mark, stage)
+  if (isOff(schema, stage)) return absent
   const { type } = defOf(schema)
   if (type === 'object') return objectAt(schema, stage)
   if (type === 'union') return unionAt(schema, stage)
@@ -90,7 +103,7 @@ function build(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
 function before(schema: z.ZodType, { since: release, former }: Mark, stage: Stage): z.ZodType | typeof absent {
   if (former === undefined) return absent
   if (stage.use === 'answer') return schema
-  const known = atLevel(former, stage.level, stage.use)
+  const known = atLevel(former, stage, stage.use)
   if (stage.use === 'description') return known
   return withError(known, ({ input }) => (schema.safeParse(input).success ? says(release) : undefined))
 }
@@ -105,7 +118,7 @@ function absentWithin(schema: z.ZodType, stage: Stage): z.ZodType | typeof absen
 }
 
 /** The release of which something is missing. */
-const laterIn = (schema: z.ZodType, stage: Stage): string => releasesOf(schema).find((release) => isLater(release, stage)) ?? stage.level
+const laterIn = (schema: z.ZodType, stage: Stage): string => releasesOf(schema).find((release) => isLater(release, stage)) ?? stage.release
 
 function objectAt(schema: z.ZodType, stage: Stage): z.ZodType {
   const def = changedParts(schema, (part) => whole(part, stage))
@@ -192,7 +205,10 @@ interface Fault {
 const withError = (schema: z.ZodType, error: (fault: Fault) => string | undefined) => remade(schema, { ...defOf(schema), error })
 
 /** Without the level, since a schema serves all levels that are alike. */
-const says = (release: string) => `comes with release ${release}, which is above the level of this installation`
+const says = (mark: string) =>
+  isVersion(mark)
+    ? `comes with release ${mark}, which is above the level of this installation`
+    : `is off: set ${mark} to ON, or remove it, to turn it on`
 
 /** The same schema with other parts, and what is told of it. */
 function remade(schema: z.ZodType, def: Readonly<Record<string, unknown>>): z.ZodType {

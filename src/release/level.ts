@@ -6,6 +6,8 @@ export interface Level {
   readonly release: string
   /** Returns true if what a release brought or changed is on. The one place in the code where a release is named beside `since` and `changes`. */
   atLeast(release: string): boolean
+  /** The flags that are OFF at this level; absent: none. */
+  readonly off?: ReadonlySet<string>
 }
 
 /** A level that stays. */

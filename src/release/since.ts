@@ -22,6 +22,18 @@ export function since<T extends z.ZodType>(release: string, schema: T, former?: 
   return marked
 }
 
+const flags = new WeakMap<z.core.$ZodType, string>()
+
+/** Marks a field that is there while a flag is on: `OFF` takes it out of requests, answers and the API description. */
+export function whileOn<T extends z.ZodType>(flag: string, schema: T): T {
+  const marked = schema.clone()
+  flags.set(marked, flag)
+  return marked
+}
+
+/** Returns the flag of exactly this schema; null: none. */
+export const flagOf = (schema: z.core.$ZodType): string | null => inherited(flags, schema) ?? null
+
 /** Marks values of an enumeration, or texts, with the releases that brought them: `{ reset: '1.8.0' }`. */
 export function valuesSince<T extends z.ZodType<string>>(releases: Readonly<Record<string, string>>, schema: T): T {
   const marked = schema.clone()

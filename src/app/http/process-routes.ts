@@ -80,7 +80,12 @@ const releases = ({ config, level }: Frame) => ({
 /** Written when somebody first asks, and kept until the level rises: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
 function apiDescription({ features, config, level }: Frame): Answer {
   const write = () => {
-    const about = { version: level.release, publicUrl: config.publicUrl, examples: readExamples() }
+    const about = {
+      version: level.release,
+      ...(level.off !== undefined && { off: level.off }),
+      publicUrl: config.publicUrl,
+      examples: readExamples(),
+    }
     const document = openapiDocument(featuresOn(features, { config, level }), about)
     return { level: level.release, answer: cached('application/json; charset=utf-8', JSON.stringify(document)) }
   }

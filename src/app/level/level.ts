@@ -1,5 +1,6 @@
-import type { Config } from '../../config/config.ts'
-import { lowest, type Level } from '../../release/level.ts'
+import type { Config, FeatureFlag } from '../../config/config.ts'
+import { isOn } from '../../config/effect.ts'
+import { fixedLevel, lowest, type Level } from '../../release/level.ts'
 import { compareVersions } from '../../release/version.ts'
 
 /** The level of a process that runs: the lowest of this build's release, `RELEASE_LEVEL`, and what is finalized in the database. */
@@ -11,12 +12,17 @@ export interface LiveLevel extends Level {
 }
 
 /** Begins without the database's word. */
-export function createLevel({ version, releaseLevel }: Pick<Config, 'version' | 'releaseLevel'>): LiveLevel {
+export function createLevel(config: Pick<Config, 'version' | 'releaseLevel' | 'flags'>): LiveLevel {
+  const { version, releaseLevel } = config
   let finalized: string | null = null
   let release = lowest(version, releaseLevel)
+  let off = flagsOff(config, release)
   return {
     get release() {
       return release
+    },
+    get off() {
+      return off
     },
     get finalized() {
       return finalized
@@ -26,7 +32,14 @@ export function createLevel({ version, releaseLevel }: Pick<Config, 'version' | 
       if (told === finalized) return false
       finalized = told
       release = lowest(version, releaseLevel, told)
+      off = flagsOff(config, release)
       return true
     },
   }
 }
+
+/** The flags that turn something off at a level. */
+const flagsOff = (config: Pick<Config, 'flags'>, release: string): ReadonlySet<string> =>
+  new Set(Object.keys(config.flags).filter((name) => isFlag(name, config) && !isOn(name, config, fixedLevel(release))))
+
+const isFlag = (name: string, { flags }: Pick<Config, 'flags'>): name is FeatureFlag => Object.hasOwn(flags, name)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { atLevel } from '../../release/at-level.ts'
+import { atLevel, type Shown } from '../../release/at-level.ts'
 import { findProjectPath } from '../database/project-path.ts'
 import type { Route } from '../route.ts'
 
@@ -31,7 +31,7 @@ export function readExamples(): ReadonlyMap<string, Example> {
 }
 
 /** An example as it can be tried at a level: without what comes later. */
-export function exampleAt(shown: Example, { query, body, response }: Route, level: string): Example {
+export function exampleAt(shown: Example, { query, body, response }: Route, level: string | Shown): Example {
   const shape = atLevel(response, level, 'answer')
   return {
     ...shown,
@@ -42,7 +42,7 @@ export function exampleAt(shown: Example, { query, body, response }: Route, leve
 }
 
 /** A value without the parts that a level refuses. */
-function accepted(schema: z.ZodType | undefined, value: unknown, level: string): unknown {
+function accepted(schema: z.ZodType | undefined, value: unknown, level: string | Shown): unknown {
   if (schema === undefined || value === undefined) return value
   const present = atLevel(schema, level, 'request')
   if (present === schema) return value

@@ -5,19 +5,24 @@ import { type Example, exampleAt, withExamples } from './examples.ts'
 import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Feature } from '../feature.ts'
+import type { Shown } from '../../release/at-level.ts'
 import type { Route } from '../route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 interface About {
   readonly version: string
+  /** The flags that are OFF; absent: none. */
+  readonly off?: ReadonlySet<string>
   readonly publicUrl: string | null
   readonly examples?: ReadonlyMap<string, Example>
 }
 
+const shownOf = ({ version: release, off }: Pick<About, 'off' | 'version'>): Shown => ({ release, ...(off !== undefined && { off }) })
+
 /** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift; `version` is the level that it describes. */
 export function openapiDocument(features: readonly Feature[], about: About): Json {
-  const writer = schemaWriter(about.version)
+  const writer = schemaWriter(shownOf(about))
   // Answers first, so that of two shapes with one id theirs keeps it.
   for (const { response } of features.flatMap(({ routes }) => routes)) writer.write(response, 'output')
   const paths: Record<string, Json> = {}
@@ -51,12 +56,13 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
 
 const pathOf = ({ path }: Route) => path.replaceAll(/:(\w+)/g, '{$1}')
 
-function examplesAt(features: readonly Feature[], { examples = new Map(), version }: About): ReadonlyMap<string, Example> {
+function examplesAt(features: readonly Feature[], { examples = new Map(), ...about }: About): ReadonlyMap<string, Example> {
+  const level = shownOf(about)
   const routes = new Map(features.flatMap((one) => one.routes.map((route) => [`${route.method} ${pathOf(route)}`, route])))
   return new Map(
     [...examples].map(([name, shown]) => {
       const route = routes.get(name)
-      return [name, route === undefined ? shown : exampleAt(shown, route, version)]
+      return [name, route === undefined ? shown : exampleAt(shown, route, level)]
     }),
   )
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { atLevel } from '../../release/at-level.ts'
+import { atLevel, type Shown } from '../../release/at-level.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 type Io = 'input' | 'output'
@@ -35,7 +35,7 @@ function nameParts(
 }
 
 /** Starts with no components. Schemas are written as they are at the level. */
-export function schemaWriter(level: string): SchemaWriter {
+export function schemaWriter(level: string | Shown): SchemaWriter {
   const components = new Map<string, unknown>()
   const fits = ([id, schema]: Named) => !components.has(id) || isDeepStrictEqual(components.get(id), schema)
   const write = (schema: z.ZodType, io: Io) => {

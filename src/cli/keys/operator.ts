@@ -54,9 +54,9 @@ export async function performAsOperator(
   const deps: Deps = { config, log, orm, vault, clock, egress, level, metrics: createMetrics(config.version), journal: null }
   try {
     const input = {
-      params: parseInput(route.params, asked.params, { place: 'path', level: level.release }),
+      params: parseInput(route.params, asked.params, { place: 'path', level }),
       query: undefined,
-      body: parseInput(route.body, asked.body, { place: 'body', level: level.release }),
+      body: parseInput(route.body, asked.body, { place: 'body', level }),
     }
     const { answer } = await perform(deps, {
       route,

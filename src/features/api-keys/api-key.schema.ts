@@ -6,7 +6,7 @@ import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { scopeReleases } from '../../lib/access/scopes.ts'
 import { valuesSince } from '../../release/since.ts'
-import { keyRateLimits, rateLimitsView, statusesField, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { keyRateLimits, rateLimitsView, statusesField, usageLimitsField, usageLimitsShown } from '../limits/index.ts'
 
 /** Half an hour: clients need that long to take up a new key. */
 export const minTransitionMs = 1_800_000
@@ -32,7 +32,7 @@ const rotationPolicy = z.strictObject({
 const optionalFields = {
   description: textField(10_000).nullable().optional(),
   rate_limits: keyRateLimits.nullable().optional(),
-  usage_limits: usageLimits.nullable().optional(),
+  usage_limits: usageLimitsField,
   defaults: defaults.nullable().optional(),
   alert_emails: z.array(z.email()).max(50).nullable().optional(),
   expires_at: moment.nullable().optional(),
@@ -111,7 +111,7 @@ export const apiKeyView = z
     scopes: z.array(valuesSince(scopeReleases, z.string())),
     defaults: z.record(z.string(), z.unknown()),
     rate_limits: rateLimitsView.nullable(),
-    usage_limits: usageLimitsView.nullable(),
+    usage_limits: usageLimitsShown,
     reset_usage: z.number().nullable(),
     alert_emails: z.array(z.string()),
     rotation_policy: z

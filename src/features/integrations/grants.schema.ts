@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { listFields, searchField, pageView } from '../../lib/paging.ts'
 import { slugField } from '../../lib/text/slug.ts'
 import { since } from '../../release/since.ts'
-import { rateLimitsView, singleRateLimit, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { rateLimitsView, singleRateLimit, usageLimitsList, usageLimitsListShown } from '../limits/index.ts'
 
 /** The sort orders of the list. */
 export const sorts = { slug: 'slug' }
 
 const limits = {
-  usage_limits: z.array(usageLimits).max(1).nullable().optional(),
+  usage_limits: usageLimitsList,
   rate_limits: singleRateLimit.nullable().optional(),
 }
 
@@ -57,7 +57,7 @@ export const grantsPage = z.object({
   search: searchField('the slug or the name'),
 })
 
-const limitViews = { usage_limits: z.array(usageLimitsView).nullable(), rate_limits: rateLimitsView.nullable() }
+const limitViews = { usage_limits: usageLimitsListShown.nullable(), rate_limits: rateLimitsView.nullable() }
 
 export const grantList = z
   .object({

@@ -6,7 +6,10 @@ export {
   rateLimitsView,
   singleRateLimit,
   usageLimits,
-  usageLimitsView,
+  usageLimitsField,
+  usageLimitsList,
+  usageLimitsListShown,
+  usageLimitsShown,
   type RateLimit,
   type UsageLimits,
 } from './limits.schema.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { since } from '../../release/since.ts'
+import { since, whileOn } from '../../release/since.ts'
 import { periodFault, toPeriod } from './limit.ts'
 
 const usageLimitsShape = z.strictObject({
@@ -58,7 +58,7 @@ export const singleRateLimit = z.array(providerLimit).max(1)
 export const rateLimitsView = z.array(z.object({ type: z.string(), unit: z.string(), value: z.number() }))
 
 /** A budget as it is answered. */
-export const usageLimitsView = z.object({
+const usageLimitsView = z.object({
   type: z.string().optional(),
   credit_limit: z.number().nullable(),
   alert_threshold: z.number().nullable(),
@@ -66,3 +66,13 @@ export const usageLimitsView = z.object({
   periodic_reset_days: since('1.10.0', z.number().nullable()),
   next_usage_reset_at: since('1.10.0', z.string().nullable()),
 })
+
+const flag = 'USAGE_LIMITS_ENABLED'
+
+/** The budget of a key or a provider, and the one budget that a list of a workspace may hold: there while usage limits are on. */
+export const usageLimitsField = whileOn(flag, usageLimits.nullable().optional())
+export const usageLimitsList = whileOn(flag, z.array(usageLimits).max(1).nullable().optional())
+
+/** The same as they are answered. */
+export const usageLimitsShown = whileOn(flag, usageLimitsView.nullable())
+export const usageLimitsListShown = whileOn(flag, z.array(usageLimitsView))

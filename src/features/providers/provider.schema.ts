@@ -4,14 +4,14 @@ import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts
 import { accountName, accountSlug } from '../../lib/text/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/text/tags.ts'
 import { textField } from '../../lib/text/text.ts'
-import { rateLimits, rateLimitsView, statusesField, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { rateLimits, rateLimitsView, statusesField, usageLimitsField, usageLimitsShown } from '../limits/index.ts'
 
 const moment = z.iso.datetime({ offset: true })
 
 /** The fields that providers and virtual keys share. */
 export const providerFields = {
   note: textField(10_000).nullable().optional(),
-  usage_limits: usageLimits.nullable().optional(),
+  usage_limits: usageLimitsField,
   rate_limits: rateLimits.nullable().optional(),
   expires_at: moment.nullable().optional(),
 }
@@ -66,7 +66,7 @@ export const providerViewFields = {
   workspace_id: z.uuid(),
   note: z.string().nullable(),
   status: z.enum(['active', 'exhausted', 'expired', 'archived']),
-  usage_limits: usageLimitsView.nullable(),
+  usage_limits: usageLimitsShown,
   rate_limits: rateLimitsView.nullable(),
   reset_usage: z.number().nullable(),
   expires_at: z.iso.datetime().nullable(),

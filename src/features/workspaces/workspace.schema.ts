@@ -4,7 +4,7 @@ import { metadataField } from '../../lib/metadata.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
-import { rateLimits, rateLimitsView, usageLimits, usageLimitsView } from '../limits/index.ts'
+import { rateLimits, rateLimitsView, usageLimitsList, usageLimitsListShown } from '../limits/index.ts'
 import { since } from '../../release/since.ts'
 import { memberView } from './member.schema.ts'
 
@@ -53,7 +53,7 @@ const optionalFields = {
     .optional()
     .meta({ description: 'What stands for the workspace in lists, such as an emoji; empty clears it.' }),
   defaults: defaults.nullable().optional(),
-  usage_limits: z.array(usageLimits).max(1).nullable().optional(),
+  usage_limits: usageLimitsList,
   rate_limits: rateLimits.nullable().optional(),
   access_overrides: accessOverrides.nullable().optional(),
 }
@@ -92,7 +92,7 @@ const fields = {
   status: z.enum(statuses),
   is_default: z.int(),
   defaults: z.record(z.string(), z.unknown()),
-  usage_limits: z.array(usageLimitsView),
+  usage_limits: usageLimitsListShown,
   rate_limits: rateLimitsView,
   access_overrides: accessOverridesView,
   created_at: z.iso.datetime(),

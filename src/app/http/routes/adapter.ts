@@ -118,7 +118,7 @@ function noteCaller({ state }: Context, actor: Actor): void {
 
 /** What the request says, and its conditions. */
 async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, owner: string) {
-  const { release: level } = frame.level
+  const { level } = frame
   const query = singleValues(ctx.query, route.aliases ?? {})
   const params = parseInput(route.params, ctx['params'], { place: 'path', level })
   const asked = parseInput(route.query, query, { place: 'query', level })

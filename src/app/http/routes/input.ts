@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { ApiError } from '../../../lib/errors.ts'
-import { atLevel } from '../../../release/at-level.ts'
+import { atLevel, type Shown } from '../../../release/at-level.ts'
 import { pathText } from '../../../lib/json/json-path.ts'
 import { plainIssue, withoutFullStop } from '../../../lib/json/plain-issue.ts'
 import { scrubSecrets } from '../../../lib/text/secret-shapes.ts'
@@ -11,7 +11,7 @@ import { withoutSecrets } from '../../audit/mask.ts'
 /** Where a value came from, and the release whose fields may be in it. */
 interface Given {
   readonly place: 'path' | 'query' | 'body'
-  readonly level: string
+  readonly level: string | Shown
 }
 
 /** Returns the parsed value. Throws AB01 that names every wrong field, its bound, and what came instead; `issues` lists them too. */

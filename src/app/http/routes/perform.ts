@@ -110,8 +110,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
 }
 
 /** What the caller gets of a result: what the schema has at this level, and no more. */
-const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown =>
-  atLevel(response, level.release, 'answer').parse(result ?? {})
+const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown => atLevel(response, level, 'answer').parse(result ?? {})
 
 interface Matching {
   readonly request: Request
@@ -128,7 +127,7 @@ async function demandMatch(em: EntityManager, deps: Deps, matching: Matching): P
 /** The ETag of what this transaction sees now. */
 async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { representation } }: Matching): Promise<string | null> {
   if (representation === null) return null
-  const query = parseInput(representation.query, request.query, { place: 'query', level: deps.level.release })
+  const query = parseInput(representation.query, request.query, { place: 'query', level: deps.level })
   const result = await representation.handle({
     params: request.input.params,
     query,
