@@ -7,7 +7,7 @@ import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
-/** What the process is made of: one frozen record, built once, no module singletons. */
+/** The services of the process: one frozen record, built once, no module singletons. */
 export interface Deps {
   readonly config: Config
   readonly log: Logger

@@ -4,7 +4,7 @@ export interface Check {
   readonly detail?: string
 }
 
-/** What `/readyz` tells. */
+/** The answer of `/readyz`. */
 export interface HealthReport {
   readonly ready: boolean
   readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 
-/** Where people reach this installation: the address that it is told, else the one that it listens on. */
+/** Returns the address by which people reach this installation: the configured one, else the one that it listens on. */
 export const ownOrigin = ({ publicUrl, host, port, tls }: Pick<Config, 'publicUrl' | 'host' | 'port' | 'tls'>): string =>
   publicUrl ?? `${tls === null ? 'http' : 'https'}://${reachable(host)}:${port}`
 

@@ -7,20 +7,20 @@ import type { Role } from '../lib/access/roles.ts'
 import type { RowChange } from './audit/changes.ts'
 import type { Deps } from './deps.ts'
 
-/** Who calls the control plane. `workspaceId` is null for an organisation (admin) key. */
+/** The caller of the control plane. `workspaceId` is null for an organisation (admin) key. */
 export interface Actor {
   /** `operator`: somebody at the command line of the installation. */
   readonly type: 'api_key' | 'user' | 'invite' | 'operator'
   readonly id: string
-  /** What to call the caller, for the audit trail. */
+  /** The name of the caller, for the audit trail. */
   readonly name?: string | null
   readonly keyType: 'organisation-service' | 'workspace-service' | 'workspace-user'
   readonly organisationId: string
   readonly workspaceId: string | null
   readonly userId: string | null
-  /** What the user is in the workspace; null for a service key. */
+  /** The role of the user in the workspace; null for a service key. */
   readonly role: Role | null
-  /** What the organisation, or the workspace, allows. */
+  /** The access settings of the organisation, or of the workspace. */
   readonly settings: AccessSettings
   readonly permissions: ReadonlySet<string>
 }
@@ -34,7 +34,7 @@ export interface Audited {
   readonly changes?: readonly RowChange[]
 }
 
-/** What a handler is given: parsed input, who asks, and this request's unit of work. Never Koa's ctx. */
+/** The input of a handler: parsed values, the caller, and this request's unit of work. Never Koa's ctx. */
 export interface Call<Params, Query, Body> {
   readonly params: Params
   readonly query: Query

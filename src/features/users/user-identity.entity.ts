@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
-/** Who a user is to an issuer of tokens: the claims `iss` and `sub`. */
+/** The identity of a user at an issuer of tokens: the claims `iss` and `sub`. */
 export const UserIdentity = defineEntity({
   name: 'UserIdentity',
   tableName: 'user_identities',

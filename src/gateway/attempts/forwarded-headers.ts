@@ -7,11 +7,11 @@ import type { Call } from '../call.ts'
 
 const keyHeaders: readonly KeyHeader[] = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
 
-/** What guardrails make of the headers for the provider. */
+/** The changes of guardrails to the headers for the provider. */
 export interface CheckedHeaders {
   /** Headers that they add, in place of the caller's of that kind. */
   readonly added: readonly NonNullable<Verdict['headers']>[]
-  /** Whether the answer is held for them, so that it must come as plain bytes. */
+  /** True if the answer is held for guardrails, so that it must come as plain bytes. */
   readonly holdsAnswer: boolean
 }
 

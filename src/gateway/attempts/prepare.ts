@@ -63,7 +63,7 @@ export async function prepare(request: SendRequest): Promise<Prepared> {
   }
 }
 
-/** Whether a field of the credential is the whole address. */
+/** Returns true if a field of the credential is the whole address. */
 const namesVariant = ({ provider }: Target, fields: Fields): boolean =>
   provider.variants?.some(({ field, baseUrl }) => (baseUrl ?? '').startsWith('{') && (fields[field] ?? '') !== '') ?? false
 
@@ -87,7 +87,7 @@ function effectiveAuth({ provider, credential, customHost }: Target): Auth {
   return keyed && credential.key === null && customHost !== null ? noAuth : provider.auth
 }
 
-/** Whether the credential signs the body, so that it must be held. */
+/** Returns true if the credential signs the body, so that it must be held. */
 export function signsBody(provider: Provider): boolean {
   return provider.auth.kind === 'sigv4' || provider.auth.kind === 'oracle'
 }

@@ -3,7 +3,7 @@ import type { Egress } from '../egress/egress.ts'
 import { createExpiringCache, type ExpiringCache } from '../../lib/expiring-cache.ts'
 import type { AwsKeys } from './sigv4.ts'
 
-/** What was fetched or computed for credentials, by their fingerprints. Never logged. */
+/** The fetched and computed values for credentials, by their fingerprints. Never logged. */
 export interface AuthCaches {
   readonly tokens: ExpiringCache<string>
   readonly roles: ExpiringCache<AwsKeys>

@@ -18,7 +18,7 @@ export interface AuthRequest {
   readonly body: Uint8Array | null
 }
 
-/** What convinces the provider. */
+/** The proof for the provider. */
 export interface Authorized {
   /** Flat name, value ... Each replaces every header of the same name in the request. */
   readonly headers: readonly string[]
@@ -26,7 +26,7 @@ export interface Authorized {
   readonly path: string
 }
 
-/** What authorization needs from the outside: token endpoints are reached through the egress guard, and time is given. */
+/** The services of authorization: token endpoints are reached through the egress guard, and time is given. */
 export interface AuthDeps {
   readonly egress: Egress
   /** Epoch milliseconds. */

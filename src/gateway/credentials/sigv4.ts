@@ -7,7 +7,7 @@ export interface AwsKeys {
   readonly sessionToken: string | null
 }
 
-/** What a signature is good for. `timestamp`: `20150830T123600Z`. */
+/** The scope of a signature. `timestamp`: `20150830T123600Z`. */
 export interface SigningScope {
   readonly region: string
   readonly service: string

@@ -5,7 +5,7 @@ import type { HostNamed } from '../egress/guard.ts'
 
 /** One call to an issuer of tokens. */
 export interface TokenCall {
-  /** Whom to name in errors: `Google`, `Microsoft Entra`. */
+  /** The issuer's name in errors: `Google`, `Microsoft Entra`. */
   readonly issuer: string
   readonly url: string
   readonly form: string

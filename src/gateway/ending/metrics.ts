@@ -1,7 +1,7 @@
 import type { Outcome } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 
-/** What the gateway tells the metrics of one finished exchange. Durations are milliseconds. */
+/** The facts of one finished exchange for the metrics. Durations are milliseconds. */
 export interface Observation {
   readonly operation: string
   readonly method: string

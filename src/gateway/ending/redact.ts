@@ -7,7 +7,7 @@ import type { RelayResult } from '../answers/relay.ts'
 const shortestSecret = 8
 const removed = '[removed]'
 
-/** What the log of an exchange must not show. */
+/** The values that the log of an exchange must not show. */
 export interface Redaction {
   /** A flat list of headers, as the log keeps it. */
   headers(raw: readonly string[]): Readonly<Record<string, string>>

@@ -26,7 +26,7 @@ const maxModels = 5000
 const freshMs = 5 * 60 * 1000
 const retryMs = 30 * 1000
 
-/** Where a provider that speaks this dialect lists its models; of the others nobody asks. */
+/** The paths at which providers of a dialect list their models; others are not asked. */
 const listPaths: Readonly<Partial<Record<DialectId, string>>> = {
   openai: '/models',
   anthropic: '/models?limit=1000',

@@ -30,7 +30,7 @@ export async function offeredModels(deps: OfferedDeps, scope: ProviderScope): Pr
   return offers.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** What the provider with this slug offers; nothing when the workspace has none, or may not use it. */
+/** Returns the models of the provider with this slug; none when the workspace has no such provider, or may not use it. */
 export async function offerOfSlug(deps: OfferedDeps, scope: ProviderScope, slug: string): Promise<readonly OfferedModel[]> {
   const listed = (await deps.snapshot.providers(scope)).find((one) => one.slug === slug)
   return listed === undefined ? [] : offerOf(deps, scope, { listed, asks: true })

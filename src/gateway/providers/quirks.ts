@@ -15,7 +15,7 @@ export function applyQuirks(body: Body, quirks: Quirks): Body {
   return Object.fromEntries(bent)
 }
 
-/** Whether `applyQuirks` would change this body; when not, the original bytes can go out as they came. */
+/** Returns true if `applyQuirks` would change this body; otherwise the original bytes can be sent. */
 export function quirksTouch(body: Body, { drop, rename, clamp }: Quirks): boolean {
   return (
     drop?.some((name) => Object.hasOwn(body, name)) === true ||

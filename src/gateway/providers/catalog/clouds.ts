@@ -64,7 +64,7 @@ const inference = [...chat, ...completions, ...embeddings, ...images, 'imageEdit
 const foundryAuth: Auth = { kind: 'azure', keyHeaders: ['authorization', 'api-key'] }
 const foundryServed = [...inference, ...files, ...batches, ...finetunes] as const
 
-/** What a model does with parameters that the common schema lacks: passed on, unless the caller says otherwise. */
+/** Tells the cloud to pass on parameters that the common schema lacks, unless the caller says otherwise. */
 const extraParameters = { 'extra-parameters': 'pass-through' }
 
 /** Cloud platforms: the address depends on a region, a resource or an account, and most want a signature or a token of their own. */
