@@ -1,4 +1,5 @@
 import { ApiError, toApiError } from '../lib/errors.ts'
+import { setImmediate } from 'node:timers/promises'
 import { createRoster, type Roster } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
@@ -43,7 +44,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       const timer = setTimeout(wake, graceMs)
       await idle
       clearTimeout(timer)
-      return cutOff(relays)
+      const left = cutOff(relays)
+      // What was cut off is recorded in this turn of the loop.
+      if (left > 0) await setImmediate()
+      return left
     },
   }
 }

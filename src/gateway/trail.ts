@@ -1,13 +1,10 @@
 import type { ApiError } from '../lib/errors.ts'
 import type { RelayResult } from './answers/relay.ts'
-import type { Prepared } from './attempts/prepare.ts'
+import type { Attempt } from './attempts/attempt.ts'
 import type { Call, CallHead } from './call.ts'
-import { type HookResults, noHooks } from './checks/hook-results.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { passThrough } from './front/match.ts'
 import type { Outcome } from './journal/log-record.ts'
-import type { Reservation } from './limits/ledger.ts'
-import type { Target } from './targets/target.ts'
 import type { RequestBody } from './wire/body.ts'
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
@@ -25,15 +22,15 @@ export interface Trail
   readonly exchange: Exchange
   /** Epoch milliseconds. */
   readonly receivedAt: number
-  /** As it was last. */
+  /** As the client sent it; each attempt has its own. */
   body: RequestBody | null
-  hooks: HookResults
-  target: Target | null
-  prepared: Prepared | null
-  reservation: Reservation | null
-  /** `performance.now()` when the request went out to the provider. */
-  sentAt: number | null
+  /** The targets that were tried, as far as each attempt got. */
+  readonly attempts: Attempt[]
+  cacheStatus: CacheStatus
 }
+
+/** What the response cache did for an exchange. */
+export type CacheStatus = 'DISABLED'
 
 /** How an exchange ended, relayed or refused. */
 export interface Ending {
@@ -56,15 +53,21 @@ export function beginTrail(exchange: Exchange): Trail {
     operation: passThrough,
     caller: null,
     config: null,
-    hooks: noHooks,
     trace: { traceId: exchange.requestId, spanId: null, parentSpanId: null, spanName: null },
     metadata: noMetadata,
     body: null,
-    target: null,
-    prepared: null,
-    reservation: null,
-    sentAt: null,
+    attempts: [],
+    cacheStatus: 'DISABLED',
   }
 }
+
+/** Returns the attempt that was made last; null before the first. */
+export const lastAttempt = ({ attempts }: Pick<Trail, 'attempts'>): Attempt | null => attempts.at(-1) ?? null
+
+/** Returns how often a call was tried again. */
+export const retriesOf = ({ attempts }: Pick<Trail, 'attempts'>): number => Math.max(0, attempts.length - 1)
+
+/** Returns the body as it was sent last, or as far as it was read. */
+export const sentBody = (trail: Trail): RequestBody | null => lastAttempt(trail)?.body ?? trail.body
 
 const noMetadata: Readonly<Record<string, string>> = {}

@@ -45,6 +45,18 @@ function handOver(frame: Frame, exchange: Exchange): void {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { requestId, edgeHeaders } = exchange
-    refuse(exchange, error, ownHeaders('x-service-', { requestId, traceId: requestId, provider: null, lastUsedOption: null, edgeHeaders }))
+    refuse(
+      exchange,
+      error,
+      ownHeaders('x-service-', {
+        requestId,
+        traceId: requestId,
+        provider: null,
+        lastUsedOption: null,
+        retries: 0,
+        cacheStatus: 'DISABLED',
+        edgeHeaders,
+      }),
+    )
   }
 }

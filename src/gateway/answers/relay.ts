@@ -22,12 +22,6 @@ export interface RelayOptions {
   readonly prefixes: readonly string[]
   /** `performance.now()` at which an answer that is no stream must be complete. */
   readonly deadlineAt: number
-  /** Called once, when the outcome is known and before the last byte goes to the client. */
-  readonly settle: (result: RelayResult) => void
-  /** Called when the provider failed before anything of its answer was passed on: the caller then answers itself. */
-  readonly fail: (error: ApiError) => void
-  /** Called when an answer of the provider's is not passed on and one of ours takes its place. */
-  readonly deny: (error: ApiError, result: RelayResult) => void
 }
 
 /** How an exchange went, from the provider's first header on. Times are `performance.now()`. */
@@ -44,6 +38,15 @@ export interface RelayResult {
   readonly lastByteAt: number
 }
 
+/** The end of an answer, known before its last byte is written. */
+export type RelayEnd =
+  /** Passed on, whole or cut off. `release` writes what is left: call it once, when the exchange is recorded. */
+  | { readonly kind: 'relayed'; readonly result: RelayResult; readonly release: () => void }
+  /** Nothing of it was passed on: the provider failed, or the exchange was cut off. */
+  | { readonly kind: 'failed'; readonly error: ApiError }
+  /** The provider answered, a guardrail keeps the answer back, and one of ours takes its place. */
+  | { readonly kind: 'denied'; readonly error: ApiError; readonly result: RelayResult }
+
 /** A provider sends one or two hints, if any. One that sends them without end would fill the memory of whoever keeps them for the caller. */
 const mostForwardedHints = 8
 const mostHints = 100
@@ -54,7 +57,9 @@ const mostHints = 100
  */
 export class Relay implements EgressHandler, Member {
   place = -1
+  readonly ended: Promise<RelayEnd>
   readonly #options: RelayOptions
+  readonly #resolve: (end: RelayEnd) => void
   readonly #capture: Capture
   #call: EgressCall | null = null
   #frames: FrameCutter | null = null
@@ -74,6 +79,9 @@ export class Relay implements EgressHandler, Member {
 
   constructor(options: RelayOptions) {
     this.#options = options
+    const { promise, resolve } = Promise.withResolvers<RelayEnd>()
+    this.ended = promise
+    this.#resolve = resolve
     this.#capture = new Capture(options.keepBytes)
     options.res.once('close', this.#onClose)
   }
@@ -136,7 +144,7 @@ export class Relay implements EgressHandler, Member {
     this.#call?.abort()
     this.#capture.add(seen)
     this.#forget()
-    this.#options.deny(error, this.#result('error', error))
+    this.#resolve({ kind: 'denied', error, result: this.#result('error', error) })
   }
 
   /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
@@ -191,9 +199,10 @@ export class Relay implements EgressHandler, Member {
     const { res } = this.#options
     const rest = this.#frames?.rest() ?? this.#last
     if (rawTrailers.length > 0) res.addTrailers(answerTrailers(rawTrailers, this.#options.prefixes))
-    this.#settle('complete', null)
-    if (rest === null) res.end()
-    else res.end(rest)
+    this.#settle('complete', null, () => {
+      if (rest === null) res.end()
+      else res.end(rest)
+    })
   }
 
   onError(thrown: Error): void {
@@ -213,7 +222,7 @@ export class Relay implements EgressHandler, Member {
       return
     }
     this.#forget()
-    this.#options.fail(error)
+    this.#resolve({ kind: 'failed', error })
   }
 
   readonly #onTotal = (): void => this.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
@@ -221,7 +230,7 @@ export class Relay implements EgressHandler, Member {
   readonly #onClose = (): void => {
     if (this.#settled) return
     this.#call?.abort()
-    this.#settle('client_closed', new ApiError('client_closed', 'The client left before the answer was complete.'))
+    this.#settle('client_closed', new ApiError('client_closed', 'The client left before the answer was complete.'), nothingLeft)
   }
 
   readonly #onDrain = (): void => {
@@ -240,15 +249,16 @@ export class Relay implements EgressHandler, Member {
   /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
   #breakOff(error: ApiError, outcome: Outcome): void {
     const { res, dialect, requestId } = this.#options
-    this.#settle(outcome, error)
-    if (this.#frames === null) res.destroy()
-    else res.end(inBandError(dialect, error, requestId))
+    this.#settle(outcome, error, () => {
+      if (this.#frames === null) res.destroy()
+      else res.end(inBandError(dialect, error, requestId))
+    })
   }
 
-  #settle(outcome: Outcome, error: ApiError | null): void {
+  #settle(outcome: Outcome, error: ApiError | null, release: () => void): void {
     if (this.#settled) return
     this.#forget()
-    this.#options.settle(this.#result(outcome, error))
+    this.#resolve({ kind: 'relayed', result: this.#result(outcome, error), release })
   }
 
   #result(outcome: Outcome, error: ApiError | null): RelayResult {
@@ -272,6 +282,8 @@ export class Relay implements EgressHandler, Member {
     this.#options.res.off('close', this.#onClose)
   }
 }
+
+const nothingLeft = (): void => {}
 
 /** Whether Node may send this answer in chunks, and so with trailers. */
 function mayBeChunked(res: ServerResponse, status: number): boolean {

@@ -13,6 +13,9 @@ export interface AnswerFacts {
   readonly requestId: string
   readonly traceId: string
   readonly provider: string | null
+  /** How often the call was tried again. */
+  readonly retries: number
+  readonly cacheStatus: string
   readonly lastUsedOption: string | null
   readonly edgeHeaders: readonly string[]
 }
@@ -25,9 +28,9 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
     `${prefix}request-id`,
     facts.requestId,
     `${prefix}retry-attempt-count`,
-    '0',
+    String(facts.retries),
     `${prefix}cache-status`,
-    'DISABLED',
+    facts.cacheStatus,
   ]
   for (const part of facts.edgeHeaders) headers.push(part)
   if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)

@@ -1,7 +1,7 @@
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import type { Ending, Trail } from '../trail.ts'
+import { type Ending, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
 import { redactionOf } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
@@ -16,7 +16,8 @@ export interface FinishDeps {
 /** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
 export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: Ending): void {
   const usage = ending.relayed === null ? null : usageOf(ending.relayed)
-  trail.reservation?.settle(usage)
+  const last = lastAttempt(trail)
+  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? usage : null)
   const key = trail.caller?.key
   if (key !== undefined) {
     const redaction = redactionOf(trail)
@@ -41,9 +42,9 @@ function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { reado
     method: req.method ?? 'GET',
     status: ending.status,
     outcome: ending.outcome,
-    provider: trail.target?.providerId ?? null,
+    provider: lastAttempt(trail)?.target?.providerId ?? null,
     stream: relayed?.stream ?? false,
-    cacheStatus: 'DISABLED',
+    cacheStatus: trail.cacheStatus,
     durationMs,
     upstreamMs: upstreamMs(trail, relayed),
     firstByteMs: firstByteMs(trail, relayed),

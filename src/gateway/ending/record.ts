@@ -1,11 +1,12 @@
-import { loggedHooks } from '../checks/hook-results.ts'
+import { loggedHooks, noHooks } from '../checks/hook-results.ts'
 import type { ExchangeBodies, ExchangeRecord, LoggedPrompt } from '../journal/log-record.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 import { withoutOwnKeysInPath } from '../callers/own-keys.ts'
 import { keepsBodies } from '../front/debug.ts'
-import type { Ending, Trail } from '../trail.ts'
+import type { Attempt } from '../attempts/attempt.ts'
+import { type Ending, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
 import type { Redaction } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { firstByteMs, upstreamMs } from './timing.ts'
@@ -19,6 +20,7 @@ export interface RecordFacts {
 /** The log row of an exchange. */
 export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }: RecordFacts): ExchangeRecord {
   const { exchange } = trail
+  const last = lastAttempt(trail)
   return {
     id: exchange.requestId,
     organisationId: key.organisationId,
@@ -32,27 +34,28 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     errorCode: ending.error?.code ?? null,
     usage,
     usageSource: usage === null ? 'none' : 'provider',
-    retryCount: 0,
-    cacheStatus: 'DISABLED',
-    lastUsedOption: trail.sentAt === null ? null : (trail.config?.option ?? 'config'),
+    retryCount: retriesOf(trail),
+    cacheStatus: trail.cacheStatus,
+    lastUsedOption: last === null || last.sentAt === null ? null : last.option,
     ...trail.trace,
     metadata: trail.metadata,
     prompt: trail.prompt && toLogged(trail.prompt),
-    hooks: loggedHooks(trail.hooks, keepsBodies(trail.headers)),
+    hooks: loggedHooks(last?.hooks ?? noHooks, keepsBodies(trail.headers)),
     ...asked(trail, redaction),
-    ...target(trail),
+    ...targetFacts(last),
     ...answered(trail, ending.relayed, redaction),
   }
 }
 
 const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
 
-function asked({ exchange, path, operation, body, headers, caller }: Trail, redaction: Redaction) {
+function asked(trail: Trail, redaction: Redaction) {
+  const { exchange, path, operation, headers, caller } = trail
   return {
     method: exchange.req.method ?? 'GET',
     path: redaction.text(withoutKeys(caller === null ? path : withoutOwnKeysInPath(path, caller))),
     operation: operation.name,
-    requestBytes: body?.length ?? 0,
+    requestBytes: sentBody(trail)?.length ?? 0,
     requestHeaders: redaction.headers(headers === null ? [] : loggedOf(headers)),
   }
 }
@@ -79,13 +82,14 @@ function loggedOf({ forward, service }: CallerHeaders): readonly string[] {
   return logged
 }
 
-function target({ target: resolved, prepared }: Trail) {
-  return {
-    provider: resolved?.providerId ?? null,
-    providerSlug: resolved?.view?.slug ?? null,
-    model: resolved?.model?.slice(0, longestModel) ?? null,
-    upstreamUrl: prepared?.url ?? null,
-  }
+const noTarget = { provider: null, providerSlug: null, model: null } as const
+
+function targetFacts(attempt: Attempt | null) {
+  const target = attempt?.target ?? null
+  const upstreamUrl = attempt?.prepared?.url ?? null
+  if (target === null) return { ...noTarget, upstreamUrl }
+  const { providerId, view, model } = target
+  return { provider: providerId, providerSlug: view?.slug ?? null, model: model?.slice(0, longestModel) ?? null, upstreamUrl }
 }
 
 function answered(trail: Trail, relayed: RelayResult | null, redaction: Redaction) {
@@ -152,7 +156,7 @@ export function toBodies(
   { maxBytes, redaction }: { readonly maxBytes: number; readonly redaction: Redaction },
 ): ExchangeBodies {
   if (!keepsBodies(trail.headers)) return noBodies
-  const request = trail.body?.bytes ?? null
+  const request = sentBody(trail)?.bytes ?? null
   const response = relayed === null || relayed.capture.size === 0 ? null : redaction.answer(relayed)
   return {
     request: cut(request, maxBytes),

@@ -24,7 +24,7 @@ export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'hea
   return { text, headers: (headers) => loggedHeaders(headers, (_, value) => text(value)) }
 }
 
-type Sent = Pick<Trail, 'target' | 'prepared' | 'headers' | 'caller'>
+type Sent = Pick<Trail, 'attempts' | 'headers' | 'caller'>
 
 /** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
 export function redactionOf(trail: Sent): Redaction {
@@ -51,11 +51,13 @@ function sensitiveNames({ headers }: Sent): ReadonlySet<string> | null {
 }
 
 /** The secrets of an exchange, also as latin1 has their bytes, and as they stand in a URL. Made for every exchange, so that it goes without sets. */
-function secretsOf({ target, prepared, headers }: Sent, sensitive: ReadonlySet<string> | null): readonly string[] {
+function secretsOf({ attempts, headers }: Sent, sensitive: ReadonlySet<string> | null): readonly string[] {
   const secrets: string[] = []
-  add(secrets, target?.credential.key)
-  for (const name in target?.customHeaders) add(secrets, target?.customHeaders[name])
-  addSent(secrets, prepared?.request.headers ?? none)
+  for (const { target, prepared } of attempts) {
+    add(secrets, target?.credential.key)
+    for (const name in target?.customHeaders) add(secrets, target?.customHeaders[name])
+    addSent(secrets, prepared?.request.headers ?? none)
+  }
   for (const name of sensitive ?? none) add(secrets, headerValue(headers?.forward ?? none, name))
   return secrets
 }

@@ -1,8 +1,9 @@
-import type { Trail } from '../trail.ts'
+import { lastAttempt, type Trail } from '../trail.ts'
 import type { RelayResult } from '../answers/relay.ts'
 
 /** From sending the request until the provider's headers. */
-export function upstreamMs({ sentAt }: Trail, relayed: RelayResult | null): number | null {
+export function upstreamMs(trail: Trail, relayed: RelayResult | null): number | null {
+  const sentAt = lastAttempt(trail)?.sentAt ?? null
   return relayed === null || sentAt === null || relayed.headersAt === 0 ? null : relayed.headersAt - sentAt
 }
 
@@ -12,6 +13,7 @@ export function firstByteMs({ exchange }: Trail, relayed: RelayResult | null): n
 }
 
 /** The time that was the provider's, not ours. */
-export function waitedMs({ sentAt }: Trail, relayed: RelayResult | null): number {
+export function waitedMs(trail: Trail, relayed: RelayResult | null): number {
+  const sentAt = lastAttempt(trail)?.sentAt ?? null
   return relayed === null || sentAt === null ? 0 : relayed.lastByteAt - sentAt
 }

@@ -1,0 +1,31 @@
+import type { HookResults } from '../checks/hook-results.ts'
+import { noHooks } from '../checks/hook-results.ts'
+import type { Reservation } from '../limits/ledger.ts'
+import type { Target } from '../targets/target.ts'
+import type { RequestBody } from '../wire/body.ts'
+import type { Prepared } from './prepare.ts'
+
+/** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */
+export interface Attempt {
+  /** Where in the config the target stands; `config` without one. */
+  readonly option: string
+  target: Target | null
+  /** As this target is sent it, or as far as that was made. */
+  body: RequestBody | null
+  hooks: HookResults
+  reservation: Reservation | null
+  prepared: Prepared | null
+  /** `performance.now()` when the request went out to the provider; null: it did not. */
+  sentAt: number | null
+}
+
+/** Returns an attempt that has not begun. */
+export const beginAttempt = (option: string, body: RequestBody | null): Attempt => ({
+  option,
+  target: null,
+  body,
+  hooks: noHooks,
+  reservation: null,
+  prepared: null,
+  sentAt: null,
+})

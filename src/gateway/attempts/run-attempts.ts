@@ -1,0 +1,137 @@
+import type { Roster } from '../../lib/collections/indexed-set.ts'
+import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
+import type { Inspection } from '../answers/inspect/inspection.ts'
+import { Relay, type RelayEnd } from '../answers/relay.ts'
+import type { AimedCall, Call } from '../call.ts'
+import { checkBefore, type CheckedCall } from '../checks/before.ts'
+import type { GuardrailSource } from '../checks/guardrail-source.ts'
+import { noHooks } from '../checks/hook-results.ts'
+import type { RunDeps } from '../checks/run.ts'
+import { changeBody } from '../config/change-body.ts'
+import type { Egress, EgressHandler } from '../egress/egress.ts'
+import { narrowed } from '../egress/narrowed.ts'
+import type { GatewayMetrics } from '../ending/metrics.ts'
+import { checkBody } from '../front/check-body.ts'
+import { keepsBodies } from '../front/debug.ts'
+import { callerDialect } from '../front/match.ts'
+import { openBody } from '../front/read-call.ts'
+import type { Ledger } from '../limits/ledger.ts'
+import type { GatewaySettings } from '../settings.ts'
+import { admit, admitAgain, findTarget } from '../targets/aim.ts'
+import type { ProviderSource } from '../targets/provider-view.ts'
+import { modelOf, type RequestBody } from '../wire/body.ts'
+import { type Attempt, beginAttempt } from './attempt.ts'
+import { forwardedHeaders } from './forwarded-headers.ts'
+import { prepare } from './prepare.ts'
+import { requestTimeout } from './timeouts.ts'
+
+export interface AttemptDeps {
+  readonly snapshot: ProviderSource & GuardrailSource
+  readonly ledger: Ledger
+  readonly egress: Egress
+  readonly metrics: GatewayMetrics
+  readonly settings: GatewaySettings
+  /** `x-service-`, then the aliases. */
+  readonly prefixes: readonly string[]
+  /** The answers that are under way, so that a drain can end them. */
+  readonly relays: Roster<Relay>
+  /** The most bytes of a body that the log keeps. */
+  readonly maxBodyBytes: number
+  /** Returns our own headers for the answer of this attempt. */
+  readonly ownHeaders: (attempt: Attempt) => readonly string[]
+}
+
+/**
+ * Tries the targets of a call until one attempt stands: target -> reservation -> guardrails -> request -> answer. There is one target,
+ * since configs with several are refused where they are chosen. `attempts` takes each attempt as it begins. Rejects when an attempt
+ * cannot be made.
+ */
+export async function runAttempts(call: Call, attempts: Attempt[], deps: AttemptDeps): Promise<RelayEnd> {
+  const attempt = beginAttempt(call.config?.option ?? 'config', call.body)
+  attempts.push(attempt)
+  const aimed = await aim(call, attempt, deps)
+  const reservation = deps.ledger.reserve({ requestId: call.exchange.requestId, key: call.caller.key, provider: aimed.target.view })
+  attempt.reservation = reservation instanceof Promise ? await reservation : reservation
+  const checked = await check(aimed, attempt, deps)
+  return send(checked, attempt, deps)
+}
+
+/** Finds the target of a call, and makes its body what this target may be sent. */
+async function aim(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
+  const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
+  if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
+  const target = (attempt.target = await findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }))
+  if (changed !== null) return note(attempt, admit(call, target, changed))
+  attempt.body = await openBody(call, target, settings)
+  const body = (attempt.body = withChanges(call, attempt.body))
+  checkBody(call, body, settings)
+  return note(attempt, admit(call, target, body))
+}
+
+const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
+  config === null || config.changes === null ? body : changeBody(body, config.changes)
+
+function note(attempt: Attempt, aimed: AimedCall): AimedCall {
+  attempt.target = aimed.target
+  attempt.body = aimed.body
+  return aimed
+}
+
+/** Returns the call as the guardrails leave it. Throws `hooks_failed` when one of them denies it. */
+async function check(aimed: AimedCall, attempt: Attempt, deps: AttemptDeps): Promise<CheckedCall> {
+  const { guardrails } = aimed.call
+  if (guardrails === null) return { aimed, changed: false, headers: [], hooks: noHooks, denial: null }
+  const checked = await checkBefore(aimed, guardrails, checkDeps(aimed.call, deps))
+  attempt.hooks = checked.hooks
+  attempt.body = checked.aimed.body
+  if (checked.denial !== null) throw checked.denial
+  return checked.changed ? { ...checked, aimed: note(attempt, admitAgain(checked.aimed)) } : checked
+}
+
+/** Returns what guardrails may use: they call what the caller's organisation allows. */
+const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
+  egress: narrowed(egress, key.allowedHosts),
+  credentials: (plugin) => snapshot.pluginCredentials(key, plugin),
+  organisationId: key.organisationId,
+  atLeast: settings.atLeast,
+  now: Date.now,
+  observe: (name, outcome) => metrics.checkRan(name, outcome),
+})
+
+/** Sends a request, and passes the answer on. Resolves when the end of the answer is known, before its last byte is written. */
+async function send(checked: CheckedCall, attempt: Attempt, deps: AttemptDeps): Promise<RelayEnd> {
+  const { call, target, body } = checked.aimed
+  const { exchange, headers, guardrails: plan } = call
+  const timeouts = { firstByteMs: requestTimeout(headers, call.config, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
+  const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
+  const { origin, request } = (attempt.prepared = await prepare({
+    method: exchange.req.method ?? 'GET',
+    path: call.upstreamPath,
+    operation: call.operation,
+    timeouts,
+    forward: forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) }),
+    egress: deps.egress,
+    allowed: { everywhere: deps.settings.allowedHosts, here: call.caller.key.allowedHosts },
+    target,
+    body,
+  }))
+  const relay = new Relay({
+    res: exchange.res,
+    dialect: callerDialect(exchange.req),
+    requestId: exchange.requestId,
+    ownHeaders: deps.ownHeaders(attempt),
+    keepBytes: keepsBodies(headers) ? deps.maxBodyBytes : 0,
+    prefixes: deps.prefixes,
+    deadlineAt: performance.now() + timeouts.firstByteMs,
+  })
+  const inspection: Inspection | null =
+    held !== null && inspectsAnswer(held) ? { ...held, relay, deps: checkDeps(call, deps), maxHeldBytes: deps.settings.maxJsonBytes } : null
+  const handler: EgressHandler = inspection === null ? relay : inspectAnswer(inspection)
+  attempt.sentAt = performance.now()
+  deps.relays.add(relay)
+  relay.attach(origin.send(request, handler))
+  const end = await relay.ended
+  deps.relays.remove(relay)
+  if (inspection !== null) attempt.hooks = inspection.hooks
+  return end
+}
