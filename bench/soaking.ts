@@ -136,19 +136,29 @@ interface Volley {
   readonly to: number
 }
 
+interface Shots {
+  readonly take: () => Shot | null
+  /** For one that was refused because the machine was busy. */
+  readonly giveBack: (one: Shot) => void
+}
+
 /** Sends all of them over a few connections. Rejects at the first answer that is another than expected. */
 async function send(port: number, { mix, from, to }: Volley): Promise<void> {
   let next = from
-  const take = () => (next < to ? (mix[next++ % mix.length] ?? null) : null)
-  await Promise.all(Array.from({ length: connections }, () => drive(port, take)))
+  const refused: Shot[] = []
+  const shots: Shots = {
+    take: () => refused.pop() ?? (next < to ? (mix[next++ % mix.length] ?? null) : null),
+    giveBack: (one) => void refused.push(one),
+  }
+  await Promise.all(Array.from({ length: connections }, () => drive(port, shots)))
 }
 
-async function drive(port: number, take: () => Shot | null): Promise<void> {
-  while (await visit(port, take));
+async function drive(port: number, shots: Shots): Promise<void> {
+  while (await visit(port, shots));
 }
 
 /** One connection. Resolves with false when there was nothing more to send. */
-function visit(port: number, take: () => Shot | null): Promise<boolean> {
+function visit(port: number, { take, giveBack }: Shots): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let answered = 0
     let sent: Shot | null = null
@@ -163,7 +173,11 @@ function visit(port: number, take: () => Shot | null): Promise<boolean> {
     }
     const connection: Connection = open(port, {
       onEnd(status) {
-        if (status === 503 && sent !== null) return void setTimeout(() => sent && connection.send(sent.bytes), againMs)
+        if (status === 503 && sent !== null) {
+          giveBack(sent)
+          connection.close()
+          return void setTimeout(resolve, againMs, true)
+        }
         answered += 1
         if (status === sent?.status) return shoot()
         connection.close()

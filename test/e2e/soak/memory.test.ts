@@ -4,9 +4,9 @@ import { atNight, nightly } from '../../support/size.ts'
 
 /** Megabytes that 100,000 requests may add: 10 bytes each. A tenth of the requests cannot tell so little from what V8's compilers make. */
 const most = atNight(1, 10)
-const warmUp = atNight(50_000, 8_000)
+const warmUp = atNight(50_000, 5_000)
 const requests = atNight(200_000, 20_000)
-const leaking = 5_000
+const leaking = 3_000
 
 let soak: Soak
 test.before(async () => {
@@ -21,7 +21,7 @@ function tell(samples: readonly Sample[]): string {
 }
 
 test.serial(`${requests} requests after a warm-up leave nothing behind; a leak of 200 bytes each is seen`, async (t) => {
-  t.timeout(nightly ? 30 * 60_000 : 170_000)
+  t.timeout(30 * 60_000)
   await soak.run({ requests: warmUp, samples: 1 })
   const samples = await soak.run({ requests, samples: atNight(10, 4) })
   t.log(tell(samples))
