@@ -8,7 +8,7 @@ import { compareVersions, isVersion } from './version.ts'
  */
 export type Use = 'request' | 'answer' | 'description'
 
-/** What an installation shows: the level, and the flags that turn off what is marked with them. */
+/** Level of an installation, and the flags that turn off what is marked with them. */
 export interface Shown {
   readonly release: string
   readonly off?: ReadonlySet<string>
@@ -53,7 +53,7 @@ function whole(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Whether a mark, a release or a flag, takes away what has it. */
+/** Returns true if a mark (a release or a flag) takes away what has it. */
 const isLater = (mark: string, { release, off }: Stage) => (isVersion(mark) ? compareVersions(mark, release) > 0 : off?.has(mark) === true)
 
 const reached = new WeakMap<z.core.$ZodType, readonly string[]>()

@@ -7,12 +7,12 @@ const src = path.resolve(import.meta.dirname, '../../src')
 
 /** The most headless doc comments in each folder of src. A number may only fall: lower it when you have rewritten some. */
 const ceilings: Readonly<Record<string, number>> = {
-  app: 150,
+  app: 132,
   cli: 0,
   config: 0,
   distribution: 0,
   features: 0,
-  gateway: 325,
+  gateway: 312,
   lib: 47,
   release: 0,
 }

@@ -7,11 +7,11 @@ export interface Candidate {
   readonly status: 'active' | 'archived'
   readonly organisationRole: OrganisationRole
   readonly workspaceRole: WorkspaceRole | null
-  /** Who they are to the issuer of the token; null: it is not known yet. */
+  /** Identity at the issuer of the token; null until a token of theirs was used. */
   readonly subject: string | null
 }
 
-/** What a token says of its holder, and the users that are found by it. */
+/** Claims of a token about its holder, and the users that they match. */
 export interface Found {
   /** Of the token; null: people are found by e-mail address alone. */
   readonly subject: string | null

@@ -67,7 +67,7 @@ const queries = {
   slug: { name: 'token-holder-by-slug', text: holder('w.slug = $2') },
 }
 
-/** Where the holder of a token acts, and who it is there. A holder whom the organisation does not know may be any user that comes. */
+/** Workspace in which the holder of a token acts, and the user behind it. A holder without a link may become any user that comes. */
 export const tokenHolderView: Views['tokenHolder'] = {
   limits: usualLimits,
   tables: [],
