@@ -20,7 +20,7 @@ export const tlsCheck: Check = {
   },
 }
 
-/** The verdict on one that is not. */
+/** Returns the verdict on a connection without TLS. */
 export function judgePlain(config: DatabaseConfig): Verdict {
   const { mode } = config.ssl
   if (isNear(config)) return ok(`no TLS, on this machine (DB_SSL=${mode})`)
@@ -31,14 +31,18 @@ export function judgePlain(config: DatabaseConfig): Verdict {
   )
 }
 
-/** The verdict on a connection that is encrypted. */
-export function judgeEncrypted({ ssl: { mode } }: DatabaseConfig, { protocol, certificateName, certificateEnds }: TlsFacts): Verdict {
+/** Returns the verdict on an encrypted connection. A server that nobody verified is worth a warning, unless it is on this machine. */
+export function judgeEncrypted(config: DatabaseConfig, { protocol, certificateName, certificateEnds }: TlsFacts): Verdict {
   const leftMs = certificateEnds === null ? Number.POSITIVE_INFINITY : certificateEnds.getTime() - Date.now()
   if (leftMs < warnDays * dayMs) {
     const when = `${leftMs < 0 ? 'ended' : 'ends'} on ${certificateEnds?.toISOString().slice(0, 10)}`
     return warn(`the certificate of PostgreSQL (${certificateName}) ${when}`, 'Renew the certificate of the server.')
   }
+  const { mode } = config.ssl
   if (verified.has(mode)) return ok(`${protocol}, and the server proved who it is (DB_SSL=${mode})`)
   const weak = mode === 'PREFERRED' ? 'whoever sits between can turn it off or read along' : 'whoever sits between can read along'
-  return ok(`${protocol}, but the server is not verified: ${weak} (DB_SSL=${mode}; VERIFY_IDENTITY is stricter)`)
+  const seen = `${protocol}, but the server is not verified: ${weak} (DB_SSL=${mode})`
+  return isNear(config)
+    ? ok(seen)
+    : warn(seen, 'Set DB_SSL=VERIFY_IDENTITY with DB_SSL_CA; MANAGED knows the authorities of the large clouds.')
 }

@@ -129,6 +129,8 @@ test('TLS: the verdict on each mode', (t) => {
     detail: 'TLSv1.3, and the server proved who it is (DB_SSL=VERIFY_CA)',
   })
   t.regex(judgeEncrypted(database('db.example.com', 'PREFERRED'), facts).detail, /can turn it off or read along/)
+  t.like(judgeEncrypted(database('db.example.com', 'REQUIRED'), facts), { status: 'warn' })
+  t.like(judgeEncrypted(database('127.0.0.1', 'REQUIRED'), facts), { status: 'ok' })
   const ended = judgeEncrypted(database('db.example.com', 'REQUIRED'), { ...facts, certificateEnds: new Date('2025-01-02T00:00:00Z') })
   t.like(ended, { status: 'warn', detail: 'the certificate of PostgreSQL (db) ended on 2025-01-02' })
 })
