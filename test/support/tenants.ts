@@ -27,6 +27,7 @@ export type Noun =
   | 'policies/usage-limits'
   | 'configs'
   | 'guardrails'
+  | 'plugins'
 
 export interface Department {
   readonly workspaceId: string
@@ -120,6 +121,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         workspaces: [workspaceId, name],
         users: [userId],
         invites: [inviteId],
+        plugins: [await makePlugin(gatehouse, admin.key, workspaceId)],
         ...(await makeThings(calls, key, name)),
       },
     }
@@ -131,6 +133,13 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
     main: await department(mainId, `${slug}-main`, keys[0].key),
     side: await department(sideId, `${slug}-side`, keys[1].key),
   }
+}
+
+/** Stores the credentials of a partner for one workspace, which only a key of the organisation may, and returns their id. */
+async function makePlugin(gatehouse: Pick<Gatehouse, 'origin'>, key: string, workspaceId: string): Promise<string> {
+  const body = { plugin: 'mistral', credentials: { apiKey: 'k' }, workspace_id: workspaceId }
+  const { id } = await demand(ask(gatehouse, key, { method: 'POST', path: '/plugins', body }))
+  return String(id)
 }
 
 /** A key of the first organisation. */
@@ -148,7 +157,7 @@ async function makeThings(
   { gatehouse, providerUrl }: Calls,
   key: string,
   name: string,
-): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites'>> {
+): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins'>> {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
   const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])
   const configurations = { custom_host: providerUrl }

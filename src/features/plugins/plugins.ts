@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { flushUnique, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, flushUnique, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { StoredCredentials } from '../../gateway/checks/check.ts'
@@ -7,7 +7,6 @@ import { type Plugin, plugins } from '../../gateway/checks/partners/plugins.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { isUuid } from '../../lib/is-uuid.ts'
 import { pathText } from '../../lib/json/json-path.ts'
 import { plainIssue, withoutFullStop } from '../../lib/json/plain-issue.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
@@ -119,7 +118,8 @@ export async function findPlugin(
   actor: Actor,
   { reference, forWrite = false }: { readonly reference: string; readonly forWrite?: boolean },
 ): Promise<PluginEntity> {
-  const wanted = isUuid(reference) ? { id: reference.toLowerCase() } : { plugin: reference, workspaceId: null }
+  const named = byIdOrSlug(reference)
+  const wanted = 'id' in named ? named : { plugin: named.slug, workspaceId: null }
   const where = { ...wanted, organisationId: actor.organisationId, status: 'active' as const }
   const row = await em.findOne(PluginEntity, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
   return orNotFound(row, 'plugin', { reference, param: 'pluginId' })

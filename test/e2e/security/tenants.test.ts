@@ -75,6 +75,8 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /prompts/partials/:promptPartialId/makeDefault': { version: 1 },
   'POST /guardrails': { name: 'taken', checks: [{ id: 'default.notNull' }], actions: { onFail: 'block' } },
   'PUT /guardrails/:guardrailId': { name: 'taken', actions: { onFail: 'warn' } },
+  'POST /plugins': { plugin: 'mistral', credentials: { apiKey: 'taken' } },
+  'PUT /plugins/:pluginId': { name: 'taken' },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }
