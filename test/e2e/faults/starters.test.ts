@@ -30,7 +30,8 @@ const starters = test.macro({
     await Promise.all(all.map((one) => one.ready()))
     const readyMs = performance.now() - from
 
-    const files = (await readMigrations()).map(({ id }) => id)
+    // An empty database has nothing to fill, so that a new one passes over the backfills.
+    const files = (await readMigrations()).filter(({ phase }) => phase !== 'backfill').map(({ id }) => id)
     t.deepEqual(all.flatMap(appliedBy).toSorted(), files.toSorted(), 'each migration is applied by one process')
     const counts = await inDatabase(database.superuser, async (client) => {
       const tables = ['schema_migrations', 'organisations', 'workspaces', 'api_keys', 'instance_secrets']
@@ -39,7 +40,7 @@ const starters = test.macro({
       )
       return rows[0]
     })
-    t.deepEqual(counts, { schema_migrations: files.length, organisations: 1, workspaces: 1, api_keys: 2, instance_secrets: 1 })
+    t.deepEqual(counts, { schema_migrations: files.length, organisations: 1, workspaces: 1, api_keys: 2, instance_secrets: 2 })
 
     const [first] = all
     if (first === undefined) return

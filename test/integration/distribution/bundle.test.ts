@@ -352,7 +352,7 @@ test('the unpacked bundle is a layout that other tools read, checked with sha256
 
 /** The commands of the page for machines without Node, as they stand there. */
 const [, openssl = ''] =
-  /^## Check it with what every machine has$[\s\S]*?^```sh[^\n]*\n([\s\S]*?)^```$/m.exec(
+  /^## Check it with standard tools$[\s\S]*?^```sh[^\n]*\n([\s\S]*?)^```$/m.exec(
     readFileSync(path.join(root, 'docs/operations/air-gapped-install.md'), 'utf8'),
   ) ?? []
 
