@@ -3,6 +3,7 @@ import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { calledUrl, plugins } from '../../gateway/checks/partners/plugins.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
+import { textField } from '../../lib/text/text.ts'
 
 const credentials = z.record(z.string(), z.unknown()).meta({
   description:
@@ -52,7 +53,7 @@ export const pluginRead = z.object(usedByQuery)
 export const pluginFilter = z.object({
   ...listFields({ sorts: usualSorts, sort: '-created_at' }),
   search: searchField('the name or the partner'),
-  plugin: z.string().max(100).optional().meta({ description: 'Only of this partner.' }),
+  plugin: textField(100).optional().meta({ description: 'Only of this partner.' }),
   workspace_id: workspace.optional().meta({ description: "Only a workspace's own." }),
 })
 

@@ -175,6 +175,12 @@ for (const [what, body, message] of wrong)
     t.regex(messageOf(answer), message)
   })
 
+test('a filter that no text of the database can be is a fault of the request', async (t) => {
+  const answer = await control.call(acme.adminKey, 'GET', '/plugins?plugin=%00')
+  t.is(answer.status, 400, answer.text)
+  t.regex(messageOf(answer), /plugin/)
+})
+
 test('twice for one place is refused, and other organisations see nothing', async (t) => {
   const body = { plugin: 'sydelabs', credentials: { apiKey: 'k' } }
   const id = await made(acme, '/plugins', body)
