@@ -62,7 +62,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     }
     const call = await readWhole(deps, trail, head)
     const own = (attempt: Attempt) => answerHeaders(trail, attempt)
-    const end = await runAttempts(call, trail.attempts, { ...deps, maxBodyBytes: deps.journal.maxBodyBytes, ownHeaders: own })
+    const end = await runAttempts(call, { attempts: trail.attempts, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
     if (end.kind === 'denied') answerDenial(deps, trail, end)
     else endRelayed(deps, trail, end)

@@ -15,6 +15,7 @@ import { checkBody } from '../front/check-body.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { callerDialect } from '../front/match.ts'
 import { openBody } from '../front/read-call.ts'
+import type { Journal } from '../journal/log-record.ts'
 import type { Ledger } from '../limits/ledger.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { admit, admitAgain, findTarget } from '../targets/aim.ts'
@@ -35,25 +36,29 @@ export interface AttemptDeps {
   readonly prefixes: readonly string[]
   /** The answers that are under way, so that a drain can end them. */
   readonly relays: Roster<Relay>
-  /** The most bytes of a body that the log keeps. */
-  readonly maxBodyBytes: number
-  /** Returns our own headers for the answer of this attempt. */
+  readonly journal: Pick<Journal, 'maxBodyBytes'>
+}
+
+/** The attempts of one exchange. */
+export interface Attempts {
+  /** Takes each attempt as it begins. */
+  readonly attempts: Attempt[]
+  /** Returns our own headers for the answer of an attempt. */
   readonly ownHeaders: (attempt: Attempt) => readonly string[]
 }
 
 /**
  * Tries the targets of a call until one attempt stands: target -> reservation -> guardrails -> request -> answer. There is one target,
- * since configs with several are refused where they are chosen. `attempts` takes each attempt as it begins. Rejects when an attempt
- * cannot be made.
+ * since configs with several are refused where they are chosen. Rejects when an attempt cannot be made.
  */
-export async function runAttempts(call: Call, attempts: Attempt[], deps: AttemptDeps): Promise<RelayEnd> {
+export async function runAttempts(call: Call, { attempts, ownHeaders }: Attempts, deps: AttemptDeps): Promise<RelayEnd> {
   const attempt = beginAttempt(call.config?.option ?? 'config', call.body)
   attempts.push(attempt)
   const aimed = await aim(call, attempt, deps)
   const reservation = deps.ledger.reserve({ requestId: call.exchange.requestId, key: call.caller.key, provider: aimed.target.view })
   attempt.reservation = reservation instanceof Promise ? await reservation : reservation
   const checked = await check(aimed, attempt, deps)
-  return send(checked, attempt, deps)
+  return send(checked, { attempt, ownHeaders }, deps)
 }
 
 /** Finds the target of a call, and makes its body what this target may be sent. */
@@ -99,7 +104,11 @@ const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snaps
 })
 
 /** Sends a request, and passes the answer on. Resolves when the end of the answer is known, before its last byte is written. */
-async function send(checked: CheckedCall, attempt: Attempt, deps: AttemptDeps): Promise<RelayEnd> {
+async function send(
+  checked: CheckedCall,
+  { attempt, ownHeaders }: Pick<Attempts, 'ownHeaders'> & { attempt: Attempt },
+  deps: AttemptDeps,
+): Promise<RelayEnd> {
   const { call, target, body } = checked.aimed
   const { exchange, headers, guardrails: plan } = call
   const timeouts = { firstByteMs: requestTimeout(headers, call.config, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
@@ -119,8 +128,8 @@ async function send(checked: CheckedCall, attempt: Attempt, deps: AttemptDeps): 
     res: exchange.res,
     dialect: callerDialect(exchange.req),
     requestId: exchange.requestId,
-    ownHeaders: deps.ownHeaders(attempt),
-    keepBytes: keepsBodies(headers) ? deps.maxBodyBytes : 0,
+    ownHeaders: ownHeaders(attempt),
+    keepBytes: keepsBodies(headers) ? deps.journal.maxBodyBytes : 0,
     prefixes: deps.prefixes,
     deadlineAt: performance.now() + timeouts.firstByteMs,
   })
