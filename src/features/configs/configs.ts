@@ -4,9 +4,8 @@ import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { gatewayConfig, type GatewayConfig } from '../../gateway/config/config.schema.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
-import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'
-import { maskSecrets, maskText, restoreSecrets } from '../../lib/text/masked-secrets.ts'
+import { maskFault, maskSecrets, restoreSecrets } from '../../lib/text/masked-secrets.ts'
 import { madeSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { ConfigEntity, ConfigVersion, configPlace } from './config.entity.ts'
@@ -102,22 +101,16 @@ export async function replaceContent(em: EntityManager, row: ConfigEntity, chang
   const latest = await em.findOneOrFail(ConfigVersion, { configId: row.id }, { orderBy: { version: 'desc' } })
   const current = await readVersion(em, row, change.vault)
   const outcome = restoreSecrets(change.config, current, configSecrets)
-  if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason)
+  if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason, moved)
   row.versionId = uuidv7()
   await addVersion(em, row, { ...change, config: gatewayConfig.parse(outcome.restored), version: latest.version + 1 })
 }
 
+const moved = 'goes elsewhere than before, and a stored credential only goes where it was stored for'
+
 function refuseMasks(config: GatewayConfig): void {
   const outcome = restoreSecrets(config, {}, configSecrets)
-  if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason)
-}
-
-function maskFault(param: string, reason: 'unknown' | 'moved'): ApiError {
-  const why =
-    reason === 'unknown'
-      ? `holds only the mask ${maskText}, and there is no stored value that it could stand for`
-      : 'goes elsewhere than before, and a stored credential only goes where it was stored for'
-  return new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
+  if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason, moved)
 }
 
 /** Takes the place of the workspace's default away from whichever config has it. */

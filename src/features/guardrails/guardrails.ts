@@ -10,7 +10,7 @@ import type { Egress } from '../../gateway/egress/egress.ts'
 import { mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'
-import { maskSecrets, maskText, type RestoreFault, restoreSecrets } from '../../lib/text/masked-secrets.ts'
+import { maskFault, maskSecrets, restoreSecrets } from '../../lib/text/masked-secrets.ts'
 import { madeSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Level } from '../../release/level.ts'
@@ -93,7 +93,7 @@ export async function acceptChecks(
 ): Promise<readonly CheckEntry[]> {
   if (workspaceId !== null) refuseCredentials(checks)
   const outcome = restoreSecrets(checks, stored, secretsOf)
-  if ('fault' in outcome) throw maskFault(outcome.fault)
+  if ('fault' in outcome) throw maskFault(`checks${pathText(outcome.fault.path)}`, outcome.fault.reason, moved)
   for (const [at, { id }] of checks.entries()) {
     const fault = levelFault(id, `checks[${at}].id`, level)
     if (fault !== null) throw fault
@@ -124,14 +124,7 @@ function refuseCredentials(checks: readonly CheckEntry[]): void {
 /** The guard looks at hosts; a webhook may have a query. */
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? url
 
-function maskFault({ path, reason }: RestoreFault): ApiError {
-  const param = `checks${pathText(path)}`
-  const why =
-    reason === 'unknown'
-      ? `holds only the mask ${maskText}, and there is no stored value that it could stand for`
-      : 'goes elsewhere than before, and a stored secret only goes where it was stored for'
-  return new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
-}
+const moved = 'goes elsewhere than before, and a stored secret only goes where it was stored for'
 
 type Owner = Pick<GuardrailEntity, 'id' | 'organisationId'>
 

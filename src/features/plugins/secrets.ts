@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { everyText } from '../../gateway/checks/walk.ts'
 import type { Plugin } from '../../gateway/checks/partners/plugins.ts'
-import { ApiError } from '../../lib/errors.ts'
 import { type JsonPath, pathText, valueAt } from '../../lib/json/json-path.ts'
-import { maskSecrets, maskText, restoreSecrets, type SecretPlace } from '../../lib/text/masked-secrets.ts'
+import { maskFault, maskSecrets, restoreSecrets, type SecretPlace } from '../../lib/text/masked-secrets.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -34,19 +33,15 @@ interface Document {
   readonly credentials: Fields | undefined
 }
 
+const moved = 'would go elsewhere than before, and a stored secret only goes where it was stored for'
+
 /** Puts stored secrets back where masks stand for them. AB01 where nothing is stored, or what is stored would go elsewhere. */
 export function restoreCredentials(plugin: Plugin, given: Document, stored: (Document & { readonly credentials: Fields }) | null) {
   const find = secretsOf(plugin)
   const credentials = given.credentials ?? (stored === null ? {} : maskCredentials(plugin, stored.credentials, stored.base_url))
   const outcome = restoreSecrets({ ...given, credentials }, stored, find)
   if ('restored' in outcome) return held.parse(outcome.restored)
-  const { path, reason } = outcome.fault
-  const param = pathText(path)
-  const why =
-    reason === 'unknown'
-      ? `holds only the mask ${maskText}, and there is no stored value that it could stand for`
-      : 'would go elsewhere than before, and a stored secret only goes where it was stored for'
-  throw new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
+  throw maskFault(pathText(outcome.fault.path), outcome.fault.reason, moved)
 }
 
 /** The URLs among the credentials, which will be called. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ApiError } from '../errors.ts'
 import { valueAt, type JsonPath } from '../json/json-path.ts'
 
 /** What is shown of a secret. Sent back unchanged, it stands for the one that is stored. */
@@ -34,6 +35,12 @@ export const maskQuery = (url: string): string => {
 export interface RestoreFault {
   readonly path: JsonPath
   readonly reason: 'unknown' | 'moved'
+}
+
+/** Returns the refusal of a mask at a field; `moved` tells that what is stored would be sent elsewhere. */
+export function maskFault(param: string, reason: RestoreFault['reason'], moved: string): ApiError {
+  const why = reason === 'unknown' ? `holds only the mask ${maskText}, and there is no stored value that it could stand for` : moved
+  return new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
 }
 
 /**
