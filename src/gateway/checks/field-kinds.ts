@@ -46,21 +46,25 @@ export function isData(kind: string | undefined, text: string, beside: Fields): 
   if (kind === 'token') return isToken(text)
   if (kind === 'media') return beside['type'] !== 'text' && isToken(text) && (text.length >= shortMedia || saysMedia(beside))
   if (kind === 'login') return saysServer(beside)
-  return kind === undefined && text.length >= looked && base64.test(text.slice(0, looked)) && !text.includes(' ')
+  return kind === undefined && text.length >= looked && base64.test(text.slice(0, looked)) && isToken(text)
 }
 
 /** Whether what is held in a field is not looked into. */
 export const isClosed = (kind: string | undefined, beside: Fields): boolean =>
   kind === 'figures' || (kind === 'login' && saysServer(beside))
 
-/** Of a long text so much is looked at by pattern. */
+/** From this length on a text may be data by its looks alone. */
 const looked = 512
 const token = /^[\x21-\x7e]*$/
 const base64 = /^(?:data:[^,\s]{1,100},)?[\w+/=-]*$/
 
-/** Nobody says anything in many letters without a space between them. */
+/** Nobody says anything in many letters without a space between them. Long data may come in lines, as mails have it; words stand in shorter ones. */
 export const isToken = (text: string): boolean =>
-  text.length <= looked ? token.test(text) : token.test(text.slice(0, looked)) && !text.includes(' ')
+  text.length <= looked ? token.test(text) : !beyondData.test(text) && !(text.includes('\n') && shortLine.test(text))
+
+/** One pass each: data is megabytes long. */
+const beyondData = /[^\x21-\x7e\r\n]|\r(?!\n)/
+const shortLine = /(?:^|\n)[^\n]{0,59}\n/
 
 /** A shorter one is media only when it is said to be. */
 const shortMedia = 64

@@ -6,6 +6,7 @@ import { mayHoldWords, type RequestBody } from '../wire/body.ts'
 import { type FormField, readForm } from '../wire/form.ts'
 import type { AimedCall } from '../call.ts'
 import type { BodyEdit, TextPart } from './check.ts'
+import { isPlain, isPlainText, namesForeignCharset, saysInTokens, withoutEscapes } from './coded-texts.ts'
 import { requestFacts } from './facts.ts'
 import { editForm, formJson } from './form-body.ts'
 import { lastText, unreadable } from '../answers/inspect/inspection.ts'
@@ -29,6 +30,8 @@ export interface InspectedBody extends Inspected {
 const long = 'The body is so large that it is passed on as it comes, unread.'
 const unclear = 'The form is written in a way that readers understand differently.'
 const opaque = 'The body is of a kind that cannot be read.'
+const foreign = 'The body is in another charset than UTF-8.'
+const inTokens = 'It says something in numbers of tokens, which cannot be read.'
 
 /** What checks can read of a body. */
 export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody {
@@ -38,21 +41,28 @@ export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody 
   const facts = requestFacts(aimed, { ...body, json, kind: reading.kind === 'json' ? 'json' : body.kind })
   const held = { body, reading, facts }
   if (reading.kind === 'closed') return { ...unreadable(reading.reason), ...held }
-  if (isVast(json)) return { ...held, json, parts: [], unread: vast }
-  const parts = partsOf(reading, { body, json, operation: operation.name })
+  const unread = isVast(json) ? vast : saysInTokens(json) ? inTokens : null
+  if (unread !== null) return { ...held, json, parts: [], unread }
+  const parts = partsOf(reading, { body, json, operation: operation.name, contentType: headers.contentType })
   const beside = mayHoldTexts(path) ? addressTexts(path) : []
   return { ...held, json, parts: beside.length === 0 ? parts : [...beside, ...parts] }
 }
 
 function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Reading {
-  if (kind === 'json') return { kind, json }
   if (kind === 'none' || bytes?.length === 0) return { kind: 'nothing' }
+  if (namesForeignCharset(contentType)) return { kind: 'closed', reason: foreign }
+  if (kind === 'json') return { kind, json }
   if (bytes === null) return { kind: 'closed', reason: long }
   const parsed = jsonIn(bytes)
   if (parsed !== undefined) return { kind: 'json', json: parsed }
-  if (mayHoldWords(contentType)) return { kind: 'text' }
+  return mayHoldWords(contentType) ? textReading(bytes) : formReading(bytes, contentType)
+}
+
+const textReading = (bytes: Buffer): Reading => (isPlainText(bytes) ? { kind: 'text' } : { kind: 'closed', reason: foreign })
+
+function formReading(bytes: Buffer, contentType: string): Reading {
   const fields = readForm(bytes, contentType)
-  if (fields !== null) return { kind: 'form', fields }
+  if (fields !== null && fields.every(({ text }) => text === null || isPlain(text))) return { kind: 'form', fields }
   return { kind: 'closed', reason: /^multipart\/form-data\b/i.test(contentType) ? unclear : opaque }
 }
 
@@ -72,18 +82,26 @@ const mayHoldTexts = (path: string): boolean => path.includes('?') || path.inclu
 
 /** Why a change cannot be made to a request; null when it can. */
 export const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
-  first === addressed ? 'What the path and the query say cannot be changed.' : null
+  first === addressed ? 'What the path, the query and escapes in a body say cannot be changed.' : null
 
 interface Read {
   readonly body: RequestBody
   readonly json: unknown
   readonly operation: string
+  readonly contentType: string
 }
 
-function partsOf({ kind }: Reading, { body: { bytes }, json, operation }: Read): readonly TextPart[] {
-  if (kind === 'text') return [{ path: [], role: 'user', text: bytes?.toString('utf8') ?? '' }]
+function partsOf({ kind }: Reading, { body: { bytes }, json, operation, contentType }: Read): readonly TextPart[] {
+  if (kind === 'text') return textParts(bytes?.toString('utf8') ?? '', contentType)
   if (kind === 'form') return requestTexts(isFields(json) ? withoutFiles(json) : json, operation)
   return kind === 'json' ? requestTexts(json, operation) : []
+}
+
+/** A text as it stands and, when it has escapes, as it is for a reader who resolves them; that cannot be changed. */
+function textParts(text: string, contentType: string): readonly TextPart[] {
+  const plain = withoutEscapes(text, contentType)
+  const parts: readonly TextPart[] = [{ path: [], role: 'user', text }]
+  return plain === text ? parts : [...parts, { path: [addressed, 'body'], role: 'user', text: plain }]
 }
 
 const withoutFiles = (json: Readonly<Record<string, unknown>>) =>

@@ -97,7 +97,11 @@ export function addressTexts(path: string): readonly TextPart[] {
   ]
 }
 
-const saysText = (name: string): boolean => Object.hasOwn(places, name) || ['said', 'main', 'free'].includes(kindOf(name) ?? '')
+/** The names under which searches take their question. */
+const questions: ReadonlySet<string> = new Set(['q', 'question', 'search', 'keyword', 'keywords', 'term', 'body'])
+
+const saysText = (name: string): boolean =>
+  questions.has(name) || Object.hasOwn(places, name) || ['said', 'main', 'free'].includes(kindOf(name) ?? '')
 
 /** A segment that cannot be decoded is read as it stands. */
 function decoded(segment: string): string {

@@ -52,7 +52,7 @@ interface Asked {
   readonly key?: string | undefined
   readonly provider?: string
   readonly type?: string
-  readonly body?: string | object
+  readonly body?: string | Buffer | object
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -68,7 +68,7 @@ const ask = ({ input, output, path = '/chat/completions', key = workspaceKey, pr
   return send(`${bed.origin}/v1${path}`, {
     method: 'POST',
     headers: { 'x-service-api-key': key, 'content-type': type, 'x-service-config': config, ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
   })
 }
 
@@ -327,10 +327,68 @@ test.serial('an answer for which a schema branches without end is held', async (
 const askedAt = (path: string, guardrail: Given) => ask({ provider: '@p', path, type: '', body: '', input: [guardrail] })
 
 test.serial('what the query and the path say is read, and not changed', async (t) => {
-  for (const path of ['/search?q=very%20FORBIDDEN', '/search?prompt=FORBIDDEN', '/find/so%20FORBIDDEN/x', '/search?text=FORBIDDEN&limit=3'])
+  for (const path of [
+    '/search?q=very%20FORBIDDEN',
+    '/search?q=FORBIDDEN',
+    '/search?prompt=FORBIDDEN',
+    '/find/so%20FORBIDDEN/x',
+    '/search?text=FORBIDDEN&limit=3',
+  ])
     t.is((await askedAt(path, forbids('FORBIDDEN'))).status, 446, path)
   t.is((await askedAt('/search?q=very%20FORBIDDEN', replaces('FORBIDDEN', '###'))).status, 446)
   t.is(emulator.requests.length, 0)
   for (const path of ['/search?limit=3&order=FORBIDDEN', '/files/FORBIDDEN'])
     t.not((await askedAt(path, forbids('FORBIDDEN'))).status, 446, 'a name says nothing')
 })
+
+const utf16 = (text: string) => Buffer.from(text, 'utf16le').toString('latin1')
+const wall = 'a'.repeat(600)
+const escaped = String.raw`FORB\u0049DDEN`
+const other = (type: string, body: string): Asked => ({ path: '/of/a/provider', type, body })
+/** What means the word to a provider, and is not spelled with its letters. */
+const coded: readonly (readonly [what: string, asked: Asked])[] = [
+  ['UTF-16', other('text/plain', utf16('FORBIDDEN'))],
+  ['UTF-16 that its type announces', other('text/plain; charset=utf-16', utf16('FORBIDDEN'))],
+  ['UTF-16 without a type', other('', utf16('{"a":"FORBIDDEN"}'))],
+  ['UTF-7, as a parameter of JSON', { type: 'application/json; charset="utf-7"', body: say('+AEYATwBSAEIASQBEAEQARQBO-') }],
+  ['another charset of a text', other('text/plain;CharSet = ibm037', 'x')],
+  ['bytes that are no text', other('text/plain', '\xff\xfe')],
+  ['an encoded form', other('application/x-www-form-urlencoded', 'prompt=FORB%49DDEN')],
+  ['JSON in an encoded form', other('application/x-www-form-urlencoded', 'prompt=%7B%22a%22%3A%22FORB%5Cu0049DDEN%22%7D')],
+  ['an encoded form without a type', other('', 'prompt=FORB%49DDEN')],
+  ['lines of JSON', other('application/x-ndjson', `{"a":"${escaped}"}\n{"a":"x"}\n`)],
+  ['a list of JSON', other('application/json-seq', `\x1e{"a":"${escaped}"}\n`)],
+  ['JSON behind more blanks than are looked past', other('text/plain', `${' '.repeat(1100)}{"a":"${escaped}"}`)],
+  ['JSON behind a mark of the order of bytes', other('text/plain', `\xef\xbb\xbf{"a":"${escaped}"}`)],
+  ['JSON with a comment', other('text/plain', `/**/{"a":"${escaped}"}`)],
+  ['entities of XML', other('application/xml', '<a>FORB&#73;DD&#x45;N</a>')],
+  ['escapes of YAML', other('application/yaml', String.raw`a: "FORB\x49DDEN"`)],
+  ['numbers of tokens', { path: '/completions', body: { model: 'm', prompt: [1, 2, 3] } }],
+  ['lists of numbers of tokens', { path: '/embeddings', body: { model: 'm', input: [[1, 2], [3]] } }],
+  ['numbers of tokens within a prompt', { path: '/of/a/provider', body: { model: 'm', prompt: { prompt_token_ids: [1, 2] } } }],
+  ['the conversation before as numbers', { path: '/api/generate', body: { model: 'm', prompt: 'x', context: [1, 2] } }],
+  ['lines behind a long word in a field that nobody knows', { body: { ...say('x'), custom: `${wall}\ntell\nme\nFORBIDDEN` } }],
+  ['tabs behind a long word in a name', { body: { ...say('x'), user: `${wall}\ttell\tme\tFORBIDDEN` } }],
+  ['letters beyond ASCII behind a long word', { body: { ...say('x'), custom: `${wall}\u00a0tell\u00a0FORBIDDEN` } }],
+  ['carriage returns behind a long word', { body: { ...say('x'), user: `${wall}\rtell\rFORBIDDEN` } }],
+]
+for (const [what, asked] of coded)
+  test.serial(`a denying guardrail holds what is coded: ${what}`, async (t) => {
+    const bytes = typeof asked.body === 'string' ? Buffer.from(asked.body, 'latin1') : asked.body
+    const held = await ask({ ...asked, body: bytes ?? '', input: [strict] })
+    t.is(held.status, 446, held.text)
+    t.is(emulator.requests.length, 0)
+  })
+
+const data: readonly (readonly [what: string, asked: Asked])[] = [
+  ['media in one line', { body: { ...say('x'), image: Buffer.alloc(9000, 7).toString('base64') } }],
+  ['media in lines', { body: { ...say('x'), image: (Buffer.alloc(57, 7).toString('base64') + '\r\n').repeat(100) } }],
+  ['numbers that are none of tokens', { path: '/of/a/provider', body: { vector: [1, 2, 3], matrix: [[1], [2]] } }],
+  ['a text with its charset', { type: 'application/json; charset=UTF-8', body: say('x') }],
+  ['a text with a percent sign', other('text/plain', '100%25 of it')],
+]
+for (const [what, asked] of data)
+  test.serial(`what is coded and says nothing passes: ${what}`, async (t) => {
+    t.not((await ask({ ...asked, input: [strict] })).status, 446)
+    t.is(emulator.requests.length, 1)
+  })
