@@ -115,6 +115,8 @@ export interface Config {
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
   /** The settings that were given, in the order of the documents. */
   readonly given: readonly SettingName[]
+  /** Names that were given of settings that a release announces and nothing reads yet. */
+  readonly unread: readonly string[]
   /** The release this build is, e.g. `1.12.0`. */
   readonly version: string
   /** The highest level wanted; null: no bound. */

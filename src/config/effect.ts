@@ -9,7 +9,7 @@ interface Level {
 
 /** A setting that was given and does not do what it says, and why. */
 export interface SettingNote {
-  readonly name: SettingName
+  readonly name: string
   readonly note: string
 }
 
@@ -41,15 +41,19 @@ export function mailAt(
 }
 
 /** Returns notes on given settings that have no effect, in this build or at this level, and on those that act although their release is above it. */
-export const settingNotes = ({ given }: Pick<Config, 'given'>, level: Level): readonly SettingNote[] =>
-  given.flatMap((name) => {
+export const settingNotes = ({ given, unread }: Pick<Config, 'given' | 'unread'>, level: Level): readonly SettingNote[] => [
+  ...given.flatMap((name) => {
     const note = noteOf(name, level)
     return note === null ? [] : [{ name, note: `${name} ${note}` }]
-  })
+  }),
+  ...unread.map((name) => ({ name, note: `${name} ${idleNote}` })),
+]
+
+const idleNote = 'has no effect: nothing reads it yet'
 
 function noteOf(name: SettingName, level: Level): string | null {
   const { idle, since, atEveryLevel } = settings[name]
-  if (idle) return 'has no effect: nothing reads it yet'
+  if (idle) return idleNote
   if (level.atLeast(since)) return null
   const later = `comes with release ${since}, and the level of this installation is ${level.release}`
   return atEveryLevel ? `${later}: it stays in effect, so that nothing becomes less safe` : `has no effect: it ${later}`

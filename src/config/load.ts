@@ -6,7 +6,7 @@ import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
-import { settingNames, settings, type SettingName } from './settings.ts'
+import { announcedNames, settingNames, settings, type SettingName } from './settings.ts'
 import { version } from './version.ts'
 
 type Values = CleanedEnv<typeof settings>
@@ -26,6 +26,7 @@ export function loadConfig(env: Environment): Config {
   return deepFreeze({
     ...assemble(values),
     given: settingNames.filter((name) => given.values[name] !== undefined),
+    unread: announcedNames.filter((name) => env[name]?.trim()),
     inKubernetes: Boolean(env['KUBERNETES_SERVICE_HOST']),
   })
 }
@@ -89,7 +90,7 @@ interface Conflict {
   readonly fault: string
 }
 
-function assemble(values: Values): Omit<Config, 'given' | 'inKubernetes'> {
+function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernetes'> {
   const embedded = values.DB_HOST === undefined
   return {
     host: values.HOST,

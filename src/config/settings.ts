@@ -2,6 +2,7 @@ import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
+import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
 
@@ -267,6 +268,9 @@ export type SettingName = keyof typeof settings
 /** The names of all settings, of later releases too, in the order of the documents. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are exactly its type's keys
 export const allSettingNames = Object.keys(settings) as readonly SettingName[]
+
+/** The settings that the table of releases announces and that no code reads yet. */
+export const announcedNames: readonly string[] = published.flatMap(({ env = [] }) => env).filter((name) => !Object.hasOwn(settings, name))
 
 /** The names of the settings that this build has; the others have their defaults, whatever is given. */
 export const settingNames: readonly SettingName[] = allSettingNames.filter((name) => isBuiltWith(settings[name].since))

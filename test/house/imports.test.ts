@@ -29,7 +29,7 @@ const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
     'src/distribution/',
     /^(?:node:(?!net|tls|https?$|dns)|zod$|yaml$|src\/lib\/|src\/release\/|src\/distribution\/|src\/gateway\/egress\/)/,
   ],
-  ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/release\/version\.ts$|src\/config\/)/],
+  ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/release\/(?:version|published)\.ts$|src\/config\/)/],
   [
     'src/features/',
     /^(?!koa|@koa|undici|src\/gateway\/(?:pipeline|answers\/|attempts\/|egress\/(?!egress\.ts))|src\/app\/http\/|src\/main)/,

@@ -1,6 +1,8 @@
 import test from 'ava'
 import { mailAt } from '../../../src/config/effect.ts'
 import { loadConfig } from '../../../src/config/index.ts'
+import { allSettingNames } from '../../../src/config/settings.ts'
+import { published } from '../../../src/release/published.ts'
 import { fixedLevel } from '../../../src/release/level.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { send } from '../../support/http.ts'
@@ -38,6 +40,19 @@ test('from its release on a flag turns off, and what nothing reads yet is named'
   t.teardown(() => app.stop())
   t.deepEqual(await statuses(app), [404, 404, 404])
   t.deepEqual(warnings(app), ['SCIM_ENABLED has no effect: nothing reads it yet'])
+})
+
+test('settings that the table of releases announces and nothing reads yet are named at the start', async (t) => {
+  const announced = published.flatMap(({ env = [] }) => env)
+  const unread = announced.filter((name) => !allSettingNames.some((known) => known === name))
+  t.true(unread.length > 0)
+  const app = await startApp({ env: Object.fromEntries(unread.map((name) => [name, 'x'])) })
+  t.teardown(() => app.stop())
+  const told = app.logged.flatMap(({ name, msg }) => (unread.includes(String(name)) ? [msg] : []))
+  t.deepEqual(
+    told,
+    unread.map((name) => `${name} has no effect: nothing reads it yet`),
+  )
 })
 
 test('the TLS of the database stays as it was set, whatever the level', async (t) => {
