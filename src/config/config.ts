@@ -106,6 +106,9 @@ export interface Config {
   readonly maxSpoolBytes: number
   /** How long a cached view may serve while the database is away. */
   readonly cacheMaxStaleMs: number
+  /** Of cached answers, in each process. */
+  readonly answerMemoryBytes: number
+  readonly maxAnswerBytes: number
   readonly drainDelayMs: number
   readonly terminationGraceMs: number
   readonly publicUrl: string | null

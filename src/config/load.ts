@@ -129,6 +129,8 @@ const timesOf = (values: Values) => ({
   connectTimeoutMs: values.CONNECT_TIMEOUT,
   streamIdleTimeoutMs: values.STREAM_IDLE_TIMEOUT,
   cacheMaxStaleMs: values.CACHE_MAX_STALE,
+  answerMemoryBytes: values.RESPONSE_CACHE_MEMORY_IN_MB,
+  maxAnswerBytes: values.RESPONSE_CACHE_MAX_ANSWER_IN_KB,
   terminationGraceMs: values.TERMINATION_GRACE,
 })
 

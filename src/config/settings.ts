@@ -198,6 +198,14 @@ export const settings = {
     desc: 'How long known keys and providers still work while the database is down.',
     example: '1h',
   }),
+  RESPONSE_CACHE_MEMORY_IN_MB: setting(size(MiB, { least: 0, most: 65_536 }), '32', {
+    desc: 'The memory of each process for cached answers, in front of the database. It is used only when a config has a cache.',
+    example: '256',
+  }),
+  RESPONSE_CACHE_MAX_ANSWER_IN_KB: setting(size(KiB, { least: 1, most: 65_536 }), '1024', {
+    desc: 'The largest answer that is cached.',
+    example: '256',
+  }),
   DRAIN_DELAY: optional(duration(0), {
     desc: 'The time between failing readiness and closing connections, for load balancers to notice. Default: `5s`, with the embedded database `0s`.',
     example: '10s',

@@ -2,8 +2,9 @@ import { type ApiError, toApiError } from '../lib/errors.ts'
 import type { Roster } from '../lib/collections/indexed-set.ts'
 import type { Relay, RelayEnd } from './answers/relay.ts'
 import { answer, linger, ownHeaders, refuse } from './answers/respond.ts'
-import type { Attempt } from './attempts/attempt.ts'
+import { type Attempt, hasSource } from './attempts/attempt.ts'
 import { runAttempts } from './attempts/run-attempts.ts'
+import type { AnswerCache } from './cache/recall.ts'
 import type { Call, CallHead } from './call.ts'
 import type { FailedCredentials } from './callers/failed-credentials.ts'
 import { type Caller, identify } from './callers/identify.ts'
@@ -24,7 +25,7 @@ import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, Snapshot } from './ports.ts'
 import { expandPrompt } from './prompts/expand.ts'
 import type { GatewaySettings } from './settings.ts'
-import { beginTrail, lastAttempt, retriesOf, sentBody, type Trail } from './trail.ts'
+import { beginTrail, cacheStatusOf, lastAttempt, retriesOf, sentBody, type Trail } from './trail.ts'
 import { type CallerHeaders, headerValue, sortHeaders } from './wire/headers.ts'
 
 /** What every exchange of a process shares. */
@@ -36,6 +37,7 @@ export interface PipelineDeps {
   readonly ledger: Ledger
   readonly journal: Journal
   readonly egress: Egress
+  readonly answers: AnswerCache
   readonly metrics: GatewayMetrics
   readonly settings: GatewaySettings
   /** `x-service-`, then the aliases. */
@@ -122,9 +124,10 @@ const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail
     edgeHeaders: trail.exchange.edgeHeaders,
     traceId: trail.trace.traceId,
     provider: attempt?.target?.providerId ?? null,
-    lastUsedOption: attempt === null || attempt.prepared === null ? null : attempt.option,
+    lastUsedOption: attempt !== null && hasSource(attempt) ? attempt.option : null,
     retries: retriesOf(trail),
-    cacheStatus: trail.cacheStatus,
+    cacheStatus: cacheStatusOf(trail),
+    cacheKey: attempt?.recalled?.key ?? null,
   })
 
 /** An answer of the provider's: the record comes before its last byte. */

@@ -1,6 +1,7 @@
 import type { ApiError } from '../lib/errors.ts'
 import type { RelayResult } from './answers/relay.ts'
 import type { Attempt } from './attempts/attempt.ts'
+import type { CacheStatus } from './cache/recall.ts'
 import type { Call, CallHead } from './call.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { passThrough } from './front/match.ts'
@@ -26,11 +27,7 @@ export interface Trail
   body: RequestBody | null
   /** The targets that were tried, as far as each attempt got. */
   readonly attempts: Attempt[]
-  cacheStatus: CacheStatus
 }
-
-/** What the response cache did for an exchange. */
-export type CacheStatus = 'DISABLED'
 
 /** How an exchange ended, relayed or refused. */
 export interface Ending {
@@ -57,7 +54,6 @@ export function beginTrail(exchange: Exchange): Trail {
     metadata: noMetadata,
     body: null,
     attempts: [],
-    cacheStatus: 'DISABLED',
   }
 }
 
@@ -66,6 +62,9 @@ export const lastAttempt = ({ attempts }: Pick<Trail, 'attempts'>): Attempt | nu
 
 /** Returns how often a call was tried again. */
 export const retriesOf = ({ attempts }: Pick<Trail, 'attempts'>): number => Math.max(0, attempts.length - 1)
+
+/** Returns what the cache did for the last attempt. */
+export const cacheStatusOf = (trail: Pick<Trail, 'attempts'>): CacheStatus => lastAttempt(trail)?.recalled?.status ?? 'DISABLED'
 
 /** Returns the body as it was sent last, or as far as it was read. */
 export const sentBody = (trail: Trail): RequestBody | null => lastAttempt(trail)?.body ?? trail.body

@@ -60,6 +60,7 @@ const gatewayDoors: readonly string[] = [
   'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
   'checks/stream-whole checks/try-guardrail checks/walk',
+  'cache/answer-store cache/recall',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
   'providers/catalog providers/endpoint providers/fields providers/provider',

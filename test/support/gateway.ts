@@ -1,3 +1,5 @@
+import type { AnswerStore, CachedAnswer } from '../../src/gateway/cache/answer-store.ts'
+import { createAnswerCache } from '../../src/gateway/cache/recall.ts'
 import type { StoredCredentials } from '../../src/gateway/checks/check.ts'
 import { effectiveSettings } from '../../src/lib/access/access-settings.ts'
 import { randomUUID } from 'node:crypto'
@@ -110,6 +112,17 @@ const toConfig = (slug: string, given: GatewayConfig): ConfigView => ({
   active: compileConfig(gatewayConfig.parse(given)),
 })
 
+/** Answers in memory, without bounds and without a database. */
+function answerMemory(): AnswerStore {
+  const held = new Map<string, CachedAnswer>()
+  return {
+    maxBodyBytes: 64 * 1024,
+    get: (answerKey) => held.get(answerKey) ?? null,
+    put: (answerKey, _, { answer }) => void held.set(answerKey, answer),
+    purgedSince: () => false,
+  }
+}
+
 /** Starts a data plane on a free port. */
 export async function startGateway(options: GatewayBedOptions = {}): Promise<GatewayBed> {
   const logged: Logged[] = []
@@ -148,6 +161,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       },
     },
     egress,
+    answers: createAnswerCache(answerMemory(), Date.now),
     metrics: { record: (observation) => void observed.push(observation), authFailure() {}, checkRan() {} },
     settings: { ...settings, ...options.settings },
     report: (error) => void reported.push(error),

@@ -34,3 +34,8 @@ export const configs: Maker = async ({ workspace, name }) => {
   await workspace.list(`/configs/${versioned.slug}/versions`, 2)
   await workspace.list('/configs', 2)
 }
+
+/** A purge of answers, of which there may be none. */
+export const cache: Maker = async ({ workspace, name }) => {
+  await workspace.remove(`/cache?namespace=${name('season')}`)
+}

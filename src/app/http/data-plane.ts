@@ -55,6 +55,7 @@ function handOver(frame: Frame, exchange: Exchange): void {
         lastUsedOption: null,
         retries: 0,
         cacheStatus: 'DISABLED',
+        cacheKey: null,
         edgeHeaders,
       }),
     )

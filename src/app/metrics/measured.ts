@@ -14,6 +14,8 @@ const measured = {
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
+  gateway_cached_answers_bytes: { help: 'Bytes of cached answers in memory.', labelNames: [] },
+  gateway_cached_answers_dropped_total: { help: 'Answers that the database could not keep for the cache.', labelNames: [] },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
   gateway_failed_credential_addresses: { help: 'Addresses whose failed credentials are remembered.', labelNames: [] },

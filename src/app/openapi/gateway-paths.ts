@@ -65,6 +65,8 @@ const commonHeaders: readonly Json[] = [
     'x-service-request-timeout',
     'Milliseconds after which the provider is given up, if that is sooner than the installation, or a config that the key is bound to, would.',
   ),
+  header('x-service-cache-namespace', 'Separates cached answers: a request gets those of its own namespace only.'),
+  header('x-service-cache-force-refresh', '`true` asks the provider although an answer is cached, and caches the new one.'),
   header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
   header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
   header(

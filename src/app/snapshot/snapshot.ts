@@ -22,9 +22,18 @@ export interface SnapshotOptions {
   readonly views: Partial<Views>
   /** Whether an address has shown so many credentials that were not good that the database is not asked for another. */
   readonly spent?: (address: string) => boolean
+  /** Told of changes, beside the views. */
+  readonly followers?: readonly Follower[]
   readonly pollMs?: number
   /** Of the session that follows changes. */
   readonly sessionName?: string
+}
+
+/** Memory apart from the views that changes make stale. */
+export interface Follower {
+  changed(change: Change): void
+  /** Forgets all: changes may have been missed. */
+  clear(): void
 }
 
 /** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
@@ -105,9 +114,11 @@ const feedOptions = (state: State) => ({
   onChange(change: Change) {
     state.held.changed(change)
     state.known.changed(change)
+    for (const follower of state.followers ?? []) follower.changed(change)
   },
   onGap() {
     state.held.clear()
+    for (const follower of state.followers ?? []) follower.clear()
     state.known.reload()
   },
   onContact(at: number) {

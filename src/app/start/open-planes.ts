@@ -19,6 +19,9 @@ import { unlimitedLedger } from '../ledger.ts'
 import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
+import { createAnswerCache } from '../../gateway/cache/recall.ts'
+import { type Answers, createAnswers } from '../cache/answers.ts'
+import { openStoredAnswers } from '../cache/stored-answers.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
 
 /** The data plane with its three doors, and how to close it in order. */
@@ -39,13 +42,14 @@ export function openPlanes(options: PlanesOptions): Planes {
   const { deps } = options
   const { roles } = deps.config
   const failures = openFailures(deps)
-  const snapshot = openSnapshot(options, failures)
+  const answers = openAnswers(options)
+  const snapshot = openSnapshot(options, { failures, answers })
   const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
   if (!roles.has('gateway') && !roles.has('control'))
-    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => snapshot.stop() }
+    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll(snapshot, answers) }
   const logging = openLogging(options)
   const { journal, directory } = logging
-  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, ...callers }) : null
+  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, ...callers }) : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
     deps: Object.freeze({ ...deps, journal }),
@@ -55,9 +59,13 @@ export function openPlanes(options: PlanesOptions): Planes {
     journal: { directory, fault: () => journal.stats().fault },
     async close() {
       await logging.close()
-      await snapshot.stop()
+      await closeAll(snapshot, answers)
     },
   }
+}
+
+async function closeAll(snapshot: LiveSnapshot, answers: Answers): Promise<void> {
+  await Promise.all([snapshot.stop(), answers.stop()])
 }
 
 /** What may wait on disk without the role `gateway`, whatever `MAX_LOG_SPOOL_BYTES` says: a log is then taken only while the database is there. */
@@ -123,7 +131,18 @@ function openFailures({ config, log, metrics }: Deps): FailedCredentials {
   return failures
 }
 
-function openSnapshot({ deps, foundation, features }: PlanesOptions, failures: FailedCredentials): LiveSnapshot {
+function openAnswers({ deps: { config, vault, log, metrics }, foundation }: PlanesOptions): Answers {
+  const stored = openStoredAnswers({ client: foundation.connection.runtime, seal: vault.logs, log })
+  const answers = createAnswers({ stored, memoryBytes: config.answerMemoryBytes, maxBodyBytes: config.maxAnswerBytes })
+  metrics.measure('gateway_cached_answers_bytes', () => answers.memoryBytes())
+  metrics.measure('gateway_cached_answers_dropped_total', () => stored.dropped())
+  return answers
+}
+
+function openSnapshot(
+  { deps, foundation, features }: PlanesOptions,
+  { failures, answers }: Pick<Doors, 'failures' | 'answers'>,
+): LiveSnapshot {
   return createSnapshot({
     client: foundation.connection.runtime,
     vault: deps.vault,
@@ -132,6 +151,7 @@ function openSnapshot({ deps, foundation, features }: PlanesOptions, failures: F
     spent: (address) => failures.spent(address),
     maxStaleMs: deps.config.cacheMaxStaleMs,
     views: viewsOf(features),
+    followers: [answers],
   })
 }
 
@@ -152,12 +172,13 @@ function openTokens({ config, egress, clock, level }: Deps, { snapshot, failures
 interface Doors {
   readonly snapshot: LiveSnapshot
   readonly journal: OpenJournal
+  readonly answers: Answers
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
 }
 
-function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failures, recordRefusal }: Doors): Gateway {
+function openGateway(options: PlanesOptions, { snapshot, journal, answers, tokens, failures, recordRefusal }: Doors): Gateway {
   const { deps, loggers } = options
   const lines = openAccessLog(loggers.access)
   const gateway = createGateway({
@@ -167,6 +188,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, tokens, failur
     ledger: unlimitedLedger,
     journal: lines.journal(journal),
     egress: deps.egress,
+    answers: createAnswerCache(answers, () => deps.clock.now()),
     metrics: deps.metrics,
     settings: {
       ...deps.config,

@@ -16,6 +16,8 @@ export interface AnswerFacts {
   /** How often the call was tried again. */
   readonly retries: number
   readonly cacheStatus: string
+  /** Null: no cache was asked. */
+  readonly cacheKey: string | null
   readonly lastUsedOption: string | null
   readonly edgeHeaders: readonly string[]
 }
@@ -34,6 +36,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   ]
   for (const part of facts.edgeHeaders) headers.push(part)
   if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
+  if (facts.cacheKey !== null) headers.push(`${prefix}cache-key`, facts.cacheKey)
   if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)
   return headers
 }

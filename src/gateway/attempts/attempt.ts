@@ -3,6 +3,7 @@ import { noHooks } from '../checks/hook-results.ts'
 import type { Reservation } from '../limits/ledger.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
+import type { Recalled } from '../cache/recall.ts'
 import type { Prepared } from './prepare.ts'
 
 /** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */
@@ -15,6 +16,8 @@ export interface Attempt {
   hooks: HookResults
   reservation: Reservation | null
   prepared: Prepared | null
+  /** The cache's part in the answer; null: the config has no cache, or the answer may not be kept. */
+  recalled: Recalled | null
   /** `performance.now()` when the request went out to the provider; null: it did not. */
   sentAt: number | null
 }
@@ -27,5 +30,12 @@ export const beginAttempt = (option: string, body: RequestBody | null): Attempt 
   hooks: noHooks,
   reservation: null,
   prepared: null,
+  recalled: null,
   sentAt: null,
 })
+
+/** Tells whether the answer is one that is given again, so that no provider was asked. */
+export const isRecalled = ({ recalled }: Attempt): boolean => recalled !== null && recalled.answer !== null
+
+/** Tells whether the attempt got as far as a request, or an answer that is given again. */
+export const hasSource = (attempt: Attempt): boolean => attempt.prepared !== null || isRecalled(attempt)

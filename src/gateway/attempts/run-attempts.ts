@@ -21,15 +21,17 @@ import type { GatewaySettings } from '../settings.ts'
 import { admit, admitAgain, findTarget } from '../targets/aim.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
+import type { AnswerCache } from '../cache/recall.ts'
+import { answerSource } from './answer-source.ts'
 import { type Attempt, beginAttempt } from './attempt.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
-import { prepare } from './prepare.ts'
 import { requestTimeout } from './timeouts.ts'
 
 export interface AttemptDeps {
   readonly snapshot: ProviderSource & GuardrailSource
   readonly ledger: Ledger
   readonly egress: Egress
+  readonly answers: AnswerCache
   readonly metrics: GatewayMetrics
   readonly settings: GatewaySettings
   /** `x-service-`, then the aliases. */
@@ -109,21 +111,12 @@ async function send(
   { attempt, ownHeaders }: Pick<Attempts, 'ownHeaders'> & { attempt: Attempt },
   deps: AttemptDeps,
 ): Promise<RelayEnd> {
-  const { call, target, body } = checked.aimed
+  const { call } = checked.aimed
   const { exchange, headers, guardrails: plan } = call
   const timeouts = { firstByteMs: requestTimeout(headers, call.config, deps.settings), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
-  const { origin, request } = (attempt.prepared = await prepare({
-    method: exchange.req.method ?? 'GET',
-    path: call.upstreamPath,
-    operation: call.operation,
-    timeouts,
-    forward: forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) }),
-    egress: deps.egress,
-    allowed: { everywhere: deps.settings.allowedHosts, here: call.caller.key.allowedHosts },
-    target,
-    body,
-  }))
+  const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) })
+  const source = await answerSource(checked, { attempt, forward, timeouts }, deps)
   const relay = new Relay({
     res: exchange.res,
     dialect: callerDialect(exchange.req),
@@ -136,9 +129,8 @@ async function send(
   const inspection: Inspection | null =
     held !== null && inspectsAnswer(held) ? { ...held, relay, deps: checkDeps(call, deps), maxHeldBytes: deps.settings.maxJsonBytes } : null
   const handler: EgressHandler = inspection === null ? relay : inspectAnswer(inspection)
-  attempt.sentAt = performance.now()
   deps.relays.add(relay)
-  relay.attach(origin.send(request, handler))
+  relay.attach(source(handler))
   const end = await relay.ended
   deps.relays.remove(relay)
   if (inspection !== null) attempt.hooks = inspection.hooks

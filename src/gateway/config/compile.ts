@@ -15,6 +15,11 @@ export interface BodyChanges {
   readonly drop: readonly (readonly Step[])[]
 }
 
+/** How long answers may be given again. */
+export interface CacheRule {
+  readonly maxAgeMs: number
+}
+
 /** What a config makes of a request: its fields, with those of its only target merged in. */
 export interface ActiveConfig {
   /** Where in the config this stands: `config`, or `config.targets[0]`. */
@@ -32,6 +37,8 @@ export interface ActiveConfig {
   readonly forwardHeaders: ReadonlySet<string>
   readonly requestTimeoutMs: number | null
   readonly changes: BodyChanges | null
+  /** Null: no answer is kept. */
+  readonly cache: CacheRule | null
   /** Slugs or ids of stored guardrails, and guardrails of the config itself. */
   readonly inputGuardrails: readonly (string | Guardrail)[]
   readonly outputGuardrails: readonly (string | Guardrail)[]
@@ -53,6 +60,7 @@ export function compileConfig(config: GatewayConfig): ActiveConfig {
     forwardHeaders: new Set(merged.forward_headers?.map((name) => name.toLowerCase())),
     requestTimeoutMs: merged.request_timeout ?? null,
     changes: bodyChanges(merged),
+    cache: cacheRule(merged),
     inputGuardrails: guardrails(`${option}.input_guardrails`, merged.input_guardrails, merged.before_request_hooks),
     outputGuardrails: guardrails(`${option}.output_guardrails`, merged.output_guardrails, merged.after_request_hooks),
     strictOpenAiCompliance: merged.strict_open_ai_compliance ?? null,
@@ -88,7 +96,7 @@ export const laterParts: readonly LaterPart[] = [
     asksFor: ({ strategy, targets = [] }) => strategy?.mode === 'conditional' || targets.length > 1,
   },
   { part: 'retry', when: 'when `attempts` is more than 0', asksFor: ({ retry }) => (retry?.attempts ?? 0) > 0 },
-  { part: 'cache', when: 'when it is given', asksFor: ({ cache }) => cache !== undefined },
+  { part: 'cache', when: 'when its mode is `semantic`', asksFor: ({ cache }) => cache?.mode === 'semantic' },
   {
     part: 'cb_config',
     when: 'when it is given, in a strategy too',
@@ -128,6 +136,12 @@ function guardrails(
   const own = (entry: GuardrailReference, at: number) => (typeof entry === 'string' ? entry : compileInline(entry, `${place}[${at}]`))
   return [...named, ...hooks].map(own)
 }
+
+/** Seconds for which answers are kept when the config does not say. */
+const defaultMaxAge = 604_800
+
+const cacheRule = ({ cache }: GatewayConfig): CacheRule | null =>
+  cache === undefined ? null : { maxAgeMs: (cache.max_age ?? defaultMaxAge) * 1000 }
 
 function bodyChanges({
   override_params: override = {},

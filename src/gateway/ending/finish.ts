@@ -1,7 +1,8 @@
+import { isRecalled } from '../attempts/attempt.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import { type Ending, lastAttempt, type Trail } from '../trail.ts'
+import { cacheStatusOf, type Ending, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
 import { redactionOf } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
@@ -17,14 +18,15 @@ export interface FinishDeps {
 export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: Ending): void {
   const usage = ending.relayed === null ? null : usageOf(ending.relayed)
   const last = lastAttempt(trail)
-  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? usage : null)
+  const spent = last !== null && isRecalled(last) ? null : usage
+  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? spent : null)
   const key = trail.caller?.key
   if (key !== undefined) {
     const redaction = redactionOf(trail)
     const bodies = toBodies(trail, ending, { maxBytes: journal.maxBodyBytes, redaction })
     journal.append(toRecord(trail, ending, { key, usage, redaction }), bodies)
   }
-  observe(metrics, trail, { ...ending, usage })
+  observe(metrics, trail, { ...ending, usage: spent })
 }
 
 function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
@@ -44,7 +46,7 @@ function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { reado
     outcome: ending.outcome,
     provider: lastAttempt(trail)?.target?.providerId ?? null,
     stream: relayed?.stream ?? false,
-    cacheStatus: trail.cacheStatus,
+    cacheStatus: cacheStatusOf(trail),
     durationMs,
     upstreamMs: upstreamMs(trail, relayed),
     firstByteMs: firstByteMs(trail, relayed),

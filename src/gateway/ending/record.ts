@@ -5,8 +5,8 @@ import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 import { withoutOwnKeysInPath } from '../callers/own-keys.ts'
 import { keepsBodies } from '../front/debug.ts'
-import type { Attempt } from '../attempts/attempt.ts'
-import { type Ending, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
+import { type Attempt, isRecalled } from '../attempts/attempt.ts'
+import { cacheStatusOf, type Ending, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
 import type { Redaction } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { firstByteMs, upstreamMs } from './timing.ts'
@@ -33,10 +33,10 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     outcome: ending.outcome,
     errorCode: ending.error?.code ?? null,
     usage,
-    usageSource: usage === null ? 'none' : 'provider',
+    usageSource: usage === null ? 'none' : last !== null && isRecalled(last) ? 'cache' : 'provider',
     retryCount: retriesOf(trail),
-    cacheStatus: trail.cacheStatus,
-    lastUsedOption: last === null || last.sentAt === null ? null : last.option,
+    cacheStatus: cacheStatusOf(trail),
+    lastUsedOption: last !== null && (last.sentAt !== null || isRecalled(last)) ? last.option : null,
     ...trail.trace,
     metadata: trail.metadata,
     prompt: trail.prompt && toLogged(trail.prompt),

@@ -38,8 +38,8 @@ export interface ExchangeRecord {
   /** Until the first body byte went to the client. */
   readonly firstByteMs: number | null
   readonly usage: Usage | null
-  /** Where `usage` came from: the provider's own figures, or none (then the exchange is unmetered). */
-  readonly usageSource: 'provider' | 'none'
+  /** Where `usage` came from: the provider's own figures, those of an answer that was given again and cost nothing, or none (unmetered). */
+  readonly usageSource: 'provider' | 'cache' | 'none'
   readonly retryCount: number
   readonly cacheStatus: string
   readonly lastUsedOption: string | null

@@ -2,6 +2,10 @@
 export interface Weighed<T> {
   get(owner: string, key: string): T | undefined
   set(owner: string, key: string, entry: Entry<T>): void
+  /** Returns the weight of all that is kept. */
+  weight(): number
+  /** Drops all that one owner has. */
+  forget(owner: string): void
 }
 
 interface Entry<T> {
@@ -61,6 +65,11 @@ export function createWeighed<T>({ most, mostOfOne }: Bounds): Weighed<T> {
       own.entries.set(key, entry)
       own.weight += entry.weight
       weight += entry.weight
+    },
+    weight: () => weight,
+    forget(owner) {
+      weight -= owners.get(owner)?.weight ?? 0
+      owners.delete(owner)
     },
   }
 }

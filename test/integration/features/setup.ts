@@ -48,6 +48,8 @@ export interface Control {
   readonly started: Started
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
+  /** Starts another process's app on the same database; returns its origin. */
+  openBeside(): Promise<string>
   /** Resolves when every change committed before the call counts. */
   refresh(): Promise<void>
   /** A superuser's connections. */
@@ -65,45 +67,55 @@ export interface Control {
 export async function startControl(overrides: Overrides = {}, env: Readonly<Record<string, string>> = {}): Promise<Control> {
   const [database, dataDir] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), 'gatehouse-features-'))])
   const { config } = database
-  const app = await createApp(
-    loadConfig({
-      DATA_DIR: dataDir,
-      DB_HOST: config.host,
-      DB_PORT: String(config.port),
-      DB_USER: config.user,
-      DB_PASS: config.password?.reveal(),
-      DB_NAME: config.name,
-      DB_SSL: 'DISABLED',
-      DB_POOL_SIZE: '5',
-      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-      FAILED_CREDENTIALS_PER_MINUTE: '0',
-      ROLES: 'gateway,control',
-      ...env,
-    }),
-    features,
-    overrides,
-  )
-  const { port } = await app.listen()
-  const started = await app.started
+  const encryptionKey = randomBytes(32).toString('base64')
+  const open = async (folder: string) => {
+    const app = await createApp(
+      loadConfig({
+        DATA_DIR: folder,
+        DB_HOST: config.host,
+        DB_PORT: String(config.port),
+        DB_USER: config.user,
+        DB_PASS: config.password?.reveal(),
+        DB_NAME: config.name,
+        DB_SSL: 'DISABLED',
+        DB_POOL_SIZE: '5',
+        ENCRYPTION_KEY: encryptionKey,
+        TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+        HOST: '127.0.0.1',
+        PORT: '0',
+        LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+        FAILED_CREDENTIALS_PER_MINUTE: '0',
+        ROLES: 'gateway,control',
+        ...env,
+      }),
+      features,
+      overrides,
+    )
+    const { port } = await app.listen()
+    return { app, origin: `http://127.0.0.1:${port}`, started: await app.started }
+  }
+  const { app, origin, started } = await open(dataDir)
+  const beside: Awaited<ReturnType<typeof open>>[] = []
   const sql = new Pool({ ...database.superuser, max: 2 })
   const keys = keyMaker(sql, started)
   return {
     started,
-    origin: `http://127.0.0.1:${port}`,
+    origin,
+    async openBeside() {
+      const other = await open(join(dataDir, `beside-${beside.length}`))
+      beside.push(other)
+      return other.origin
+    },
     refresh: () => started.snapshot.refresh(),
     sql,
-    call: (key, method, path, body) => call(`http://127.0.0.1:${port}/v1${path}`, { key, method, body }),
+    call: (key, method, path, body) => call(`${origin}/v1${path}`, { key, method, body }),
     createTenant: (name) => createTenant(sql, keys, name),
     createKey: keys,
     createUser: (tenant, user) => createUser(sql, tenant, user),
     dump: () => dump(sql),
     async close() {
       await sql.end()
-      await app.drain({ now: true })
+      for (const one of [...beside.map((other) => other.app), app]) await one.drain({ now: true })
       await database.drop()
       await rm(dataDir, { recursive: true, force: true })
     },

@@ -269,7 +269,7 @@ const later: readonly (readonly [config: GatewayConfig, part: string])[] = [
     'config.strategy',
   ],
   [{ provider: '@stored', retry: { attempts: 1 } }, 'config.retry'],
-  [{ provider: '@stored', cache: { mode: 'simple' } }, 'config.cache'],
+  [{ provider: '@stored', cache: { mode: 'semantic' } }, 'config.cache'],
   [{ provider: '@stored', cb_config: { failure_threshold: 1 } }, 'config.cb_config'],
   [{ provider: '@stored', prompt_id: 'pp-x' }, 'config.prompt_id'],
   [{ strategy: { mode: 'single' }, targets: [{ provider: '@stored', retry: { attempts: 2 } }] }, 'config.targets[0].retry'],

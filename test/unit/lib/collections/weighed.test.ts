@@ -44,3 +44,15 @@ test('owners take turns, and one that asks for too much is refused', async (t) =
   await Promise.all(asked)
   t.deepEqual(done, ['a1', 'a2', 'b1', 'a3'])
 })
+
+test('what one owner had is dropped at once, and its weight is free again', (t) => {
+  const kept = createWeighed<number>({ most: 10, mostOfOne: 10 })
+  kept.set('a', '1', { value: 1, weight: 6 })
+  kept.set('b', '1', { value: 2, weight: 4 })
+  kept.forget('a')
+  kept.forget('nobody')
+  t.is(kept.get('a', '1'), undefined)
+  t.is(kept.weight(), 4)
+  kept.set('a', '2', { value: 3, weight: 6 })
+  t.deepEqual([kept.get('b', '1'), kept.get('a', '2')], [2, 3])
+})

@@ -1,0 +1,63 @@
+import type { CheckedCall } from '../checks/before.ts'
+import { type AnswerCache, listen } from '../cache/recall.ts'
+import { replay } from '../cache/replay.ts'
+import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
+import type { GatewaySettings } from '../settings.ts'
+import type { Attempt } from './attempt.ts'
+import { prepare } from './prepare.ts'
+import { recallAnswer } from './recall-answer.ts'
+
+/** Starts an answer: a provider's, or one that is kept. */
+export type AnswerSource = (handler: EgressHandler) => EgressCall
+
+export interface SourceDeps {
+  readonly egress: Egress
+  readonly answers: AnswerCache
+  readonly settings: GatewaySettings
+}
+
+export interface SourceOptions {
+  readonly attempt: Attempt
+  /** The caller's headers that go on. */
+  readonly forward: readonly string[]
+  readonly timeouts: EgressRequest['timeouts']
+}
+
+/** Returns where the answer of an attempt comes from. The request is made only when there is no answer to give again. */
+export async function answerSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): Promise<AnswerSource> {
+  const { attempt, forward } = options
+  const { config } = checked.aimed.call
+  const recalled = config === null || config.cache === null ? null : await recallAnswer(checked, forward, deps.answers)
+  if (recalled === null) return prepareSource(checked, options, deps)
+  const { answer } = (attempt.recalled = recalled)
+  if (answer !== null) return (handler) => replay(answer, handler)
+  try {
+    const send = await prepareSource(checked, options, deps)
+    return (handler) => listen(recalled, send, handler)
+  } catch (error) {
+    recalled.heard(null)
+    throw error
+  }
+}
+
+async function prepareSource(
+  { aimed: { call, target, body } }: CheckedCall,
+  { attempt, forward, timeouts }: SourceOptions,
+  { egress, settings }: SourceDeps,
+): Promise<AnswerSource> {
+  const { origin, request } = (attempt.prepared = await prepare({
+    method: call.exchange.req.method ?? 'GET',
+    path: call.upstreamPath,
+    operation: call.operation,
+    timeouts,
+    forward,
+    egress,
+    allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
+    target,
+    body,
+  }))
+  return (handler) => {
+    attempt.sentAt = performance.now()
+    return origin.send(request, handler)
+  }
+}

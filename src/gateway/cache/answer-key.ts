@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import type { Target } from '../targets/target.ts'
+import type { AnswerScope } from './answer-store.ts'
+
+/** All that an answer depends on. */
+export interface AnswerFacts {
+  readonly scope: AnswerScope
+  readonly target: Target
+  /** Method, path and query, as they go to the provider. */
+  readonly method: string
+  readonly path: string
+  /** The caller's headers that go on, flat, with what guardrails added. */
+  readonly forward: readonly string[]
+  /** The body after prompt, changes of the config and guardrails, as JSON or as a text. */
+  readonly body: unknown
+}
+
+/**
+ * Returns the key of an answer, 43 characters. Two requests have one key only if they are of one workspace and namespace, go to one host
+ * with one credential, and say the same: a body with its keys in another order says the same.
+ */
+export function answerKey({ scope, target, method, path, forward, body }: AnswerFacts): string {
+  const { organisationId, workspaceId, namespace } = scope
+  const { providerId, view, credential, customHost, customHeaders } = target
+  const facts = [
+    [organisationId, workspaceId, namespace],
+    [providerId, view?.id ?? null, credential, customHost?.url ?? null, customHeaders],
+    [method, path, steering(forward)],
+    body,
+  ]
+  return hash('sha256', canonicalJson(facts), 'base64url')
+}
+
+/** Headers by which no provider changes its answer. They tell of the client, its network, or this one request. */
+const inert = new Set([
+  'accept-language',
+  'baggage',
+  'content-length',
+  'date',
+  'idempotency-key',
+  'origin',
+  'priority',
+  'referer',
+  'request-id',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+  'x-client-request-id',
+  'x-request-id',
+])
+const inertPrefixes = ['x-stainless-', 'sec-', 'x-goog-api-client', 'x-amzn-trace-id', 'x-b3-', 'x-datadog-', 'sentry-']
+
+/** Returns the other headers, sorted: clients write them in any order. */
+function steering(forward: readonly string[]): readonly (readonly [string, string])[] {
+  const kept: [string, string][] = []
+  for (let at = 0; at < forward.length; at += 2) {
+    const name = (forward[at] ?? '').toLowerCase()
+    if (inert.has(name) || inertPrefixes.some((prefix) => name.startsWith(prefix))) continue
+    kept.push([name, forward[at + 1] ?? ''])
+  }
+  return kept.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+}

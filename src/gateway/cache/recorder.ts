@@ -1,0 +1,85 @@
+import type { EgressHandler } from '../egress/egress.ts'
+import { headerValue } from '../wire/headers.ts'
+import type { CachedAnswer } from './answer-store.ts'
+import { isWhole } from './cacheable.ts'
+
+/** An answer that was heard to its end. */
+export type HeardAnswer = Pick<CachedAnswer, 'status' | 'rawHeaders' | 'body' | 'stream'>
+
+export interface RecorderOptions {
+  readonly maxBodyBytes: number
+  /** Called once: with the answer, or with null when it is not to be kept. */
+  readonly heard: (answer: HeardAnswer | null) => void
+}
+
+/** Headers that describe the body; all others tell of the exchange in which it came. */
+const kept = ['content-type', 'content-encoding']
+
+/** Passes an answer on unchanged, and listens. A class, because it is one handler object per exchange. */
+export class Recorder implements EgressHandler {
+  readonly #next: EgressHandler
+  readonly #options: RecorderOptions
+  #status = 0
+  #rawHeaders: readonly string[] = []
+  #chunks: Buffer[] = []
+  #size = 0
+  #listening = true
+
+  constructor(next: EgressHandler, options: RecorderOptions) {
+    this.#next = next
+    this.#options = options
+  }
+
+  onInformation(status: number, rawHeaders: readonly string[]): void {
+    this.#next.onInformation?.(status, rawHeaders)
+  }
+
+  onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    this.#status = status
+    this.#rawHeaders = kept.flatMap((name) => {
+      const value = headerValue(rawHeaders, name)
+      return value === undefined ? [] : [name, value]
+    })
+    const length = Number(headerValue(rawHeaders, 'content-length') ?? 0)
+    if (status !== 200 || length > this.#options.maxBodyBytes) this.stop()
+    this.#next.onHeaders(status, rawHeaders, statusMessage)
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#listening) {
+      this.#size += chunk.length
+      if (this.#size > this.#options.maxBodyBytes) this.stop()
+      else this.#chunks.push(chunk)
+    }
+    this.#next.onData(chunk)
+  }
+
+  onEnd(rawTrailers: readonly string[]): void {
+    this.#end()
+    this.#next.onEnd(rawTrailers)
+  }
+
+  onError(error: Error): void {
+    this.stop()
+    this.#next.onError(error)
+  }
+
+  /** Keeps nothing of this answer. */
+  stop(): void {
+    if (!this.#listening) return
+    this.#listening = false
+    this.#chunks = []
+    this.#options.heard(null)
+  }
+
+  #end(): void {
+    if (!this.#listening) return
+    this.#listening = false
+    const body = Buffer.concat(this.#chunks, this.#size)
+    const rawHeaders = this.#rawHeaders
+    const stream = (headerValue(rawHeaders, 'content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+    const encoding = (headerValue(rawHeaders, 'content-encoding') ?? '').toLowerCase().replace('identity', '')
+    const whole = body.length > 0 && isWhole(body, { stream, encoding })
+    this.#options.heard(whole ? { status: this.#status, rawHeaders, body, stream } : null)
+  }
+}
