@@ -22,14 +22,14 @@ const timeoutMs = 5000
  * Returns the address at which this machine asks the process of these settings; null when it takes any free port. A certificate is seldom
  * made for the address by which a machine knows itself: over HTTPS it is asked at its public address.
  */
-export function ownUrl({ host, port, tls, managementPort, publicUrl }: Listening): string | null {
+export function ownUrl({ host, port, tls, managementPort, publicUrl }: ListenAddress): string | null {
   const open = managementPort ?? port
   if (open === 0) return null
   if (managementPort === null && tls !== null) return publicUrl ?? `https://${reachable(host)}:${port}`
   return `http://${reachable(host)}:${open}`
 }
 
-type Listening = Pick<Config, 'host' | 'port' | 'tls' | 'managementPort' | 'publicUrl'>
+type ListenAddress = Pick<Config, 'host' | 'port' | 'tls' | 'managementPort' | 'publicUrl'>
 
 /** Opens a way to the process at this address, which is trusted because the operator named it. Throws UsageError when it is none. */
 export function openProcess(url: string): ProcessQuestions {

@@ -5,7 +5,7 @@ import { readTable, releaseNamed, rootFor } from './checkout.ts'
 import { UsageError } from './failure.ts'
 
 /** The two releases that a command's arguments `<from> <to>` name; throws UsageError unless both exist and lead upward. */
-export function readJump(command: Command): { readonly table: ReleaseTable; readonly from: string; readonly to: string } {
+export function readReleasePair(command: Command): { readonly table: ReleaseTable; readonly from: string; readonly to: string } {
   const [from = '', to = ''] = command.args
   const table = readTable(rootFor(command))
   for (const version of [from, to]) releaseNamed(table, version)

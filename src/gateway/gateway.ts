@@ -1,6 +1,6 @@
 import { ApiError, toApiError } from '../lib/errors.ts'
 import { setImmediate } from 'node:timers/promises'
-import { createRoster, type Roster } from '../lib/collections/indexed-set.ts'
+import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Relay } from './answers/relay.ts'
@@ -19,7 +19,7 @@ export interface Gateway {
 
 /** Builds the data plane on its ports. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const relays = createRoster<Relay>()
+  const relays = createIndexedSet<Relay>()
   const deps: PipelineDeps = { ...options, relays, prefixes: ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)] }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-function cutOff(relays: Roster<Relay>): number {
+function cutOff(relays: IndexedSet<Relay>): number {
   let left = 0
   for (const relay of relays) {
     relay.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))

@@ -1,7 +1,7 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
-import type { Roster } from '../lib/collections/indexed-set.ts'
+import type { IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Relay, RelayEnd } from './answers/relay.ts'
-import { answer, linger, ownHeaders, refuse } from './answers/respond.ts'
+import { answer, drainRequest, ownHeaders, refuse } from './answers/respond.ts'
 import { type Attempt, hasSource } from './attempts/attempt.ts'
 import { runAttempts } from './attempts/run-attempts.ts'
 import type { AnswerCache } from './cache/recall.ts'
@@ -43,7 +43,7 @@ export interface PipelineDeps {
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
   /** The answers that are under way, so that a drain can end them. */
-  readonly relays: Roster<Relay>
+  readonly relays: IndexedSet<Relay>
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
   /** Told of exchanges whose caller was refused. */
@@ -134,7 +134,7 @@ const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail
 function endRelayed(deps: PipelineDeps, trail: Trail, { result, release }: RelayEnd & { readonly kind: 'relayed' }): void {
   const { status, outcome, error } = result
   finish(deps, trail, { status, outcome, error, relayed: result })
-  endUpload(trail)
+  discardRest(trail)
   release()
 }
 
@@ -152,10 +152,10 @@ function answerDenial(deps: PipelineDeps, trail: Trail, { error, result }: Relay
 }
 
 /** A provider may answer before it has read all: what the client still sends is then nobody's. */
-function endUpload(trail: Trail): void {
+function discardRest(trail: Trail): void {
   const { exchange } = trail
   sentBody(trail)?.stream?.destroy()
-  if (!exchange.req.complete) linger(exchange.req)
+  if (!exchange.req.complete) drainRequest(exchange.req)
 }
 
 /** An exchange that we answer ourselves, or whose client left. The record comes first: it must be there before the last byte. */

@@ -8,7 +8,7 @@ type Draft = z.input<typeof ReleaseRecord>
 type Phase = ReleaseRecord['migrations'][number]['phase']
 
 /** The release to scaffold; `phases` says what each migration file calls itself, by its id. */
-export interface Wanted {
+export interface ReleaseDraft {
   readonly version: string
   readonly date: string
   readonly phases: Readonly<Record<string, Phase>>
@@ -18,7 +18,7 @@ const unwritten = 'TODO: one line for each thing that changed, in the words of a
 const order: readonly Phase[] = ['expand', 'backfill', 'contract']
 
 /** The record of a new release, as far as the code can tell: what it has that no record names. Floors are the former release's. */
-export function scaffold(project: Project, { version, date, phases }: Wanted): Draft {
+export function scaffold(project: Project, { version, date, phases }: ReleaseDraft): Draft {
   const { releases } = project.table
   const former = releases.at(-1)
   const features = { added: newFeatures(project), changed: newChanges(project, version), removed: [] }

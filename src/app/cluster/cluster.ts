@@ -25,7 +25,7 @@ interface Member {
 }
 
 /** The workers of a primary, and what all of them are told. */
-interface Crew {
+interface WorkerPool {
   readonly config: Config
   readonly log: Logger
   readonly metrics: AggregatorRegistry<typeof AggregatorRegistry.PROMETHEUS_CONTENT_TYPE>
@@ -49,7 +49,7 @@ export async function runPrimary(config: Config, features: readonly Feature[], {
   const log = loggers.application
   logSettings(loggers, notes)
   const background = createPrimaryBackground(config, features, { log, mode: notes.mode })
-  const crew: Crew = {
+  const pool: WorkerPool = {
     config,
     log,
     metrics: new AggregatorRegistry(),
@@ -62,30 +62,30 @@ export async function runPrimary(config: Config, features: readonly Feature[], {
     complete: Promise.withResolvers(),
   }
   const ended = onSignals(log, async (options) => {
-    await drainWorkers(crew, options)
+    await drainWorkers(pool, options)
     await background.close()
     await loggers.flush()
   })
-  for (let count = 0; count < config.workers; count += 1) hire(crew)
-  return Promise.race([ended, prepare(crew, background)])
+  for (let count = 0; count < config.workers; count += 1) startWorker(pool)
+  return Promise.race([ended, prepare(pool, background)])
 }
 
 /** Prepares the database and lets the workers go on; resolves only when that fails. */
-async function prepare(crew: Crew, background: PrimaryBackground): Promise<number> {
+async function prepare(pool: WorkerPool, background: PrimaryBackground): Promise<number> {
   try {
     const { database, ...outcome } = await background.prepared
-    crew.database = database
+    pool.database = database
     tellAll(packDatabase(database))
-    await crew.complete.promise
-    process.stdout.write(announcement(crew.config, crew.port, outcome))
+    await pool.complete.promise
+    process.stdout.write(announcement(pool.config, pool.port, outcome))
     return await forEver()
   } catch (error) {
     // A start that was told to end has not failed; how it ended is for the drain to say.
-    if (crew.draining) return forEver()
-    await drainWorkers(crew, { now: true })
+    if (pool.draining) return forEver()
+    await drainWorkers(pool, { now: true })
     await background.close()
     const failure = describeStartFailure(error)
-    reportStartFailure(crew.log, failure)
+    reportStartFailure(pool.log, failure)
     return failure.exitCode
   }
 }
@@ -99,34 +99,34 @@ function tellAll(message: ToWorker): void {
 }
 
 /** Starts a worker and follows what it tells. */
-function hire(crew: Crew): void {
+function startWorker(pool: WorkerPool): void {
   const member: Member = { worker: cluster.fork(), mayListen: false, listening: false, ready: false }
   const { worker } = member
   worker.on('online', () => {
-    crew.members.add(member)
-    if (crew.database !== null) worker.send(packDatabase(crew.database))
-    sharePort(crew)
+    pool.members.add(member)
+    if (pool.database !== null) worker.send(packDatabase(pool.database))
+    sharePort(pool)
   })
   worker.on('message', (message: unknown) => {
     const told = readToPrimary(message)
-    if (told?.kind === 'metrics') void answerMetrics(crew, worker, told.id)
+    if (told?.kind === 'metrics') void answerMetrics(pool, worker, told.id)
     if (told?.kind === 'listening') {
-      crew.port = told.port
+      pool.port = told.port
       member.listening = true
-      welcome(crew, member)
+      welcome(pool, member)
     }
     if (told?.kind === 'ready') {
       member.ready = true
-      welcome(crew, member)
-      sharePort(crew)
+      welcome(pool, member)
+      sharePort(pool)
     }
   })
-  worker.on('error', (error) => crew.log.warn({ err: error }, 'a worker could not be reached'))
+  worker.on('error', (error) => pool.log.warn({ err: error }, 'a worker could not be reached'))
   worker.on('exit', (code, signal) => {
-    crew.members.delete(member)
-    if (crew.draining) return
-    sharePort(crew)
-    void replace(crew, { pid: worker.process.pid, code, signal })
+    pool.members.delete(member)
+    if (pool.draining) return
+    sharePort(pool)
+    void replace(pool, { pid: worker.process.pid, code, signal })
   })
 }
 
@@ -134,7 +134,7 @@ function hire(crew: Crew): void {
  * One worker listens from the first, so that somebody says what the start waits for. The others follow when they can serve, and it
  * can: whoever reaches the port meets a worker that is ready, once one has been.
  */
-function sharePort({ members }: Crew): void {
+function sharePort({ members }: WorkerPool): void {
   const all = [...members]
   const open = all.filter(({ mayListen }) => mayListen)
   const next = open.length === 0 ? [all.find(({ ready }) => ready) ?? all[0]] : all.filter(({ ready, mayListen }) => ready && !mayListen)
@@ -148,12 +148,12 @@ function sharePort({ members }: Crew): void {
 
 const serves = ({ listening, ready }: Member): boolean => listening && ready
 
-function welcome(crew: Crew, member: Member): void {
+function welcome(pool: WorkerPool, member: Member): void {
   if (!serves(member)) return
-  crew.failures = 0
-  const serving = [...crew.members].filter(serves).length
-  crew.log.info({ pid: member.worker.process.pid, serving }, 'a worker serves')
-  if (serving === crew.config.workers) crew.complete.resolve()
+  pool.failures = 0
+  const serving = [...pool.members].filter(serves).length
+  pool.log.info({ pid: member.worker.process.pid, serving }, 'a worker serves')
+  if (serving === pool.config.workers) pool.complete.resolve()
 }
 
 const listen: ToWorker = { kind: 'listen' }
@@ -161,15 +161,15 @@ const listen: ToWorker = { kind: 'listen' }
 const firstWaitMs = 250
 const longestWaitMs = 30_000
 
-async function replace(crew: Crew, gone: Readonly<Record<string, unknown>>): Promise<void> {
-  const waitMs = Math.min(firstWaitMs * 2 ** crew.failures, longestWaitMs)
-  crew.failures += 1
-  crew.log.error({ ...gone, restartInMs: waitMs }, 'a worker died')
+async function replace(pool: WorkerPool, gone: Readonly<Record<string, unknown>>): Promise<void> {
+  const waitMs = Math.min(firstWaitMs * 2 ** pool.failures, longestWaitMs)
+  pool.failures += 1
+  pool.log.error({ ...gone, restartInMs: waitMs }, 'a worker died')
   await sleep(waitMs)
-  if (!crew.draining) hire(crew)
+  if (!pool.draining) startWorker(pool)
 }
 
-async function answerMetrics({ metrics, own, log }: Crew, worker: Worker, id: number): Promise<void> {
+async function answerMetrics({ metrics, own, log }: WorkerPool, worker: Worker, id: number): Promise<void> {
   try {
     const text = replaceFamilies(await metrics.clusterMetrics(), await renderPrimaryOnly(own))
     if (worker.isConnected()) worker.send({ kind: 'metrics', id, text } satisfies ToWorker)
@@ -183,13 +183,13 @@ const ended = async (worker: Worker) => {
 }
 
 /** Resolves when every worker has ended. What outlives the grace is killed. */
-async function drainWorkers(crew: Crew, { now = false }: DrainOptions = {}): Promise<void> {
-  crew.draining = true
+async function drainWorkers(pool: WorkerPool, { now = false }: DrainOptions = {}): Promise<void> {
+  pool.draining = true
   const all = workers()
   const gone = Promise.all(all.map(ended))
   tellAll({ kind: 'drain', now })
   const patience = new AbortController()
-  const late = sleep(now ? 10_000 : crew.config.terminationGraceMs + crew.config.drainDelayMs + 10_000, 'late', {
+  const late = sleep(now ? 10_000 : pool.config.terminationGraceMs + pool.config.drainDelayMs + 10_000, 'late', {
     signal: patience.signal,
   }).catch(() => null)
   if ((await Promise.race([gone, late])) === 'late') for (const worker of all) worker.process.kill('SIGKILL')

@@ -44,6 +44,6 @@ async function prepare(background: Background, features: readonly Feature[], mod
   const options = { features, mode, records: createRecords() }
   const opened = await openBackground(background, options)
   startBackground(background, opened, options)
-  const { foundation, provisioned } = opened
-  return { database: foundation.database, provisioned, sealed: foundation.vault.sealed !== null }
+  const { db, provisioned } = opened
+  return { database: db.database, provisioned, sealed: db.vault.sealed !== null }
 }

@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { AmountType } from './amount.ts'
 import { readCursor, writeCursor, type ListQuery, type PageEnd, type Sorts } from '../../lib/paging.ts'
 
-interface Wanted<Row> {
+interface PageRequest<Row> {
   readonly where: FilterQuery<Row>
   readonly query: ListQuery
   readonly sorts: Sorts
@@ -25,7 +25,7 @@ export interface Page<Row> extends PageEnd {
 export async function findPage<Row extends { readonly id: string }>(
   em: EntityManager,
   entity: EntityName<Row>,
-  wanted: Wanted<Row>,
+  wanted: PageRequest<Row>,
 ): Promise<Page<Row>> {
   const { where, query } = wanted
   const cursor = query.after === undefined ? null : cursorOf(query, query.after)
@@ -45,7 +45,7 @@ export async function findPage<Row extends { readonly id: string }>(
 function findRows<Row extends { readonly id: string }>(
   em: EntityManager,
   entity: EntityName<Row>,
-  { where, query, sorts, tie = 'id', cursor }: Wanted<Row> & { readonly cursor: string | null },
+  { where, query, sorts, tie = 'id', cursor }: PageRequest<Row> & { readonly cursor: string | null },
 ): Promise<Row[]> {
   const isDescending = query.sort.startsWith('-')
   const property = sorts[query.sort.replace(/^-/, '')] ?? tie

@@ -30,7 +30,7 @@ export async function queueMail(em: EntityManager, { config, vault, clock }: Dep
 
 const place = (organisationId: string, rowId: string) => ({ organisationId, table: 'outgoing_mails', column: 'variables', rowId })
 
-interface Waiting {
+interface QueuedMail {
   readonly id: string
   readonly organisation_id: string
   readonly recipient: string
@@ -51,7 +51,7 @@ export async function deliverMails(deps: Deps): Promise<void> {
   if (mail === null) return
   const now = clock.now()
   const claimed = await asSystem(orm, (em) =>
-    em.execute<Waiting[]>(
+    em.execute<QueuedMail[]>(
       `UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = ? WHERE id IN (
          SELECT id FROM outgoing_mails WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ${maxAtOnce} FOR UPDATE SKIP LOCKED)
        RETURNING id, organisation_id, recipient, template, variables, attempts`,
@@ -61,7 +61,7 @@ export async function deliverMails(deps: Deps): Promise<void> {
   for (const waiting of claimed) await deliver(waiting, mail, deps)
 }
 
-async function deliver(waiting: Waiting, mail: MailConfig, deps: Deps): Promise<void> {
+async function deliver(waiting: QueuedMail, mail: MailConfig, deps: Deps): Promise<void> {
   try {
     await send(waiting, mail, deps)
     await settle(deps, 'DELETE FROM outgoing_mails WHERE id = ?', [waiting.id])
@@ -71,7 +71,7 @@ async function deliver(waiting: Waiting, mail: MailConfig, deps: Deps): Promise<
 }
 
 async function send(
-  { id, organisation_id, recipient, template, variables }: Waiting,
+  { id, organisation_id, recipient, template, variables }: QueuedMail,
   mail: MailConfig,
   { vault, log, level }: Deps,
 ): Promise<void> {
@@ -95,7 +95,7 @@ const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templat
 const texts = (value: unknown): Variables =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}
 
-async function failed({ id, template, attempts }: Waiting, error: unknown, deps: Deps): Promise<void> {
+async function failed({ id, template, attempts }: QueuedMail, error: unknown, deps: Deps): Promise<void> {
   const message = error instanceof Error ? error.message : String(error)
   if (attempts >= maxAttempts) {
     deps.log.error({ err: error, mail: id, template, attempts }, 'a mail could not be sent, and is given up')

@@ -1,9 +1,9 @@
 import { parseAllowedHosts, type AllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { allowedHosts } from '../../lib/allowed-hosts.ts'
-import { createRecent } from '../../lib/collections/lru.ts'
+import { createLru } from '../../lib/collections/lru.ts'
 
 /** Organisations have few lists and many keys. */
-const parsed = createRecent<AllowedHosts>(1000)
+const parsed = createLru<AllowedHosts>(1000)
 
 /** The hosts that an organisation lets requests name, by what it has stored; null: it says nothing. */
 export function allowedHostsOf(settings: unknown): AllowedHosts | null {

@@ -181,11 +181,11 @@ const askOf =
     read(state, async () => (await pool.query(query)).rows)
 
 /** A view that is not in memory. */
-interface Wanted<Result> extends Pick<Lookup<Result>, 'isKnown' | 'address'> {
+interface MissingView<Result> extends Pick<Lookup<Result>, 'isKnown' | 'address'> {
   readonly start: (pool: Pool) => Promise<Result | null>
 }
 
-function lookUp<Result>(state: State, feed: ChangeFeed, wanted: Wanted<Result>): MaybePromise<Result | null> {
+function lookUp<Result>(state: State, feed: ChangeFeed, wanted: MissingView<Result>): MaybePromise<Result | null> {
   if (wanted.isKnown?.() !== false) return load(state, feed, () => wanted.start(state.pool))
   if (state.known.complete() && mayNotAsk(state, wanted)) return null
   return askForStranger(state, feed, wanted)
@@ -195,7 +195,7 @@ const mayNotAsk = ({ spent }: State, { address }: { readonly address?: string | 
   address !== undefined && spent?.(address) === true
 
 /** What is not known may be new: the database is asked for a few at a time, apart from what is known to be there. */
-async function askForStranger<Result>(state: State, feed: ChangeFeed, wanted: Wanted<Result>): Promise<Result | null> {
+async function askForStranger<Result>(state: State, feed: ChangeFeed, wanted: MissingView<Result>): Promise<Result | null> {
   if (!feed.connected()) throw unavailable()
   if (state.asking >= (state.known.complete() ? maxAsking : maxLoading)) throw crowded()
   state.asking += 1

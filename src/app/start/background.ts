@@ -16,7 +16,7 @@ import { createLevel, type LiveLevel } from '../level/level.ts'
 import { jobsOf } from '../level/mount.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { guardBoot } from './boot-guard.ts'
-import { openFoundation, type Foundation } from './open-database.ts'
+import { openDatabase, type OpenDatabase } from './open-database.ts'
 import { provision, type Provisioned } from './provision.ts'
 import { schemaOf, type StartMode } from './start-mode.ts'
 
@@ -28,7 +28,7 @@ export interface Background {
   readonly base: Base
   readonly stopping: AbortController
   embedded: EmbeddedDatabase | null
-  foundation: Foundation | null
+  db: OpenDatabase | null
   jobs: Jobs | null
   /** Ends soon after `stopping`: the level is followed, backfills run. */
   following: Promise<unknown> | null
@@ -48,7 +48,7 @@ export interface BackgroundOptions {
 /** The database with all that stands on it. */
 export interface Opened {
   readonly deps: Deps
-  readonly foundation: Foundation
+  readonly db: OpenDatabase
   /** The first keys, when this start made them. */
   readonly provisioned: Provisioned | null
 }
@@ -75,7 +75,7 @@ export const createBackground = (base: Base): Background => ({
   base,
   stopping: new AbortController(),
   embedded: null,
-  foundation: null,
+  db: null,
   jobs: null,
   following: null,
 })
@@ -89,7 +89,7 @@ export async function openBackground(background: Background, options: Background
   const { database, embedded } =
     prepared === undefined ? await chooseDatabase(base.config, base.log) : { database: await prepared, embedded: null }
   background.embedded = embedded
-  const foundation = await openFoundation(
+  const db = await openDatabase(
     {
       ...base,
       features,
@@ -101,16 +101,16 @@ export async function openBackground(background: Background, options: Background
     },
     database,
   )
-  background.foundation = foundation
-  const deps: Deps = Object.freeze({ ...base, orm: foundation.orm, vault: foundation.vault, journal: null })
-  return { deps, foundation, provisioned: prepared === undefined ? await provision(deps) : null }
+  background.db = db
+  const deps: Deps = Object.freeze({ ...base, orm: db.orm, vault: db.vault, journal: null })
+  return { deps, db, provisioned: prepared === undefined ? await provision(deps) : null }
 }
 
 /** Starts the jobs and the backfills, where this process runs them, and follows the level. */
-export function startBackground(background: Background, { deps, foundation }: Opened, options: BackgroundOptions): void {
+export function startBackground(background: Background, { deps, db }: Opened, options: BackgroundOptions): void {
   const { base, stopping } = background
   const { config, log, metrics, level } = base
-  const client = foundation.connection.runtime
+  const client = db.connection.runtime
   const works = options.prepared === undefined && config.roles.has('jobs')
   if (works) background.jobs = startJobs(jobsOf(options.features, deps), deps, client)
   background.following = Promise.all([
@@ -123,13 +123,13 @@ const jobGraceMs = 5_000
 
 /** Closes in the order that is the reverse of the start; `planes` closes what stands on the database. */
 export async function closeBackground(background: Background, planes: () => Promise<void> | undefined = () => undefined): Promise<void> {
-  const { base, following, jobs, foundation, embedded } = background
+  const { base, following, jobs, db, embedded } = background
   const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
     ['level and backfills', () => Promise.race([following, sleep(jobGraceMs, undefined, { ref: false })])],
     ['jobs', () => jobs?.stop(jobGraceMs)],
     ['journal and snapshot', planes],
     ['egress', () => base.egress.close()],
-    ['database pool', () => (foundation === null ? undefined : closeOrm(foundation.orm))],
+    ['database pool', () => (db === null ? undefined : closeOrm(db.orm))],
     ['embedded database', () => embedded?.stop()],
   ]
   // Each step is tried, even if an earlier one failed.

@@ -15,14 +15,14 @@ import { openVault } from '../secrets/open-vault.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** The database, opened: what everything else of a process stands on. */
-export interface Foundation {
+export interface OpenDatabase {
   readonly database: DatabaseConfig
   readonly connection: Connection
   readonly orm: MikroORM
   readonly vault: Vault
 }
 
-export interface FoundationOptions extends SchemaOptions {
+export interface OpenDatabaseOptions extends SchemaOptions {
   readonly features: readonly Feature[]
   /** Told what the database says of itself, before anything stands on it. */
   readonly level: LiveLevel
@@ -33,13 +33,13 @@ export interface FoundationOptions extends SchemaOptions {
 const retryMs = 1000
 
 /** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
-export async function openFoundation(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
+export async function openDatabase(options: OpenDatabaseOptions, database: DatabaseConfig): Promise<OpenDatabase> {
   for (;;) {
     try {
-      const foundation = await open(options, database)
+      const db = await open(options, database)
       // Workers are given the schema; their primary has told.
       if (options.schema !== 'given') tellSettings(options)
-      return foundation
+      return db
     } catch (error) {
       if (options.signal.aborted || toCallerError(error).code !== 'dependency_unavailable') throw error
       options.log.warn({ err: error, retryInMs: retryMs }, 'the database went away during the start')
@@ -49,11 +49,11 @@ export async function openFoundation(options: FoundationOptions, database: Datab
 }
 
 /** Names the settings that were given and do not do what they say; the database has told the level. */
-function tellSettings({ config, level, log }: FoundationOptions): void {
+function tellSettings({ config, level, log }: OpenDatabaseOptions): void {
   for (const { name, note } of settingNotes(config, level)) log.warn({ name }, note)
 }
 
-async function open(options: FoundationOptions, database: DatabaseConfig): Promise<Foundation> {
+async function open(options: OpenDatabaseOptions, database: DatabaseConfig): Promise<OpenDatabase> {
   const { config, features, log, signal, metrics, level, onPhase = () => {} } = options
   onPhase('waiting for the database')
   const connection = await connectWithRetry(database, log, { signal })

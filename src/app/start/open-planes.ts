@@ -13,7 +13,7 @@ import { isOn } from '../../config/effect.ts'
 import { servingName } from '../database/serving.ts'
 import type { Deps } from '../deps.ts'
 import { viewsOf, type Feature } from '../feature.ts'
-import type { Foundation } from './open-database.ts'
+import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { unlimitedLedger } from '../ledger.ts'
 import type { Loggers } from '../logging/log.ts'
@@ -32,7 +32,7 @@ export interface Planes extends Running {
 
 export interface PlanesOptions {
   readonly deps: Deps
-  readonly foundation: Foundation
+  readonly db: OpenDatabase
   readonly features: readonly Feature[]
   readonly loggers: Loggers
 }
@@ -71,14 +71,14 @@ async function closeAll(snapshot: LiveSnapshot, answers: Answers): Promise<void>
 /** What may wait on disk without the role `gateway`, whatever `MAX_LOG_SPOOL_BYTES` says: a log is then taken only while the database is there. */
 const spoolWithoutGateway = 32 * 1024 * 1024
 
-function openLogging({ deps, foundation }: PlanesOptions) {
+function openLogging({ deps, db }: PlanesOptions) {
   const { config, log, vault } = deps
   const directory = join(config.dataDir, 'journal')
   const isGateway = config.roles.has('gateway')
   const shipper = startShipper({
     directory,
-    database: foundation.database,
-    client: foundation.connection.runtime,
+    database: db.database,
+    client: db.connection.runtime,
     log,
     sleeps: !isGateway && listDirectories(directory).length === 0,
   })
@@ -131,20 +131,17 @@ function openFailures({ config, log, metrics }: Deps): FailedCredentials {
   return failures
 }
 
-function openAnswers({ deps: { config, vault, log, metrics }, foundation }: PlanesOptions): Answers {
-  const stored = openStoredAnswers({ client: foundation.connection.runtime, seal: vault.logs, log })
+function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOptions): Answers {
+  const stored = openStoredAnswers({ client: db.connection.runtime, seal: vault.logs, log })
   const answers = createAnswers({ stored, memoryBytes: config.answerMemoryBytes, maxBodyBytes: config.maxAnswerBytes })
   metrics.measure('gateway_cached_answers_bytes', () => answers.memoryBytes())
   metrics.measure('gateway_cached_answers_dropped_total', () => stored.dropped())
   return answers
 }
 
-function openSnapshot(
-  { deps, foundation, features }: PlanesOptions,
-  { failures, answers }: Pick<Doors, 'failures' | 'answers'>,
-): LiveSnapshot {
+function openSnapshot({ deps, db, features }: PlanesOptions, { failures, answers }: Pick<Doors, 'failures' | 'answers'>): LiveSnapshot {
   return createSnapshot({
-    client: foundation.connection.runtime,
+    client: db.connection.runtime,
     vault: deps.vault,
     log: deps.log,
     sessionName: servingName(deps.config.version),
@@ -193,7 +190,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, token
     settings: {
       ...deps.config,
       allowedHosts: deps.config.allowedCustomHosts === null ? null : parseAllowedHosts(deps.config.allowedCustomHosts),
-      acts: { configs: acting('configs', options), guardrails: acting('guardrails', options) },
+      acts: { configs: isFeatureActive('configs', options), guardrails: isFeatureActive('guardrails', options) },
       atLeast: (release) => deps.level.atLeast(release),
       level: () => deps.level.release,
       chosenKeys: chosenKeys(deps.config),
@@ -212,7 +209,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, token
 }
 
 /** Whether what a feature does to requests is on now, by its flag and by the level. */
-function acting(id: string, { features, deps: { config, level } }: PlanesOptions): () => boolean {
+function isFeatureActive(id: string, { features, deps: { config, level } }: PlanesOptions): () => boolean {
   const feature = features.find((one) => one.id === id)
   if (feature === undefined) return () => false
   const { flag, since } = feature

@@ -100,13 +100,13 @@ function report({ ids, id, verb }: Steered, { json }: Json): void {
 const pollMs = 500
 const tellEveryMs = 5000
 
-interface Wanted {
+interface WaitOptions {
   readonly id: string | undefined
   readonly timeoutMs: number
 }
 
 /** Tells the progress on standard error; returns when all that is wanted is done, or when the time is over. */
-async function waitFor(client: Client, files: readonly MigrationFile[], { id, timeoutMs }: Wanted): Promise<readonly Backfill[]> {
+async function waitFor(client: Client, files: readonly MigrationFile[], { id, timeoutMs }: WaitOptions): Promise<readonly Backfill[]> {
   const deadline = performance.now() + timeoutMs
   for (let tellAt = performance.now() + pollMs; ; await sleep(pollMs)) {
     const all = (await readBackfills(client, files)).filter((one) => id === undefined || one.id === id)

@@ -3,7 +3,7 @@ import { notes } from '../../release/notes.ts'
 import { releasesBetween } from '../../release/table.ts'
 import { answer } from '../answer.ts'
 import { explain } from '../command-help.ts'
-import { readJump } from '../release-pair.ts'
+import { readReleasePair } from '../release-pair.ts'
 
 /** `gatehouse notes <from> <to>`. */
 export const addNotes = (program: Command): Command =>
@@ -13,7 +13,7 @@ export const addNotes = (program: Command): Command =>
     .argument('<to>', 'the release to upgrade to')
     .option('--json', 'the records of the releases, as a JSON array')
     .action(async function show(this: Command) {
-      const { table, from, to } = readJump(this)
+      const { table, from, to } = readReleasePair(this)
       const { readCode } = await import('../project.ts')
       const releases = releasesBetween(table, from, to)
       answer(this.opts<{ json?: true }>().json, releases, notes(releases, readCode()))

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { upgradePath, type Hop } from '../../release/path.ts'
 import { answer } from '../answer.ts'
 import { explain } from '../command-help.ts'
-import { readJump } from '../release-pair.ts'
+import { readReleasePair } from '../release-pair.ts'
 
 /** `gatehouse path <from> <to>`. */
 export const addPath = (program: Command): Command =>
@@ -13,7 +13,7 @@ export const addPath = (program: Command): Command =>
     .option('--no-volume', 'the installation keeps no files on a volume')
     .option('--json', 'the upgrades, as a JSON array')
     .action(function show(this: Command) {
-      const { table, ...jump } = readJump(this)
+      const { table, ...jump } = readReleasePair(this)
       const { json, volume } = this.opts<{ json?: true; volume: boolean }>()
       const hops = upgradePath(table, jump, { volume })
       answer(json, hops, describe(jump.from, hops))

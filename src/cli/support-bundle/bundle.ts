@@ -35,7 +35,7 @@ export interface Known {
   readonly gaps: readonly string[]
 }
 
-interface Missing {
+interface MissingPart {
   readonly what: string
   readonly why: string
 }
@@ -43,7 +43,7 @@ interface Missing {
 /** Collects every part, takes the secrets out, and says in `manifest.json` what is in it and what is not. */
 export async function collectBundle(scene: Scene, known: Known, onPart: (name: string) => void): Promise<Bundle> {
   const redact = createRedactor(known.secrets)
-  const missing: Missing[] = []
+  const missing: MissingPart[] = []
   const collected: Collected[] = []
   for (const source of sources) {
     onPart(source.name)
@@ -73,7 +73,7 @@ interface Clean {
   readonly redacted: Redacted
 }
 
-function describe(clean: readonly Clean[], { known, missing }: { readonly known: Known; readonly missing: readonly Missing[] }) {
+function describe(clean: readonly Clean[], { known, missing }: { readonly known: Known; readonly missing: readonly MissingPart[] }) {
   const sum = (of: 'byValue' | 'byPattern') => clean.reduce((total, { redacted }) => total + redacted[of], 0)
   return {
     product: 'gatehouse',

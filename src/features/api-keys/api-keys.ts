@@ -75,7 +75,7 @@ export async function missingKeyMetadata(
   return missingMetadata(enforcedMetadata(settings).api_key_metadata_keys, metadata)
 }
 
-interface Making {
+interface KeyContext {
   readonly actor: Actor
   readonly deps: Pick<Deps, 'vault' | 'clock'>
   readonly type: KeyType
@@ -85,7 +85,7 @@ interface Making {
 /** Stores a key, and gives the secret that nobody will see again. The row is written when it returns. */
 export async function addKey(
   em: EntityManager,
-  { actor, deps, type, workspaceId }: Making,
+  { actor, deps, type, workspaceId }: KeyContext,
   body: CreateApiKey,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
   const nowMs = deps.clock.now()

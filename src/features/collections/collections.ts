@@ -8,7 +8,7 @@ import { visibleTo } from '../workspaces/index.ts'
 import { Collection } from './collection.entity.ts'
 import { countContents, thingsIn, type Content, type Contents } from './collections.queries.ts'
 
-interface Wanted {
+interface CollectionQuery {
   /** UUID or slug. */
   readonly reference: string
   /** `hold` keeps it from being deleted until the transaction ends, `change` keeps others from changing it. */
@@ -20,7 +20,11 @@ interface Wanted {
 const lockModes = { hold: LockMode.PESSIMISTIC_READ, change: LockMode.PESSIMISTIC_WRITE } as const
 
 /** A live collection that the caller may see; AB08 otherwise. */
-export async function findCollection(em: EntityManager, actor: Actor, { reference, lock, param = 'id' }: Wanted): Promise<Collection> {
+export async function findCollection(
+  em: EntityManager,
+  actor: Actor,
+  { reference, lock, param = 'id' }: CollectionQuery,
+): Promise<Collection> {
   const row = await em.findOne(
     Collection,
     { ...byIdOrSlug(reference), ...visibleTo(actor), status: 'active' },

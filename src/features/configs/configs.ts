@@ -42,7 +42,7 @@ export interface NewConfig {
 }
 
 /** The actor of a write and the services that validate and seal it. */
-export interface Writing {
+export interface WriteContext {
   readonly actor: Actor
   readonly vault: Vault
   readonly egress: Egress
@@ -50,7 +50,7 @@ export interface Writing {
 }
 
 /** Stores a config with its first version. The rows are written when it returns. */
-export async function addConfig(em: EntityManager, wanted: NewConfig, writing: Writing): Promise<ConfigEntity> {
+export async function addConfig(em: EntityManager, wanted: NewConfig, writing: WriteContext): Promise<ConfigEntity> {
   const { actor } = writing
   refuseMasks(wanted.config)
   const slug = wanted.slug ?? madeSlug('pc', wanted.name)
@@ -70,7 +70,7 @@ export async function addConfig(em: EntityManager, wanted: NewConfig, writing: W
   return row
 }
 
-interface NewVersion extends Writing {
+interface NewVersion extends WriteContext {
   readonly config: GatewayConfig
   readonly version: number
 }

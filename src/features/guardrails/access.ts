@@ -58,7 +58,7 @@ export async function listed(
   return { ...live, $or: both }
 }
 
-interface Wanted {
+interface GuardrailQuery {
   readonly reference: string
   /** The field that names it, when it is not the path. */
   readonly param?: string
@@ -71,7 +71,7 @@ interface Wanted {
 export async function findGuardrail(
   em: EntityManager,
   actor: Actor,
-  { reference, param = 'guardrailId', verb, workspace }: Wanted,
+  { reference, param = 'guardrailId', verb, workspace }: GuardrailQuery,
 ): Promise<GuardrailEntity> {
   const workspaceId = workspace === undefined ? actor.workspaceId : (await resolveWorkspace(em, actor, workspace)).id
   const own = workspaceId === null ? {} : { workspaceId }

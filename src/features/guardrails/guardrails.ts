@@ -20,7 +20,7 @@ import type { UpdateGuardrail } from './guardrail.schema.ts'
 type Actions = GuardrailEntity['actions']
 
 /** The actor of a write and the services that validate and seal it. */
-export interface Writing {
+export interface WriteContext {
   readonly actor: Actor
   readonly vault: Vault
   readonly egress: Egress
@@ -35,7 +35,7 @@ export interface NewGuardrail extends Pick<GuardrailEntity, 'name' | 'actions'> 
 }
 
 /** Stores a guardrail. The row is written when it returns. */
-export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writing: Writing): Promise<GuardrailEntity> {
+export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writing: WriteContext): Promise<GuardrailEntity> {
   const { actor } = writing
   const slug = wanted.slug ?? madeSlug('pg', wanted.name)
   await holdSlug(em, `guardrails:${actor.organisationId}`, slug)
@@ -60,7 +60,7 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
 }
 
 /** Makes other checks count. A masked secret stays what it was, as long as it goes where it went. */
-export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: Writing): Promise<void> {
+export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: WriteContext): Promise<void> {
   const stored = await openChecks(row, writing.vault)
   row.checks = await sealedChecks(
     row,
@@ -82,14 +82,14 @@ export function changedActions(before: Actions, change: UpdateGuardrail['actions
 const secretsOf = (checks: unknown) => checkListSecrets(checks, [])
 
 /** The checks with their secrets, once everything in them is allowed here. */
-interface Accepting extends Writing {
+interface AcceptContext extends WriteContext {
   readonly workspaceId: string | null
 }
 
 export async function acceptChecks(
   checks: readonly CheckEntry[],
   stored: unknown,
-  { egress, level, workspaceId }: Accepting,
+  { egress, level, workspaceId }: AcceptContext,
 ): Promise<readonly CheckEntry[]> {
   if (workspaceId !== null) refuseCredentials(checks)
   const outcome = restoreSecrets(checks, stored, secretsOf)
@@ -104,7 +104,7 @@ export async function acceptChecks(
 }
 
 /** Returns the fault of a check that a later release brings than the installation's level; null when there is none. */
-export function levelFault(id: string, param: string, level: Writing['level']): ApiError | null {
+export function levelFault(id: string, param: string, level: WriteContext['level']): ApiError | null {
   const since = findCheck(id)?.since
   if (since === undefined || level.atLeast(since)) return null
   const said = `The check ${id} comes with release ${since}. The level of this installation is ${level.release}.`

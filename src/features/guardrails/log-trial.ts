@@ -9,7 +9,7 @@ import type { TryGuardrail } from './trial.schema.ts'
 type Asked = Pick<Call<unknown, unknown, TryGuardrail>, 'em' | 'actor' | 'deps' | 'body'>
 type Row = Awaited<ReturnType<typeof selectLogs>>[number]
 
-interface Trying {
+interface TrialContext {
   readonly guardrail: Guardrail
   /** The workspace of the guardrail; null: logs of every workspace. */
   readonly workspaceId: string | null
@@ -25,7 +25,7 @@ const atATime = 8
 type Skipped = 'no_body' | 'truncated' | 'unreadable' | 'time'
 
 /** Runs a guardrail over the latest logs that the caller may read, without a word to their callers. What time does not allow is left out. */
-export async function tryOnLogs(asked: Asked, { guardrail, workspaceId, selection, run }: Trying) {
+export async function tryOnLogs(asked: Asked, { guardrail, workspaceId, selection, run }: TrialContext) {
   const { em, actor, body } = asked
   const until = performance.now() + longestMs
   const rows = await selectLogs(em, actor, { workspaceId, selection })

@@ -57,7 +57,7 @@ async function sharedWith(em: EntityManager, workspaceId: string): Promise<Filte
   ]
 }
 
-interface Wanted {
+interface IntegrationQuery {
   readonly reference: string
   readonly verb: Verb
   /** The field or parameter that names it. */
@@ -70,7 +70,7 @@ interface Wanted {
 export async function findIntegration(
   em: EntityManager,
   actor: Actor,
-  { reference, verb, param = 'slug', hold = false }: Wanted,
+  { reference, verb, param = 'slug', hold = false }: IntegrationQuery,
 ): Promise<Integration> {
   const where = { $and: [byIdOrSlug(reference), await visibleIntegrations(em, actor)] }
   const lockMode = verb === 'read' ? LockMode.PESSIMISTIC_READ : LockMode.PESSIMISTIC_WRITE

@@ -23,7 +23,7 @@ async function accessOf(em: EntityManager, integration: Integration, workspaceId
  * Refuses who would use an integration in a workspace that may not. An organisation key that may change integrations gives access by
  * using it, unless the workspace is kept out.
  */
-export async function demandAccess(em: EntityManager, actor: Actor, { integration, workspaceId }: Granting): Promise<void> {
+export async function demandAccess(em: EntityManager, actor: Actor, { integration, workspaceId }: Grant): Promise<void> {
   await holdSlug(em, `integration-access:${integration.id}`, workspaceId)
   const access = await accessOf(em, integration, workspaceId)
   if (access === 'given') return
@@ -38,13 +38,13 @@ export async function demandAccess(em: EntityManager, actor: Actor, { integratio
   giveAccess(em, { integration, workspaceId })
 }
 
-interface Granting {
+interface Grant {
   readonly integration: Integration
   readonly workspaceId: string
 }
 
 /** Gives a workspace access to an integration of the organisation. */
-export const giveAccess = (em: EntityManager, { integration, workspaceId }: Granting): IntegrationWorkspace =>
+export const giveAccess = (em: EntityManager, { integration, workspaceId }: Grant): IntegrationWorkspace =>
   em.create(IntegrationWorkspace, { ...ownedBy(integration), workspaceId })
 
 /** A workspace that is to have a provider of the integration. */

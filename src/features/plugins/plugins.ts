@@ -17,17 +17,17 @@ import type { CreatePlugin, UpdatePlugin } from './plugin.schema.ts'
 import { credentialUrls, restoreCredentials } from './secrets.ts'
 
 /** The caller of a write, and what checks and seals the credentials. */
-export interface Writing {
+export interface WriteContext {
   readonly actor: Actor
   readonly vault: Vault
   readonly egress: Egress
   readonly level: Pick<Level, 'release' | 'atLeast'>
 }
 
-type Wanted = Omit<CreatePlugin, 'workspace_id'> & { readonly workspaceId: string | null }
+type NewPlugin = Omit<CreatePlugin, 'workspace_id'> & { readonly workspaceId: string | null }
 
 /** Stores the credentials of a partner, once for the organisation and once for each workspace. The row is written when it returns. */
-export async function addPlugin(em: EntityManager, wanted: Wanted, writing: Writing): Promise<PluginEntity> {
+export async function addPlugin(em: EntityManager, wanted: NewPlugin, writing: WriteContext): Promise<PluginEntity> {
   const { actor } = writing
   const plugin = demandPlugin(wanted.plugin, writing.level)
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
@@ -51,7 +51,7 @@ export async function addPlugin(em: EntityManager, wanted: Wanted, writing: Writ
 }
 
 /** Changes what the body names. A stored secret stays only as long as the address that it goes to stays. */
-export async function changePlugin(row: PluginEntity, body: UpdatePlugin, writing: Writing): Promise<void> {
+export async function changePlugin(row: PluginEntity, body: UpdatePlugin, writing: WriteContext): Promise<void> {
   const plugin = demandPlugin(row.plugin, writing.level)
   if (body.credentials !== undefined || body.base_url !== undefined) {
     const before = await openRow(row, writing.vault)
@@ -68,7 +68,7 @@ export function archivePlugin(row: PluginEntity, actor: Actor): void {
   assignDefined(row, { status: 'archived', credentials: null, updatedBy: actor.userId ?? actor.id })
 }
 
-function demandPlugin(id: string, level: Writing['level']): Plugin {
+function demandPlugin(id: string, level: WriteContext['level']): Plugin {
   const plugin = plugins.get(id)
   const param = 'plugin'
   if (plugin === undefined)
@@ -85,7 +85,7 @@ interface Given {
 }
 
 /** Seals credentials once they are what the partner needs, and go where they may. */
-async function accepted(plugin: Plugin, { credentials, baseUrl, owner }: Given, { vault, egress }: Writing): Promise<Buffer> {
+async function accepted(plugin: Plugin, { credentials, baseUrl, owner }: Given, { vault, egress }: WriteContext): Promise<Buffer> {
   const parsed = plugin.schema.safeParse(credentials, { error: plainIssue })
   if (!parsed.success) throw toFault(plugin, parsed.error.issues[0])
   if (Object.values(parsed.data).every((value) => value === undefined))

@@ -9,7 +9,7 @@ import type { Condition, Group } from './conditions.schema.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
 import { RateLimitPolicy, UsageLimitPolicy } from './policy.entity.ts'
 
-interface Wanted {
+interface PolicyQuery {
   readonly id: string
   readonly status?: 'active' | 'archived'
   /** The parameter of the path. */
@@ -18,20 +18,20 @@ interface Wanted {
 }
 
 /** Archived policies are there only for those who ask for them, and do not change. */
-const conditionOf = (actor: Actor, { id, status = 'active' }: Wanted) => ({ id: id.toLowerCase(), ...visibleTo(actor), status })
-const lockOf = ({ forWrite }: Wanted) => (forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
+const conditionOf = (actor: Actor, { id, status = 'active' }: PolicyQuery) => ({ id: id.toLowerCase(), ...visibleTo(actor), status })
+const lockOf = ({ forWrite }: PolicyQuery) => (forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
 
 const noun = 'policy'
 
 /** A rate-limit policy that the caller may see; AB08 otherwise. */
-export async function findRateLimit(em: EntityManager, actor: Actor, wanted: Wanted): Promise<RateLimitPolicy> {
+export async function findRateLimit(em: EntityManager, actor: Actor, wanted: PolicyQuery): Promise<RateLimitPolicy> {
   if (!isUuid(wanted.id)) throw notFound(noun, wanted.id, wanted.param)
   const row = await em.findOne(RateLimitPolicy, conditionOf(actor, wanted), lockOf(wanted))
   return orNotFound(row, noun, { reference: wanted.id, param: wanted.param })
 }
 
 /** A usage-limit policy that the caller may see; AB08 otherwise. */
-export async function findUsageLimit(em: EntityManager, actor: Actor, wanted: Wanted): Promise<UsageLimitPolicy> {
+export async function findUsageLimit(em: EntityManager, actor: Actor, wanted: PolicyQuery): Promise<UsageLimitPolicy> {
   if (!isUuid(wanted.id)) throw notFound(noun, wanted.id, wanted.param)
   const row = await em.findOne(UsageLimitPolicy, conditionOf(actor, wanted), lockOf(wanted))
   return orNotFound(row, noun, { reference: wanted.id, param: wanted.param })

@@ -15,7 +15,7 @@ export interface Home {
 }
 
 /** Guardrails that something names, by slug or id, to run in a phase. */
-export interface Naming {
+export interface NamedGuardrails {
   readonly phase: Phase
   readonly references: readonly string[]
 }
@@ -30,7 +30,7 @@ export interface Unusable {
 export async function unusableGuardrail(
   em: EntityManager,
   { home, vault }: { readonly home: Home; readonly vault: Vault },
-  { phase, references }: Naming,
+  { phase, references }: NamedGuardrails,
 ): Promise<Unusable | null> {
   const found = await phasesByReference(em, home, { references, vault })
   const reference = references.find((name) => found.get(name)?.has(phase) !== true)

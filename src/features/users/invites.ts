@@ -27,7 +27,7 @@ const newToken = (): string => randomBytes(32).toString('base64url')
 /** The secret stands behind the #, which browsers send to no server and no other page. */
 const linkOf = ({ config }: Deps, token: string): string => `${ownOrigin(config)}/invite#token=${token}`
 
-interface Inviting {
+interface InviteContext {
   readonly actor: Actor
   readonly deps: Deps
 }
@@ -36,7 +36,7 @@ interface Inviting {
 export async function addInvite(
   em: EntityManager,
   body: CreateInvite,
-  { actor, deps }: Inviting,
+  { actor, deps }: InviteContext,
 ): Promise<{ invite: Invite; link: string }> {
   demandRank(actor, rankedRole(body.role), 'role')
   const workspaces = await invitedWorkspaces(em, actor, body)

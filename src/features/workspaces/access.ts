@@ -46,7 +46,7 @@ export async function workspaceFilter(em: EntityManager, actor: Actor, reference
   return (await resolveWorkspace(em, actor, reference)).id
 }
 
-interface Wanted {
+interface WorkspaceQuery {
   readonly reference: string
   /** The field that named it; by default a path's `workspaceId`. */
   readonly param?: string
@@ -59,7 +59,7 @@ interface Wanted {
 export async function findWorkspace(
   em: EntityManager,
   actor: Actor,
-  { reference, param = 'workspaceId', status = 'active', lock = false }: Wanted,
+  { reference, param = 'workspaceId', status = 'active', lock = false }: WorkspaceQuery,
 ): Promise<Workspace> {
   const where = { $and: [byIdOrSlug(reference), { ...visibleWorkspaces(actor), status }] }
   const row = await em.findOne(Workspace, where, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})

@@ -21,13 +21,13 @@ export interface NewWorkspace extends UpdateWorkspace {
 }
 
 /** The actor of a write and the vault that opens the named guardrails. */
-interface Writing {
+interface WriteContext {
   readonly actor: Actor
   readonly vault: Vault
 }
 
 /** Stores a workspace under the slug asked for, or under one made from its name. */
-export async function addWorkspace(em: EntityManager, { actor, vault }: Writing, wanted: NewWorkspace): Promise<Workspace> {
+export async function addWorkspace(em: EntityManager, { actor, vault }: WriteContext, wanted: NewWorkspace): Promise<Workspace> {
   const slug = await chooseSlug(em, actor, wanted)
   const nothing = { defaults: {}, usageLimits: [], rateLimits: [], accessOverrides: {} }
   const row = em.create(Workspace, {
@@ -54,7 +54,7 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
 export async function changeWorkspace(
   em: EntityManager,
   row: Workspace,
-  { body, actor, vault }: Writing & { readonly body: UpdateWorkspace },
+  { body, actor, vault }: WriteContext & { readonly body: UpdateWorkspace },
 ): Promise<void> {
   if (body.access_overrides !== undefined) demandSettings(actor)
   await demandDefaults(em, { row, vault }, body.defaults)

@@ -56,7 +56,7 @@ const mostHints = 100
  * A class, because it is one handler object per exchange on the hot path.
  */
 export class Relay implements EgressHandler, Member {
-  place = -1
+  slot = -1
   readonly ended: Promise<RelayEnd>
   readonly #options: RelayOptions
   readonly #resolve: (end: RelayEnd) => void
@@ -120,17 +120,17 @@ export class Relay implements EgressHandler, Member {
   }
 
   /** Lets the provider wait. */
-  hold(): void {
+  pauseProvider(): void {
     this.#call?.pause()
   }
 
   /** Lets it go on, unless the caller does not keep up. */
-  letGo(): void {
+  resumeProvider(): void {
     if (!this.#waiting) this.#call?.resume()
   }
 
   /** Gives the answer another head. Only before its first byte. */
-  revise(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+  replaceHead(status: number, rawHeaders: readonly string[], statusMessage: string): void {
     this.#status = status
     this.#statusMessage = statusMessage
     this.#rawHeaders = rawHeaders

@@ -5,7 +5,7 @@ import { textValue } from '../wire/headers.ts'
 import { callerDialect, type CallerDialect } from '../front/match.ts'
 
 /** How long a client may go on sending a body that was answered already, altogether and without a byte. */
-const lingerMs = 5000
+const drainMs = 5000
 const quietMs = 1000
 
 /** What our own answer headers say of an exchange; flat name, value list in the caller's prefix. */
@@ -62,7 +62,7 @@ export function answer({ req, res, requestId }: Exchange, body: object, own: rea
   res.sendDate = true
   res.writeHead(200, 'OK', headers)
   res.end(text)
-  if (!req.complete) linger(req)
+  if (!req.complete) drainRequest(req)
 }
 
 /** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
@@ -81,17 +81,17 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
   res.sendDate = true
   res.writeHead(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)
   res.end(body)
-  if (!req.complete) linger(req)
+  if (!req.complete) drainRequest(req)
 }
 
 /**
  * Reads on and throws it away while a client still sends what was answered already: closing at once would reset the connection before
  * the answer is read. Ends when the body does, when nothing comes for a while, or when it goes on for too long.
  */
-export function linger(req: IncomingMessage): void {
+export function drainRequest(req: IncomingMessage): void {
   const end = () => void req.destroy()
   let quiet = setTimeout(end, quietMs)
-  const longest = setTimeout(end, lingerMs)
+  const longest = setTimeout(end, drainMs)
   req.on('data', () => {
     clearTimeout(quiet)
     quiet = setTimeout(end, quietMs)

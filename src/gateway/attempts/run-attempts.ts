@@ -1,4 +1,4 @@
-import type { Roster } from '../../lib/collections/indexed-set.ts'
+import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
 import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
 import type { Inspection } from '../answers/inspect/inspection.ts'
 import { Relay, type RelayEnd } from '../answers/relay.ts'
@@ -18,7 +18,7 @@ import { openBody } from '../front/read-call.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Ledger } from '../limits/ledger.ts'
 import type { GatewaySettings } from '../settings.ts'
-import { admit, admitAgain, findTarget } from '../targets/aim.ts'
+import { admit, recheckModel, findTarget } from '../targets/aim.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
 import type { AnswerCache } from '../cache/recall.ts'
@@ -37,7 +37,7 @@ export interface AttemptDeps {
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
   /** The answers that are under way, so that a drain can end them. */
-  readonly relays: Roster<Relay>
+  readonly relays: IndexedSet<Relay>
   readonly journal: Pick<Journal, 'maxBodyBytes'>
 }
 
@@ -92,7 +92,7 @@ async function check(aimed: AimedCall, attempt: Attempt, deps: AttemptDeps): Pro
   attempt.hooks = checked.hooks
   attempt.body = checked.aimed.body
   if (checked.denial !== null) throw checked.denial
-  return checked.changed ? { ...checked, aimed: note(attempt, admitAgain(checked.aimed)) } : checked
+  return checked.changed ? { ...checked, aimed: note(attempt, recheckModel(checked.aimed)) } : checked
 }
 
 /** Returns what guardrails may use: they call what the caller's organisation allows. */

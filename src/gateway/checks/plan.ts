@@ -44,12 +44,12 @@ export async function planGuardrails({ key, headers, config }: PlanFacts, snapsh
 const isStrict = ({ service }: CallerHeaders, config: ChosenConfig | null): boolean =>
   config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'
 
-interface Wanting {
+interface GuardrailSources {
   readonly key: KeyView
   readonly snapshot: GuardrailSource
 }
 
-interface Wanted {
+interface GuardrailNames {
   /** Of the config. */
   readonly chosen: readonly (string | Guardrail)[]
   /** Of the organisation and the workspace: nobody who calls can take them away, or put something behind them. */
@@ -57,7 +57,7 @@ interface Wanted {
 }
 
 /** A stored guardrail runs once, as late as it is named; one that a config holds always runs, whatever it calls itself. */
-async function load({ chosen, imposed }: Wanted, phase: Phase, { key, snapshot }: Wanting): Promise<readonly Guardrail[]> {
+async function load({ chosen, imposed }: GuardrailNames, phase: Phase, { key, snapshot }: GuardrailSources): Promise<readonly Guardrail[]> {
   const found = new Set<Guardrail>()
   const named = new Map<string, Guardrail>()
   for (const entry of [...chosen, ...imposed]) {

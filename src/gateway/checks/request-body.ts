@@ -15,7 +15,7 @@ import type { Inspected } from './run.ts'
 import { isVast, vast } from './walk.ts'
 
 /** How the bytes of a body are understood; whatever its type says, one that is JSON is read as JSON. */
-type Reading =
+type Understood =
   | { readonly kind: 'nothing' | 'text' }
   | { readonly kind: 'json'; readonly json: unknown }
   | { readonly kind: 'form'; readonly fields: readonly FormField[] }
@@ -24,7 +24,7 @@ type Reading =
 /** A request body as checks see it, and as it can be sent. */
 export interface InspectedBody extends Inspected {
   readonly body: RequestBody
-  readonly reading: Reading
+  readonly reading: Understood
 }
 
 const long = 'The body is so large that it is passed on as it comes, unread.'
@@ -48,7 +48,7 @@ export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody 
   return { ...held, json, parts: beside.length === 0 ? parts : [...beside, ...parts] }
 }
 
-function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Reading {
+function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Understood {
   if (kind === 'none' || bytes?.length === 0) return { kind: 'nothing' }
   if (namesForeignCharset(contentType)) return { kind: 'closed', reason: foreign }
   if (kind === 'json') return { kind, json }
@@ -58,9 +58,9 @@ function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Rea
   return mayHoldWords(contentType) ? textReading(bytes) : formReading(bytes, contentType)
 }
 
-const textReading = (bytes: Buffer): Reading => (isPlainText(bytes) ? { kind: 'text' } : { kind: 'closed', reason: foreign })
+const textReading = (bytes: Buffer): Understood => (isPlainText(bytes) ? { kind: 'text' } : { kind: 'closed', reason: foreign })
 
-function formReading(bytes: Buffer, contentType: string): Reading {
+function formReading(bytes: Buffer, contentType: string): Understood {
   const fields = readForm(bytes, contentType)
   if (fields !== null && fields.every(({ text }) => text === null || isPlain(text))) return { kind: 'form', fields }
   return { kind: 'closed', reason: /^multipart\/form-data\b/i.test(contentType) ? unclear : opaque }
@@ -91,7 +91,7 @@ interface Read {
   readonly contentType: string
 }
 
-function partsOf({ kind }: Reading, { body: { bytes }, json, operation, contentType }: Read): readonly TextPart[] {
+function partsOf({ kind }: Understood, { body: { bytes }, json, operation, contentType }: Read): readonly TextPart[] {
   if (kind === 'text') return textParts(bytes?.toString('utf8') ?? '', contentType)
   if (kind === 'form') return requestTexts(isFields(json) ? withoutFiles(json) : json, operation)
   return kind === 'json' ? requestTexts(json, operation) : []
@@ -116,12 +116,12 @@ export function editBody({ body, reading }: InspectedBody, edits: readonly BodyE
   return { ...body, bytes, json, length: bytes.length }
 }
 
-interface Editing {
+interface BodyEdits {
   readonly edits: readonly BodyEdit[]
   readonly contentType: string
 }
 
-function editedBytes(bytes: Buffer, reading: Reading, { edits, contentType }: Editing): Buffer {
+function editedBytes(bytes: Buffer, reading: Understood, { edits, contentType }: BodyEdits): Buffer {
   if (reading.kind === 'form') return editForm({ bytes, contentType, fields: reading.fields }, edits)
   return Buffer.from(reading.kind === 'json' ? editJson(bytes.toString('utf8'), edits) : lastText(edits))
 }

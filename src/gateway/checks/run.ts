@@ -214,13 +214,13 @@ function makeable(verdict: Verdict, refuses: (edit: BodyEdit) => string | null =
   return { ...verdict, edits: [] }
 }
 
-interface Demanded {
+interface RunPhase {
   readonly deps: RunDeps
   readonly phase: Phase
 }
 
 /** Throws why a check cannot tell. Of a request that cannot be read, its path and headers may still be such that it must not pass. */
-function demandReadable({ id, since, reads, readsBody }: Check, body: Inspected, { deps: { atLeast }, phase }: Demanded): void {
+function demandReadable({ id, since, reads, readsBody }: Check, body: Inspected, { deps: { atLeast }, phase }: RunPhase): void {
   const { unreadable, unread } = body
   if (!atLeast(since)) throw cannotTell(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
   if (unreadable !== undefined && readsBody && (reads === 'text' || phase === 'output')) throw cannotTell(unreadable)

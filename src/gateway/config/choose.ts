@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
-import { createRecent } from '../../lib/collections/lru.ts'
+import { createLru } from '../../lib/collections/lru.ts'
 import { createWeighed } from '../../lib/collections/weighed.ts'
 import { atLevel } from '../../release/at-level.ts'
 import { type CheckUrl, inlineUrls } from '../checks/secrets.ts'
@@ -93,7 +93,7 @@ const MiB = 1024 * 1024
 /** Clients send the same config with every request; by its text it is kept once it came again, as long as the level stays: what is always new is never kept. */
 const checked = createWeighed<{ readonly release: string; readonly config: ChosenConfig }>({ most: 32 * MiB, mostOfOne: 8 * MiB })
 /** What came once, by hash. */
-const seen = createRecent<true>(10_000)
+const seen = createLru<true>(10_000)
 
 /** What is made of a text takes about so many times its length. */
 const perCharacter = 10

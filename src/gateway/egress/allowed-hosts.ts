@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { createRecent } from '../../lib/collections/lru.ts'
+import { createLru } from '../../lib/collections/lru.ts'
 import { parseAddress } from './addresses.ts'
 import { parseTrustedHosts } from './trust.ts'
 
@@ -20,7 +20,7 @@ const maxRemembered = 500
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   const stored = entries.some((entry) => entry.toLowerCase() === storedHosts)
   const listed = parseTrustedHosts(entries.filter((entry) => entry.toLowerCase() !== storedHosts))
-  const remembered = createRecent<boolean>(maxRemembered)
+  const remembered = createLru<boolean>(maxRemembered)
   const isListed = (text: string): boolean => {
     const url = URL.parse(text)
     if (url === null) return false

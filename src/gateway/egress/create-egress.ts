@@ -1,4 +1,4 @@
-import { createRecent } from '../../lib/collections/lru.ts'
+import { createLru } from '../../lib/collections/lru.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
 import { createConnect } from './connect.ts'
 import type { Egress, EgressOrigin } from './egress.ts'
@@ -59,7 +59,7 @@ export function createEgress(options: EgressOptions): Egress {
   const resolver = createResolver({ resolve, maxAgeMs: settings.dnsCacheMs, timeoutMs })
   const guard = createGuard({ trust, allowed: options.allowedHosts ?? null, resolver, onBlocked: settings.onBlocked })
   const pools = createPools(settings)
-  const checked = createRecent<EgressOrigin>(maxCheckedOrigins)
+  const checked = createLru<EgressOrigin>(maxCheckedOrigins)
 
   function originOf(target: Target, param: string): EgressOrigin {
     const connect = createConnect(target, { trust, resolver, timeoutMs })

@@ -36,7 +36,7 @@ export async function offerOfSlug(deps: OfferedDeps, scope: ProviderScope, slug:
   return listed === undefined ? [] : offerOf(deps, scope, { listed, asks: true })
 }
 
-interface Wanted {
+interface OfferRequest {
   readonly listed: ListedProvider
   readonly asks: boolean
 }
@@ -44,7 +44,7 @@ interface Wanted {
 async function offerOf(
   { snapshot, egress }: OfferedDeps,
   scope: ProviderScope,
-  { listed, asks }: Wanted,
+  { listed, asks }: OfferRequest,
 ): Promise<readonly OfferedModel[]> {
   const view = await snapshot.provider(scope, listed.slug)
   if (view === null || !isUsable(view)) return []

@@ -16,7 +16,7 @@ export function within<T>(limit: () => void, look: () => T): T {
 }
 
 /** What goes through a text step by step. */
-interface Stepping {
+interface Stepper {
   step: (...given: readonly unknown[]) => unknown
 }
 
@@ -28,7 +28,7 @@ const seldom = 16
  * before them costs nothing where states are known.
  */
 function watch(example: object | undefined): void {
-  const prototype: Partial<Stepping> = Object.getPrototypeOf(example ?? {})
+  const prototype: Partial<Stepper> = Object.getPrototypeOf(example ?? {})
   const { step } = prototype
   if (step === undefined) throw new Error('the pattern engine has changed: its steps are not where they were')
   prototype.step = function stepInTime(this: unknown, ...given) {

@@ -7,7 +7,7 @@ import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.
 import { patternWork } from './pattern-size.ts'
 
 /** Whose patterns they are, and what holds for them. */
-export interface Making {
+export interface PatternContext {
   /** Owners take turns. */
   readonly owner: string
   /** Whether they are stored already, and were accepted then: then no bound is asked for again. */
@@ -34,7 +34,7 @@ const shortMs = 1
 type Engines = Map<string, Engine | Error>
 
 interface Pass {
-  readonly making: Making
+  readonly making: PatternContext
   readonly engines: Engines
   readonly missing: Set<string>
   readonly used: Set<Engine>
@@ -53,7 +53,7 @@ const queue = createFairQueue(
 const maxWaiting = 100
 
 interface Attempt<T> {
-  readonly making: Making
+  readonly making: PatternContext
   readonly engines: Engines
   readonly run: () => T
 }
@@ -62,7 +62,7 @@ interface Attempt<T> {
  * Runs what checks patterns and makes them ready. Patterns that nobody has yet are made in turns, one after the other for the whole
  * process, so that nothing else waits for them; then it runs again. The result is there at once when little or nothing is to be made.
  */
-export function withPatterns<T>(making: Making, run: () => T): MaybePromise<Made<T>> {
+export function withPatterns<T>(making: PatternContext, run: () => T): MaybePromise<Made<T>> {
   const attempt = { making, engines: new Map<string, Engine | Error>(), run }
   const first = tryRun(attempt)
   if ('result' in first) return first
@@ -143,7 +143,7 @@ function atOnce(own: Pass, source: string): Engine | Error | null {
   return own.doneAtOnce <= littleWork ? made(source, own.making) : null
 }
 
-function made(source: string, { passing = false }: Partial<Making>): Engine | Error {
+function made(source: string, { passing = false }: Partial<PatternContext>): Engine | Error {
   try {
     return engineOf(source, !passing)
   } catch (error) {

@@ -28,14 +28,14 @@ export const newBudget = (): Budget => ({ steps: 0, length: 0, lookups: 0 })
 
 export const plainText: Output = { text: (text) => text, value: toText }
 
-interface Rendering {
+interface RenderContext {
   readonly partials: Partials
   readonly output: Output
   readonly budget: Budget
 }
 
 /** Renders a template in one pass: what a variable holds is never read as a template. Throws `invalid_request` at a bound. */
-export function render(template: Template, variables: unknown, rendering: Rendering): string {
+export function render(template: Template, variables: unknown, rendering: RenderContext): string {
   const parts: string[] = []
   renderInto(parts, { template, context: { value: variables, parent: null }, depth: 0 }, rendering)
   return parts.join('')
@@ -47,7 +47,7 @@ interface Frame {
   readonly depth: number
 }
 
-function renderInto(parts: string[], frame: Frame, rendering: Rendering): void {
+function renderInto(parts: string[], frame: Frame, rendering: RenderContext): void {
   if (frame.depth > bounds.depth) throw tooMuch(`sections and partials are nested deeper than ${bounds.depth}`)
   spend(rendering.budget, 1, 0)
   for (const node of frame.template) {
@@ -62,14 +62,15 @@ function renderInto(parts: string[], frame: Frame, rendering: Rendering): void {
   }
 }
 
-const include = (parts: string[], frame: Frame, rendering: Rendering) => renderInto(parts, { ...frame, depth: frame.depth + 1 }, rendering)
+const include = (parts: string[], frame: Frame, rendering: RenderContext) =>
+  renderInto(parts, { ...frame, depth: frame.depth + 1 }, rendering)
 
-function push(parts: string[], { budget }: Rendering, text: string): void {
+function push(parts: string[], { budget }: RenderContext, text: string): void {
   spend(budget, 0, text.length)
   parts.push(text)
 }
 
-const seen = (context: Context, name: string, { budget }: Rendering): unknown =>
+const seen = (context: Context, name: string, { budget }: RenderContext): unknown =>
   lookup(context, name, (properties) => {
     budget.lookups += properties
     if (budget.lookups > bounds.lookups) throw tooMuch(`more than ${bounds.lookups} names would be looked up`)
@@ -79,7 +80,7 @@ const seen = (context: Context, name: string, { budget }: Rendering): unknown =>
 function contextsOf(
   { name, inverted }: { readonly name: string; readonly inverted: boolean },
   parent: Context,
-  rendering: Rendering,
+  rendering: RenderContext,
 ): Iterable<Context> {
   const value = seen(parent, name, rendering)
   const list = Array.isArray(value) ? value : null

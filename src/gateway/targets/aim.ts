@@ -42,7 +42,7 @@ export function admit(call: Call, target: Target, opened: RequestBody): AimedCal
 }
 
 /** The same for a body that guardrails changed: it may name another model than the one that was admitted. */
-export const admitAgain = (aimed: AimedCall): AimedCall => ({
+export const recheckModel = (aimed: AimedCall): AimedCall => ({
   ...aimed,
   target: admitChanged(aimed.target, modelRequest(aimed.call, aimed.body)),
 })

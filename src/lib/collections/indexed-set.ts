@@ -1,11 +1,11 @@
-/** What can be on a roster. */
+/** A member of an indexed set. */
 export interface Member {
-  /** Where it stands on its roster; -1: on none. Written by the roster alone. */
-  place: number
+  /** The index at which it stands in its set; -1: in none. Only the set writes it. */
+  slot: number
 }
 
 /** Those who are there now, in no order. */
-export interface Roster<T extends Member> extends Iterable<T> {
+export interface IndexedSet<T extends Member> extends Iterable<T> {
   add(member: T): void
   /** No effect when it is not there. */
   remove(member: T): void
@@ -16,20 +16,20 @@ export interface Roster<T extends Member> extends Iterable<T> {
  * an old table points at the next one. Once one has grown old, all that ever stood in its successors outlives its time until a full
  * collection, which costs more than serving the requests.
  */
-export function createRoster<T extends Member>(): Roster<T> {
+export function createIndexedSet<T extends Member>(): IndexedSet<T> {
   const members: T[] = []
   return {
     add(member) {
-      member.place = members.push(member) - 1
+      member.slot = members.push(member) - 1
     },
     remove(member) {
-      const { place } = member
-      if (place === -1) return
-      member.place = -1
+      const { slot } = member
+      if (slot === -1) return
+      member.slot = -1
       const last = members.pop()
       if (last === undefined || last === member) return
-      members[place] = last
-      last.place = place
+      members[slot] = last
+      last.slot = slot
     },
     [Symbol.iterator]: () => members.slice().values(),
   }

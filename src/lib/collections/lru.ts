@@ -1,11 +1,11 @@
 /** A bounded map that keeps what was used lately; a hit costs one look-up. */
-export interface Recent<T> {
+export interface Lru<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
 }
 
 /** Two generations of at most `size / 2`: the older one is dropped when the newer is full, and what is used moves to the newer. */
-export function createRecent<T>(size: number): Recent<T> {
+export function createLru<T>(size: number): Lru<T> {
   let newer = new Map<string, T>()
   let older = new Map<string, T>()
   function set(key: string, value: T): void {

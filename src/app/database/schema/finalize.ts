@@ -128,13 +128,13 @@ async function obstaclesOfProcesses(client: Client, to: string): Promise<readonl
     )
 }
 
-interface Raising {
+interface RaiseContext {
   readonly files: readonly MigrationFile[]
   readonly log: Logger
   readonly options: FinalizeOptions
 }
 
-async function raise(worker: Client, { from, to }: Finalization, { files, log, options }: Raising): Promise<void> {
+async function raise(worker: Client, { from, to }: Finalization, { files, log, options }: RaiseContext): Promise<void> {
   const { deployment } = options
   const entry = await beginEntry(worker, { action: 'finalize', from, to, deployment, startedAt: new Date() })
   const applied: string[] = []

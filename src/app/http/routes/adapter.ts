@@ -40,7 +40,7 @@ export function routeAdapter(frame: Frame): (route: Route) => Middleware {
   }
 }
 
-interface Identifying {
+interface Presented {
   readonly running: Running
   readonly input: Request['input']
 }
@@ -87,7 +87,7 @@ async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, runni
 }
 
 /** Whom the request itself names, by a secret in it. */
-async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Identifying): Promise<Actor> {
+async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Presented): Promise<Actor> {
   try {
     const actor = await route.identify?.(input, running.deps)
     if (actor !== undefined) return actor

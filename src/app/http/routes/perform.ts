@@ -55,7 +55,7 @@ export async function perform(deps: Deps, request: Request): Promise<Performed> 
   return performed
 }
 
-async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handling, 'after'> & { readonly performed: Performed }> {
+async function inTransaction(deps: Deps, request: Request): Promise<Pick<HandlerRun, 'after'> & { readonly performed: Performed }> {
   const { route, actor, repeatable, ifMatch } = request
   const after: (() => Promise<void>)[] = []
   const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
@@ -83,13 +83,13 @@ async function holdWrites(em: EntityManager, { actor, ifMatch }: Request): Promi
   await em.execute(`SELECT ${lock}(hashtextextended(?, 0))`, [`gatehouse:writes:${actor.organisationId}`])
 }
 
-interface Handling {
+interface HandlerRun {
   readonly request: Request
   /** Takes what the handler wants to be done after the commit. */
   readonly after: (() => Promise<void>)[]
 }
 
-async function handle(em: EntityManager, deps: Deps, { request, after }: Handling): Promise<unknown> {
+async function handle(em: EntityManager, deps: Deps, { request, after }: HandlerRun): Promise<unknown> {
   const { route, actor, input } = request
   const touched: Audited[] = []
   const result = await route.handle({
@@ -112,12 +112,12 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handlin
 /** What the caller gets of a result: what the schema has at this level, and no more. */
 const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown => atLevel(response, level, 'answer').parse(result ?? {})
 
-interface Matching {
+interface Precondition {
   readonly request: Request
   readonly ifMatch: IfMatch
 }
 
-async function demandMatch(em: EntityManager, deps: Deps, matching: Matching): Promise<void> {
+async function demandMatch(em: EntityManager, deps: Deps, matching: Precondition): Promise<void> {
   const etag = await currentEtag(em, deps, matching)
   if (etag === null) throw new ApiError('AB01', 'There is no ETag for what this request changes.', { param: 'if-match' })
   if (!matching.ifMatch.tags.has(etag)) throw outdated()
@@ -125,7 +125,7 @@ async function demandMatch(em: EntityManager, deps: Deps, matching: Matching): P
 }
 
 /** The ETag of what this transaction sees now. */
-async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { representation } }: Matching): Promise<string | null> {
+async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { representation } }: Precondition): Promise<string | null> {
   if (representation === null) return null
   const query = parseInput(representation.query, request.query, { place: 'query', level: deps.level })
   const result = await representation.handle({

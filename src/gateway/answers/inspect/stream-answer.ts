@@ -141,7 +141,7 @@ class StreamAnswer implements EgressHandler {
   #goOn(): void {
     if (this.#paused && this.#window.heldBytes <= this.#inspection.maxHeldBytes) {
       this.#paused = false
-      this.#inspection.relay.letGo()
+      this.#inspection.relay.resumeProvider()
     }
     if (this.#ended !== null) this.#finish()
     else this.#considerJudging()
@@ -153,14 +153,14 @@ class StreamAnswer implements EgressHandler {
     this.#inspection.hooks = { ...hooks, after_request_hooks: results }
     const error = denialOf(this.#inspection, guardrail)
     if (this.#begun) return relay.cut(error, 'error')
-    relay.revise(this.#head.status, headersFor(this.#head.rawHeaders, null), this.#head.statusMessage)
+    relay.replaceHead(this.#head.status, headersFor(this.#head.rawHeaders, null), this.#head.statusMessage)
     relay.deny(error, this.#window.rest())
   }
 
   /** More is held than may be: while it is being judged the provider waits; a check that must know all of it cannot. */
   #overflow(): void {
     if (this.#holding === 'whole') return this.#giveUp()
-    if (!this.#paused) this.#inspection.relay.hold()
+    if (!this.#paused) this.#inspection.relay.pauseProvider()
     this.#paused = true
     return this.#considerJudging()
   }
@@ -169,7 +169,7 @@ class StreamAnswer implements EgressHandler {
   #giveUp(): void {
     if (this.#judging) return
     const reason = `The answer is larger than the ${this.#inspection.maxHeldBytes} bytes that are held.`
-    this.#inspection.relay.hold()
+    this.#inspection.relay.pauseProvider()
     this.#judging = true
     void this.#conclude({ ...this.#window.said(), unreadable: reason }, () => {
       this.#holding = 'free'
@@ -177,7 +177,7 @@ class StreamAnswer implements EgressHandler {
       this.#judging = false
       this.#paused = false
       this.#release(this.#window.takeBeforeEnd())
-      this.#inspection.relay.letGo()
+      this.#inspection.relay.resumeProvider()
       if (this.#ended !== null) this.#finish()
     })
   }

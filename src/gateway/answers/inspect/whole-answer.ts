@@ -45,10 +45,10 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
   }
   const passOn = ({ failed }: Outcome<Answer>) => {
     state = 'passing'
-    relay.revise(statusOf(inspection, head, !failed), head.rawHeaders, head.statusMessage)
+    relay.replaceHead(statusOf(inspection, head, !failed), head.rawHeaders, head.statusMessage)
     relay.onData(held.join())
     held.clear()
-    if (ended === null) inspection.relay.letGo()
+    if (ended === null) inspection.relay.resumeProvider()
     else relay.onEnd(ended)
   }
   return {
@@ -57,7 +57,7 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
       if (state === 'passing') return relay.onData(chunk)
       held.push(chunk)
       if (state === 'judging' || held.size <= maxHeldBytes) return
-      inspection.relay.hold()
+      inspection.relay.pauseProvider()
       void judge(closed(`The answer is larger than ${maxHeldBytes} bytes.`), passOn)
     },
     onEnd(rawTrailers) {
@@ -95,7 +95,7 @@ export function copiedAnswer(inspection: Inspection, head: AnswerHead, kind: Ans
   }
 }
 
-interface Finishing {
+interface HeldAnswer {
   readonly inspection: Inspection
   readonly head: AnswerHead
   readonly bytes: Buffer
@@ -103,12 +103,12 @@ interface Finishing {
 }
 
 /** Passes the whole answer on: the provider's bytes, unless something in them was changed or added. */
-function finish({ inspection, head, bytes, rawTrailers }: Finishing, outcome: Outcome<Answer>): void {
+function finish({ inspection, head, bytes, rawTrailers }: HeldAnswer, outcome: Outcome<Answer>): void {
   const { relay } = inspection
   const text = toldText(outcome.body, outcome.changed, inspection)
   const body = text === null ? null : Buffer.from(text)
   const headers = body === null ? head.rawHeaders : headersFor(head.rawHeaders, body.length)
-  relay.revise(statusOf(inspection, head, !outcome.failed), headers, head.statusMessage)
+  relay.replaceHead(statusOf(inspection, head, !outcome.failed), headers, head.statusMessage)
   if (bytes.length > 0) relay.onData(body ?? bytes)
   relay.onEnd(body === null ? rawTrailers : [])
 }
@@ -116,12 +116,12 @@ function finish({ inspection, head, bytes, rawTrailers }: Finishing, outcome: Ou
 /** An answer into which nobody can look. */
 const closed = (reason: string): Answer => ({ ...unreadable(reason), text: null, isJson: false })
 
-interface Reading {
+interface AnswerContext {
   readonly kind: Kind
   readonly inspection: Inspection
 }
 
-function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspection }: Reading): Answer {
+function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspection }: AnswerContext): Answer {
   if (bytes.length === 0) return { text: null, isJson: false, json: undefined, parts: [] }
   if (kind === 'opaque') return closed('The answer is of a kind that cannot be read.')
   const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase()

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { ApiError } from '../../../lib/errors.ts'
-import { createRecent, type Recent } from '../../../lib/collections/lru.ts'
+import { createLru, type Lru } from '../../../lib/collections/lru.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { KeyView } from '../key.ts'
 import type { TokenSettings } from '../../../lib/access/token-settings.ts'
@@ -40,7 +40,7 @@ export interface TokensOptions extends Omit<VerifyDeps, 'organisationId'> {
 interface State extends TokensOptions {
   readonly verified: ReturnType<typeof createExpiringCache<TokenClaims>>
   /** Tokens that were good, by their ids. */
-  readonly good: Recent<true>
+  readonly good: Lru<true>
   readonly views: WeakMap<TokenClaims, Viewed>
 }
 
@@ -60,7 +60,7 @@ export function createTokens(options: TokensOptions): Tokens {
   const state: State = {
     ...options,
     verified: createExpiringCache<TokenClaims>(maxTokens),
-    good: createRecent(maxTokens),
+    good: createLru(maxTokens),
     views: new WeakMap(),
   }
   return {

@@ -10,7 +10,7 @@ const conversations = new Set(['chatComplete', 'complete', 'messages', 'createMo
 /** A list of a million prompts is not made ten thousand times as long. */
 const maxAdded = 4 * 1024 * 1024
 
-interface Wanted {
+interface Prefix {
   readonly prefix: string
   readonly applyToRole: 'user' | 'system' | 'assistant'
   readonly addToExisting: boolean
@@ -50,7 +50,7 @@ export const addPrefix = check({
   }),
 })
 
-function editsOf(json: Fields, operation: string, wanted: Wanted): readonly BodyEdit[] {
+function editsOf(json: Fields, operation: string, wanted: Prefix): readonly BodyEdit[] {
   const { messages, prompt, input } = json
   const beside = wanted.applyToRole === 'system' ? besideMessages(json, operation) : null
   if (beside !== null) return besideEdits(beside, json[beside], wanted)
@@ -61,14 +61,14 @@ function editsOf(json: Fields, operation: string, wanted: Wanted): readonly Body
   return typeof input === 'string' ? inputEdits(input, wanted) : []
 }
 
-function promptEdits(prompts: readonly unknown[], { prefix }: Wanted): readonly BodyEdit[] {
+function promptEdits(prompts: readonly unknown[], { prefix }: Prefix): readonly BodyEdit[] {
   if (prompts.length * prefix.length > maxAdded)
     throw new Error(`There are so many prompts that the prefixes alone would be longer than ${maxAdded} characters.`)
   return prompts.flatMap((text, at): BodyEdit[] => (typeof text === 'string' ? [{ path: ['prompt', at], value: prefix + text }] : []))
 }
 
 /** A text in place of a list is one message of the user. */
-function inputEdits(input: string, { prefix, applyToRole: role, onlyIfEmpty }: Wanted): readonly BodyEdit[] {
+function inputEdits(input: string, { prefix, applyToRole: role, onlyIfEmpty }: Prefix): readonly BodyEdit[] {
   if (role === 'user') return onlyIfEmpty ? [] : [{ path: ['input'], value: prefix + input }]
   const said = { role: 'user', content: input }
   return [{ path: ['input'], value: [said, { role, content: prefix }] }]
@@ -85,7 +85,7 @@ const isSaid = (value: unknown): boolean => (typeof value === 'string' || Array.
 
 const holdsSystem = (list: unknown): boolean => Array.isArray(list) && list.some((message) => roleOf(message, '') === 'system')
 
-function besideEdits(field: string, held: unknown, { prefix, addToExisting, onlyIfEmpty }: Wanted): readonly BodyEdit[] {
+function besideEdits(field: string, held: unknown, { prefix, addToExisting, onlyIfEmpty }: Prefix): readonly BodyEdit[] {
   if (!isSaid(held)) return [{ path: [field], value: prefix }]
   if (onlyIfEmpty) return []
   if (typeof held === 'string') return [{ path: [field], value: prefix + held }]
@@ -97,7 +97,7 @@ function besideEdits(field: string, held: unknown, { prefix, addToExisting, only
 function messageEdits(
   list: 'messages' | 'input',
   messages: readonly unknown[],
-  { prefix, applyToRole: role, addToExisting, onlyIfEmpty }: Wanted,
+  { prefix, applyToRole: role, addToExisting, onlyIfEmpty }: Prefix,
 ): readonly BodyEdit[] {
   const at = messages.findIndex((message) => roleOf(message, '') === role)
   const own = { role, content: prefix }

@@ -32,7 +32,7 @@ export interface OpenAccount<Credentials> {
   readonly address: string | null
 }
 
-interface Wanted<Credentials extends Shape> extends Pick<Account, 'plugin'> {
+interface AccountSpec<Credentials extends Shape> extends Pick<Account, 'plugin'> {
   /** Whom to name in errors. */
   readonly title: string
   readonly schema: z.ZodObject<Credentials>
@@ -40,7 +40,7 @@ interface Wanted<Credentials extends Shape> extends Pick<Account, 'plugin'> {
 
 /** Finds the credentials that are stored for a check. Rejects when there are none, or not those that it needs. */
 export async function findAccount<Credentials extends Shape>(
-  { title, plugin, schema }: Wanted<Credentials>,
+  { title, plugin, schema }: AccountSpec<Credentials>,
   { credentials }: Pick<CheckContext, 'credentials'>,
 ): Promise<OpenAccount<z.output<z.ZodObject<Credentials>>>> {
   const stored = await credentials(plugin)

@@ -128,7 +128,7 @@ export function partner<Fields extends Shape, Credentials extends Shape, Answer>
   })
 }
 
-interface Asking<Fields extends Shape, Credentials extends Shape, Answer> {
+interface PartnerRequest<Fields extends Shape, Credentials extends Shape, Answer> {
   readonly row: Partner<Fields, Credentials, Answer>
   readonly parameters: Parsed<Fields>
   readonly account: OpenAccount<Parsed<Credentials>>
@@ -141,7 +141,7 @@ interface Piece {
 }
 
 async function ask<Fields extends Shape, Credentials extends Shape, Answer>(
-  asking: Asking<Fields, Credentials, Answer>,
+  asking: PartnerRequest<Fields, Credentials, Answer>,
   subject: Subject,
   context: CheckContext,
 ): Promise<Verdict> {
@@ -181,7 +181,7 @@ function cut(text: string, most: number): readonly string[] {
 }
 
 async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
-  { row, parameters, account: { credentials, address } }: Asking<Fields, Credentials, Answer>,
+  { row, parameters, account: { credentials, address } }: PartnerRequest<Fields, Credentials, Answer>,
   about: Pick<Asked<Fields, Credentials>, 'text' | 'subject'>,
   context: CheckContext,
 ): Promise<Finding> {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { systemNames } from '../../../../src/gateway/egress/names.ts'
 import type { NameAddress } from '../../../../src/gateway/egress/names.ts'
-import { createRecent } from '../../../../src/lib/collections/lru.ts'
+import { createLru } from '../../../../src/lib/collections/lru.ts'
 import { createResolver } from '../../../../src/gateway/egress/resolver.ts'
 import { loopLag } from '../../../support/loop-lag.ts'
 
@@ -83,7 +83,7 @@ test('a name that cannot exist', async (t) => {
 })
 
 test('a bounded map keeps what is used and forgets the rest', (t) => {
-  const recent = createRecent<number>(10)
+  const recent = createLru<number>(10)
   recent.set('used', 1)
   for (let index = 0; index < 100; index += 1) {
     recent.set(`other ${index}`, index)

@@ -1,42 +1,42 @@
 import test from 'ava'
-import { createRoster, type Member } from '../../../../src/lib/collections/indexed-set.ts'
+import { createIndexedSet, type Member } from '../../../../src/lib/collections/indexed-set.ts'
 
 test('whoever leaves is gone, whoever stays is there, in whichever order', (t) => {
-  const roster = createRoster<Member>()
+  const set = createIndexedSet<Member>()
   const stay = new Set<Member>()
-  const all = Array.from({ length: 200 }, (): Member => ({ place: -1 }))
+  const all = Array.from({ length: 200 }, (): Member => ({ slot: -1 }))
   for (const [index, member] of all.entries()) {
-    roster.add(member)
+    set.add(member)
     stay.add(member)
     const leaves = all[(index * 7) % (index + 1)]
     if (leaves === undefined || index % 3 === 0) continue
-    roster.remove(leaves)
+    set.remove(leaves)
     stay.delete(leaves)
-    const there = [...roster]
+    const there = [...set]
     t.is(there.length, stay.size)
     t.true(there.every((other) => stay.has(other)))
   }
 })
 
 test('to leave twice, or without having come, changes nothing', (t) => {
-  const roster = createRoster<Member>()
-  const [first, second, third] = [{ place: -1 }, { place: -1 }, { place: -1 }]
-  roster.add(first)
-  roster.add(second)
-  roster.remove(third)
-  roster.remove(first)
-  roster.remove(first)
-  t.deepEqual([...roster], [second])
+  const set = createIndexedSet<Member>()
+  const [first, second, third] = [{ slot: -1 }, { slot: -1 }, { slot: -1 }]
+  set.add(first)
+  set.add(second)
+  set.remove(third)
+  set.remove(first)
+  set.remove(first)
+  t.deepEqual([...set], [second])
 })
 
-test('members that leave while the roster is walked do not disturb the walk', (t) => {
-  const roster = createRoster<Member>()
-  for (let count = 0; count < 10; count += 1) roster.add({ place: -1 })
+test('members that leave while the set is walked do not disturb the walk', (t) => {
+  const set = createIndexedSet<Member>()
+  for (let count = 0; count < 10; count += 1) set.add({ slot: -1 })
   let seen = 0
-  for (const member of roster) {
-    roster.remove(member)
+  for (const member of set) {
+    set.remove(member)
     seen += 1
   }
   t.is(seen, 10)
-  t.deepEqual([...roster], [])
+  t.deepEqual([...set], [])
 })
