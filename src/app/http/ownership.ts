@@ -23,18 +23,23 @@ export function ownership({ segments, shared, foreign }: Claims): (req: Pick<Inc
   return ({ url = '/', method = 'GET' }) => {
     if (foreign.has(firstSegment(url, '/v1/'.length))) return 'data'
     const path = claimedForm(url)
-    const segment = firstSegment(path)
+    const segment = nameOf(firstSegment(path))
     if (!segments.has(segment)) return 'data'
     if (matchOperation(method, path).name !== 'proxy') return 'data'
     return path.split('/').length - 1 > (shared.get(segment) ?? Infinity) ? 'data' : 'control'
   }
 }
 
-/** The path below `/v1`, in the form in which it is compared; a base URL that says the version twice changes nothing. */
+/** The path below `/v1`, in the form in which it is compared; a base URL that says the version twice changes nothing, nor what is escaped twice. */
 function claimedForm(url: string): string {
-  const path = plainPath(url.split('?', 1)[0] ?? url).replace(/^(?:\/v1)+(?=\/)/i, '')
-  return path.replaceAll(/;[^/]*/g, '').toLowerCase()
+  const path = (url.split('?', 1)[0] ?? url).replaceAll(/%(?:25)+/g, '%').replaceAll(/(?:;|%3b)(?:(?!%2f|%5c)[^/\\])*/gi, '')
+  return plainPath(path)
+    .replace(/^(?:\/v1)+(?=\/)/i, '')
+    .toLowerCase()
 }
+
+/** What stands before anything that no name of ours has: `secret-references` of `secret-references%20`, `secret-references.json`. */
+const nameOf = (segment: string): string => /^[\w-]*/.exec(segment)?.[0] ?? ''
 
 /** `api-keys` of `/api-keys/:id?x=1`. */
 export function firstSegment(path: string, from = 1): string {
