@@ -17,10 +17,10 @@ import type { GatewayMetrics } from './ending/metrics.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { checkBody } from './front/check-body.ts'
 import { googleKey, withoutGoogleKey } from './front/google-key.ts'
-import { readMetadata, readTrace } from './front/metadata.ts'
+import { ownTrace, readMetadata, readTrace } from './front/metadata.ts'
 import { explainPath } from './front/misspelt-path.ts'
 import { readCall } from './front/read-call.ts'
-import { checkRequestLine, readOperation } from './front/request-line.ts'
+import { checkRequestLine, misplacedKey, readOperation } from './front/request-line.ts'
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, Snapshot } from './ports.ts'
 import { expandPrompt } from './prompts/expand.ts'
@@ -83,6 +83,11 @@ async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
   const found = identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
   const caller = (trail.caller = found instanceof Promise ? await found : found)
   if (queryKey !== null && caller.holdsOwnKey(queryKey)) trail.path = withoutGoogleKey(trail.path)
+  const misplaced = misplacedKey(headers, caller)
+  if (misplaced !== null) {
+    trail.trace = ownTrace(exchange.requestId)
+    throw misplaced
+  }
   const metadata = (trail.metadata = readMetadata(headers, caller.key.metadata))
   const operation = (trail.operation = readOperation(method, trail.path))
   const { path } = trail

@@ -5,6 +5,7 @@ import type { CacheStatus } from './cache/recall.ts'
 import type { Call, CallHead } from './call.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { passThrough } from './front/match.ts'
+import { ownTrace } from './front/metadata.ts'
 import type { Outcome } from './journal/log-record.ts'
 import type { RequestBody } from './wire/body.ts'
 
@@ -50,7 +51,7 @@ export function beginTrail(exchange: Exchange): Trail {
     operation: passThrough,
     caller: null,
     config: null,
-    trace: { traceId: exchange.requestId, spanId: null, parentSpanId: null, spanName: null },
+    trace: ownTrace(exchange.requestId),
     metadata: noMetadata,
     body: null,
     attempts: [],

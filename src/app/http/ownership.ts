@@ -38,7 +38,7 @@ function claimedForm(url: string): string {
     .toLowerCase()
 }
 
-/** What stands before anything that no name of ours has: `secret-references` of `secret-references%20`, `secret-references.json`. */
+/** The part of a segment that may be a name of ours: `secret-references` of `secret-references%20` and `secret-references.json`. */
 const nameOf = (segment: string): string => /^[\w-]*/.exec(segment)?.[0] ?? ''
 
 /** `api-keys` of `/api-keys/:id?x=1`. */

@@ -13,6 +13,9 @@ export interface Trace {
 const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?![^-])/
 const maxIdLength = 255
 
+/** The trace of a request that says nothing of one. */
+export const ownTrace = (requestId: string): Trace => ({ traceId: requestId, spanId: null, parentSpanId: null, spanName: null })
+
 /** The caller's trace id, else the one of W3C `traceparent`, else the request id. */
 export function readTrace(headers: CallerHeaders, requestId: string, parent: string | undefined): Trace {
   const match = parent === undefined ? null : traceparent.exec(parent)

@@ -1,8 +1,9 @@
 import { ApiError } from '../../lib/errors.ts'
-import { ownKeyIn } from '../callers/own-keys.ts'
+import { type KeyOwner, ownKeyIn } from '../callers/own-keys.ts'
 import type { CallHead } from '../call.ts'
 import { validateQuery } from './bounds/validate.ts'
 import { checkDebug } from './debug.ts'
+import type { CallerHeaders } from '../wire/headers.ts'
 import { type MatchedOperation, matchOperation } from './match.ts'
 
 /** A slash and a dot as one server or another reads them: plain, percent-encoded once or more often, in an overlong UTF-8. */
@@ -29,20 +30,26 @@ export function readOperation(method: string, pathAndQuery: string): MatchedOper
   return matchOperation(method, path)
 }
 
-/** Checks what else a request says before its body: the keys in its path, its headers for us, its query. Throws `invalid_request`. */
+/** Checks what else a request says before its body: the keys in its path, its `x-service-debug`, its query. Throws `invalid_request`. */
 export function checkRequestLine({ path, operation, caller, headers }: Pick<CallHead, 'path' | 'operation' | 'caller' | 'headers'>): void {
   const param = ownKeyIn(path, caller)
-  if (param !== null) throw ownKey(param)
+  if (param !== null) throw ownKey(param === 'path' ? 'the path' : 'the query', param)
   checkDebug(headers)
   if (operation.name === 'proxy') return
   const at = path.indexOf('?')
   validateQuery(operation.name, at === -1 ? '' : path.slice(at + 1))
 }
 
-/** A key of ours would go to the provider, and into its logs. */
-const ownKey = (param: string) =>
-  new ApiError(
-    'invalid_request',
-    `A Gatehouse key must not stand in the ${param === 'path' ? 'path' : 'query'}. Put it in x-service-api-key.`,
-    { param },
-  )
+/** Returns the refusal of headers of ours that hold a key of ours where it has no place; null when none does. */
+export function misplacedKey({ service }: CallerHeaders, { holdsOwnKey }: KeyOwner): ApiError | null {
+  for (const [name, value] of service)
+    if (!keyHolders.has(name) && holdsOwnKey(value)) return ownKey(`x-service-${name}`, `x-service-${name}`)
+  return null
+}
+
+/** Headers of ours in which a key has its place: the caller's own, and what a config says of its targets. */
+const keyHolders: ReadonlySet<string> = new Set(['api-key', 'config'])
+
+/** A key of ours would go to the provider, and into its logs and ours. */
+const ownKey = (place: string, param: string) =>
+  new ApiError('invalid_request', `A Gatehouse key must not stand in ${place}. Put it in x-service-api-key.`, { param })

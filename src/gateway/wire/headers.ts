@@ -19,6 +19,8 @@ const notForProvider = new Set([
   'x-forwarded-proto',
   'x-forwarded-port',
   'x-real-ip',
+  'x-original-url', // a server that honours these serves another path than the one that was looked at
+  'x-rewrite-url',
   'metadata', // cloud metadata services answer requests with these headers
   'metadata-flavor',
   'x-aws-ec2-metadata-token',

@@ -110,6 +110,13 @@ const bad: Readonly<Record<string, () => Bad>> = {
   'good for ever': () => ({ claims: { exp: 1e300 }, says: /more than 366 days/ }),
   'not valid yet': () => ({ claims: { nbf: seconds() + 60 }, says: /not valid yet: .*nbf \d{4}-/ }),
   'for another audience': () => ({ claims: { aud: ['somebody', 'else'] }, says: /claim aud is \["somebody","else"\]/ }),
+  'for nobody': () => ({ claims: { aud: [] }, says: /claim aud is \[\]/ }),
+  'of the issuer in other letters': () => ({ claims: { iss: 'https://Issuer.example' }, says: /claim iss is/ }),
+  'of the issuer and another': () => ({ claims: { iss: ['https://issuer.example', 'x'] }, says: /claim iss is/ }),
+  'with a payload that is not encoded': () => ({ header: { crit: ['b64'], b64: false }, says: /payload/i }),
+  'without a typ': () => ({ header: { typ: undefined }, says: /typ is missing/ }),
+  'that ends in text': () => ({ claims: { exp: String(seconds() + 60) }, says: /exp/ }),
+  'that ends beyond all numbers': () => ({ claims: { exp: 8.64e15 }, says: /more than 366 days/ }),
   'of another issuer': () => ({ claims: { iss: 'https://evil.example' }, says: /claim iss is "https:\/\/evil.example"/ }),
   'of an organisation that takes no tokens': () => ({
     claims: { organisation_id: other.organisationId },
@@ -143,6 +150,13 @@ for (const [name, make] of Object.entries(bad))
     t.is(emulator.requests.length, 0)
     t.false(managed.text.includes(secret))
   })
+
+test.serial('keys that a token brings itself, or points to, are nobody’s', async (t) => {
+  const own = { jwk: { kty: 'oct', k: 'AAAA' }, jku: `${emulator.url}/keys`, x5u: `${emulator.url}/certificate` }
+  t.is((await list(token({}, own))).status, 200, 'they are not looked at')
+  t.is((await list(token({}, { ...own, kid: 'other' }))).status, 401)
+  t.is(emulator.requests.length, 0)
+})
 
 test.serial('what is no token, or was changed, is refused', async (t) => {
   const [head = '', , end = ''] = token().split('.')
@@ -267,6 +281,8 @@ test.serial('a token for somebody else is refused, also where the organisation n
   t.is(answer.status, 401)
   t.regex(errorOf(answer).message, /it is for "gatehouse", and the organisation names no audience.*settings\.jwt\.audience/)
   t.is(await statusOf({ aud: undefined }), 200)
+  for (const aud of [[], [null], ['other', null], 'https://gatehouse.example.evil', 'HTTPS://gatehouse.example'])
+    t.is(await statusOf({ aud }), 401, JSON.stringify(aud))
   t.is(await statusOf({ aud: ['other', 'https://gatehouse.example'] }), 200, 'PUBLIC_URL is ours')
   await trust({ ...rules(), audience: '*' })
   t.is(await statusOf({ aud: 'anybody' }), 200)

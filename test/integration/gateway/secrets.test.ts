@@ -73,6 +73,36 @@ for (const key of [workspaceKey, otherKey, chosen]) {
   })
 }
 
+const forUs = [
+  'trace-id',
+  'span-id',
+  'parent-span-id',
+  'span-name',
+  'metadata',
+  'custom-host',
+  'provider',
+  'virtual-key',
+  'azure-api-version',
+]
+for (const name of forUs)
+  test.serial(`a key of ours in x-service-${name} is refused, and not logged`, async (t) => {
+    for (const key of [workspaceKey, otherKey]) {
+      const value = name === 'metadata' ? JSON.stringify({ a: `x ${key}` }) : name === 'custom-host' ? `${emulator.url}/${key}` : `x ${key}`
+      const before = emulator.requests.length
+      const { answer, ...kept } = await logged('/echo', { ...own, [`x-service-${name}`]: value })
+      t.is(answer.status, 400)
+      t.regex(answer.text, new RegExp(`must not stand in x-service-${name}`))
+      t.false(JSON.stringify(kept).includes(key))
+      t.is(emulator.requests.length, before)
+    }
+  })
+
+test.serial('a provider that serves another path than the one that was looked at is not told of it', async (t) => {
+  const { answer } = await logged('/echo', { ...mine, 'x-original-url': '/admin', 'X-Rewrite-URL': '/admin', 'x-fine': 'fine' })
+  t.notRegex(answer.text, /admin/)
+  t.regex(answer.text, /x-fine/)
+})
+
 test.serial('a credential that the provider repeats in a header is not logged', async (t) => {
   const headers = {
     'x-echo': `Bearer ${stored}`,
