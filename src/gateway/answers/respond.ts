@@ -74,7 +74,7 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
   }
   const body = JSON.stringify(errorBodies[callerDialect(req)](error, requestId))
   const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
-  headers.push('x-request-id', requestId, 'request-id', requestId)
+  headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store')
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
   if (error.code === 'upstream_timeout' && mayHaveActed(req)) headers.push('x-should-retry', 'false')
   if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')

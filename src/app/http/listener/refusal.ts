@@ -19,7 +19,7 @@ function toRefusal([code, message]: Fault): Refusal {
   const body = JSON.stringify(errorBody(error, requestId))
   const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
   headers.push('x-request-id', requestId, 'request-id', requestId, 'x-should-retry', 'false')
-  headers.push('x-content-type-options', 'nosniff', 'connection', 'close')
+  headers.push('x-content-type-options', 'nosniff', 'cache-control', 'no-store', 'connection', 'close')
   return { status: error.status, headers, body }
 }
 
