@@ -1,30 +1,32 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
 import { googlePrefix } from '../../gateway/front/match.ts'
 import { ownHeaders, refuse } from '../../gateway/answers/respond.ts'
-import { ApiError } from '../../lib/errors.ts'
-import type { Middleware } from './context.ts'
+import { ApiError, toApiError } from '../../lib/errors.ts'
 import { createCors } from './cors.ts'
 import type { ControlPlane } from './control-plane.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
 
+/** Takes a request over, and answers it; false: it is not the data plane's, and nothing was done. */
+export type TakeOver = (req: IncomingMessage, res: ServerResponse) => boolean
+
 /**
- * Hands everything below `/v1` that is not the control plane's, and Google's `/v1beta`, to the gateway, as raw request and raw answer. First in the list,
- * since it is the hot path: what it asks of a request is one look at its path.
+ * Hands everything below `/v1` that is not the control plane's, and Google's `/v1beta`, to the gateway, as raw request and raw answer. It
+ * stands before Koa, since it is the hot path: it asks one look at the path of a request, and a context of Koa's would be of no use to it.
  */
-export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): Middleware {
+export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): TakeOver {
   const cors = createCors(frame.config.corsOrigins)
-  return (ctx, next) => {
-    const { req, res } = ctx
+  return (req, res) => {
     const url = req.url ?? '/'
-    if (!url.startsWith('/v1/') ? !url.startsWith(googlePrefix) : control().ownerOf(req) === 'control') return next()
-    ctx.respond = false
-    if (cors !== null && cors(req, res) === 'answers') return Promise.resolve()
+    if (!url.startsWith('/v1/') ? !url.startsWith(googlePrefix) : control().ownerOf(req) === 'control') return false
+    if (cors !== null && cors(req, res) === 'answers') return true
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
-    const [startedAt, clientAddress, edgeHeaders] = [performance.now(), frame.clientAddress(req), frame.edgeHeaders(req)]
-    handOver(frame, { req, res, requestId: randomUUIDv7(), startedAt, clientAddress, edgeHeaders })
-    return Promise.resolve()
+    const startedAt = performance.now()
+    const requestId = randomUUIDv7()
+    handOver(frame, { req, res, requestId, startedAt, clientAddress: frame.clientAddress(req), edgeHeaders: frame.edgeHeaders(req) })
+    return true
   }
 }
 
@@ -43,11 +45,11 @@ function handOver(frame: Frame, exchange: Exchange): void {
     demandRoom(frame)
     gateway.handle(exchange)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
     const { requestId, edgeHeaders } = exchange
+    if (!(error instanceof ApiError)) frame.log.error({ err: error, request_id: requestId }, 'a request could not be handed to the gateway')
     refuse(
       exchange,
-      error,
+      toApiError(error),
       ownHeaders('x-service-', {
         requestId,
         traceId: requestId,

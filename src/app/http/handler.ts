@@ -16,7 +16,6 @@ export function createHandler(frame: Frame): RequestListener {
   koa.silent = true
   const control = controlPlane(frame)
   koa
-    .use(dataPlane(frame, control))
     .use(begin(frame))
     .use(accessLine(frame))
     .use(errorEdge(frame))
@@ -24,7 +23,10 @@ export function createHandler(frame: Frame): RequestListener {
     .use<State, RouterContext<State>>((ctx, next) => control().routes(ctx, next))
     .use((ctx, next) => control().otherwise(ctx, next))
     .use(nothingHere)
-  return koa.callback()
+  const [takeOver, others] = [dataPlane(frame, control), koa.callback()]
+  return (req, res) => {
+    if (!takeOver(req, res)) void others(req, res)
+  }
 }
 
 /** What happens on the port for probes and metrics. */
