@@ -6,11 +6,7 @@ import { cell, code, fieldRows, fieldTable, type Row, table } from './parameter-
 
 const later = new Map(laterParts.map(({ part, when }) => [part, when]))
 
-/** What says something only where there are several targets. */
-const ofChoices = new Set(['targets', 'weight'])
-
 const state = (name: string): string => {
-  if (ofChoices.has(name)) return 'as `strategy`'
   const when = later.get(name)
   return when === undefined ? 'runs' : `501 ${when}`
 }

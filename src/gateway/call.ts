@@ -1,6 +1,6 @@
 import type { Caller } from './callers/identify.ts'
 import type { GuardrailPlan } from './checks/plan.ts'
-import type { ChosenConfig } from './config/choose.ts'
+import type { ChosenConfig, TargetConfig } from './config/choose.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import type { MatchedOperation } from './front/match.ts'
 import type { Trace } from './front/metadata.ts'
@@ -19,9 +19,11 @@ export interface CallHead {
   /** Path and query below `/v1`, as the client sent them, without a key of ours. */
   readonly path: string
   readonly operation: MatchedOperation
-  /** Null for most requests. */
-  readonly config: ChosenConfig | null
-  /** The guardrails that the request must pass; null for most. */
+  /** The config of the target. Null for most requests, and of one with a course until a target is chosen. */
+  readonly config: TargetConfig | null
+  /** The config of a call that may be sent to several targets, or more than once; null for most requests. */
+  readonly course: ChosenConfig | null
+  /** The guardrails that the request must pass; null for most. Each target of a course has its own. */
   readonly guardrails: GuardrailPlan | null
 }
 

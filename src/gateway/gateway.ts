@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
-import type { Relay } from './answers/relay.ts'
+import type { Waiting } from './attempts/try-target.ts'
 
-export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'relays'>
+export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'waiting'>
 
 /** The data plane of one process. */
 export interface Gateway {
@@ -19,8 +19,12 @@ export interface Gateway {
 
 /** Builds the data plane on its ports. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const relays = createIndexedSet<Relay>()
-  const deps: PipelineDeps = { ...options, relays, prefixes: ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)] }
+  const waiting = createIndexedSet<Waiting>()
+  const deps: PipelineDeps = {
+    ...options,
+    waiting,
+    prefixes: ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)],
+  }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
   let draining = false
@@ -44,7 +48,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const timer = setTimeout(wake, graceMs)
       await idle
       clearTimeout(timer)
-      const left = cutOff(relays)
+      const left = cutOff(waiting)
       // What was cut off is recorded in this turn of the loop.
       if (left > 0) await setImmediate()
       return left
@@ -52,10 +56,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-function cutOff(relays: IndexedSet<Relay>): number {
+function cutOff(waiting: IndexedSet<Waiting>): number {
   let left = 0
-  for (const relay of relays) {
-    relay.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))
+  for (const exchange of waiting) {
+    exchange.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))
     left += 1
   }
   return left

@@ -1,16 +1,17 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
 import type { IndexedSet } from '../lib/collections/indexed-set.ts'
-import type { Relay, RelayEnd } from './answers/relay.ts'
+import type { RelayEnd } from './answers/relay.ts'
 import { answer, drainRequest, ownHeaders, refuse } from './answers/respond.ts'
 import { type Attempt, hasSource } from './attempts/attempt.ts'
 import { runAttempts } from './attempts/run-attempts.ts'
+import type { Waiting } from './attempts/try-target.ts'
 import type { AnswerCache } from './cache/recall.ts'
 import type { Call, CallHead } from './call.ts'
 import type { FailedCredentials } from './callers/failed-credentials.ts'
 import { type Caller, identify } from './callers/identify.ts'
 import type { Tokens } from './callers/tokens/tokens.ts'
 import { planGuardrails } from './checks/plan.ts'
-import { chooseConfig, demandInlineHosts, mayHaveConfig } from './config/choose.ts'
+import { chooseConfig, configOf, demandInlineHosts, mayHaveConfig, onlyTry } from './config/choose.ts'
 import type { Egress } from './egress/egress.ts'
 import { finish } from './ending/finish.ts'
 import type { GatewayMetrics } from './ending/metrics.ts'
@@ -24,8 +25,9 @@ import { checkRequestLine, misplacedKey, readOperation } from './front/request-l
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, Snapshot } from './ports.ts'
 import { expandPrompt } from './prompts/expand.ts'
+import type { RoutingState } from './routing/state.ts'
 import type { GatewaySettings } from './settings.ts'
-import { beginTrail, cacheStatusOf, lastAttempt, retriesOf, sentBody, type Trail } from './trail.ts'
+import { beginTrail, cacheStatusOf, lastAttempt, sentBody, type Trail } from './trail.ts'
 import { type CallerHeaders, headerValue, sortHeaders } from './wire/headers.ts'
 
 /** What every exchange of a process shares. */
@@ -42,8 +44,9 @@ export interface PipelineDeps {
   readonly settings: GatewaySettings
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
-  /** The answers that are under way, so that a drain can end them. */
-  readonly relays: IndexedSet<Relay>
+  /** The exchanges that wait or stream, so that a drain can end them. */
+  readonly waiting: IndexedSet<Waiting>
+  readonly routing: RoutingState
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
   /** Told of exchanges whose caller was refused. */
@@ -64,7 +67,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     }
     const call = await readWhole(deps, trail, head)
     const own = (attempt: Attempt) => answerHeaders(trail, attempt)
-    const end = await runAttempts(call, { attempts: trail.attempts, ownHeaders: own }, deps)
+    const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
     if (end.kind === 'denied') answerDenial(deps, trail, end)
     else endRelayed(deps, trail, end)
@@ -93,19 +96,21 @@ async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
   const { path } = trail
   checkRequestLine({ path, operation, caller, headers })
   const chosen = mayHaveConfig(headers, caller.key) ? await choose(deps, headers, caller) : nothingChosen
-  trail.config = chosen.config
   return { exchange, caller, headers, trace, metadata, path, operation, ...chosen }
 }
 
-type Chosen = Pick<CallHead, 'config' | 'guardrails'>
-const nothingChosen: Chosen = { config: null, guardrails: null }
+type Chosen = Pick<CallHead, 'config' | 'course' | 'guardrails'>
+const nothingChosen: Chosen = { config: null, course: null, guardrails: null }
 
 /** The config that the request starts from, and the guardrails that it must pass. */
 async function choose({ settings, snapshot }: PipelineDeps, headers: CallerHeaders, { key }: Caller): Promise<Chosen> {
   const found = settings.acts.configs() ? chooseConfig(headers, key, { snapshot, level: settings.level }) : null
-  const config = found instanceof Promise ? await found : found
-  if (config !== null) demandInlineHosts(config, settings, key)
-  return { config, guardrails: settings.acts.guardrails() ? await planGuardrails({ key, headers, config }, snapshot) : null }
+  const chosen = found instanceof Promise ? await found : found
+  if (chosen !== null) demandInlineHosts(chosen, settings, key)
+  const only = chosen === null ? null : onlyTry(chosen)
+  if (chosen !== null && only === null) return { config: null, course: chosen, guardrails: null }
+  const config = chosen === null || only === null ? null : configOf(chosen, only)
+  return { config, course: null, guardrails: settings.acts.guardrails() ? await planGuardrails({ key, headers, config }, snapshot) : null }
 }
 
 /** The call with its body, as far as that can be read without its target, and with its prompt. */
@@ -129,11 +134,14 @@ const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail
     edgeHeaders: trail.exchange.edgeHeaders,
     traceId: trail.trace.traceId,
     provider: attempt?.target?.providerId ?? null,
-    lastUsedOption: attempt !== null && hasSource(attempt) ? attempt.option : null,
-    retries: retriesOf(trail),
+    lastUsedOption: usedOption(attempt),
+    retries: attempt === null ? 0 : attempt.retries,
+    faults: trail.faults,
     cacheStatus: cacheStatusOf(trail),
     cacheKey: attempt?.recalled?.key ?? null,
   })
+
+const usedOption = (attempt: Attempt | null): string | null => (attempt !== null && hasSource(attempt) ? attempt.option : null)
 
 /** An answer of the provider's: the record comes before its last byte. */
 function endRelayed(deps: PipelineDeps, trail: Trail, { result, release }: RelayEnd & { readonly kind: 'relayed' }): void {

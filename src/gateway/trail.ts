@@ -19,7 +19,7 @@ type OrNull<T> = { [Name in keyof T]: T[Name] | null }
 export interface Trail
   extends
     Writable<OrNull<Pick<CallHead, 'caller' | 'headers'>>>,
-    Writable<Pick<CallHead, 'trace' | 'metadata' | 'path' | 'operation' | 'config'>>,
+    Writable<Pick<CallHead, 'trace' | 'metadata' | 'path' | 'operation'>>,
     Writable<Pick<Call, 'prompt'>> {
   readonly exchange: Exchange
   /** Epoch milliseconds. */
@@ -28,6 +28,8 @@ export interface Trail
   body: RequestBody | null
   /** The targets that were tried, as far as each attempt got. */
   readonly attempts: Attempt[]
+  /** Conditions of the config that could not be judged, by their place. */
+  readonly faults: string[]
 }
 
 /** How an exchange ended, relayed or refused. */
@@ -50,11 +52,11 @@ export function beginTrail(exchange: Exchange): Trail {
     headers: null,
     operation: passThrough,
     caller: null,
-    config: null,
     trace: ownTrace(exchange.requestId),
     metadata: noMetadata,
     body: null,
     attempts: [],
+    faults: [],
   }
 }
 

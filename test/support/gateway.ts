@@ -15,6 +15,7 @@ import { limitFailedCredentials } from '../../src/gateway/callers/failed-credent
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
+import { createRoutingState } from '../../src/gateway/routing/state.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
 import type { ApiError } from '../../src/lib/errors.ts'
 
@@ -109,7 +110,7 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
 const toConfig = (slug: string, given: GatewayConfig): ConfigView => ({
   id: randomUUID(),
   slug,
-  active: compileConfig(gatewayConfig.parse(given)),
+  active: compileConfig(gatewayConfig.parse(given), slug),
 })
 
 /** Answers in memory, without bounds and without a database. */
@@ -152,6 +153,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     },
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
     ledger: { reserve: () => ({ settle() {} }) },
+    routing: createRoutingState(),
     journal: {
       maxBodyBytes: 64 * 1024,
       append(record, bodies) {

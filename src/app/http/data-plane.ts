@@ -56,6 +56,7 @@ function handOver(frame: Frame, exchange: Exchange): void {
         provider: null,
         lastUsedOption: null,
         retries: 0,
+        faults: [],
         cacheStatus: 'DISABLED',
         cacheKey: null,
         edgeHeaders,

@@ -3,6 +3,7 @@ import { createTokens, type Tokens } from '../../gateway/callers/tokens/tokens.t
 import { limitFailedCredentials, type FailedCredentials } from '../../gateway/callers/failed-credentials.ts'
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
+import { createRoutingState } from '../../gateway/routing/state.ts'
 import { openJournal, type OpenJournal } from '../../gateway/journal/journal.ts'
 import { listDirectories } from '../../gateway/journal/owner.ts'
 import { openAccessLog } from '../logging/access-log.ts'
@@ -183,6 +184,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, token
     tokens,
     failures,
     ledger: unlimitedLedger,
+    routing: createRoutingState(),
     journal: lines.journal(journal),
     egress: deps.egress,
     answers: createAnswerCache(answers, () => deps.clock.now()),

@@ -47,7 +47,9 @@ export const configView: Views['config'] = {
 async function openConfig(row: ConfigRow, vault: Vault): Promise<Loaded<ConfigView>> {
   const text = await vault.decrypt(configPlace({ id: row.versionId, organisationId: row.organisationId }), row.config)
   const { organisationId: owner } = row
-  const { result: active, bytes } = await withPatterns({ owner, stored: true }, () => compileConfig(gatewayConfig.parse(JSON.parse(text))))
+  const { result: active, bytes } = await withPatterns({ owner, stored: true }, () =>
+    compileConfig(gatewayConfig.parse(JSON.parse(text)), row.id),
+  )
   return {
     view: { id: row.id, slug: row.slug, active },
     dependsOn: [row.id, row.workspaceId, owner],

@@ -14,8 +14,8 @@ export interface RelayOptions {
   readonly res: ServerResponse
   readonly dialect: CallerDialect
   readonly requestId: string
-  /** Our own headers for the answer, flat. */
-  readonly ownHeaders: readonly string[]
+  /** Called before the head is written. Returns our own headers for the answer, flat; null: its attempt does not stand, and another follows. */
+  readonly begin: (status: number) => readonly string[] | null
   /** How many body bytes to keep for the log. */
   readonly keepBytes: number
   /** Header prefixes that are ours: a provider does not speak in our name. */
@@ -166,8 +166,13 @@ export class Relay implements EgressHandler, Member {
 
   /** Writes the head, once. Node refuses header values that no client may see; then the answer is not passed on at all. */
   #begin(): boolean {
-    if (this.#begun) return true
-    const { res, ownHeaders, prefixes, requestId } = this.#options
+    if (this.#begun || this.#settled) return this.#begun
+    const { res, begin, prefixes, requestId } = this.#options
+    const ownHeaders = begin(this.#status)
+    if (ownHeaders === null) {
+      this.deny(new ApiError('hooks_failed', 'A guardrail has failed for this answer, and another target is tried.'), nothingSeen)
+      return false
+    }
     const headers = answerHeaders(this.#rawHeaders, prefixes)
     if (this.#expected !== -1 || !mayBeChunked(res, this.#status)) dropTrailerHeader(headers)
     for (const part of ownHeaders) headers.push(part)
@@ -284,6 +289,7 @@ export class Relay implements EgressHandler, Member {
 }
 
 const nothingLeft = (): void => {}
+const nothingSeen = Buffer.alloc(0)
 
 /** Whether Node may send this answer in chunks, and so with trailers. */
 function mayBeChunked(res: ServerResponse, status: number): boolean {

@@ -13,8 +13,10 @@ export interface AnswerFacts {
   readonly requestId: string
   readonly traceId: string
   readonly provider: string | null
-  /** How often the call was tried again. */
+  /** The number of the repetition that was answered, within its target; -1: the last one failed too. */
   readonly retries: number
+  /** Conditions of the config that could not be judged, by their place. */
+  readonly faults: readonly string[]
   readonly cacheStatus: string
   /** Null: no cache was asked. */
   readonly cacheKey: string | null
@@ -35,6 +37,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
     facts.cacheStatus,
   ]
   for (const part of facts.edgeHeaders) headers.push(part)
+  if (facts.faults.length > 0) headers.push(`${prefix}condition-faults`, facts.faults.join(', '))
   if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
   if (facts.cacheKey !== null) headers.push(`${prefix}cache-key`, facts.cacheKey)
   if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)

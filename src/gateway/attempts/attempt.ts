@@ -1,6 +1,7 @@
 import type { HookResults } from '../checks/hook-results.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { Reservation } from '../limits/ledger.ts'
+import type { FailureKind } from '../routing/verdict.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { Recalled } from '../cache/recall.ts'
@@ -11,6 +12,8 @@ export interface Attempt {
   /** Where in the config the target stands; `config` without one. */
   readonly option: string
   target: Target | null
+  /** A body that was opened for this target, as the client sent it; null when the call had it already. */
+  opened: RequestBody | null
   /** As this target is sent it, or as far as that was made. */
   body: RequestBody | null
   hooks: HookResults
@@ -20,18 +23,38 @@ export interface Attempt {
   recalled: Recalled | null
   /** `performance.now()` when the request went out to the provider; null: it did not. */
   sentAt: number | null
+  /** The number of this repetition of its target, 0 for the first try; -1 when it failed and was the last that the config allows. */
+  retries: number
+  /** True if its first token came too late. */
+  late: boolean
+  /** How it failed, when another attempt may follow; else null. */
+  fault: AttemptFault | null
+}
+
+/** The end of an attempt that failed. */
+export interface AttemptFault {
+  readonly status: number
+  readonly failure: FailureKind | null
+  /** Words of the provider, or of Gatehouse itself. */
+  readonly message: string
+  /** `performance.now()`. */
+  readonly endedAt: number
 }
 
 /** Returns an attempt that has not begun. */
-export const beginAttempt = (option: string, body: RequestBody | null): Attempt => ({
+export const beginAttempt = (option: string, body: RequestBody | null, retries = 0): Attempt => ({
   option,
   target: null,
+  opened: null,
   body,
   hooks: noHooks,
   reservation: null,
   prepared: null,
   recalled: null,
   sentAt: null,
+  retries,
+  late: false,
+  fault: null,
 })
 
 /** Tells whether the answer is one that is given again, so that no provider was asked. */

@@ -1,5 +1,5 @@
 import type { Verdict } from '../checks/check.ts'
-import type { ChosenConfig } from '../config/choose.ts'
+import type { TargetConfig } from '../config/choose.ts'
 import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
 import type { Caller } from '../callers/identify.ts'
 import { withoutOwnKeys } from '../callers/own-keys.ts'
@@ -39,7 +39,7 @@ function without(headers: readonly string[], dropped: (name: string) => boolean)
   return kept
 }
 
-function namedHeaders(headers: CallerHeaders, caller: Caller, config: ChosenConfig | null): readonly string[] {
+function namedHeaders(headers: CallerHeaders, caller: Caller, config: TargetConfig | null): readonly string[] {
   const asked = headers.service.get('forward-headers')
   const named = config === null || config.forwardHeaders.size === 0 ? null : config.forwardHeaders
   if (asked === undefined && named === null) return withoutOwnKeys(headers.forward, caller)

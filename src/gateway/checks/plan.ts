@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { ChosenConfig } from '../config/choose.ts'
+import type { TargetConfig } from '../config/choose.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { GuardrailSource } from './guardrail-source.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
@@ -20,7 +20,7 @@ export interface GuardrailPlan {
 export interface PlanFacts {
   readonly key: KeyView
   readonly headers: CallerHeaders
-  readonly config: ChosenConfig | null
+  readonly config: TargetConfig | null
 }
 
 /**
@@ -41,7 +41,7 @@ export async function planGuardrails({ key, headers, config }: PlanFacts, snapsh
   return plan.input.length + plan.output.length === 0 ? null : plan
 }
 
-const isStrict = ({ service }: CallerHeaders, config: ChosenConfig | null): boolean =>
+const isStrict = ({ service }: CallerHeaders, config: TargetConfig | null): boolean =>
   config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'
 
 interface GuardrailSources {

@@ -13,21 +13,40 @@ import type { KeyView, RequestDefaults } from '../callers/key.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { withPatterns } from '../patterns/pattern-making.ts'
-import { type ActiveConfig, compileConfig } from './compile.ts'
+import { type ActiveConfig, compileConfig, type TargetFields } from './compile.ts'
 import { type GatewayConfig, gatewayConfig } from './config.schema.ts'
 import { firstFault } from './issue.ts'
+import type { Leaf } from './plan.ts'
 
-/** The config of a request, and how much it says. */
-export interface ChosenConfig extends ActiveConfig {
+interface Standing {
   /** Null for one that the request itself brought. */
   readonly slug: string | null
-  /** Whether it goes before what the request says of its target: it was asked for, or may not be overridden. */
+  /** True if it goes before what the request says of its target: it was asked for, or may not be overridden. */
   readonly binding: boolean
-  /** What its own checks would call, when the request itself brought it. */
-  readonly urls: readonly CheckUrl[]
-  /** Whether the key may use no other, so that the request may not loosen what it bounds. */
+  /** True if the key may use no other, so that the request may not loosen what it bounds. */
   readonly locked: boolean
 }
+
+/** The config of a request, and how much it says. */
+export interface ChosenConfig extends ActiveConfig, Standing {
+  /** URLs that its own checks would call, when the request itself brought it. */
+  readonly urls: readonly CheckUrl[]
+}
+
+/** The fields of one target of a request's config, and how much they count. */
+export interface TargetConfig extends TargetFields, Standing {}
+
+/** Returns what a chosen config says of one of its targets. */
+export const configOf = ({ slug, binding, locked: isLocked }: Standing, { target }: Leaf<TargetFields>): TargetConfig => ({
+  ...target,
+  slug,
+  binding,
+  locked: isLocked,
+})
+
+/** Returns the target of a config that leaves nothing to choose and nothing to try again; null for any other. */
+export const onlyTry = ({ plan }: ActiveConfig): Leaf<TargetFields> | null =>
+  plan.kind === 'leaf' && plan.retry === null && plan.breaker === null && plan.target.firstTokenTimeoutMs === null ? plan : null
 
 /** Lets the installation and the organisation look at what the checks of a request's own config would call. Throws `blocked_host`. */
 export function demandInlineHosts(
@@ -98,18 +117,19 @@ const seen = createLru<true>(10_000)
 /** What is made of a text takes about so many times its length. */
 const perCharacter = 10
 
-function inline(text: string, { organisationId, settings }: KeyView, { level }: ChooseDeps): MaybePromise<ChosenConfig> {
+function inline(text: string, { organisationId, workspaceId, settings }: KeyView, { level }: ChooseDeps): MaybePromise<ChosenConfig> {
   if (settings.block_inline_config)
     throw new ApiError('forbidden', `Configs in ${header} are not allowed here. Store the config, and send its slug.`, { param: header })
   const release = level()
-  const known = checked.get(organisationId, text)
+  const place = `${workspaceId} ${text}`
+  const known = checked.get(organisationId, place)
   if (known?.release === release) return known.config
   const json = parsedHeader(text)
   const passing = isNew(organisationId + text)
   return after(
-    withPatterns({ owner: organisationId, passing }, () => toChosen(json, release)),
+    withPatterns({ owner: organisationId, passing }, () => toChosen(json, release, `${organisationId} ${workspaceId}`)),
     ({ result: config, bytes }) => {
-      if (!passing) checked.set(organisationId, text, { value: { release, config }, weight: text.length * perCharacter + bytes })
+      if (!passing) checked.set(organisationId, place, { value: { release, config }, weight: text.length * perCharacter + bytes })
       return config
     },
   )
@@ -122,9 +142,9 @@ function isNew(text: string): boolean {
   return !known
 }
 
-function toChosen(json: unknown, release: string): ChosenConfig {
+function toChosen(json: unknown, release: string, owner: string): ChosenConfig {
   const parsed = atLevel(gatewayConfig, release, 'request').safeParse(json, { error: plainIssue })
-  if (parsed.success) return { ...compileConfig(parsed.data), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
+  if (parsed.success) return { ...compileConfig(parsed.data, owner), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
   const { path, message } = firstFault(parsed.error)
   throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
 }

@@ -28,6 +28,7 @@ export interface GatewayConfig {
   readonly cache?: z.output<typeof cache> | undefined
   readonly cb_config?: z.output<typeof breaker> | undefined
   readonly request_timeout?: number | undefined
+  readonly first_token_timeout?: number | undefined
   readonly override_params?: Readonly<Record<string, unknown>> | undefined
   readonly default_params?: Readonly<Record<string, unknown>> | undefined
   readonly drop_params?: readonly string[] | undefined
@@ -105,6 +106,12 @@ const ownFields = {
     .max(999_999_999)
     .optional()
     .meta({ description: 'The maximum time in milliseconds until the answer begins.' }),
+  first_token_timeout: z
+    .int()
+    .min(1)
+    .max(999_999_999)
+    .optional()
+    .meta({ description: 'The maximum time in milliseconds until the first token of a stream.' }),
   override_params: parameters.optional().meta({ description: 'Parameters of the body that replace those of the caller.' }),
   default_params: parameters.optional().meta({ description: 'Parameters of the body that apply if the caller sends none.' }),
   drop_params: z

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { patternFault } from '../patterns/pattern-making.ts'
 import { patternSize } from '../patterns/pattern-size.ts'
+import { failureKinds } from '../routing/verdict.ts'
 
 /** An HTTP status. */
 export const status = z.int().min(100).max(599)
 const statuses = z.array(status).min(1).max(100)
+/** Failures by their kind, beside statuses. */
+const errorKinds = z.array(z.enum(failureKinds)).min(1).max(failureKinds.length)
 
 const scalar = z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])
-/** What can be larger or smaller than something. */
+/** Values that have an order. */
 const ordered = z.union([z.string().max(1000), z.number()], 'It is compared with a number or a text.')
 const list = z.array(scalar).min(1).max(1000)
 
@@ -35,8 +38,8 @@ const comparison = z
 
 export type Comparison = z.output<typeof comparison>
 
-/** What a condition may look at: two segments, so that a look-up costs nothing. */
-const place = /^(?:metadata\.[^.]{1,128}|params\.[^.]{1,128}|url\.pathname)$/
+/** Places that a condition may look at: two segments at most, so that a look-up costs nothing. */
+const place = /^(?:metadata\.[^.]{1,128}|params\.[^.]{1,128}|headers\.[^.]{1,128}|url\.pathname|model|key|workspace)$/
 
 /** A question to a request: `{ "metadata.plan": { "$eq": "pro" } }`, joined by `$and` and `$or`. */
 export interface Query {
@@ -61,10 +64,17 @@ const query: z.ZodType<Query> = z
       for (const issue of faultsOf(name, value)) context.addIssue({ code: 'custom', path: [name, ...issue.path], message: issue.message })
     }
   })
-  .meta({ id: 'ConfigQuery', description: 'Operators on `metadata.*`, `params.*` or `url.pathname`, joined by `$and` and `$or`.' })
+  .meta({
+    id: 'ConfigQuery',
+    description:
+      'Operators on `metadata.*`, `params.*`, `headers.*`, `url.pathname`, `model`, `key` or `workspace`, joined by `$and` and `$or`.',
+  })
 
 function faultsOf(name: string, value: unknown): readonly { readonly path: PropertyKey[]; readonly message: string }[] {
-  if (!place.test(name)) return [{ path: [], message: 'A condition looks at metadata.<name>, params.<name> or url.pathname.' }]
+  if (!place.test(name))
+    return [
+      { path: [], message: 'A condition looks at metadata.<name>, params.<name>, headers.<name>, url.pathname, model, key or workspace.' },
+    ]
   const parsed = z.union([scalar, comparison]).safeParse(value)
   if (parsed.success) return []
   const nearest = comparison.safeParse(value)
@@ -92,8 +102,11 @@ export const breaker = z.strictObject({
 /** How a target is chosen among several. */
 export const strategy = z
   .strictObject({
-    mode: z.enum(['single', 'loadbalance', 'fallback', 'conditional']).meta({ description: 'The way to choose.' }),
-    on_status_codes: statuses.optional().meta({ description: 'The status codes that lead to the next target.' }),
+    mode: z
+      .enum(['single', 'loadbalance', 'fallback', 'conditional', 'least-latency', 'least-cost'])
+      .meta({ description: 'The way to choose.' }),
+    on_status_codes: statuses.optional().meta({ description: 'The status codes that lead to the next target of a `fallback`.' }),
+    on_errors: errorKinds.optional().meta({ description: 'The kinds of failure that lead to the next target of a `fallback`.' }),
     conditions: z
       // oxlint-disable-next-line unicorn/no-thenable -- the name of the field in every config there is
       .array(z.strictObject({ query, then: z.string().min(1).max(255) }))
@@ -127,11 +140,12 @@ export const strategy = z
 export const retry = z.strictObject({
   attempts: z.int().min(0).max(5).optional().meta({ description: 'The number of retries.' }),
   on_status_codes: statuses.optional().meta({ description: 'The status codes that are retried.' }),
+  on_errors: errorKinds.optional().meta({ description: 'The kinds of failure that are retried.' }),
   use_retry_after_headers: z.boolean().optional().meta({ description: 'True: wait as long as the provider asks.' }),
   use_retry_after_header: z.boolean().optional().meta({ description: 'Another name for `use_retry_after_headers`.' }),
 })
 
-/** Whether answers are kept, and for how many seconds. */
+/** The cache of answers, and for how many seconds it keeps them. */
 export const cache = z.strictObject({
   mode: z.enum(['simple', 'semantic']).meta({ description: '`simple`: the same request; `semantic`: a request with the same meaning.' }),
   max_age: z.int().min(60).max(7_776_000).optional().meta({ description: 'How many seconds an answer is kept.' }),

@@ -5,9 +5,8 @@ import type { GatewayMetrics } from './metrics.ts'
 import { cacheStatusOf, type Ending, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
 import { redactionOf } from './redact.ts'
-import type { RelayResult } from '../answers/relay.ts'
 import { firstByteMs, upstreamMs, waitedMs } from './timing.ts'
-import { readUsage } from '../dialects/usage-scan.ts'
+import { usageOf } from './usage.ts'
 
 export interface FinishDeps {
   readonly journal: Journal
@@ -27,12 +26,6 @@ export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: E
     journal.append(toRecord(trail, ending, { key, usage, redaction }), bodies)
   }
   observe(metrics, trail, { ...ending, usage: spent })
-}
-
-function usageOf({ capture, encoding, status }: RelayResult): Usage | null {
-  return capture.size === 0 || status >= 400
-    ? null
-    : readUsage(capture.plain(encoding), encoding === undefined ? capture.tail() : capture.plain(encoding))
 }
 
 function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {

@@ -25,7 +25,6 @@ export async function readCall(head: CallHead, settings: GatewaySettings): Promi
     const headers = unfolded ? withoutEncoding(head.headers) : head.headers
     return { ...head, headers, upstreamPath, model, body, shortenedBy: 0, prompt: null }
   }
-  if (head.guardrails !== null && readsBody(head.guardrails)) refuseEncoded(head.headers)
   const found = model === null ? modelOfForm(head) : noFormModel
   const form = found instanceof Promise ? await found : found
   return { ...head, upstreamPath, model: model ?? form.model, body: null, shortenedBy: form.shortenedBy, prompt: null }
@@ -33,8 +32,14 @@ export async function readCall(head: CallHead, settings: GatewaySettings): Promi
 
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, target: Target, settings: GatewaySettings): Promise<RequestBody> {
-  refuseUnreadable(target, call.headers)
+  refuseSealed(call, target)
   return read(call, settings, { ...holding(call, target, settings), shortenedBy: call.shortenedBy })
+}
+
+/** Throws `unsupported_media_type` for a body that guardrails or the rules of a target's models must read, and cannot. */
+export function refuseSealed({ headers, guardrails }: Call, target: Target): void {
+  if (guardrails !== null && readsBody(guardrails)) refuseEncoded(headers)
+  refuseUnreadable(target, headers)
 }
 
 /** A guardrail reads what is sent. What it cannot read must not be sent past it. */
@@ -46,9 +51,9 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
 }
 
 /** Looks into a form when nothing else names its target. */
-const modelOfForm = ({ exchange, headers, config }: CallHead): MaybePromise<FormModel> =>
-  isForm(headers) && headers.contentEncoding === '' && namesNoTarget(headers, config)
-    ? takeModelOfForm(exchange.req, headers.contentType)
+const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
+  isForm(head.headers) && head.headers.contentEncoding === '' && namesNoTarget(head)
+    ? takeModelOfForm(head.exchange.req, head.headers.contentType)
     : noFormModel
 
 type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy'>

@@ -14,9 +14,10 @@ const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
  * Whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
  * is meant.
  */
-export function asksForOwnModels({ exchange, path: asked, headers, config }: CallHead): boolean {
+export function asksForOwnModels(head: CallHead): boolean {
+  const { exchange, path: asked } = head
   if (exchange.req.method !== 'GET' || !path.test(pathOf(asked))) return false
-  return namesNoTarget(headers, config)
+  return namesNoTarget(head)
 }
 
 /** The answer to such a request. Throws `not_found` for a model that is not there. */

@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { ChosenConfig } from '../config/choose.ts'
+import type { ChosenConfig, TargetConfig } from '../config/choose.ts'
+import { leavesOf } from '../config/plan.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { secretFields } from '../providers/fields.ts'
 import type { Credential } from '../providers/provider.ts'
@@ -47,7 +48,7 @@ export interface NamedOtherwise {
 }
 
 /** How a request names its target. A config goes first when it was asked for, or is binding; else what the request says itself. */
-export function addressingOf(headers: CallerHeaders, config: ChosenConfig | null, named: NamedOtherwise): Addressing {
+export function addressingOf(headers: CallerHeaders, config: TargetConfig | null, named: NamedOtherwise): Addressing {
   const said = named.promptProvider === null ? saidInHeaders(headers, named.fromModel) : saidInPrompt(headers, named)
   if (config === null) return said
   const saidNothing = said.stored === null && said.provider === null
@@ -55,14 +56,21 @@ export function addressingOf(headers: CallerHeaders, config: ChosenConfig | null
   return config.binding || saidNothing ? saidInConfig(config, said) : said
 }
 
-/** Whether neither the headers nor the config of a request name its target, so that its model has to. */
-export function namesNoTarget(headers: CallerHeaders, config: ChosenConfig | null): boolean {
+interface Named {
+  readonly headers: CallerHeaders
+  readonly config: TargetConfig | null
+  readonly course: ChosenConfig | null
+}
+
+/** Returns true if neither the headers nor the config of a request name its target, so that its model has to; of several, any of them. */
+export function namesNoTarget({ headers, config, course }: Named): boolean {
   const { stored, provider } = addressingOf(headers, config, { fromModel: null, promptProvider: null })
-  return stored === null && provider === null
+  if (stored !== null || provider !== null) return false
+  return course === null || leavesOf(course.plan).some(({ target }) => !namesTarget(target))
 }
 
 /** A config that names no target may still say details of it. */
-function withDetails(config: ChosenConfig, said: Addressing): Addressing {
+function withDetails(config: TargetConfig, said: Addressing): Addressing {
   const host = hostOf(config)
   return { ...said, customHost: config.binding ? (host ?? said.customHost) : (said.customHost ?? host), fields: config.fields }
 }
@@ -97,9 +105,10 @@ const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: Nam
   provider: null,
 })
 
-const namesTarget = ({ provider, virtualKey, apiKey }: ChosenConfig): boolean => provider !== null || virtualKey !== null || apiKey !== null
+const namesTarget = ({ provider, virtualKey, apiKey }: Pick<TargetConfig, 'provider' | 'virtualKey' | 'apiKey'>): boolean =>
+  provider !== null || virtualKey !== null || apiKey !== null
 
-function saidInConfig(config: ChosenConfig, said: Addressing): Addressing {
+function saidInConfig(config: TargetConfig, said: Addressing): Addressing {
   const isStored = config.slug !== null
   const credential = credentialOf(config)
   if (credential !== null && isStored) refuseOtherHost(config, said)
@@ -111,27 +120,27 @@ function saidInConfig(config: ChosenConfig, said: Addressing): Addressing {
 }
 
 /** A stored provider that a config names. */
-function referenceOf(config: ChosenConfig): Reference | null {
+function referenceOf(config: TargetConfig): Reference | null {
   const { virtualKey, provider } = config
   if (virtualKey !== null) return { slug: withoutAt(virtualKey), param: paramOf(config, 'virtual_key') }
   return provider?.startsWith('@') === true ? { slug: withoutAt(provider), param: paramOf(config, 'provider') } : null
 }
 
-function credentialOf({ apiKey, fields }: ChosenConfig): Credential | null {
+function credentialOf({ apiKey, fields }: TargetConfig): Credential | null {
   const keyed = apiKey !== null || Object.keys(fields).some((name) => secretFields.has(name))
   return keyed ? { key: apiKey, fields } : null
 }
 
 /** A stored credential goes where it was stored for. */
-function refuseOtherHost({ customHost, slug }: ChosenConfig, said: Addressing): void {
+function refuseOtherHost({ customHost, slug }: TargetConfig, said: Addressing): void {
   if (said.customHost === null || said.customHost.url === customHost) return
   const message = `The credential of the config ${slug} is only sent to the host of the config. Leave ${said.customHost.param} out.`
   throw new ApiError('blocked_host', message, { param: said.customHost.param })
 }
 
-const hostOf = (config: ChosenConfig) =>
+const hostOf = (config: TargetConfig) =>
   config.customHost === null ? null : { url: config.customHost, param: paramOf(config, 'custom_host') }
 
-const paramOf = ({ option }: ChosenConfig, field: string) => `${option}.${field}`
+const paramOf = ({ option }: TargetConfig, field: string) => `${option}.${field}`
 
 const withoutAt = (slug: string) => (slug.startsWith('@') ? slug.slice(1) : slug)

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
-import type { ChosenConfig } from '../config/choose.ts'
+import type { TargetConfig } from '../config/choose.ts'
 import { releaseOfField } from '../config/provider-fields.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { ProviderSource, ProviderView } from './provider-view.ts'
@@ -39,7 +39,7 @@ export interface TargetRequest {
   /** The provider of the prompt that the request named. */
   readonly promptProvider: string | null
   readonly snapshot: ProviderSource
-  readonly config: ChosenConfig | null
+  readonly config: TargetConfig | null
   /** Whether the level of this installation has what a release brought. */
   readonly atLeast: (release: string) => boolean
 }

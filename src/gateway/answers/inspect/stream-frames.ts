@@ -44,6 +44,9 @@ const dataOf = (bytes: Buffer): string =>
     .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : line.startsWith('data:') ? [line.slice(5)] : []))
     .join('\n')
 
+/** Returns the JSON that the bytes of one frame hold; undefined when they hold none. */
+export const frameJson = (bytes: Buffer): unknown => parsed(dataOf(bytes))
+
 /** The JSON of a frame; undefined when it is none, or too much to be looked through: then it is a text like any other. */
 function parsed(data: string): unknown {
   if (!data.startsWith('{') && !data.startsWith('[')) return undefined

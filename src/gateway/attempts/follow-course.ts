@@ -1,0 +1,198 @@
+import { type ApiError, toApiError } from '../../lib/errors.ts'
+import type { RelayEnd } from '../answers/relay.ts'
+import type { Call } from '../call.ts'
+import { planGuardrails } from '../checks/plan.ts'
+import { type ChosenConfig, configOf } from '../config/choose.ts'
+import type { TargetFields } from '../config/compile.ts'
+import { usageOf } from '../ending/usage.ts'
+import { type Move, route, type Route } from '../routing/route.ts'
+import type { RoutingState } from '../routing/state.ts'
+import { leadsOn } from '../routing/verdict.ts'
+import { modelOf } from '../wire/body.ts'
+import { headerValue } from '../wire/headers.ts'
+import { type Attempt, beginAttempt } from './attempt.ts'
+import { type Ended, reportOfError, reportOfStatus } from './report.ts'
+import { callDeadline } from './timeouts.ts'
+import { type AttemptDeps, type Judge, type Try, tryTarget } from './try-target.ts'
+import { pause } from './pause.ts'
+
+type CourseDeps = AttemptDeps & { readonly routing: RoutingState }
+type CourseMove = Move<TargetFields>
+
+export interface Course extends Pick<Try, 'ownHeaders'> {
+  readonly call: Call
+  readonly course: ChosenConfig
+  /** Takes each attempt as it begins. */
+  readonly attempts: Attempt[]
+  /** Takes the conditions that could not be judged, by their place in the config. */
+  readonly faults: string[]
+}
+
+/** Tries the targets of a config in the order that its strategies give, until one attempt stands. Rejects when the last one cannot be made. */
+export async function followCourse(course: Course, deps: CourseDeps): Promise<RelayEnd> {
+  const { call } = course
+  const deadlineAt = callDeadline(call, deps.settings)
+  const way = route(course.course.plan, {
+    ...deps.routing,
+    facts: factsOf(call),
+    cost: () => null,
+    random: Math.random,
+    now: Date.now,
+    deadlineAt,
+    note: (place) => void course.faults.push(place),
+  })
+  let source = call
+  let move = moveOf(way.next())
+  for (;;) {
+    if (move === null) throw new Error('A config without a target was chosen.')
+    if (move.waitMs > 0) await pause(move.waitMs, call.exchange, deps.waiting)
+    const made = await makeAttempt({ course, source, move, way, deadlineAt }, deps)
+    move = made.next
+    if (move === null) return made.end()
+    source = made.source
+  }
+}
+
+const moveOf = (step: IteratorResult<CourseMove, unknown>): CourseMove | null => (step.done === true ? null : step.value)
+
+interface Making {
+  readonly course: Course
+  /** The caller's call; a body that was opened for an earlier attempt is part of it. */
+  readonly source: Call
+  readonly move: CourseMove
+  readonly way: Route<TargetFields>
+  readonly deadlineAt: number
+}
+
+interface Made {
+  /** The attempt that follows; null: this one stands. */
+  readonly next: CourseMove | null
+  /** Returns how the attempt ended. Throws when it could not be made. */
+  readonly end: () => RelayEnd
+  readonly source: Call
+}
+
+async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
+  const { course, source, move } = making
+  const { leaf, repetition } = move
+  const attempt = beginAttempt(leaf.option, source.body, repetition)
+  course.attempts.push(attempt)
+  const judge = new CourseJudge(making, attempt, deps.routing)
+  const ended = await tryLeaf({ making, attempt, judge }, deps).catch((thrown: unknown) => toApiError(thrown))
+  const next = judge.conclude(ended)
+  measure(attempt, ended, { leaf, deps })
+  if (next !== null) release(attempt, ended)
+  return {
+    next,
+    source: attempt.opened === null ? source : { ...source, body: attempt.opened },
+    end() {
+      if ('kind' in ended) return ended
+      throw ended
+    },
+  }
+}
+
+interface Trying {
+  readonly making: Making
+  readonly attempt: Attempt
+  readonly judge: CourseJudge
+}
+
+async function tryLeaf({ making, attempt, judge }: Trying, deps: CourseDeps): Promise<RelayEnd> {
+  const { course, source, move } = making
+  const config = configOf(course.course, move.leaf)
+  const { caller, headers } = source
+  const { settings, snapshot } = deps
+  const guardrails = settings.acts.guardrails() ? await planGuardrails({ key: caller.key, headers, config }, snapshot) : null
+  return tryTarget({ call: { ...source, config, guardrails }, attempt, ownHeaders: course.ownHeaders, judge }, deps)
+}
+
+/** Judges one attempt, once: by its answer while nothing of it was passed on, or by its end. */
+class CourseJudge implements Judge {
+  readonly last: boolean
+  readonly deadlineAt: number
+  readonly #making: Making
+  readonly #attempt: Attempt
+  readonly #routing: RoutingState
+  readonly #probe: boolean
+  #judged = false
+  #next: CourseMove | null = null
+
+  constructor(making: Making, attempt: Attempt, routing: RoutingState) {
+    this.last = making.move.last
+    this.deadlineAt = making.deadlineAt
+    this.#making = making
+    this.#attempt = attempt
+    this.#routing = routing
+    const { leaf } = making.move
+    this.#probe = leaf.breaker !== null && routing.breakers.begin(leaf.id, Date.now())
+  }
+
+  stands(report: Ended): boolean {
+    if (this.#judged) return this.#next === null
+    this.#judged = true
+    const { move, way } = this.#making
+    this.#noteBreaker(report)
+    this.#next = moveOf(way.next(report))
+    const { retry } = move.leaf
+    if (retry !== null && move.repetition === retry.attempts && leadsOn(retry.after, report)) this.#attempt.retries = -1
+    if (this.#next !== null) this.#noteFault(report)
+    return this.#next === null
+  }
+
+  /** Returns the attempt that follows the end of this one. */
+  conclude(ended: RelayEnd | ApiError): CourseMove | null {
+    this.stands(this.#reportOf(ended))
+    return this.#next
+  }
+
+  #reportOf(ended: RelayEnd | ApiError): Ended {
+    const { source } = this.#making
+    const attempt = this.#attempt
+    if (!('kind' in ended)) return reportOfError(source, attempt, { error: ended, late: false })
+    if (ended.kind === 'failed') return reportOfError(source, attempt, { error: ended.error, late: attempt.late })
+    if (ended.kind === 'denied') return { ...reportOfStatus(source, attempt, ended.error.status), message: ended.error.message }
+    return { ...reportOfStatus(source, attempt, ended.result.status), final: ended.result.outcome === 'client_closed' }
+  }
+
+  #noteBreaker({ status, final }: Ended): void {
+    const { id, breaker } = this.#making.move.leaf
+    if (breaker === null) return
+    if (final) return this.#probe ? this.#routing.breakers.abandon(id) : undefined
+    const failed = breaker.statuses === null ? status >= 500 : breaker.statuses.has(status)
+    const change = this.#routing.breakers.end(id, breaker, { failed, probe: this.#probe, now: Date.now() })
+    if (change !== null) this.#routing.tell(change)
+  }
+
+  #noteFault({ status, failure, message }: Ended): void {
+    this.#attempt.fault = { status, failure, message, endedAt: performance.now() }
+  }
+}
+
+/** Notes how long the first token took, for strategies that go by it. */
+function measure(
+  { sentAt }: Attempt,
+  ended: RelayEnd | ApiError,
+  { leaf, deps }: { readonly leaf: CourseMove['leaf']; readonly deps: CourseDeps },
+): void {
+  if (!('kind' in ended) || ended.kind !== 'relayed' || sentAt === null) return
+  const { firstByteAt, status } = ended.result
+  if (firstByteAt !== null && status < 300) deps.routing.measures.noteLatency(leaf.id, firstByteAt - sentAt, Date.now())
+}
+
+/** Settles what was reserved for an attempt that is not the last: nothing of it is left for the exchange to settle. */
+function release(attempt: Attempt, ended: RelayEnd | ApiError): void {
+  const usage = 'kind' in ended && ended.kind === 'denied' ? usageOf(ended.result) : null
+  attempt.reservation?.settle(usage)
+  attempt.reservation = null
+}
+
+const factsOf = ({ metadata, body, headers, path, model, caller: { key } }: Call) => ({
+  metadata,
+  params: body?.json,
+  header: (name: string) => headerValue(headers.forward, name),
+  url: { pathname: `/v1${path.split('?', 1)[0] ?? path}` },
+  model: model ?? modelOf(body?.json),
+  key: key.id,
+  workspace: key.workspaceSlug,
+})

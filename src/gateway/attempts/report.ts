@@ -1,0 +1,122 @@
+import type { ApiError } from '../../lib/errors.ts'
+import type { Call } from '../call.ts'
+import { type ProviderError, readProviderError } from '../dialects/provider-error.ts'
+import { readRetryAfter } from '../routing/retry-timing.ts'
+import type { AttemptReport, FailureKind } from '../routing/verdict.ts'
+import { unfold } from '../wire/encoding.ts'
+import { headerValue } from '../wire/headers.ts'
+import type { Attempt } from './attempt.ts'
+
+/** A provider's answer that is an error. */
+export interface FailedAnswer {
+  readonly status: number
+  readonly rawHeaders: readonly string[]
+  readonly body: Buffer
+  /** The error that a stream began with. */
+  readonly inStream?: ProviderError
+}
+
+/** How an attempt ended, and in what words. */
+export interface Ended extends AttemptReport {
+  /** Empty when nothing was said. */
+  readonly message: string
+}
+
+/** An error of a provider that names no status stands for this one. */
+const unnamedFailure = 500
+
+/** Reports an answer that the caller may not have to see. */
+export function reportOfAnswer(call: Call, attempt: Attempt, answer: FailedAnswer): Ended {
+  const { inStream, rawHeaders, status: sent } = answer
+  const error = inStream ?? readProviderError(jsonOf(answer))
+  const status = inStream === undefined ? sent : (inStream.status ?? unnamedFailure)
+  const kind = error?.kind ?? null
+  return {
+    status,
+    failure: inStream === undefined || kind === 'context_window' || kind === 'content_policy' ? kind : 'stream_error',
+    repeatable: mayRepeat(call, attempt, refusedAll(status)),
+    final: false,
+    retryAfterMs: readRetryAfter((name) => headerValue(rawHeaders, name), Date.now()),
+    message: error?.message ?? '',
+  }
+}
+
+function jsonOf({ body, rawHeaders }: FailedAnswer): unknown {
+  const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase()
+  const text = (encoding === undefined || encoding === 'identity' ? body : unfold(body, encoding)).toString('utf8')
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    const json: unknown = JSON.parse(text)
+    return json
+  } catch {
+    return undefined
+  }
+}
+
+/** Reports an answer that is passed on, or that a guardrail marked or keeps back. */
+export const reportOfStatus = (call: Call, attempt: Attempt, status: number): Ended => ({
+  status,
+  failure: status === 246 || status === 446 ? 'guardrail' : null,
+  repeatable: mayRepeat(call, attempt, false),
+  final: false,
+  retryAfterMs: null,
+  message: '',
+})
+
+/** Failures of ours after which another target may do better: what it costs, or how much it takes, is its own. */
+const kinds: Readonly<Record<string, FailureKind | null>> = {
+  upstream_timeout: 'timeout',
+  upstream_unreachable: 'network',
+  upstream_bad_response: 'network',
+  credential_failed: 'network',
+  hooks_failed: 'guardrail',
+  rate_limited: 'rate_limit',
+  budget_exhausted: null,
+  overloaded: null,
+}
+
+interface Failure {
+  readonly error: ApiError
+  /** True if the first token did not come in time. */
+  readonly late: boolean
+}
+
+/** Reports a failure without an answer. */
+export function reportOfError(call: Call, attempt: Attempt, { error, late }: Failure): Ended {
+  const { code, status, retryAfter, message } = error
+  const nothingDone = attempt.sentAt === null || code === 'upstream_unreachable'
+  return {
+    status,
+    failure: late ? 'first_token_timeout' : (kinds[code] ?? null),
+    repeatable: mayRepeat(call, attempt, nothingDone),
+    final: !Object.hasOwn(kinds, code) || call.exchange.res.destroyed,
+    retryAfterMs: retryAfter === null || attempt.sentAt !== null ? null : retryAfter * 1000,
+    message,
+  }
+}
+
+/** Answers that say that the provider did nothing: it refused the request, or had no room for it. */
+const refusedAll = (status: number): boolean => (status >= 400 && status < 500 && status !== 408) || status === 503 || status === 529
+
+/** Calls that can be made twice without anything being there twice: they run a model, which costs, and leave nothing behind. */
+const leavesNothing: ReadonlySet<string> = new Set([
+  'chatComplete',
+  'promptComplete',
+  'complete',
+  'embed',
+  'messages',
+  'countTokens',
+  'createModelResponse',
+  'imageGenerate',
+  'imageEdit',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+])
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+
+/** Returns true if the call may be sent once more. A body that goes through as it comes can be sent once. */
+function mayRepeat({ operation, exchange }: Call, { body }: Attempt, nothingDone: boolean): boolean {
+  if (body !== null && body.stream !== null) return false
+  return nothingDone || leavesNothing.has(operation.name) || safeMethods.has(exchange.req.method ?? 'GET')
+}

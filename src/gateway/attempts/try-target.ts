@@ -1,0 +1,179 @@
+import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
+import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
+import type { Inspection } from '../answers/inspect/inspection.ts'
+import { Relay, type RelayEnd } from '../answers/relay.ts'
+import type { AnswerCache } from '../cache/recall.ts'
+import type { AimedCall, Call } from '../call.ts'
+import { checkBefore, type CheckedCall } from '../checks/before.ts'
+import type { GuardrailSource } from '../checks/guardrail-source.ts'
+import { noHooks } from '../checks/hook-results.ts'
+import type { RunDeps } from '../checks/run.ts'
+import { changeBody } from '../config/change-body.ts'
+import type { Egress, EgressHandler } from '../egress/egress.ts'
+import { narrowed } from '../egress/narrowed.ts'
+import type { GatewayMetrics } from '../ending/metrics.ts'
+import { checkBody } from '../front/check-body.ts'
+import { keepsBodies } from '../front/debug.ts'
+import { callerDialect } from '../front/match.ts'
+import { openBody } from '../front/read-call.ts'
+import type { Journal } from '../journal/log-record.ts'
+import type { Ledger } from '../limits/ledger.ts'
+import type { GatewaySettings } from '../settings.ts'
+import { admit, findTarget, recheckModel } from '../targets/aim.ts'
+import type { ProviderSource } from '../targets/provider-view.ts'
+import { modelOf, type RequestBody } from '../wire/body.ts'
+import { answerSource } from './answer-source.ts'
+import type { Attempt } from './attempt.ts'
+import { forwardedHeaders } from './forwarded-headers.ts'
+import { Gate } from './gate.ts'
+import { type Ended, reportOfAnswer, reportOfStatus } from './report.ts'
+import { requestTimeout } from './timeouts.ts'
+
+export interface AttemptDeps {
+  readonly snapshot: ProviderSource & GuardrailSource
+  readonly ledger: Ledger
+  readonly egress: Egress
+  readonly answers: AnswerCache
+  readonly metrics: GatewayMetrics
+  readonly settings: GatewaySettings
+  /** `x-service-`, then the aliases. */
+  readonly prefixes: readonly string[]
+  /** The exchanges that wait or stream, so that a drain can end them. */
+  readonly waiting: IndexedSet<Waiting>
+  readonly journal: Pick<Journal, 'maxBodyBytes'>
+}
+
+/** An exchange that waits for a provider. */
+export interface Waiting extends Pick<Relay, 'slot' | 'cut'> {}
+
+/** Decides whether an attempt stands when others may follow. */
+export interface Judge {
+  /** Returns true if the attempt stands: its answer is the caller's. Only the first report of an attempt counts. */
+  stands(report: Ended): boolean
+  /** True if no other attempt can follow. */
+  readonly last: boolean
+  /** Epoch milliseconds at which the time of the whole call is over. */
+  readonly deadlineAt: number
+}
+
+/** One attempt to make. */
+export interface Try {
+  readonly call: Call
+  readonly attempt: Attempt
+  /** Returns our own headers for the answer of an attempt. */
+  readonly ownHeaders: (attempt: Attempt) => readonly string[]
+  /** Null when it is the only attempt, so that its answer goes on at once. */
+  readonly judge: Judge | null
+}
+
+/** Tries one target: target -> reservation -> guardrails -> request -> answer. Rejects when the attempt cannot be made. */
+export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd> {
+  const { call, attempt } = made
+  const aimed = await aim(call, attempt, deps)
+  const reservation = deps.ledger.reserve({ requestId: call.exchange.requestId, key: call.caller.key, provider: aimed.target.view })
+  attempt.reservation = reservation instanceof Promise ? await reservation : reservation
+  const checked = await check(aimed, attempt, deps)
+  return send(checked, made, deps)
+}
+
+/** Finds the target of a call, and makes its body what this target may be sent. */
+async function aim(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
+  const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
+  if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
+  const target = (attempt.target = await findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }))
+  if (changed !== null) return note(attempt, admit(call, target, changed))
+  attempt.body = attempt.opened = await openBody(call, target, settings)
+  const body = (attempt.body = withChanges(call, attempt.body))
+  checkBody(call, body, settings)
+  return note(attempt, admit(call, target, body))
+}
+
+const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
+  config === null || config.changes === null ? body : changeBody(body, config.changes)
+
+function note(attempt: Attempt, aimed: AimedCall): AimedCall {
+  attempt.target = aimed.target
+  attempt.body = aimed.body
+  return aimed
+}
+
+/** Returns the call as the guardrails leave it. Throws `hooks_failed` when one of them denies it. */
+async function check(aimed: AimedCall, attempt: Attempt, deps: AttemptDeps): Promise<CheckedCall> {
+  const { guardrails } = aimed.call
+  if (guardrails === null) return { aimed, changed: false, headers: [], hooks: noHooks, denial: null }
+  const checked = await checkBefore(aimed, guardrails, checkDeps(aimed.call, deps))
+  attempt.hooks = checked.hooks
+  attempt.body = checked.aimed.body
+  if (checked.denial !== null) throw checked.denial
+  return checked.changed ? { ...checked, aimed: note(attempt, recheckModel(checked.aimed)) } : checked
+}
+
+/** Returns what guardrails may use: they call what the caller's organisation allows. */
+const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
+  egress: narrowed(egress, key.allowedHosts),
+  credentials: (plugin) => snapshot.pluginCredentials(key, plugin),
+  organisationId: key.organisationId,
+  atLeast: settings.atLeast,
+  now: Date.now,
+  observe: (name, outcome) => metrics.checkRan(name, outcome),
+})
+
+/** Sends a request, and passes the answer on. Resolves when the end of the answer is known, before its last byte is written. */
+async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise<RelayEnd> {
+  const { call } = checked.aimed
+  const { attempt } = made
+  const { guardrails: plan } = call
+  const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
+  const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
+  const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) })
+  const source = await answerSource(checked, { attempt, forward, timeouts }, deps)
+  const relay = relayOf(made, performance.now() + timeouts.firstByteMs, deps)
+  const inspection: Inspection | null =
+    held !== null && inspectsAnswer(held) ? { ...held, relay, deps: checkDeps(call, deps), maxHeldBytes: deps.settings.maxJsonBytes } : null
+  const inner: EgressHandler = inspection === null ? relay : inspectAnswer(inspection)
+  const gate = gateOf(made, { relay, inner })
+  deps.waiting.add(relay)
+  relay.attach(source(gate ?? inner))
+  const end = await relay.ended
+  deps.waiting.remove(relay)
+  if (inspection !== null) attempt.hooks = inspection.hooks
+  if (gate !== null) attempt.late = gate.close()
+  return end
+}
+
+function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDeps): Relay {
+  const { attempt, judge, call } = made
+  const { exchange, headers } = call
+  return new Relay({
+    res: exchange.res,
+    dialect: callerDialect(exchange.req),
+    requestId: exchange.requestId,
+    begin: judge === null ? () => made.ownHeaders(attempt) : (status) => headersIfStanding(made, judge, status),
+    keepBytes: keepsBodies(headers) ? journal.maxBodyBytes : 0,
+    prefixes,
+    deadlineAt,
+  })
+}
+
+const headersIfStanding = ({ call, attempt, ownHeaders }: Try, judge: Judge, status: number): readonly string[] | null =>
+  judge.stands(reportOfStatus(call, attempt, status)) ? ownHeaders(attempt) : null
+
+/** Returns the longest wait for the answer's head: that of the target, within that of the whole call. */
+function firstByteMs({ call, judge }: Try, { settings }: AttemptDeps): number {
+  const own = requestTimeout(call.headers, call.config, settings)
+  return judge === null ? own : Math.max(1, Math.min(own, judge.deadlineAt - Date.now()))
+}
+
+/** Returns what holds an answer back until its attempt stands; null when nothing can follow it, and nothing can be too late. */
+function gateOf({ call, attempt, judge }: Try, to: { readonly relay: Relay; readonly inner: EgressHandler }): Gate | null {
+  if (judge === null) return null
+  const firstTokenMs = call.config?.firstTokenTimeoutMs ?? null
+  if (judge.last && firstTokenMs === null) return null
+  return new Gate({
+    ...to,
+    firstTokenMs,
+    holdsErrors: !judge.last,
+    stands: (report) => judge.stands(report),
+    report: (answer) => reportOfAnswer(call, attempt, answer),
+  })
+}
