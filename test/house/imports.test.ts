@@ -20,6 +20,7 @@ function imports({ file, text }: { file: string; text: string }): readonly strin
 const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/|src\/release\/(?:since|at-level|level)\.ts$)/],
   ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
+  ['src/gateway/dialects/', /^(?:zod$|src\/lib\/|src\/gateway\/(?:dialects|wire)\/)/],
   [
     'src/gateway/',
     /^(?:node:(?!net|tls|dns|https)|jose$|mustache$|re2js$|zod$|src\/lib\/|src\/release\/(?:since|at-level|level)\.ts$|src\/gateway\/)/,
@@ -59,7 +60,7 @@ const gatewayDoors: readonly string[] = [
   'front/match front/operations front/bounds/validate answers/respond',
   'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
-  'checks/stream-whole checks/try-guardrail checks/walk',
+  'checks/try-guardrail dialects/stream-whole dialects/texts/walk',
   'cache/answer-store cache/recall',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',

@@ -2,6 +2,7 @@ import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { cutFrames, frameJson } from '../answers/inspect/stream-frames.ts'
 import type { Relay } from '../answers/relay.ts'
+import type { DialectId } from '../dialects/dialect.ts'
 import { readProviderError } from '../dialects/provider-error.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { duration } from '../egress/failures.ts'
@@ -13,6 +14,8 @@ export interface GateOptions {
   /** Takes the answer when its attempt stands. */
   readonly inner: EgressHandler
   readonly relay: Relay
+  /** The dialect of the operation; null: not known. */
+  readonly dialect: DialectId | null
   /** Returns true if the attempt stands, since no other follows; called once at most. */
   readonly stands: (report: Ended) => boolean
   /** True if errors are held: another attempt may follow. */
@@ -133,7 +136,7 @@ export class Gate implements EgressHandler {
 
   /** Decides on a stream when it says something, or that it failed. Returns true when it is decided. */
   #decideStream(bytes: Buffer): boolean {
-    for (const frame of cutFrames(bytes)) {
+    for (const frame of cutFrames(bytes, this.#options.dialect)) {
       const error = readProviderError(frameJson(frame.bytes))
       if (error !== null) {
         this.#failStream(error)

@@ -172,6 +172,7 @@ function gateOf({ call, attempt, judge }: Try, to: { readonly relay: Relay; read
   return new Gate({
     ...to,
     firstTokenMs,
+    dialect: call.operation.spec?.dialect ?? null,
     holdsErrors: !judge.last,
     stands: (report) => judge.stands(report),
     report: (answer) => reportOfAnswer(call, attempt, answer),

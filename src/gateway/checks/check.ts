@@ -1,18 +1,12 @@
 import { z } from 'zod'
 import type { JsonPath } from '../../lib/json/json-path.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import type { TextPart } from '../dialects/neutral/texts.ts'
 import type { Egress } from '../egress/egress.ts'
 
 /** Before the call on the request, after it on the answer. */
 export type Phase = 'input' | 'output'
-
-/** A piece of text that a person or a model said, and where in the body it stands. */
-export interface TextPart {
-  readonly path: JsonPath
-  /** `user`, `system`, `assistant`, `tool` ... in the words of the body. */
-  readonly role: string
-  readonly text: string
-}
 
 /** What checks may know of a request, in either phase. */
 export interface RequestFacts {
@@ -23,6 +17,8 @@ export interface RequestFacts {
   readonly path: string
   /** A dedicated operation, however its path was spelt, or `proxy`. */
   readonly operation: string
+  /** In which the body is written; null: not known. */
+  readonly dialect: DialectId | null
   /** Whether a prompt made it: then it was asked for as a prompt, and is sent as the operation. */
   readonly prompted: boolean
   readonly stream: boolean

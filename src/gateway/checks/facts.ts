@@ -18,12 +18,14 @@ export function requestFacts({ call, target, body: sent }: AimedCall, body = sen
   const slug = target.view?.slug
   const { method = 'GET' } = exchange.req
   const plain = plainPath(path.split('?', 1)[0] ?? path)
+  const asked = operation.name === 'proxy' ? matchOperation(method, plain) : operation
   const called = (name: string) => (target.modelRewritten && slug !== undefined ? `@${slug}/${name}` : name)
   return {
     json,
     method,
     path: plain,
-    operation: operation.name === 'proxy' ? matchOperation(method, plain).name : operation.name,
+    operation: asked.name,
+    dialect: asked.spec?.dialect ?? null,
     prompted: call.prompt !== null,
     stream: isFields(json) && json['stream'] === true,
     model: model === null ? null : called(model),

@@ -5,14 +5,16 @@ import { repeatedKey } from '../../lib/json/repeated-key.ts'
 import { mayHoldWords, type RequestBody } from '../wire/body.ts'
 import { type FormField, readForm } from '../wire/form.ts'
 import type { AimedCall } from '../call.ts'
-import type { BodyEdit, TextPart } from './check.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import type { TextPart } from '../dialects/neutral/texts.ts'
+import type { BodyEdit } from './check.ts'
 import { isPlain, isPlainText, namesForeignCharset, saysInTokens, withoutEscapes } from './coded-texts.ts'
 import { requestFacts } from './facts.ts'
 import { editForm, formJson } from './form-body.ts'
 import { lastText, unreadable } from '../answers/inspect/inspection.ts'
-import { addressed, addressTexts, requestTexts } from './request-texts.ts'
+import { addressed, addressTexts, requestTexts } from '../dialects/request-texts.ts'
 import type { Inspected } from './run.ts'
-import { isVast, vast } from './walk.ts'
+import { isVast, vast } from '../dialects/texts/walk.ts'
 
 /** How the bytes of a body are understood; whatever its type says, one that is JSON is read as JSON. */
 type Understood =
@@ -43,7 +45,7 @@ export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody 
   if (reading.kind === 'closed') return { ...unreadable(reading.reason), ...held }
   const unread = isVast(json) ? vast : saysInTokens(json) ? inTokens : null
   if (unread !== null) return { ...held, json, parts: [], unread }
-  const parts = partsOf(reading, { body, json, operation: operation.name, contentType: headers.contentType })
+  const parts = partsOf(reading, { body, json, dialect: operation.spec?.dialect ?? null, contentType: headers.contentType })
   const beside = mayHoldTexts(path) ? addressTexts(path) : []
   return { ...held, json, parts: beside.length === 0 ? parts : [...beside, ...parts] }
 }
@@ -87,14 +89,14 @@ export const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
 interface Read {
   readonly body: RequestBody
   readonly json: unknown
-  readonly operation: string
+  readonly dialect: DialectId | null
   readonly contentType: string
 }
 
-function partsOf({ kind }: Understood, { body: { bytes }, json, operation, contentType }: Read): readonly TextPart[] {
+function partsOf({ kind }: Understood, { body: { bytes }, json, dialect, contentType }: Read): readonly TextPart[] {
   if (kind === 'text') return textParts(bytes?.toString('utf8') ?? '', contentType)
-  if (kind === 'form') return requestTexts(isFields(json) ? withoutFiles(json) : json, operation)
-  return kind === 'json' ? requestTexts(json, operation) : []
+  if (kind === 'form') return requestTexts(isFields(json) ? withoutFiles(json) : json, dialect)
+  return kind === 'json' ? requestTexts(json, dialect) : []
 }
 
 /** A text as it stands and, when it has escapes, as it is for a reader who resolves them; that cannot be changed. */

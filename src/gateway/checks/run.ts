@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { ownTurn } from '../../lib/own-turn.ts'
+import type { TextPart } from '../dialects/neutral/texts.ts'
 import type { Egress } from '../egress/egress.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type RequestFacts,
   type Scope,
   type Subject,
-  type TextPart,
   type Verdict,
 } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'

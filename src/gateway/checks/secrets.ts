@@ -4,7 +4,7 @@ import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
 import { pluginsUsedBy } from './partners/plugins.ts'
 import { findCheck } from './registry.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { everyText } from './walk.ts'
+import { everyText } from '../dialects/texts/walk.ts'
 
 /** Where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
 export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {

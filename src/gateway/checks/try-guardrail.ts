@@ -6,8 +6,8 @@ import { narrowed } from '../egress/narrowed.ts'
 import type { Phase, RequestFacts } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import type { CheckResult } from './hook-results.ts'
-import { requestTexts } from './request-texts.ts'
-import { responseTexts } from './response-texts.ts'
+import { requestTexts } from '../dialects/request-texts.ts'
+import { answerTexts } from '../dialects/answer-texts.ts'
 import { checksOf, type Inspected, type RunDeps, runGuardrails } from './run.ts'
 
 /** What a guardrail is tried on: bodies as they would be sent and answered. */
@@ -68,16 +68,18 @@ export async function tryGuardrail(guardrail: Guardrail, sample: Sample, { allow
 
 const inTime = (check: GuardrailCheck): GuardrailCheck => Object.assign({}, check, { timeoutMs: Math.min(check.timeoutMs, longestMs) })
 
-const textsOf = (json: unknown, phase: Phase, { operation, method }: RequestFacts) =>
-  phase === 'input' ? requestTexts(json, operation) : responseTexts(json, { operation, method })
+const textsOf = (json: unknown, phase: Phase, { dialect, method }: RequestFacts) =>
+  phase === 'input' ? requestTexts(json, dialect) : answerTexts(json, { dialect, method })
 
 function factsOf({ path, request, metadata, provider = '' }: Sample): RequestFacts {
   const model = modelOf(request)
+  const { name: operation, spec } = matchOperation('POST', path)
   return {
     json: request,
     method: 'POST',
     path,
-    operation: matchOperation('POST', path).name,
+    operation,
+    dialect: spec?.dialect ?? null,
     prompted: false,
     stream: false,
     model,

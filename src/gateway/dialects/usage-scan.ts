@@ -1,9 +1,9 @@
+import type { CountPlace } from './dialect.ts'
 import type { Usage } from './neutral/usage.ts'
+import { dialects } from './registry.ts'
 
 /** So many places are looked at from each end of an answer; a provider must not keep us looking. */
 const maxCandidates = 32
-const usageKey = Buffer.from('"usage"')
-const geminiKey = Buffer.from('"usageMetadata"')
 const backslash = 0x5c
 
 /**
@@ -20,7 +20,8 @@ type Counts = Readonly<Record<string, unknown>>
 
 /** The first and the last `usage` objects of the bytes: a stream names its input first and its output last. */
 function usageObjects(bytes: Buffer): readonly Counts[] {
-  const key = bytes.includes(usageKey) ? usageKey : geminiKey
+  const key = keys.find((one) => bytes.includes(one))
+  if (key === undefined) return []
   const first = nextObject(bytes, key)
   if (first === null) return []
   const last = lastObject(bytes, key)
@@ -86,30 +87,23 @@ function closingBrace(bytes: Buffer, start: number): number {
   return -1
 }
 
-/** Where a count may stand: a field, or a field of a field. */
-type Place = readonly [outer: string, inner?: string]
+const everyUsage = Object.values(dialects).flatMap(({ usage = null }) => (usage === null ? [] : [usage]))
+const keys = [...new Set(everyUsage.map(({ key }) => key))].map((name) => Buffer.from(JSON.stringify(name)))
+const placesOf = (field: keyof Usage): readonly CountPlace[] => everyUsage.flatMap((usage) => usage[field])
 
-const places = {
-  inputTokens: [['prompt_tokens'], ['input_tokens'], ['promptTokenCount']],
-  outputTokens: [['completion_tokens'], ['output_tokens'], ['candidatesTokenCount']],
-  totalTokens: [['total_tokens'], ['totalTokenCount']],
-  cacheReadTokens: [
-    ['cache_read_input_tokens'],
-    ['cachedContentTokenCount'],
-    ['prompt_tokens_details', 'cached_tokens'],
-    ['input_tokens_details', 'cached_tokens'],
-  ],
-  cacheWriteTokens: [['cache_creation_input_tokens']],
-  reasoningTokens: [
-    ['completion_tokens_details', 'reasoning_tokens'],
-    ['output_tokens_details', 'reasoning_tokens'],
-    ['thoughtsTokenCount'],
-  ],
-} as const satisfies Record<string, readonly Place[]>
+/** A provider may count in the words of another dialect: all are looked for. */
+const places: Readonly<Record<keyof Usage, readonly CountPlace[]>> = {
+  inputTokens: placesOf('inputTokens'),
+  outputTokens: placesOf('outputTokens'),
+  totalTokens: placesOf('totalTokens'),
+  cacheReadTokens: placesOf('cacheReadTokens'),
+  cacheWriteTokens: placesOf('cacheWriteTokens'),
+  reasoningTokens: placesOf('reasoningTokens'),
+}
 
 /** Later objects win, field by field: Anthropic repeats its output count as it grows. */
 function merge(objects: readonly Counts[]): Usage {
-  const pick = (candidates: readonly Place[]): number | null => {
+  const pick = (candidates: readonly CountPlace[]): number | null => {
     let found: number | null = null
     for (const counts of objects) for (const place of candidates) found = count(counts, place) ?? found
     return found
@@ -127,7 +121,7 @@ function merge(objects: readonly Counts[]): Usage {
   }
 }
 
-function count(counts: Counts, [outer, inner]: Place): number | null {
+function count(counts: Counts, [outer, inner]: CountPlace): number | null {
   const held = counts[outer]
   const value = inner === undefined ? held : isCounts(held) ? held[inner] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null

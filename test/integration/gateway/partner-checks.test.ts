@@ -80,6 +80,7 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
       method: 'POST',
       path: '/chat/completions',
       operation: 'chatComplete',
+      dialect: 'openai-chat',
       prompted: false,
       stream: false,
       model: 'm',

@@ -30,7 +30,7 @@ export function streamAnswer(inspection: Inspection, head: AnswerHead): EgressHa
 class StreamAnswer implements EgressHandler {
   readonly #inspection: Inspection
   readonly #head: AnswerHead
-  readonly #window = new StreamWindow()
+  readonly #window: StreamWindow
   readonly #cutter = new FrameCutter()
   readonly #denying: readonly Guardrail[]
   readonly #remote: boolean
@@ -49,6 +49,7 @@ class StreamAnswer implements EgressHandler {
   constructor(inspection: Inspection, head: AnswerHead) {
     this.#inspection = inspection
     this.#head = head
+    this.#window = new StreamWindow(inspection.aimed.call.operation.spec?.dialect ?? null)
     const awaited = inspection.plan.output.filter((guardrail) => !guardrail.async)
     this.#denying = awaited.filter(({ deny }) => deny)
     const checks = this.#denying.flatMap((guardrail) => checksOf(guardrail, 'output'))

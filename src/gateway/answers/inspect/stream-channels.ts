@@ -1,5 +1,4 @@
-import type { TextPart } from '../../checks/check.ts'
-import type { Said } from '../../checks/stream-text.ts'
+import type { ExtractedTexts, TextPart } from '../../dialects/neutral/texts.ts'
 
 /** More characters than any check reads. */
 export const maxKept = 2 * 1024 * 1024
@@ -25,7 +24,7 @@ export interface Channel {
 export interface Mark {
   readonly channel: Channel
   readonly until: number
-  readonly path: Said['texts'][number]['path']
+  readonly path: ExtractedTexts['texts'][number]['path']
   /** Whether it says again all that the channel says. */
   readonly copy: boolean
 }
@@ -43,14 +42,14 @@ export class StreamChannels {
   total = 0
 
   /** Takes in what a frame says. */
-  add({ texts, ends }: Said): readonly Mark[] {
+  add({ texts, ends }: ExtractedTexts): readonly Mark[] {
     const marks = texts.map((text) => this.#addText(text))
     this.#goOn(texts, marks)
     for (const speaker of ends) for (const channel of this.#bySpeaker.get(speaker) ?? []) end(channel)
     return marks
   }
 
-  #addText({ channel: name, copyOf, whole, speaker, text, path }: Said['texts'][number]): Mark {
+  #addText({ channel: name, copyOf, whole, speaker, text, path }: ExtractedTexts['texts'][number]): Mark {
     const original = copyOf === null ? undefined : this.#channels.get(copyOf)
     if (whole && original !== undefined) end(original)
     if (original?.text === text) return { channel: original, until: original.said, path, copy: true }
@@ -76,7 +75,7 @@ export class StreamChannels {
   }
 
   /** Who says something else has said what came before; calls of tools may be written at the same time. */
-  #goOn(texts: Said['texts'], marks: readonly Mark[]): void {
+  #goOn(texts: ExtractedTexts['texts'], marks: readonly Mark[]): void {
     const now = new Map<string, Set<Channel>>()
     for (const [at, { speaker, beside }] of texts.entries()) {
       const channel = marks[at]?.channel

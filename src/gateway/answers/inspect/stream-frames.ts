@@ -1,12 +1,13 @@
 import { editJson } from '../../../lib/json/json-edit.ts'
 import type { JsonPath } from '../../../lib/json/json-path.ts'
-import { isFields } from '../../../lib/json/fields.ts'
-import { saidIn } from '../../checks/stream-shapes.ts'
-import { nothing, piece, type Said } from '../../checks/stream-text.ts'
-import { isVast } from '../../checks/walk.ts'
+import type { DialectId } from '../../dialects/dialect.ts'
+import { doneMark, frameTexts, isLastFrame } from '../../dialects/frame-texts.ts'
+import type { ExtractedTexts } from '../../dialects/neutral/texts.ts'
+import { piece } from '../../dialects/texts/shape.ts'
+import { isVast } from '../../dialects/texts/walk.ts'
 
 /** One server-sent event. */
-export interface Frame extends Said {
+export interface Frame extends ExtractedTexts {
   readonly bytes: Buffer
   /** Whether nothing that a model says comes after it. */
   readonly last: boolean
@@ -15,26 +16,24 @@ export interface Frame extends Said {
 const frameEnd = /(?:\r\n|\n|\r)(?:\r\n|\n|\r)/g
 
 /** Cuts bytes that hold whole frames; what is behind the last end is a frame too. */
-export function cutFrames(bytes: Buffer): readonly Frame[] {
+export function cutFrames(bytes: Buffer, dialect: DialectId | null): readonly Frame[] {
   const frames: Frame[] = []
   let from = 0
   for (const { index, 0: end } of bytes.toString('latin1').matchAll(frameEnd)) {
-    frames.push(toFrame(bytes.subarray(from, index + end.length)))
+    frames.push(toFrame(bytes.subarray(from, index + end.length), dialect))
     from = index + end.length
   }
-  if (from < bytes.length) frames.push(toFrame(bytes.subarray(from)))
+  if (from < bytes.length) frames.push(toFrame(bytes.subarray(from), dialect))
   return frames
 }
 
-function toFrame(bytes: Buffer): Frame {
+function toFrame(bytes: Buffer, dialect: DialectId | null): Frame {
   const data = dataOf(bytes)
-  if (data === '[DONE]') return { ...nothing, bytes, last: true }
+  if (data === doneMark) return { texts: [], ends: [], bytes, last: true }
   const json = parsed(data)
   if (json === undefined) return { ends: [], bytes, texts: data === '' ? [] : [piece('data', { path: [], text: data })], last: false }
-  return { ...saidIn(json), bytes, last: isFields(json) && lastTypes.has(String(json['type'])) }
+  return { ...frameTexts(json, dialect), bytes, last: isLastFrame(json) }
 }
-
-const lastTypes = new Set(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
 
 /** The lines end where those of the client's parser do: at CR and LF, and not at the other line ends that Unicode has. */
 const linesOf = (bytes: Buffer): readonly string[] => bytes.toString('utf8').split(/\r\n|\n|\r/)

@@ -1,4 +1,6 @@
-import type { BodyEdit, TextPart } from '../../checks/check.ts'
+import type { BodyEdit } from '../../checks/check.ts'
+import type { DialectId } from '../../dialects/dialect.ts'
+import type { TextPart } from '../../dialects/neutral/texts.ts'
 import { type Mark, maxKept, type Moment, StreamChannels } from './stream-channels.ts'
 import type { Inspected } from '../../checks/run.ts'
 import { cutFrames, type Frame, rewriteFrame } from './stream-frames.ts'
@@ -15,7 +17,12 @@ export class StreamWindow {
   readonly #channels = new StreamChannels()
   /** Whether a frame that says something was let go. */
   #spoken = false
+  readonly #dialect: DialectId | null
   heldBytes = 0
+
+  constructor(dialect: DialectId | null) {
+    this.#dialect = dialect
+  }
 
   /** How many characters were said. */
   get total(): number {
@@ -24,7 +31,7 @@ export class StreamWindow {
 
   /** Takes in bytes that are whole frames. */
   add(bytes: Buffer): void {
-    for (const frame of cutFrames(bytes)) {
+    for (const frame of cutFrames(bytes, this.#dialect)) {
       this.#held.push({ frame, marks: this.#channels.add(frame) })
       this.heldBytes += frame.bytes.length
     }

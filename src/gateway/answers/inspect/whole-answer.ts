@@ -7,10 +7,10 @@ import { headerValue } from '../../wire/headers.ts'
 import { denialOf, type Inspection, isDedicated, lastText, runAfter, statusOf, unreadable } from './inspection.ts'
 import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
-import { responseTexts } from '../../checks/response-texts.ts'
+import { answerTexts } from '../../dialects/answer-texts.ts'
 import type { Inspected, Outcome } from '../../checks/run.ts'
 import { isFields } from '../../../lib/json/fields.ts'
-import { isVast, vast } from '../../checks/walk.ts'
+import { isVast, vast } from '../../dialects/texts/walk.ts'
 
 /** An answer as checks see it, and as it can be sent. */
 interface Answer extends Inspected {
@@ -135,7 +135,12 @@ function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer 
   if (json === undefined) return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }] }
   if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
   const { operation, exchange } = aimed.call
-  return { text, isJson: true, json, parts: responseTexts(json, { operation: operation.name, method: exchange.req.method ?? 'GET' }) }
+  return {
+    text,
+    isJson: true,
+    json,
+    parts: answerTexts(json, { dialect: operation.spec?.dialect ?? null, method: exchange.req.method ?? 'GET' }),
+  }
 }
 
 function parsed(text: string): unknown {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { JsonPath } from '../../../lib/json/json-path.ts'
 import { check, type BodyEdit } from '../check.ts'
-import { roleOf } from '../walk.ts'
+import { roleOf } from '../../dialects/texts/walk.ts'
 
 /** What is said to a model; the inputs of other operations, such as embeddings, stay as they are. */
 const conversations = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type BodyEdit, check, type RequestFacts, type TextPart, type Verdict } from '../check.ts'
+import type { TextPart } from '../../dialects/neutral/texts.ts'
+import { type BodyEdit, check, type RequestFacts, type Verdict } from '../check.ts'
 import { isFields } from '../../../lib/json/fields.ts'
 import { accountFields, accountRule, findAccount } from './account.ts'
 import { postPartner } from './partner.ts'

@@ -1,17 +1,8 @@
 import { z } from 'zod'
 import { pathText } from '../../../lib/json/json-path.ts'
 import type { JsonPath } from '../../../lib/json/json-path.ts'
-import {
-  type Basis,
-  type BodyEdit,
-  cannotTell,
-  check,
-  type Check,
-  type CheckContext,
-  type Subject,
-  type TextPart,
-  type Verdict,
-} from '../check.ts'
+import type { TextPart } from '../../dialects/neutral/texts.ts'
+import { type Basis, type BodyEdit, cannotTell, check, type Check, type CheckContext, type Subject, type Verdict } from '../check.ts'
 import type { HostNamed } from '../../egress/guard.ts'
 import { accountFields, accountRule, baseUrl, findAccount, type OpenAccount, pluginOf } from './account.ts'
 

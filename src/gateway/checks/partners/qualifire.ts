@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Check, Phase, Subject } from '../check.ts'
 import { isFields } from '../../../lib/json/fields.ts'
-import { items } from '../walk.ts'
+import { items } from '../../dialects/texts/walk.ts'
 import { partner } from './partner.ts'
 import { askedMessages, askedText, key } from './words.ts'
 

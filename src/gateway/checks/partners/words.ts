@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Subject } from '../check.ts'
-import { requestTexts } from '../request-texts.ts'
+import { requestTexts } from '../../dialects/request-texts.ts'
 
 /** A key that goes into a header. */
 export const key = z
@@ -38,7 +38,7 @@ export const messagesOf = ({ parts }: Subject): readonly Message[] => parts.map(
 
 /** All that the request says, as messages; the answer is not among them. */
 export const askedMessages = ({ request }: Subject): readonly Message[] =>
-  requestTexts(request.json, request.operation).map(({ role, text }) => ({ role, content: text }))
+  requestTexts(request.json, request.dialect).map(({ role, text }) => ({ role, content: text }))
 
 /** All that the request says, one text a line. */
 export const askedText = (subject: Subject): string =>

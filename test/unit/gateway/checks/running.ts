@@ -34,6 +34,7 @@ export async function judge(
       method: 'POST',
       path: '/chat/completions',
       operation: 'chatComplete',
+      dialect: 'openai-chat',
       prompted: false,
       stream: false,
       model: 'm',

@@ -2,7 +2,7 @@ import test from 'ava'
 import { fakeEgress, ok } from '../credentials/fake-egress.ts'
 import { patternFault } from '../../../../src/gateway/patterns/pattern-making.ts'
 import { StreamWindow } from '../../../../src/gateway/answers/inspect/stream-window.ts'
-import { isVast } from '../../../../src/gateway/checks/walk.ts'
+import { isVast } from '../../../../src/gateway/dialects/texts/walk.ts'
 import { judge, readied } from './running.ts'
 
 type Case = readonly [parameters: object, passes: readonly string[], fails: readonly string[]]
@@ -237,7 +237,7 @@ test('a heap of crumbs is not looked through, a long conversation is', (t) => {
 })
 
 test('a stream of thousands of choices is a thousand texts and one', (t) => {
-  const window = new StreamWindow()
+  const window = new StreamWindow(null)
   for (let index = 0; index < 20_000; index += 1)
     window.add(Buffer.from(`data: {"choices":[{"index":${index},"delta":{"content":"${index === 15_000 ? 'secret' : 'a'}"}}]}\n\n`))
   const parts = window.parts()

@@ -1,10 +1,12 @@
 import test from 'ava'
+import type { DialectId } from '../../../../../src/gateway/dialects/dialect.ts'
 import { StreamWindow } from '../../../../../src/gateway/answers/inspect/stream-window.ts'
+import { operations } from '../../../../../src/gateway/front/operations.ts'
 
 const framed = (value: object | string): Buffer => Buffer.from(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
 
-function windowOf(frames: readonly (object | string)[]): StreamWindow {
-  const window = new StreamWindow()
+function windowOf(frames: readonly (object | string)[], dialect: DialectId | null = null): StreamWindow {
+  const window = new StreamWindow(dialect)
   for (const frame of frames) window.add(framed(frame))
   return window
 }
@@ -134,12 +136,15 @@ const said: readonly (readonly [name: string, frames: readonly (object | string)
 
 for (const [name, frames, texts] of said)
   test(`what a stream says: ${name}`, (t) => {
-    t.deepEqual(
-      windowOf(frames)
-        .parts()
-        .map(({ text }) => text),
-      texts,
-    )
+    // A provider may answer in another dialect than that of the operation: nothing is passed over for that.
+    for (const dialect of [null, ...new Set(Object.values(operations).map((spec) => spec.dialect))])
+      t.deepEqual(
+        windowOf(frames, dialect)
+          .parts()
+          .map(({ text }) => text),
+        texts,
+        String(dialect),
+      )
   })
 
 const long = 'w '.repeat(50)

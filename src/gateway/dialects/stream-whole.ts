@@ -1,4 +1,4 @@
-import { saidIn } from './stream-shapes.ts'
+import { frameTexts } from './frame-texts.ts'
 
 /** The answer that the frames of an event stream add up to, as a chat with one choice for each text; null when nothing is said in them. */
 export function answerOfStream(text: string): unknown {
@@ -6,7 +6,7 @@ export function answerOfStream(text: string): unknown {
   for (const line of text.split('\n')) {
     const json = line.startsWith('data:') ? parsed(line.slice(5)) : undefined
     if (json === undefined) continue
-    for (const said of saidIn(json).texts)
+    for (const said of frameTexts(json, null).texts)
       if (said.copyOf === null) channels.set(said.channel, (channels.get(said.channel) ?? '') + said.text)
   }
   if (channels.size === 0) return null

@@ -1,7 +1,8 @@
-import { type Fields, isFields } from '../../lib/json/fields.ts'
-import type { JsonPath } from '../../lib/json/json-path.ts'
-import { channelName, copy, type FrameText, nothing, piece, place, readAll, type Said, shape, without } from './stream-text.ts'
-import { items } from './walk.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { JsonPath } from '../../../lib/json/json-path.ts'
+import type { ExtractedTexts, FrameText } from '../neutral/texts.ts'
+import { channelName, copy, piece, place, readAll, shape, without } from '../texts/shape.ts'
+import { items } from '../texts/walk.ts'
 
 const eventShape = shape(
   ['annotation', 'annotations', 'partial_image_b64'],
@@ -11,10 +12,10 @@ const eventShape = shape(
 const itemShape = shape(['annotations'], ['call_id', 'container_id', 'name', 'phase', 'server_label', 'status'])
 
 /**
- * Events of the responses API. Most of what is said comes in pieces, and once more at the end of a part, of an item, and of all. Of a
+ * Returns the texts of an event. Most of what is said comes in pieces, and once more at the end of a part, of an item, and of all. Of a
  * `response` only the output is said by the model: the rest is what the caller asked for.
  */
-export function responseEvent(json: Fields, type: string): Said {
+export function responseEvent(json: Fields, type: string): ExtractedTexts {
   const name = channelOf(type.replace(/\.(?:delta|done)$/, ''), json)
   const isDone = type.endsWith('.done')
   const own = readAll(json, [], eventShape).map((read) => {
@@ -24,7 +25,7 @@ export function responseEvent(json: Fields, type: string): Said {
   const { output_index: output, content_index: content, summary_index: summary, item, part, response } = json
   const list = summary === undefined ? 'content' : 'summary'
   return {
-    ...nothing,
+    ends: [],
     texts: [
       ...own,
       ...partTexts(part, ['part'], { list, output: place(output), at: place(content ?? summary) }),

@@ -1,6 +1,6 @@
-import { type Fields, isFields } from '../../lib/json/fields.ts'
-import type { JsonPath } from '../../lib/json/json-path.ts'
-import type { TextPart } from './check.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { JsonPath } from '../../../lib/json/json-path.ts'
+import type { TextPart } from '../neutral/texts.ts'
 import { isClosed, isData, isToken, kindOf } from './field-kinds.ts'
 
 export const roleOf = (value: unknown, otherwise: string): string =>

@@ -1,8 +1,10 @@
 import test from 'ava'
 import { valueAt } from '../../../../src/lib/json/json-path.ts'
-import type { TextPart } from '../../../../src/gateway/checks/check.ts'
-import { requestTexts } from '../../../../src/gateway/checks/request-texts.ts'
-import { responseTexts } from '../../../../src/gateway/checks/response-texts.ts'
+import type { DialectId } from '../../../../src/gateway/dialects/dialect.ts'
+import type { TextPart } from '../../../../src/gateway/dialects/neutral/texts.ts'
+import { operations } from '../../../../src/gateway/front/operations.ts'
+import { requestTexts } from '../../../../src/gateway/dialects/request-texts.ts'
+import { answerTexts } from '../../../../src/gateway/dialects/answer-texts.ts'
 
 type Row = readonly [operation: string, body: unknown, says: readonly string[]]
 
@@ -222,11 +224,17 @@ const answers: readonly Row[] = [
   ['listFiles', { object: 'list', data: [{ filename: 'a b' }] }, []],
 ]
 
+/** Of an operation of ours, or of none. */
+function dialectOf(name: string): DialectId | null {
+  for (const [operation, { dialect }] of Object.entries(operations)) if (operation === name) return dialect
+  return null
+}
+
 const inPlace = (body: unknown, parts: readonly TextPart[]): boolean => parts.every(({ path, text }) => valueAt(body, path) === text)
 
 for (const [operation, body, says] of requests)
   test(`a request says: ${operation} ${JSON.stringify(body).slice(0, 300)}`, (t) => {
-    const parts = requestTexts(body, operation)
+    const parts = requestTexts(body, dialectOf(operation))
     t.deepEqual(
       parts.map(({ role, text }) => `${role}: ${text}`),
       says,
@@ -236,10 +244,20 @@ for (const [operation, body, says] of requests)
 
 for (const [operation, body, says] of answers)
   test(`an answer says: ${operation} ${JSON.stringify(body).slice(0, 300)}`, (t) => {
-    const parts = responseTexts(body, { operation, method: 'POST' })
+    const parts = answerTexts(body, { dialect: dialectOf(operation), method: 'POST' })
     t.deepEqual(
       parts.map(({ text }) => text),
       says,
     )
     t.true(inPlace(body, parts))
   })
+
+test('the texts of the dialect have the last word, in whatever order a body names its fields', (t) => {
+  const body = { prompt: 'another', messages: [{ role: 'user', content: 'the question' }], instructions: 'be kind', input: 'one more' }
+  const last = { 'openai-chat': 'the question', completions: 'another', 'openai-responses': 'one more' } as const
+  for (const [dialect, text] of Object.entries(last) as [keyof typeof last, string][]) {
+    const texts = requestTexts(body, dialect).map((part) => part.text)
+    t.is(texts.at(-1), text)
+    t.deepEqual(texts.toSorted(), ['another', 'be kind', 'one more', 'the question'])
+  }
+})

@@ -1,33 +1,8 @@
-import type { JsonPath } from '../../lib/json/json-path.ts'
-import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { JsonPath } from '../../../lib/json/json-path.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { FrameText } from '../neutral/texts.ts'
 
-/** A text in one frame of a stream. */
-export interface FrameText {
-  /** Frames of one channel add up to one text. */
-  readonly channel: string
-  /** Where in the frame's JSON it stands. */
-  readonly path: JsonPath
-  readonly text: string
-  /** Who says it, one thing after another: a choice, a block, a candidate. Null: what else is said tells nothing about it. */
-  readonly speaker: string | null
-  /** Whether it is said beside others, as calls of tools are: then the next does not end it. */
-  readonly beside: boolean
-  /** The channel whose whole text it may say again; when it says something else, it counts for itself. */
-  readonly copyOf: string | null
-  /** Whether it is a text from its beginning to its end, and not a piece. */
-  readonly whole: boolean
-}
-
-/** What one frame says. */
-export interface Said {
-  readonly texts: readonly FrameText[]
-  /** The speakers who have said all. */
-  readonly ends: readonly string[]
-}
-
-export const nothing: Said = { texts: [], ends: [] }
-
-/** What is known of the fields of a shape. Every text that is in none of them counts as said. */
+/** The fields of a shape that hold no text. Every text in another field counts as said. */
 export interface Shape {
   /** Fields that never hold what a model says, with all that is in them. */
   readonly asides: ReadonlySet<string>
@@ -59,7 +34,7 @@ interface Read {
   readonly text: string
 }
 
-/** With what a tool is called, in names of its own. */
+/** Arguments of tools, whose names are the tool's own. */
 const free = new Set(['args', 'arguments', 'input', 'json', 'response'])
 
 /** Every text in a value, but for those in fields that are known to be none. A frame is no deeper than can be walked. */

@@ -1,4 +1,4 @@
-import type { Fields } from '../../lib/json/fields.ts'
+import type { Fields } from '../../../lib/json/fields.ts'
 
 /**
  * What the fields of requests and answers are; a field that is not in this list is read like `said`.

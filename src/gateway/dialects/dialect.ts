@@ -1,0 +1,63 @@
+import type { Fields } from '../../lib/json/fields.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
+import type { ExtractedTexts, TextPart } from './neutral/texts.ts'
+
+/** The wire formats of clients and providers; `openai-platform` is OpenAI's API for files, batches, fine-tunes and threads. */
+export type DialectId =
+  | 'openai-chat'
+  | 'completions'
+  | 'openai-responses'
+  | 'openai-platform'
+  | 'anthropic'
+  | 'google'
+  | 'cohere'
+  | 'bedrock'
+  | 'embeddings'
+  | 'images'
+  | 'audio'
+
+/** What Gatehouse knows of one wire format: data and pure functions. */
+export interface Dialect {
+  readonly texts: DialectTexts
+  readonly usage?: UsagePlaces
+}
+
+/** Reads the texts in one field of a request. */
+export type TextReader = (value: unknown, path: JsonPath) => readonly TextPart[]
+
+/** Where bodies hold what people and models say. A field that is not listed is read too, unless its name says that it is data. */
+export interface DialectTexts {
+  /** The fields of a request that hold instructions to the model. They are read first. */
+  readonly system?: readonly string[]
+  /** The other fields of a request that hold texts, in the order in which they are read: the last text is the last word. */
+  readonly request: Readonly<Record<string, TextReader>>
+  /** The fields that hold a list of turns: a body with one of them is understood on every path. */
+  readonly conversations?: readonly string[]
+  /** The role of the texts in other fields, which is `user` unless it stands here. */
+  readonly roles?: Readonly<Record<string, string>>
+  /** Labels and stop sequences: the model does not see them. */
+  readonly unheard?: readonly string[]
+  /** The fields of an answer that hold what a model says. */
+  readonly answer: readonly string[]
+  /** True if answers to a POST hold nothing but what a model says and figures about it: then one of another shape is read whole. */
+  readonly speaks?: true
+  /** Reads one frame of a stream. Null: the frame is not of this dialect. */
+  readonly frame?: (json: Fields) => ExtractedTexts | null
+  /** The values of `type` in the frames after which the model says nothing more. */
+  readonly lastFrames?: readonly string[]
+}
+
+/** Where a count of tokens may stand: a field, or a field of a field. */
+export type CountPlace = readonly [outer: string, inner?: string]
+
+/** Where answers tell how many tokens were used. */
+export interface UsagePlaces {
+  /** The name of the object that holds the counts. */
+  readonly key: 'usage' | 'usageMetadata'
+  readonly inputTokens: readonly CountPlace[]
+  readonly outputTokens: readonly CountPlace[]
+  readonly totalTokens: readonly CountPlace[]
+  readonly cacheReadTokens: readonly CountPlace[]
+  readonly cacheWriteTokens: readonly CountPlace[]
+  readonly reasoningTokens: readonly CountPlace[]
+}

@@ -1,0 +1,37 @@
+import { texts as anthropicTexts } from './anthropic/texts.ts'
+import { usage as anthropicUsage } from './anthropic/usage.ts'
+import { texts as audioTexts } from './audio/texts.ts'
+import { texts as bedrockTexts } from './bedrock/texts.ts'
+import { texts as cohereTexts } from './cohere/texts.ts'
+import { texts as completionsTexts } from './completions/texts.ts'
+import type { Dialect, DialectId } from './dialect.ts'
+import { texts as embeddingsTexts } from './embeddings/texts.ts'
+import { texts as googleTexts } from './google/texts.ts'
+import { usage as googleUsage } from './google/usage.ts'
+import { texts as imagesTexts } from './images/texts.ts'
+import { texts as chatTexts } from './openai-chat/texts.ts'
+import { usage as chatUsage } from './openai-chat/usage.ts'
+import { texts as platformTexts } from './openai-platform/texts.ts'
+import { texts as responsesTexts } from './openai-responses/texts.ts'
+import { usage as responsesUsage } from './openai-responses/usage.ts'
+
+/** Every dialect. What is read without knowing the dialect is looked for in this order. */
+export const dialects: Readonly<Record<DialectId, Dialect>> = {
+  anthropic: { texts: anthropicTexts, usage: anthropicUsage },
+  'openai-chat': { texts: chatTexts, usage: chatUsage },
+  google: { texts: googleTexts, usage: googleUsage },
+  'openai-responses': { texts: responsesTexts, usage: responsesUsage },
+  completions: { texts: completionsTexts },
+  'openai-platform': { texts: platformTexts },
+  cohere: { texts: cohereTexts },
+  bedrock: { texts: bedrockTexts },
+  embeddings: { texts: embeddingsTexts },
+  images: { texts: imagesTexts },
+  audio: { texts: audioTexts },
+}
+
+/** The texts of every dialect, in that order. */
+export const allTexts = Object.values(dialects).map(({ texts }) => texts)
+
+/** Returns what is known of the texts of a dialect; null when the dialect is not known. */
+export const textsOf = (dialect: DialectId | null) => (dialect === null ? null : dialects[dialect].texts)
