@@ -46,6 +46,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     responseBytes: 40,
     prompt: null,
     hooks: null,
+    attempts: null,
     upstreamUrl: 'https://api.openai.com/v1/chat/completions',
     requestHeaders: { 'content-type': 'application/json' },
     responseHeaders: { 'content-type': 'application/json' },

@@ -65,8 +65,24 @@ export const bodyColumns: readonly Column<LoggedExchange>[] = [
   of('request_truncated', 'bool', ({ bodies }) => bodies.requestTruncated),
   of('response_truncated', 'bool', ({ bodies }) => bodies.responseTruncated),
   of('hook_results', 'jsonb', ({ record }) => record.hooks),
+  of('attempts', 'jsonb', ({ record }) => record.attempts && attemptRows(record.attempts)),
   of('sealed', 'bytea', ({ bodies }) => bodies.sealed),
 ]
+
+/** The attempts under the names that the API has for them. */
+export const attemptRows = (attempts: NonNullable<ExchangeRecord['attempts']>) =>
+  attempts.map((attempt) => ({
+    option: attempt.option,
+    provider: attempt.provider,
+    provider_slug: attempt.providerSlug,
+    model: attempt.model,
+    status: attempt.status,
+    failure: attempt.failure,
+    error: attempt.error,
+    start_ms: attempt.startMs,
+    duration_ms: attempt.durationMs,
+    response_bytes: attempt.responseBytes,
+  }))
 
 /** The counts that have no column of their own; null when the provider gave none of them. */
 function usageDetails({ cacheReadTokens, cacheWriteTokens, reasoningTokens }: Usage): Readonly<Record<string, number>> | null {

@@ -76,6 +76,7 @@ const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   lastUsedOption: null,
   prompt: null,
   hooks: null,
+  attempts: null,
 })
 
 function placeOf({ trace_id, span_id, parent_span_id, span_name, ...metadata }: InsertedLog['metadata'], id: string) {

@@ -1,3 +1,4 @@
+import { failureKinds } from '../../gateway/routing/verdict.ts'
 import { z } from 'zod'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
@@ -149,6 +150,21 @@ const bodyFields = {
   body_truncated: z.boolean(),
 }
 
+const logAttempt = z
+  .object({
+    option: z.string().meta({ description: 'The place of the target in the config.' }),
+    provider: nullableText,
+    provider_slug: nullableText,
+    model: nullableText,
+    status: z.int().meta({ description: 'The status of the answer, or of the error in its place.' }),
+    failure: z.enum(failureKinds).nullable().meta({ description: 'The kind of failure, if it has one.' }),
+    error: nullableText.meta({ description: 'What the provider or Gatehouse said; null without an error, or if bodies are not kept.' }),
+    start_ms: z.number().nullable().meta({ description: 'Milliseconds from the request to this attempt; null if it was not sent.' }),
+    duration_ms: z.number().nullable(),
+    response_bytes: z.number(),
+  })
+  .meta({ id: 'LogAttempt', description: 'One attempt of a request, at one target.' })
+
 const hookList = z.array(z.record(z.string(), z.unknown()))
 
 export const logObject = z
@@ -170,6 +186,10 @@ export const logObject = z
       .object({ before_request_hooks: hookList, after_request_hooks: hookList })
       .nullable()
       .meta({ description: 'What guardrails found before and after the call, as the answer told it; null when none ran.' }),
+    attempts: z
+      .array(logAttempt)
+      .nullable()
+      .meta({ description: 'The attempts in order, when there were several; null when there was one.' }),
     metrics: logMetrics,
     log_format: since('1.12.0', z.literal('v1')),
   })

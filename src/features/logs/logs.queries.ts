@@ -1,3 +1,4 @@
+import type { attemptRows } from '../../app/journal/columns.ts'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
@@ -68,6 +69,9 @@ export interface LoggedHooks {
   readonly after_request_hooks: Record<string, unknown>[]
 }
 
+/** The attempts of an exchange, as the gateway wrote them. */
+export type LoggedAttempts = ReturnType<typeof attemptRows>
+
 /** A log with its row of `log_bodies`. */
 export interface LogDetail extends LogRow {
   readonly upstream_url: string | null
@@ -78,6 +82,7 @@ export interface LogDetail extends LogRow {
   readonly request_truncated: boolean | null
   readonly response_truncated: boolean | null
   readonly hook_results: LoggedHooks | null
+  readonly attempts: LoggedAttempts | null
   /** All of these and the path with its query, when LOG_SEALING was on. */
   readonly sealed: Uint8Array | null
 }
@@ -119,7 +124,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
     `SELECT ${columns}, b.upstream_url, b.request_headers, b.response_headers, b.request_body, b.response_body, b.request_truncated, b.response_truncated,
-            b.hook_results, b.sealed
+            b.hook_results, b.attempts, b.sealed
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),

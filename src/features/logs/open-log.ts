@@ -1,4 +1,5 @@
 import type { Vault } from '../../app/secrets/vault.ts'
+import { attemptRows } from '../../app/journal/columns.ts'
 import { decodeConfidential, type Confidential } from '../../gateway/journal/confidential.ts'
 import { SealError } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -7,7 +8,7 @@ import type { LogDetail, LoggedHooks } from './logs.queries.ts'
 /** Returns the log with its sealed part opened. A log that was not sealed is returned as it is. */
 export function openLog(row: LogDetail, vault: Vault): LogDetail {
   if (row.sealed === null) return row
-  const { path, upstreamUrl, requestHeaders, responseHeaders, hooks, request, response } = unseal(row, row.sealed, vault)
+  const { path, upstreamUrl, requestHeaders, responseHeaders, hooks, attempts, request, response } = unseal(row, row.sealed, vault)
   return {
     ...row,
     path,
@@ -15,6 +16,7 @@ export function openLog(row: LogDetail, vault: Vault): LogDetail {
     request_headers: requestHeaders,
     response_headers: responseHeaders,
     hook_results: hooks && toLogged(hooks),
+    attempts: attempts && attemptRows(attempts),
     request_body: request,
     response_body: response,
   }

@@ -98,6 +98,7 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
       ...response,
     },
     hook_results: row.hook_results,
+    attempts: row.attempts,
     metrics,
     log_format: 'v1',
   }

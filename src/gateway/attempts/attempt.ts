@@ -37,6 +37,8 @@ export interface AttemptFault {
   readonly failure: FailureKind | null
   /** Words of the provider, or of Gatehouse itself. */
   readonly message: string
+  /** Of the provider's answer, as far as it was read. */
+  readonly bytes: number
   /** `performance.now()`. */
   readonly endedAt: number
 }

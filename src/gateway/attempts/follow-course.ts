@@ -164,8 +164,8 @@ class CourseJudge implements Judge {
     if (change !== null) this.#routing.tell(change)
   }
 
-  #noteFault({ status, failure, message }: Ended): void {
-    this.#attempt.fault = { status, failure, message, endedAt: performance.now() }
+  #noteFault({ status, failure, message, bytes }: Ended): void {
+    this.#attempt.fault = { status, failure, message, bytes, endedAt: performance.now() }
   }
 }
 

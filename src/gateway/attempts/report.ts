@@ -20,6 +20,8 @@ export interface FailedAnswer {
 export interface Ended extends AttemptReport {
   /** Empty when nothing was said. */
   readonly message: string
+  /** Of the provider's answer, as far as it was read. */
+  readonly bytes: number
 }
 
 /** An error of a provider that names no status stands for this one. */
@@ -37,13 +39,18 @@ export function reportOfAnswer(call: Call, attempt: Attempt, answer: FailedAnswe
     repeatable: mayRepeat(call, attempt, refusedAll(status)),
     final: false,
     retryAfterMs: readRetryAfter((name) => headerValue(rawHeaders, name), Date.now()),
-    message: error?.message ?? '',
+    message: error?.message ?? textOf(answer),
+    bytes: answer.body.length,
   }
 }
 
-function jsonOf({ body, rawHeaders }: FailedAnswer): unknown {
+function textOf({ body, rawHeaders }: FailedAnswer): string {
   const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase()
-  const text = (encoding === undefined || encoding === 'identity' ? body : unfold(body, encoding)).toString('utf8')
+  return (encoding === undefined || encoding === 'identity' ? body : unfold(body, encoding)).toString('utf8')
+}
+
+function jsonOf(answer: FailedAnswer): unknown {
+  const text = textOf(answer)
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
     const json: unknown = JSON.parse(text)
@@ -61,6 +68,7 @@ export const reportOfStatus = (call: Call, attempt: Attempt, status: number): En
   final: false,
   retryAfterMs: null,
   message: '',
+  bytes: 0,
 })
 
 /** Failures of ours after which another target may do better: what it costs, or how much it takes, is its own. */
@@ -92,6 +100,7 @@ export function reportOfError(call: Call, attempt: Attempt, { error, late }: Fai
     final: !Object.hasOwn(kinds, code) || call.exchange.res.destroyed,
     retryAfterMs: retryAfter === null || attempt.sentAt !== null ? null : retryAfter * 1000,
     message,
+    bytes: 0,
   }
 }
 

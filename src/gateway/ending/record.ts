@@ -7,6 +7,7 @@ import { withoutOwnKeysInPath } from '../callers/own-keys.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import { cacheStatusOf, type Ending, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
+import { loggedAttempts, longestModel, rounded } from './attempts.ts'
 import type { Redaction } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { firstByteMs, upstreamMs } from './timing.ts'
@@ -41,6 +42,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     metadata: trail.metadata,
     prompt: trail.prompt && toLogged(trail.prompt),
     hooks: loggedHooks(last?.hooks ?? noHooks, keepsBodies(trail.headers)),
+    attempts: loggedAttempts(trail, { ending, redaction, keepsWords: keepsBodies(trail.headers) }),
     ...asked(trail, redaction),
     ...targetFacts(last),
     ...answered(trail, ending.relayed, redaction),
@@ -103,11 +105,6 @@ function answered(trail: Trail, relayed: RelayResult | null, redaction: Redactio
   }
 }
 
-/** A model is named by the body, which may be megabytes long. */
-const longestModel = 255
-
-/** Microseconds are enough for the log. */
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 const maybeRounded = (ms: number | null): number | null => (ms === null ? null : rounded(ms))
 
 /** The names under which queries carry credentials, as other tools list them (OpenTelemetry, Sentry, Datadog), and cloud signatures. */

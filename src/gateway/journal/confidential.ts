@@ -9,7 +9,7 @@ export interface Confidential extends Facts {
   readonly response: Uint8Array | null
 }
 
-type Facts = Pick<ExchangeRecord, 'path' | 'upstreamUrl' | 'requestHeaders' | 'responseHeaders' | 'hooks'>
+type Facts = Pick<ExchangeRecord, 'path' | 'upstreamUrl' | 'requestHeaders' | 'responseHeaders' | 'hooks' | 'attempts'>
 
 /** The layout's version, the first element of the facts. */
 const version = 1
@@ -23,12 +23,14 @@ type FactFields = [
   requestHeaders: Facts['requestHeaders'],
   responseHeaders: Facts['responseHeaders'],
   hooks: Facts['hooks'],
+  /** Absent in what was sealed by a process that made one attempt only. */
+  attempts?: Facts['attempts'],
 ]
 
 /** Encodes the confidential part of an exchange, in pieces. */
 export function encodeConfidential(record: ExchangeRecord, { request, response }: ExchangeBodies): readonly Uint8Array[] {
-  const { path, upstreamUrl, requestHeaders, responseHeaders, hooks } = record
-  const fields: FactFields = [version, path, upstreamUrl, requestHeaders, responseHeaders, hooks]
+  const { path, upstreamUrl, requestHeaders, responseHeaders, hooks, attempts } = record
+  const fields: FactFields = [version, path, upstreamUrl, requestHeaders, responseHeaders, hooks, attempts]
   const facts = Buffer.from(JSON.stringify(fields))
   const head = Buffer.allocUnsafe(headBytes)
   head.writeUInt32LE(facts.length, 0)
@@ -43,7 +45,7 @@ export function decodeConfidential(bytes: Buffer): Confidential {
   const fields: FactFields = JSON.parse(bytes.toString('utf8', headBytes, headBytes + factsBytes))
   const found: number = fields[0]
   if (found !== version) throw new Error(`the sealed part of a log has layout ${found}, not ${version}`)
-  const [, path, upstreamUrl, requestHeaders, responseHeaders, hooks] = fields
+  const [, path, upstreamUrl, requestHeaders, responseHeaders, hooks, attempts = null] = fields
   const requestAt = headBytes + factsBytes
   const responseAt = requestAt + (requestBytes === absent ? 0 : requestBytes)
   return {
@@ -52,6 +54,7 @@ export function decodeConfidential(bytes: Buffer): Confidential {
     requestHeaders,
     responseHeaders,
     hooks,
+    attempts,
     request: requestBytes === absent ? null : bytes.subarray(requestAt, responseAt),
     response: responseBytes === absent ? null : bytes.subarray(responseAt, responseAt + responseBytes),
   }
@@ -65,4 +68,5 @@ export const withoutConfidential = (record: ExchangeRecord): ExchangeRecord => (
   requestHeaders: {},
   responseHeaders: {},
   hooks: null,
+  attempts: null,
 })

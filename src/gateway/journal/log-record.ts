@@ -1,5 +1,6 @@
 import type { HookResults } from '../checks/hook-results.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
+import type { FailureKind } from '../routing/verdict.ts'
 
 export type Outcome =
   /** The whole answer reached the client. */
@@ -55,9 +56,29 @@ export interface ExchangeRecord {
   readonly prompt: LoggedPrompt | null
   /** What guardrails found; null when none ran that anybody waited for. */
   readonly hooks: HookResults | null
+  /** The attempts, in order; null when there was only one, of which the record itself tells. */
+  readonly attempts: readonly LoggedAttempt[] | null
   /** Headers with credentials removed. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly responseHeaders: Readonly<Record<string, string>>
+}
+
+/** One try of one target. */
+export interface LoggedAttempt {
+  /** Its place in the config: `config.targets[1]`. */
+  readonly option: string
+  readonly provider: string | null
+  readonly providerSlug: string | null
+  readonly model: string | null
+  /** Of the answer, or of the error in its place. */
+  readonly status: number
+  readonly failure: FailureKind | null
+  /** Words of the provider or of Gatehouse; null when there are none, or when bodies are not kept. */
+  readonly error: string | null
+  /** Milliseconds from the request until this attempt was sent; null: it was not. */
+  readonly startMs: number | null
+  readonly durationMs: number | null
+  readonly responseBytes: number
 }
 
 /** A prompt, and the version of it that served. */

@@ -45,6 +45,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.responseHeaders,
     record.prompt && [record.prompt.id, record.prompt.versionId, record.prompt.slug],
     record.hooks,
+    record.attempts,
   ])
 }
 
@@ -64,6 +65,8 @@ type Fields = [
   prompt?: readonly [id: string, versionId: string, slug: string] | null,
   /** Absent in records of processes that did not log them. */
   hooks?: ExchangeRecord['hooks'],
+  /** Absent in records of processes that made one attempt only. */
+  attempts?: ExchangeRecord['attempts'],
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -109,6 +112,7 @@ export function decodeRecord(text: string): ExchangeRecord {
     responseHeaders: fields[35],
     prompt: decodePrompt(fields[36] ?? null),
     hooks: fields[37] ?? null,
+    attempts: fields[38] ?? null,
   }
 }
 

@@ -358,3 +358,29 @@ test.serial('a client that leaves during a wait ends it at once', async (t) => {
   t.is((await log).record.outcome, 'client_closed')
   t.is(count()[0], 1)
 })
+
+test.serial('the log has every attempt, without the credentials of any of them; of one attempt the record itself tells', async (t) => {
+  behaves('a', { status: 401, body: '{"error":{"message":"Incorrect API key sk-stored-a"}}' })
+  const log = bed.nextLog()
+  await ask(fallback([{ provider: '@gone' }, ...ab]))
+  const { record } = await log
+  t.like(record.attempts?.[0], { option: 'config.targets[0]', providerSlug: 'gone', status: 502, failure: 'network' })
+  t.like(record.attempts?.[1], {
+    option: 'config.targets[1]',
+    provider: 'openai',
+    providerSlug: 'a',
+    model: 'm',
+    status: 401,
+    failure: null,
+  })
+  t.like(record.attempts?.[1], { error: 'Incorrect API key [removed]', responseBytes: 53 })
+  t.like(record.attempts?.[2], { option: 'config.targets[2]', status: 200, error: null, responseBytes: record.responseBytes })
+  t.true(record.attempts?.every(({ startMs, durationMs }) => (startMs ?? -1) >= 0 && (durationMs ?? -1) >= 0))
+  t.is(record.retryCount, 2)
+  const other = bed.nextLog()
+  await ask({ provider: '@b' })
+  t.is((await other).record.attempts, null)
+  const quiet = bed.nextLog()
+  await ask(fallback(ab), { headers: { 'x-service-debug': 'false' } })
+  t.is((await quiet).record.attempts?.[0]?.error, null)
+})

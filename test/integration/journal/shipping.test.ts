@@ -48,10 +48,28 @@ test.serial('one that sleeps has no thread until it is woken, and ships what was
   unused.directory.remove()
 })
 
+const attempt = {
+  option: 'config',
+  provider: 'openai',
+  providerSlug: null,
+  model: 'm',
+  status: 429,
+  failure: 'rate_limit',
+  error: 'slow',
+  startMs: 1,
+  durationMs: 2.5,
+  responseBytes: 9,
+} as const
+
 test('a record and its bodies arrive as they were appended', async (t) => {
   const { directory, journal, shipper } = start()
   const prompt = { id: '01980000-0000-7000-8000-00000000000a', versionId: '01980000-0000-7000-8000-00000000000b', slug: 'pp-greeting' }
-  const record = exchangeRecord({ createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678), metadata: { note: 'ä "quoted"' }, prompt })
+  const record = exchangeRecord({
+    createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+    metadata: { note: 'ä "quoted"' },
+    prompt,
+    attempts: [attempt],
+  })
   journal.append(record, {
     request: Buffer.from('{"a":1}'),
     response: Buffer.from([0, 255, 128]),
@@ -106,6 +124,20 @@ test('a record and its bodies arrive as they were appended', async (t) => {
     {
       id: record.id,
       hook_results: null,
+      attempts: [
+        {
+          option: 'config',
+          provider: 'openai',
+          provider_slug: null,
+          model: 'm',
+          status: 429,
+          failure: 'rate_limit',
+          error: 'slow',
+          start_ms: 1,
+          duration_ms: 2.5,
+          response_bytes: 9,
+        },
+      ],
       organisation_id: organisationId,
       created_at: new Date(record.createdAt),
       upstream_url: record.upstreamUrl,

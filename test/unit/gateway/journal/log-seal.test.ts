@@ -76,7 +76,21 @@ test('no pair of salt and count comes twice, in one process or in several', (t) 
 
 test('what is confidential of an exchange comes back as it was', (t) => {
   const hooks = { before_request_hooks: [], after_request_hooks: [] }
-  const record = exchangeRecord({ path: '/x?q=ä', requestHeaders: { b: '2', a: '1' }, hooks })
+  const attempts = [
+    {
+      option: 'config.targets[0]',
+      provider: 'openai',
+      providerSlug: 'a',
+      model: 'm',
+      status: 429,
+      failure: 'rate_limit',
+      error: 'slow',
+      startMs: 1,
+      durationMs: 2.5,
+      responseBytes: 9,
+    },
+  ] as const
+  const record = exchangeRecord({ path: '/x?q=ä', requestHeaders: { b: '2', a: '1' }, hooks, attempts })
   for (const bodies of [exchangeBodies('{"q":1}', ''), exchangeBodies(null, 'answer'), exchangeBodies(null, null)]) {
     const { path, upstreamUrl, requestHeaders, responseHeaders } = record
     t.deepEqual(decodeConfidential(Buffer.concat(encodeConfidential(record, bodies))), {
@@ -85,6 +99,7 @@ test('what is confidential of an exchange comes back as it was', (t) => {
       requestHeaders,
       responseHeaders,
       hooks,
+      attempts,
       request: bodies.request,
       response: bodies.response,
     })
