@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { isPathOfModels } from '../models/own-models.ts'
 import { matchOperation } from './match.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -19,7 +20,7 @@ interface Refused {
 export function explainPath(error: ApiError, { exchange, path, caller }: Refused): ApiError {
   const lacksScope = error.code === 'forbidden' && caller === null
   const namesNone = error.code === 'missing_provider' && error.param === 'x-service-provider'
-  if (!namesNone && !lacksScope) return error
+  if ((!namesNone && !lacksScope) || isPathOfModels(path)) return error
   if (matchOperation(exchange.req.method ?? 'GET', path.split('?', 1)[0] ?? '').name !== 'proxy') return error
   const asked = (exchange.req.url ?? '').split('?', 1)[0]?.slice(0, longestPath)
   const { code, param, details, beside, cause } = error

@@ -8,7 +8,11 @@ import type { CallHead } from '../call.ts'
 import { modelShapes } from './model-shapes.ts'
 import { type OfferedDeps, offerOfSlug, offeredModels, type OfferedModel } from './offered-models.ts'
 
+const reading: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
+
+/** Returns true for the path of the list of models, or of one model: Gatehouse answers it if nothing names a provider. */
+export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked))
 
 /**
  * Whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
@@ -16,7 +20,7 @@ const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
  */
 export function asksForOwnModels(head: CallHead): boolean {
   const { exchange, path: asked } = head
-  if (exchange.req.method !== 'GET' || !path.test(pathOf(asked))) return false
+  if (!reading.has(exchange.req.method ?? '') || !isPathOfModels(asked)) return false
   return namesNoTarget(head)
 }
 

@@ -266,13 +266,20 @@ const unknownSlug = ({ slug, param }: Reference) =>
     },
   )
 
-async function noProvider({ model, caller, snapshot }: TargetRequest): Promise<ApiError> {
+async function noProvider({ model, caller, snapshot, headers: { contentEncoding } }: TargetRequest): Promise<ApiError> {
   const slug = model?.split('/', 1)[0] ?? ''
   const meant = slug !== model && slugPattern.test(slug) ? await snapshot.provider(scopeOf(caller.key), slug) : null
   if (meant !== null)
     return new ApiError('missing_provider', `No provider was named. A stored one is named with @: did you mean the model "@${model}"?`, {
       param: 'model',
     })
+  // What was unfolded to be read has no encoding any more.
+  if (contentEncoding !== '')
+    return new ApiError(
+      'missing_provider',
+      `No provider was named, and a body with content-encoding ${JSON.stringify(contentEncoding.slice(0, 40))} is not read for its model. Send x-service-provider, or the body without content-encoding; JSON may also be compressed with gzip, br, deflate or zstd.`,
+      { param: 'content-encoding' },
+    )
   return new ApiError(
     'missing_provider',
     'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',

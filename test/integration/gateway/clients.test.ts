@@ -5,6 +5,8 @@ import { readMultipart } from '../../support/emulator/multipart.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send, sendJson } from '../../support/http.ts'
 
+const readingKey = 'gh-test-key-that-only-reads-00000000'
+
 let emulator: Emulator
 let google: Emulator
 let bed: GatewayBed
@@ -29,6 +31,7 @@ test.before(async () => {
       away: { provider: 'openai', customHost: 'http://127.0.0.1:1' },
     },
     enabledModels: { some: ['gpt-mini', 'whisper-1'], away: ['own-model'], closed: ['hidden'] },
+    keys: { [readingKey]: { scopes: new Set(['logs.view']) } },
     configs: { 'pc-open': { provider: '@open' } },
   })
 })
@@ -77,6 +80,14 @@ test('one model, however its name is escaped', async (t) => {
     t.is(status, 404, path)
     t.like(body.error, { code: 'not_found', param: 'model' })
   }
+})
+
+test('HEAD is answered like GET, and a key that may not call models is not told of another path', async (t) => {
+  const { status, text } = await send(`${bed.origin}/v1/models`, { method: 'HEAD', headers: bearer })
+  t.deepEqual([status, text], [200, ''])
+  const { status: refusal, body } = await get('/v1/models', { authorization: `Bearer ${readingKey}` })
+  t.is(refusal, 403)
+  t.regex(body.error.message, /lacks the scope completions\.write.*Use a workspace key that has it\.$/)
 })
 
 test("Anthropic's list comes in pages", async (t) => {
@@ -184,6 +195,17 @@ const postGzip = (body: Uint8Array) =>
     headers: { ...bearer, 'content-type': 'application/json', 'content-encoding': 'gzip' },
     body,
   })
+
+test('of a body in another coding the model is not read, and the refusal says so', async (t) => {
+  const { status, text } = await send(`${bed.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json', 'content-encoding': 'compress' },
+    body: JSON.stringify(chat),
+  })
+  t.is(status, 400)
+  t.like(JSON.parse(text), { error: { code: 'missing_provider', param: 'content-encoding' } })
+  t.regex(text, /content-encoding \\"compress\\" is not read for its model\. Send x-service-provider/)
+})
 
 test('a bomb, and bytes that are not what they say', async (t) => {
   const bomb = await postGzip(zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024, ' ')))
