@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { scopeReleases } from '../../lib/access/scopes.ts'
+import { valuesSince } from '../../release/since.ts'
 import { listOf, listFields } from '../../lib/paging.ts'
 import { organisationRoles, workspaceRoles } from '../../lib/access/roles.ts'
 
@@ -43,7 +45,9 @@ export const memberView = z
     role,
     status: z.literal('active'),
     workspace_id: z.uuid(),
-    scopes: z.array(z.string()).meta({ description: 'What the member may do here with an API key that holds every scope.' }),
+    scopes: z
+      .array(valuesSince(scopeReleases, z.string()))
+      .meta({ description: 'What the member may do here with an API key that holds every scope.' }),
     settings: z.null(),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),

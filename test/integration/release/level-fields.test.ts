@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { readOwnTable } from '../../../src/app/level/release-records.ts'
 import type { Route } from '../../../src/app/route.ts'
 import { features } from '../../../src/features/index.ts'
+import { scopeReleases } from '../../../src/lib/access/scopes.ts'
 import { fieldsOf } from '../../../src/release/items.ts'
 import { partsOf } from '../../../src/release/schema-parts.ts'
 import { laterValues, markOf } from '../../../src/release/since.ts'
@@ -118,4 +119,29 @@ test('each field of the records is refused at the level before its release, by t
       }
     },
   )
+})
+
+test('what a member may do names no scope of a later release, in answers and in the API description', async (t) => {
+  const app = await startApp({ env: { RELEASE_LEVEL: '1.3.1', ROLES: 'control', INIT_OWNER_EMAIL: 'owner@example.com' } })
+  t.teardown(() => app.stop())
+  const ask = async (path: string, body?: unknown) => {
+    const response = await fetch(app.baseUrl + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'x-service-api-key': app.adminKey, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    t.is(response.status, 200, text)
+    return text
+  }
+  const [, owner] = /"id":"([^"]+)"/.exec(await ask('/v1/admin/users?email=owner@example.com')) ?? []
+  await ask('/v1/admin/workspaces', { name: 'Full', slug: 'full' })
+  await ask('/v1/admin/workspaces/full/users', { users: [{ id: owner, role: 'member' }] })
+  const members = await ask('/v1/admin/workspaces/full/users')
+  t.true(members.includes('"prompts.render"'), members)
+  const description = await ask('/openapi.json')
+  for (const scope of Object.keys(scopeReleases)) {
+    t.false(members.includes(`"${scope}"`), scope)
+    t.false(description.includes(`"${scope}"`), scope)
+  }
 })
