@@ -1,4 +1,4 @@
-import { operations } from '../../gateway/front/operations.ts'
+import { modelOperations, operations } from '../../gateway/front/operations.ts'
 import { ownerOf, type ReleaseTable } from '../../release/table.ts'
 import type { Feature } from '../feature.ts'
 import { levelAdvice, type MountOptions, type Unavailable } from './mount.ts'
@@ -18,7 +18,7 @@ const shape = (operation: string) => operation.replaceAll(/\{\w+\}|:\w+/g, '{}')
 export function pendingOperations(table: ReleaseTable, features: readonly Feature[], options: MountOptions): readonly PendingOperation[] {
   const own = new Set([
     ...features.flatMap(({ routes }) => routes.map(({ method, path }) => shape(`${method} ${path}`))),
-    ...Object.values(operations).map(({ method, path }) => shape(`${method} ${path}`)),
+    ...Object.values({ ...operations, ...modelOperations }).map(({ method, path }) => shape(`${method} ${path}`)),
   ])
   return table.releases.flatMap(({ version, api }) =>
     api.added

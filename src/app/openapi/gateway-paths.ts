@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { bodySchemas, querySchemas } from '../../gateway/front/bounds/validate.ts'
-import { operations, type Operation, type OperationSpec } from '../../gateway/front/operations.ts'
+import { modelOperations, operations, type Operation, type OperationSpec } from '../../gateway/front/operations.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -121,9 +121,19 @@ function requestBody(name: Operation): Json {
 const pathParameters = (path: string): readonly Json[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ in: 'path', name, required: true, schema: { type: 'string' } }))
 
-/** What Gatehouse answers itself, as long as nothing names a provider. */
 const ownModels =
-  "`GET /models` and `GET /models/{model}` that name no provider list what the workspace's stored providers offer, as `@slug/model`: in OpenAI's shape, or in Anthropic's for callers that send `anthropic-version`."
+  "Without a provider, Gatehouse answers what the workspace's stored providers offer, as `@slug/model`: in OpenAI's shape, or in Anthropic's for callers that send `anthropic-version`. A request that names a provider gets that provider's own answer."
+
+const modelSummaries = { listModels: 'List the models that the key can call', getModel: 'Get a model' } as const
+
+const modelPaths: Readonly<Record<string, Json>> = Object.fromEntries(
+  (['listModels', 'getModel'] as const).map((operationId) => {
+    const { path } = modelOperations[operationId]
+    const summary = modelSummaries[operationId]
+    const parameters = [...pathParameters(path), ...targetHeaders]
+    return [path, { get: { operationId, tags: ['gateway'], summary, description: ownModels, parameters, responses: answers } }]
+  }),
+)
 
 /** Any other path below `/v1` goes to the provider as it is. */
 const passThrough: Json = Object.fromEntries(
@@ -133,7 +143,6 @@ const passThrough: Json = Object.fromEntries(
       operationId: `passThrough_${method}`,
       tags: ['gateway'],
       summary: 'Call any endpoint of a provider',
-      ...(method === 'get' && { description: ownModels }),
       parameters: [
         { in: 'path', name: 'provider_endpoint', required: true, description: 'May hold slashes.', schema: { type: 'string' } },
         ...targetHeaders,
@@ -153,5 +162,5 @@ function collect(): Record<string, Json> {
     const spec = operations[name]
     paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describe(name, spec) }
   }
-  return { ...paths, '/{provider_endpoint}': passThrough }
+  return { ...paths, ...modelPaths, '/{provider_endpoint}': passThrough }
 }

@@ -45,4 +45,10 @@ export const operations = {
   listThreadMessages: { method: 'GET', path: '/threads/{thread_id}/messages', dialect: 'openai-platform', virtualKey: true },
 } as const satisfies Record<string, OperationSpec>
 
+/** The operations that Gatehouse answers itself as long as nothing names a provider; with one they are passed through. */
+export const modelOperations = {
+  listModels: { method: 'GET', path: '/models' },
+  getModel: { method: 'GET', path: '/models/{model}' },
+} as const satisfies Record<string, OperationSpec>
+
 export type Operation = keyof typeof operations
