@@ -49,6 +49,6 @@ export const operations = {
 export const modelOperations = {
   listModels: { method: 'GET', path: '/models' },
   getModel: { method: 'GET', path: '/models/{model}' },
-} as const satisfies Record<string, OperationSpec>
+} as const satisfies Record<string, Pick<OperationSpec, 'method' | 'path'>>
 
 export type Operation = keyof typeof operations
