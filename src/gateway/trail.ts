@@ -4,6 +4,7 @@ import type { Attempt } from './attempts/attempt.ts'
 import type { CacheStatus } from './cache/recall.ts'
 import type { Call, CallHead } from './call.ts'
 import type { Exchange } from './exchange/exchange.ts'
+import { pathBehind } from './front/fronts.ts'
 import { passThrough } from './front/match.ts'
 import { ownTrace } from './front/metadata.ts'
 import type { Outcome } from './journal/log-record.ts'
@@ -42,8 +43,7 @@ export interface Ending {
 
 /** Returns the trail of an exchange of which nothing is known yet but its request line. */
 export function beginTrail(exchange: Exchange): Trail {
-  const url = exchange.req.url ?? '/'
-  const path = url.startsWith('/v1/') ? url.slice(3) : url
+  const path = pathBehind(exchange.req.url ?? '/')
   return {
     exchange,
     path,

@@ -91,54 +91,6 @@ export function errorBody(error: ApiError, requestId: string) {
   }
 }
 
-/** The body of Google's dialect, for `/v1beta`. */
-export function googleErrorBody({ status, message, code, param, beside }: ApiError) {
-  const details = [
-    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata: param === null ? {} : { param } },
-  ]
-  return {
-    error: { code: status, message, status: googleStatuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details },
-    ...beside,
-  }
-}
-
-const googleStatuses: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  408: 'DEADLINE_EXCEEDED',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  499: 'CANCELLED',
-  501: 'UNIMPLEMENTED',
-  502: 'UNAVAILABLE',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
-}
-
-/** The body of the Anthropic dialect, for `/v1/messages`, its children, and whoever says `anthropic-version`. */
-export function anthropicErrorBody(error: ApiError, requestId: string) {
-  const type = anthropicTypes[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
-  return {
-    type: 'error',
-    error: { type, message: error.message, code: error.code, param: error.param },
-    request_id: requestId,
-    ...error.beside,
-  }
-}
-
-const anthropicTypes: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  408: 'timeout_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  503: 'overloaded_error',
-  504: 'timeout_error',
-}
-
 /** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
   if (error.retryAfter !== null)

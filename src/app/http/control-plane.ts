@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Router } from '@koa/router'
+import { fronts, ownVersion } from '../../gateway/front/fronts.ts'
 import { operations } from '../../gateway/front/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ReleaseTable } from '../../release/table.ts'
@@ -43,8 +44,8 @@ interface Row {
 /** Registers every feature's routes; those that are off, and those that are only announced, answer `feature_unavailable`. */
 function create(frame: Frame): ControlPlane {
   const rows = rowsOf(frame)
-  const router = new Router<State>({ prefix: '/v1' })
-  const served = new Router<State>({ prefix: '/v1' })
+  const router = new Router<State>({ prefix: ownVersion })
+  const served = new Router<State>({ prefix: ownVersion })
   for (const { methods, path, answer } of rows) {
     if (isOn(answer)) served.register(path, [...methods], answer)
     router.register(path, [...methods], isOn(answer) ? answer : () => Promise.reject(toError(answer)))
@@ -108,7 +109,7 @@ interface Known {
 }
 
 function refuse(ctx: Context, { served, off }: Known, next: () => Promise<unknown>): Promise<unknown> {
-  const unavailable = ctx.path.startsWith('/v1/') ? off.get(firstSegment(ctx.path, '/v1/'.length)) : undefined
+  const unavailable = ctx.path.startsWith(fronts[0].prefix) ? off.get(firstSegment(ctx.path, fronts[0].prefix.length)) : undefined
   if (unavailable !== undefined) return Promise.reject(toError(unavailable))
   const layers = served.match(ctx.path, ctx.method).path
   if (layers.length === 0) return next()

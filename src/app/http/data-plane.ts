@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
-import { googlePrefix } from '../../gateway/front/match.ts'
+import { frontOf } from '../../gateway/front/fronts.ts'
 import { ownHeaders, refuse } from '../../gateway/answers/respond.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { createCors } from './cors.ts'
@@ -13,14 +13,14 @@ import { demandRunning } from './running.ts'
 export type TakeOver = (req: IncomingMessage, res: ServerResponse) => boolean
 
 /**
- * Hands everything below `/v1` that is not the control plane's, and Google's `/v1beta`, to the gateway, as raw request and raw answer. It
+ * Hands everything below a front that is not the control plane's to the gateway, as raw request and raw answer. It
  * stands before Koa, since it is the hot path: it asks one look at the path of a request, and a context of Koa's would be of no use to it.
  */
 export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): TakeOver {
   const cors = createCors(frame.config.corsOrigins)
   return (req, res) => {
-    const url = req.url ?? '/'
-    if (!url.startsWith('/v1/') ? !url.startsWith(googlePrefix) : control().ownerOf(req) === 'control') return false
+    const front = frontOf(req.url ?? '/')
+    if (front === null || (front.own && control().ownerOf(req) === 'control')) return false
     if (cors !== null && cors(req, res) === 'answers') return true
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
     const startedAt = performance.now()

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { fronts } from '../../gateway/front/fronts.ts'
 import { matchOperation, plainPath } from '../../gateway/front/match.ts'
 
 /** What the control plane claims of the paths below `/v1`. */
@@ -21,7 +22,7 @@ export type Owner = 'control' | 'data'
  */
 export function ownership({ segments, shared, foreign }: Claims): (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner {
   return ({ url = '/', method = 'GET' }) => {
-    if (foreign.has(firstSegment(url, '/v1/'.length))) return 'data'
+    if (foreign.has(firstSegment(url, fronts[0].prefix.length))) return 'data'
     const path = claimedForm(url)
     const segment = nameOf(firstSegment(path))
     if (!segments.has(segment)) return 'data'

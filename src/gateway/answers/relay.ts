@@ -6,13 +6,13 @@ import type { Outcome } from '../journal/log-record.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { FrameCutter } from '../wire/sse.ts'
 import { answerHeaders, answerTrailers, headerValue } from '../wire/headers.ts'
-import type { CallerDialect } from '../front/match.ts'
-import { inBandError } from './respond.ts'
+import type { ClientDialectId } from '../dialects/dialect.ts'
+import { ownAnswers } from '../dialects/own-answers.ts'
 import { sandboxOf } from './sandbox.ts'
 
 export interface RelayOptions {
   readonly res: ServerResponse
-  readonly dialect: CallerDialect
+  readonly dialect: ClientDialectId
   readonly requestId: string
   /** Called before the head is written. Returns our own headers for the answer, flat; null: its attempt does not stand, and another follows. */
   readonly begin: (status: number) => readonly string[] | null
@@ -256,7 +256,7 @@ export class Relay implements EgressHandler, Member {
     const { res, dialect, requestId } = this.#options
     this.#settle(outcome, error, () => {
       if (this.#frames === null) res.destroy()
-      else res.end(inBandError(dialect, error, requestId))
+      else res.end(ownAnswers[dialect].errorEvent(error, requestId))
     })
   }
 

@@ -1,8 +1,9 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import { anthropicErrorBody, type ApiError, errorBody, googleErrorBody, retryHeaders } from '../../lib/errors.ts'
+import { type ApiError, retryHeaders } from '../../lib/errors.ts'
+import { ownAnswers } from '../dialects/own-answers.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { textValue } from '../wire/headers.ts'
-import { callerDialect, type CallerDialect } from '../front/match.ts'
+import { clientDialect } from '../front/fronts.ts'
 
 /** How long a client may go on sending a body that was answered already, altogether and without a byte. */
 const drainMs = 5000
@@ -51,8 +52,6 @@ export const ownStatusTexts: Readonly<Record<number, string>> = {
   499: 'Client Closed Request',
 }
 
-const errorBodies = { openai: errorBody, responses: errorBody, anthropic: anthropicErrorBody, google: googleErrorBody } as const
-
 /** A call that the provider did not answer in time may have been carried out, and paid for: clients must not make it again by themselves. */
 const mayHaveActed = ({ method }: IncomingMessage): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
@@ -75,7 +74,7 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
     res.destroy()
     return
   }
-  const body = JSON.stringify(errorBodies[callerDialect(req)](error, requestId))
+  const body = JSON.stringify(ownAnswers[clientDialect(req)].errorBody(error, requestId))
   const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
   headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store')
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
@@ -106,14 +105,4 @@ export function drainRequest(req: IncomingMessage): void {
   req.once('end', stop)
   req.once('close', stop)
   req.resume()
-}
-
-/** The error event that ends a stream which broke off; no `[DONE]` follows it. */
-export function inBandError(dialect: CallerDialect, error: ApiError, requestId: string): string {
-  if (dialect === 'anthropic') return `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error, requestId))}\n\n`
-  if (dialect === 'google') return `data: ${JSON.stringify(googleErrorBody(error))}\r\n\r\n`
-  if (dialect === 'openai') return `data: ${JSON.stringify(errorBody(error, requestId))}\n\n`
-  // Some clients look for `error`, others go by `type`.
-  const { code, message, param } = error
-  return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param, ...errorBody(error, requestId) })}\n\n`
 }

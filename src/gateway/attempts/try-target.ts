@@ -14,7 +14,7 @@ import { narrowed } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 import { checkBody } from '../front/check-body.ts'
 import { keepsBodies } from '../front/debug.ts'
-import { callerDialect } from '../front/match.ts'
+import { clientDialect } from '../front/fronts.ts'
 import { openBody } from '../front/read-call.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Ledger } from '../limits/ledger.ts'
@@ -146,7 +146,7 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
   const { exchange, headers } = call
   return new Relay({
     res: exchange.res,
-    dialect: callerDialect(exchange.req),
+    dialect: clientDialect(exchange.req),
     requestId: exchange.requestId,
     begin: judge === null ? () => made.ownHeaders(attempt) : (status) => headersIfStanding(made, judge, status),
     keepBytes: keepsBodies(headers) ? journal.maxBodyBytes : 0,

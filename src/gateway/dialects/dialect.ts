@@ -1,5 +1,7 @@
+import type { ApiError } from '../../lib/errors.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { JsonPath } from '../../lib/json/json-path.ts'
+import type { OfferedModel } from './neutral/model.ts'
 import type { ExtractedTexts, TextPart } from './neutral/texts.ts'
 
 /** The wire formats of clients and providers; `openai-platform` is OpenAI's API for files, batches, fine-tunes and threads. */
@@ -15,6 +17,23 @@ export type DialectId =
   | 'embeddings'
   | 'images'
   | 'audio'
+
+/** The dialects of clients, in which Gatehouse gives answers of its own. */
+export type ClientDialectId = Extract<DialectId, 'openai-chat' | 'openai-responses' | 'anthropic' | 'google'>
+
+/** The answers of Gatehouse's own in one dialect. */
+export interface OwnAnswers {
+  readonly errorBody: (error: ApiError, requestId: string) => object
+  /** Returns the event that ends a stream which broke off; no end mark follows it. */
+  readonly errorEvent: (error: ApiError, requestId: string) => string
+  readonly models: ModelLists
+}
+
+/** The list of models, and one of them. */
+export interface ModelLists {
+  readonly list: (models: readonly OfferedModel[], query: URLSearchParams) => object
+  readonly one: (model: OfferedModel) => object
+}
 
 /** What Gatehouse knows of one wire format: data and pure functions. */
 export interface Dialect {

@@ -3,12 +3,13 @@ import type { JsonEdit } from '../../lib/json/json-edit.ts'
 import type { JsonPath } from '../../lib/json/json-path.ts'
 import { editBody } from '../config/change-body.ts'
 import { modelReference } from '../targets/addressing.ts'
-import { googlePrefix, unescaped } from './match.ts'
+import { isGooglePath } from './fronts.ts'
+import { unescaped } from './match.ts'
 import type { RequestBody } from '../wire/body.ts'
 
 /** Returns what `?key=` holds on the paths of Google's clients; null elsewhere, and when there is none. */
 export function googleKey(path: string): string | null {
-  if (!path.startsWith(googlePrefix)) return null
+  if (!isGooglePath(path)) return null
   const at = path.indexOf('?')
   return at === -1 ? null : new URLSearchParams(path.slice(at + 1)).get('key')
 }
@@ -32,7 +33,7 @@ const named = /^(?:(\/v1beta)(?:\/models)?|\/models)\/(@[^/?:]+\/[^?:]+)(:[^?]*)
  * model has a slash; the path goes on with it. Returns the model with its slug, null when the path names none.
  */
 export function takeModelOfPath(path: string): { readonly model: string | null; readonly path: string } {
-  if (!path.includes('/models/') && !path.startsWith(googlePrefix)) return { model: null, path }
+  if (!path.includes('/models/') && !isGooglePath(path)) return { model: null, path }
   const [, version = '', model = '', action = '', search = ''] = named.exec(withPlainAt(path)) ?? []
   const reference = modelReference(model === '' ? null : model)
   return reference === null ? { model: null, path } : { model, path: `${version}/models/${reference.model}${action}${search}` }

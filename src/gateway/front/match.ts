@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { operations, type Operation, type OperationSpec } from './operations.ts'
 
 /** What a request asks for: a dedicated operation, or the pass-through, where the path is the provider's own. */
@@ -72,20 +71,4 @@ function bind(pattern: readonly string[], segments: readonly string[]): Record<s
     } else if (expected !== actual) return null
   }
   return params
-}
-
-export type CallerDialect = 'openai' | 'responses' | 'anthropic' | 'google'
-
-/** Where Google's clients call: their paths keep the version, which is a part of the provider's own. */
-export const googlePrefix = '/v1beta/'
-
-/**
- * The shape of our own answers: Google's on its paths, Anthropic's for its messages and for whoever says its version, OpenAI's for all
- * else; its responses have events of their own.
- */
-export function callerDialect({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): CallerDialect {
-  if (url.startsWith(googlePrefix)) return 'google'
-  if (headers['anthropic-version'] !== undefined) return 'anthropic'
-  if (url.startsWith('/v1/messages') && /^\/v1\/messages(?:[/?]|$)/.test(url)) return 'anthropic'
-  return url.startsWith('/v1/responses') && /^\/v1\/responses(?:[/?]|$)/.test(url) ? 'responses' : 'openai'
 }

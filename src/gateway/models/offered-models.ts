@@ -1,19 +1,9 @@
 import type { ProviderSource, ListedProvider, ProviderView } from '../targets/provider-view.ts'
 import type { ProviderScope } from '../callers/key.ts'
+import type { OfferedModel } from '../dialects/neutral/model.ts'
 import type { Egress } from '../egress/egress.ts'
 import { mayUse } from '../targets/model-access.ts'
 import { type LiveModel, liveModels } from './live-models.ts'
-
-/** A model that a caller may ask for. */
-export interface OfferedModel {
-  /** `@slug/model` */
-  readonly id: string
-  readonly name: string
-  /** Unix seconds; 0: not known. */
-  readonly created: number
-  /** A row of the catalogue. */
-  readonly provider: string
-}
 
 export interface OfferedDeps {
   readonly snapshot: ProviderSource

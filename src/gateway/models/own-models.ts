@@ -2,11 +2,13 @@ import { ApiError } from '../../lib/errors.ts'
 import { modelReference, namesNoTarget } from '../targets/addressing.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import { narrowed } from '../egress/narrowed.ts'
-import { callerDialect, unescaped } from '../front/match.ts'
+import { clientDialect } from '../front/fronts.ts'
+import { unescaped } from '../front/match.ts'
+import { ownAnswers } from '../dialects/own-answers.ts'
+import type { OfferedModel } from '../dialects/neutral/model.ts'
 import { decodeSegment } from '../wire/decode-segment.ts'
 import type { CallHead } from '../call.ts'
-import { modelShapes } from './model-shapes.ts'
-import { type OfferedDeps, offerOfSlug, offeredModels, type OfferedModel } from './offered-models.ts'
+import { type OfferedDeps, offerOfSlug, offeredModels } from './offered-models.ts'
 
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
@@ -28,11 +30,11 @@ export function asksForOwnModels(head: CallHead): boolean {
 export async function ownModels({ snapshot, egress }: OfferedDeps, { exchange, path: asked, caller }: CallHead): Promise<object> {
   const { organisationId, workspaceId, allowedHosts } = caller.key
   const deps = { snapshot, egress: narrowed(egress, allowedHosts) }
-  const shape = modelShapes[callerDialect(exchange.req)]
+  const { models } = ownAnswers[clientDialect(exchange.req)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []
-  if (id !== undefined) return shape.one(await findModel(deps, scope, decodeSegment(id)))
-  return shape.list(await offeredModels(deps, scope), new URLSearchParams(asked.split('?', 2)[1] ?? ''))
+  if (id !== undefined) return models.one(await findModel(deps, scope, decodeSegment(id)))
+  return models.list(await offeredModels(deps, scope), new URLSearchParams(asked.split('?', 2)[1] ?? ''))
 }
 
 async function findModel(deps: OfferedDeps, scope: ProviderScope, id: string): Promise<OfferedModel> {

@@ -1,0 +1,45 @@
+import type { ApiError } from '../../../lib/errors.ts'
+import type { ModelLists, OwnAnswers } from '../dialect.ts'
+import { pageSize, wholeNumber } from '../page-query.ts'
+
+function errorBody({ status, message, code, param, beside }: ApiError) {
+  const details = [
+    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata: param === null ? {} : { param } },
+  ]
+  return {
+    error: { code: status, message, status: statuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details },
+    ...beside,
+  }
+}
+
+const statuses: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+const models: ModelLists = {
+  list: (offered, query) => {
+    const size = pageSize(query, 'pageSize', 50)
+    const from = wholeNumber(query, 'pageToken', 0)
+    const page = offered.slice(from, from + size)
+    const next = from + size < offered.length ? { nextPageToken: String(from + size) } : {}
+    return { models: page.map((model) => models.one(model)), ...next }
+  },
+  one: ({ id, name }) => ({ name: `models/${id}`, displayName: name, supportedGenerationMethods: ['generateContent', 'countTokens'] }),
+}
+
+export const ownAnswers: OwnAnswers = {
+  errorBody,
+  errorEvent: (error) => `data: ${JSON.stringify(errorBody(error))}\r\n\r\n`,
+  models,
+}
