@@ -1,7 +1,7 @@
-import type { Logger } from 'pino'
 import type { ExchangeRecord, Journal } from '../../gateway/ports.ts'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
+import type { Loggers } from './log.ts'
 
 /** The access log of the data plane: one line an exchange, whether it got as far as a record or not. */
 export interface AccessLog {
@@ -11,15 +11,15 @@ export interface AccessLog {
   gateway(gateway: Gateway): Gateway
 }
 
-/** Opens the access log on `log`. */
-export function openAccessLog(log: Logger): AccessLog {
+/** Opens the access log. */
+export function openAccessLog({ access: log, accessLine }: Pick<Loggers, 'access' | 'accessLine'>): AccessLog {
   const unwritten = new Set<string>()
   return {
     journal: (journal) => ({
       maxBodyBytes: journal.maxBodyBytes,
       append(record, bodies) {
         journal.append(record, bodies)
-        if (unwritten.delete(record.id)) log.info(toLine(record), 'exchange')
+        if (unwritten.delete(record.id)) accessLine(toLine(record), 'exchange')
       },
     }),
     gateway: (gateway) => ({
@@ -36,28 +36,21 @@ export function openAccessLog(log: Logger): AccessLog {
 }
 
 /** Named fields only: no header, no body, no query, which may hold a key. */
-const toLine = (record: ExchangeRecord) => ({
-  request_id: record.id,
-  trace_id: record.traceId,
-  org: record.organisationId,
-  workspace: record.workspaceId,
-  api_key_id: record.apiKeyId,
-  route: record.operation,
-  method: record.method,
-  status: record.status,
-  outcome: record.outcome,
-  duration_ms: rounded(record.durationMs),
-  upstream_ms: record.upstreamMs === null ? null : rounded(record.upstreamMs),
-  provider: record.provider,
-  model: record.model,
-  stream: record.stream,
-  tokens_in: record.usage?.inputTokens,
-  tokens_out: record.usage?.outputTokens,
-  cache: record.cacheStatus,
-  retry_count: record.retryCount,
-  error_code: record.errorCode ?? undefined,
-  client_ip: record.clientAddress,
-})
+function toLine(record: ExchangeRecord): string {
+  const { usage, workspaceId, upstreamMs, errorCode } = record
+  return (
+    `"request_id":"${record.id}","trace_id":${text(record.traceId)},"org":"${record.organisationId}","workspace":${text(workspaceId)}` +
+    `,"api_key_id":"${record.apiKeyId}","route":"${record.operation}","method":${text(record.method)},"status":${record.status}` +
+    `,"outcome":"${record.outcome}","duration_ms":${rounded(record.durationMs)},"upstream_ms":${upstreamMs === null ? 'null' : rounded(upstreamMs)}` +
+    `,"provider":${text(record.provider)},"model":${text(record.model)},"stream":${record.stream}` +
+    (usage === null ? '' : `,"tokens_in":${usage.inputTokens},"tokens_out":${usage.outputTokens}`) +
+    `,"cache":"${record.cacheStatus}","retry_count":${record.retryCount}` +
+    (errorCode === null ? '' : `,"error_code":"${errorCode}"`) +
+    `,"client_ip":${text(record.clientAddress)}`
+  )
+}
+
+const text = (value: string | null): string => JSON.stringify(value)
 
 const toShortLine = ({ req, res, requestId, startedAt, clientAddress }: Exchange) => ({
   request_id: requestId,

@@ -13,6 +13,8 @@ export interface Loggers {
   readonly application: Logger
   /** One line a request, of named fields only; written in blocks, so that a line costs no system call. */
   readonly access: Logger
+  /** Writes one access line from members that are JSON already, e.g. `"status":200`. It is the same line as `access` writes, for the hot path. */
+  readonly accessLine: (members: string, message: string) => void
   /** Resolves when every line has left the process. */
   flush(): Promise<void>
 }
@@ -26,9 +28,14 @@ export function createLoggers(config: Pick<Config, 'logLevel' | 'logFile' | 'ver
   if (blocks !== null) process.once('exit', () => blocks.flushSync())
   const application = pino({ ...shared(config), redact }, destination ?? applicationStream(fd))
   const access = pino(shared(config), destination ?? blocks ?? undefined)
+  const bindings = `,"service":"gatehouse","version":${JSON.stringify(config.version)},"log_type":"access",`
   return {
     application: application.child({ log_type: 'application' }),
     access: access.child({ log_type: 'access' }),
+    accessLine(members, message) {
+      if (access.isLevelEnabled('info'))
+        (destination ?? blocks)?.write(`{"level":"info"${timestamp()}${bindings}${members},"msg":"${message}"}\n`)
+    },
     flush: async () => blocks?.flush(),
   }
 }

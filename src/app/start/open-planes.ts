@@ -178,7 +178,7 @@ interface Doors {
 
 function openGateway(options: PlanesOptions, { snapshot, journal, answers, tokens, failures, recordRefusal }: Doors): Gateway {
   const { deps, loggers } = options
-  const lines = openAccessLog(loggers.access)
+  const lines = openAccessLog(loggers)
   const gateway = createGateway({
     snapshot,
     tokens,
