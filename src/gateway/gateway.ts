@@ -2,6 +2,7 @@ import { ApiError, toApiError } from '../lib/errors.ts'
 import { setImmediate } from 'node:timers/promises'
 import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
+import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner-exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Waiting } from './attempts/try-target.ts'
 
@@ -11,6 +12,11 @@ export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'waiting'>
 export interface Gateway {
   /** Takes one exchange over: from here on only the gateway writes to its response. Never throws. */
   handle(exchange: Exchange): void
+  /**
+   * Makes a call from within the process, which is checked, limited, logged and priced as any other. Resolves when its answer begins;
+   * rejects with `client_closed` when it ends without one.
+   */
+  perform(request: InnerRequest): Promise<InnerAnswer>
   /** Exchanges that are not finished. */
   inflight(): number
   /** Resolves when no exchange is running; after `graceMs` those that still wait or stream are cut off. Gives how many were cut. */
@@ -32,15 +38,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     running -= 1
     if (draining && running === 0) wake()
   }
+  const handle = (exchange: Exchange): void => {
+    running += 1
+    exchange.onceClosed(done)
+    runExchange(deps, exchange).catch((cause: unknown) => {
+      deps.report(toApiError(cause), exchange.requestId)
+      exchange.destroy()
+    })
+  }
   return {
-    handle(exchange) {
-      running += 1
-      exchange.res.once('close', done)
-      runExchange(deps, exchange).catch((cause: unknown) => {
-        deps.report(toApiError(cause), exchange.requestId)
-        exchange.res.destroy()
-      })
-    },
+    handle,
+    perform: (request) => performBy(handle, request),
     inflight: () => running,
     async drain(graceMs) {
       draining = true

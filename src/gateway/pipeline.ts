@@ -1,7 +1,7 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
 import type { IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { RelayEnd } from './answers/relay.ts'
-import { answer, drainRequest, ownHeaders, refuse } from './answers/respond.ts'
+import { answer, ownHeaders, refuse } from './answers/respond.ts'
 import { type Attempt, hasSource } from './attempts/attempt.ts'
 import { runAttempts } from './attempts/run-attempts.ts'
 import type { Waiting } from './attempts/try-target.ts'
@@ -79,8 +79,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
 /** What is known before the body is read. */
 async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
   const { exchange } = trail
-  const { rawHeaders, method = 'GET' } = exchange.req
-  const headers = (trail.headers = sortHeaders(rawHeaders, deps.prefixes))
+  const headers = (trail.headers = sortHeaders(exchange.headers, deps.prefixes))
   const trace = (trail.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent')))
   const queryKey = googleKey(trail.path)
   const found = identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
@@ -92,7 +91,7 @@ async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
     throw misplaced
   }
   const metadata = (trail.metadata = readMetadata(headers, caller.key.metadata))
-  const operation = (trail.operation = readOperation(method, trail.path))
+  const operation = (trail.operation = readOperation(exchange.method, trail.path))
   const { path } = trail
   checkRequestLine({ path, operation, caller, headers })
   const chosen = mayHaveConfig(headers, caller.key) ? await choose(deps, headers, caller) : nothingChosen
@@ -168,13 +167,13 @@ function answerDenial(deps: PipelineDeps, trail: Trail, { error, result }: Relay
 function discardRest(trail: Trail): void {
   const { exchange } = trail
   sentBody(trail)?.stream?.destroy()
-  if (!exchange.req.complete) drainRequest(exchange.req)
+  exchange.discardRest()
 }
 
 /** An exchange that we answer ourselves, or whose client left. The record comes first: it must be there before the last byte. */
 function answerFailure(deps: PipelineDeps, trail: Trail, error: ApiError): void {
   const { exchange } = trail
-  const left = error.code === 'client_closed' || exchange.res.destroyed
+  const left = error.code === 'client_closed' || exchange.closed
   if (error.status >= 500) deps.report(error, exchange.requestId)
   if (trail.caller === null) deps.refused?.(error, exchange)
   sentBody(trail)?.stream?.destroy()

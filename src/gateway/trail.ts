@@ -43,7 +43,7 @@ export interface Ending {
 
 /** Returns the trail of an exchange of which nothing is known yet but its request line. */
 export function beginTrail(exchange: Exchange): Trail {
-  const path = pathBehind(exchange.req.url ?? '/')
+  const path = pathBehind(exchange.url)
   return {
     exchange,
     path,

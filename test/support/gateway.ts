@@ -12,6 +12,7 @@ import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, ProviderView 
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { limitFailedCredentials } from '../../src/gateway/callers/failed-credentials.ts'
+import { NodeExchange } from '../../src/gateway/exchange/node-exchange.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
@@ -169,7 +170,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     report: (error) => void reported.push(error),
   })
   const server = createServer({ noDelay: true }, (req, res) =>
-    gateway.handle({ req, res, requestId: randomUUID(), startedAt: performance.now(), clientAddress: '127.0.0.1', edgeHeaders: [] }),
+    gateway.handle(new NodeExchange(req, res, { clientAddress: () => '127.0.0.1', edgeHeaders: () => [] })),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
+import { NodeExchange } from '../../gateway/exchange/node-exchange.ts'
 import { frontOf } from '../../gateway/front/fronts.ts'
 import { ownHeaders, refuse } from '../../gateway/answers/respond.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
@@ -23,9 +23,7 @@ export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'owner
     if (front === null || (front.own && control().ownerOf(req) === 'control')) return false
     if (cors !== null && cors(req, res) === 'answers') return true
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
-    const startedAt = performance.now()
-    const requestId = randomUUIDv7()
-    handOver(frame, { req, res, requestId, startedAt, clientAddress: frame.clientAddress(req), edgeHeaders: frame.edgeHeaders(req) })
+    handOver(frame, new NodeExchange(req, res, frame))
     return true
   }
 }

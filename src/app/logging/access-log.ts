@@ -1,5 +1,6 @@
 import type { ExchangeRecord, Journal } from '../../gateway/ports.ts'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
+import { performBy } from '../../gateway/exchange/inner-exchange.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Loggers } from './log.ts'
 
@@ -22,16 +23,16 @@ export function openAccessLog({ access: log, accessLine }: Pick<Loggers, 'access
         if (unwritten.delete(record.id)) accessLine(toLine(record), 'exchange')
       },
     }),
-    gateway: (gateway) => ({
-      ...gateway,
-      handle(exchange) {
+    gateway(gateway) {
+      const handle = (exchange: Exchange): void => {
         unwritten.add(exchange.requestId)
-        exchange.res.once('close', () => {
+        exchange.onceClosed(() => {
           if (unwritten.delete(exchange.requestId)) log.info(toShortLine(exchange), 'exchange')
         })
         gateway.handle(exchange)
-      },
-    }),
+      }
+      return { ...gateway, handle, perform: (request) => performBy(handle, request) }
+    },
   }
 }
 
@@ -52,10 +53,10 @@ function toLine(record: ExchangeRecord): string {
 
 const text = (value: string | null): string => JSON.stringify(value)
 
-const toShortLine = ({ req, res, requestId, startedAt, clientAddress }: Exchange) => ({
+const toShortLine = ({ method, status, requestId, startedAt, clientAddress }: Exchange) => ({
   request_id: requestId,
-  method: req.method,
-  status: res.headersSent ? res.statusCode : 499,
+  method,
+  status: status === 0 ? 499 : status,
   duration_ms: rounded(performance.now() - startedAt),
   client_ip: clientAddress,
 })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createTokens, type Tokens } from '../../gateway/callers/tokens/tokens.ts'
 import { limitFailedCredentials, type FailedCredentials } from '../../gateway/callers/failed-credentials.ts'
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { headerRecord } from '../../gateway/wire/header-list.ts'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
 import { createRoutingState } from '../../gateway/routing/state.ts'
 import { openJournal, type OpenJournal } from '../../gateway/journal/journal.ts'
@@ -198,13 +199,16 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, token
       chosenKeys: chosenKeys(deps.config),
     },
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
-    refused: (error, { req, requestId, clientAddress }) =>
+    refused: (error, { requestId, clientAddress, method, url, headers }) =>
       recordRefusal(error, {
         requestId,
         clientAddress,
-        headers: req.headers,
-        method: req.method ?? 'GET',
-        path: (req.url ?? '/').split('?', 1)[0] ?? '/',
+        method,
+        path: url.split('?', 1)[0] ?? '/',
+        // Most refusals are not recorded.
+        get headers() {
+          return headerRecord(headers)
+        },
       }),
   })
   return lines.gateway(gateway)

@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import type { Member } from '../../lib/collections/indexed-set.ts'
 import { Capture } from '../wire/capture.ts'
 import type { Outcome } from '../journal/log-record.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { FrameCutter } from '../wire/sse.ts'
 import { answerHeaders, answerTrailers, headerValue } from '../wire/headers.ts'
 import type { ClientDialectId } from '../dialects/dialect.ts'
@@ -11,9 +11,8 @@ import { ownAnswers } from '../dialects/own-answers.ts'
 import { sandboxOf } from './sandbox.ts'
 
 export interface RelayOptions {
-  readonly res: ServerResponse
+  readonly exchange: Exchange
   readonly dialect: ClientDialectId
-  readonly requestId: string
   /** Called before the head is written. Returns our own headers for the answer, flat; null: its attempt does not stand, and another follows. */
   readonly begin: (status: number) => readonly string[] | null
   /** How many body bytes to keep for the log. */
@@ -83,33 +82,25 @@ export class Relay implements EgressHandler, Member {
     this.ended = promise
     this.#resolve = resolve
     this.#capture = new Capture(options.keepBytes)
-    options.res.once('close', this.#onClose)
+    options.exchange.onceClosed(this.#onClose)
   }
 
   /** Tells the relay which call to stop when the client leaves. */
   attach(call: EgressCall): void {
     this.#call = call
-    if (!this.#settled && this.#options.res.destroyed) this.#onClose()
+    if (!this.#settled && this.#options.exchange.closed) this.#onClose()
   }
 
   /** Hints may be lost, and are where the caller does not read them; an answer may not. */
   onInformation(status: number, rawHeaders: readonly string[]): void {
-    const { res } = this.#options
     this.#hints += 1
     if (this.#hints > mostHints) {
       this.cut(new ApiError('upstream_bad_response', `The provider sent more than ${mostHints} informational answers and no other.`))
     }
-    if (this.#hints > mostForwardedHints || res.req.httpVersionMinor === 0 || res.headersSent || res.socket?.writableNeedDrain) return
-    const link = headerValue(rawHeaders, 'link')
-    try {
-      if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
-      else if (status === 102) res.writeProcessing()
-    } catch {
-      // Node takes one link of a plain form only.
-    }
+    if (this.#hints <= mostForwardedHints) this.#options.exchange.hint(status, headerValue(rawHeaders, 'link'))
   }
 
-  /** Whether somebody still waits for the answer. */
+  /** True while the answer has not ended. */
   get open(): boolean {
     return !this.#settled
   }
@@ -159,7 +150,7 @@ export class Relay implements EgressHandler, Member {
     if (!this.#stream) {
       this.#timer = setTimeout(this.#onTotal, Math.max(1, this.#options.deadlineAt - this.#headersAt))
     } else if (this.#begin()) {
-      this.#options.res.flushHeaders()
+      this.#options.exchange.flushHead()
       if (headerValue(rawHeaders, 'content-encoding') === undefined) this.#frames = new FrameCutter()
     }
   }
@@ -167,20 +158,19 @@ export class Relay implements EgressHandler, Member {
   /** Writes the head, once. Node refuses header values that no client may see; then the answer is not passed on at all. */
   #begin(): boolean {
     if (this.#begun || this.#settled) return this.#begun
-    const { res, begin, prefixes, requestId } = this.#options
+    const { exchange, begin, prefixes } = this.#options
     const ownHeaders = begin(this.#status)
     if (ownHeaders === null) {
       this.deny(new ApiError('hooks_failed', 'A guardrail has failed for this answer, and another target is tried.'), nothingSeen)
       return false
     }
     const headers = answerHeaders(this.#rawHeaders, prefixes)
-    if (this.#expected !== -1 || !mayBeChunked(res, this.#status)) dropTrailerHeader(headers)
+    if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) dropTrailerHeader(headers)
     for (const part of ownHeaders) headers.push(part)
     for (const part of sandboxOf(this.#rawHeaders)) headers.push(part)
-    addRequestId(headers, requestId)
-    res.sendDate = false
+    addRequestId(headers, exchange.requestId)
     try {
-      res.writeHead(this.#status, this.#statusMessage, headers)
+      exchange.head(this.#status, this.#statusMessage, headers)
       this.#begun = true
     } catch (cause) {
       this.cut(new ApiError('upstream_bad_response', 'The provider answered with headers that are not valid HTTP.', { cause }))
@@ -201,12 +191,12 @@ export class Relay implements EgressHandler, Member {
 
   onEnd(rawTrailers: readonly string[]): void {
     if (!this.#begin()) return
-    const { res } = this.#options
+    const { exchange, prefixes } = this.#options
     const rest = this.#frames?.rest() ?? this.#last
-    if (rawTrailers.length > 0) res.addTrailers(answerTrailers(rawTrailers, this.#options.prefixes))
+    if (rawTrailers.length > 0) exchange.trailers(answerTrailers(rawTrailers, prefixes))
     this.#settle('complete', null, () => {
-      if (rest === null) res.end()
-      else res.end(rest)
+      if (rest === null) exchange.end()
+      else exchange.end(rest)
     })
   }
 
@@ -244,19 +234,19 @@ export class Relay implements EgressHandler, Member {
   }
 
   #write(bytes: Buffer): void {
-    const { res } = this.#options
-    if (res.write(bytes) || this.#waiting) return
+    const { exchange } = this.#options
+    if (exchange.write(bytes) || this.#waiting) return
     this.#waiting = true
     this.#call?.pause()
-    res.once('drain', this.#onDrain)
+    exchange.onceDrained(this.#onDrain)
   }
 
   /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
   #breakOff(error: ApiError, outcome: Outcome): void {
-    const { res, dialect, requestId } = this.#options
+    const { exchange, dialect } = this.#options
     this.#settle(outcome, error, () => {
-      if (this.#frames === null) res.destroy()
-      else res.end(ownAnswers[dialect].errorEvent(error, requestId))
+      if (this.#frames === null) exchange.destroy()
+      else exchange.end(ownAnswers[dialect].errorEvent(error, exchange.requestId))
     })
   }
 
@@ -284,16 +274,16 @@ export class Relay implements EgressHandler, Member {
   #forget(): void {
     this.#settled = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#options.res.off('close', this.#onClose)
+    this.#options.exchange.offClosed(this.#onClose)
   }
 }
 
 const nothingLeft = (): void => {}
 const nothingSeen = Buffer.alloc(0)
 
-/** Whether Node may send this answer in chunks, and so with trailers. */
-function mayBeChunked(res: ServerResponse, status: number): boolean {
-  return res.req.httpVersionMinor > 0 && res.req.method !== 'HEAD' && status !== 204 && status !== 304
+/** Returns true if this answer may come in chunks, and so with trailers. */
+function mayBeChunked({ takesTrailers, method }: Exchange, status: number): boolean {
+  return takesTrailers && method !== 'HEAD' && status !== 204 && status !== 304
 }
 
 /** OpenAI's clients read the one header, Anthropic's the other; a provider's own stays. */

@@ -1,13 +1,9 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import { type ApiError, retryHeaders } from '../../lib/errors.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { textValue } from '../wire/headers.ts'
 import { clientDialect } from '../front/fronts.ts'
-
-/** How long a client may go on sending a body that was answered already, altogether and without a byte. */
-const drainMs = 5000
-const quietMs = 1000
 
 /** What our own answer headers say of an exchange; flat name, value list in the caller's prefix. */
 export interface AnswerFacts {
@@ -53,56 +49,36 @@ export const ownStatusTexts: Readonly<Record<number, string>> = {
 }
 
 /** A call that the provider did not answer in time may have been carried out, and paid for: clients must not make it again by themselves. */
-const mayHaveActed = ({ method }: IncomingMessage): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+const mayHaveActed = ({ method }: Exchange): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
 /** Answers with what we know ourselves. */
-export function answer({ req, res, requestId }: Exchange, body: object, own: readonly string[]): void {
-  if (res.destroyed || res.headersSent) return
+export function answer(exchange: Exchange, body: object, own: readonly string[]): void {
+  if (exchange.closed || exchange.status !== 0) return
   const text = JSON.stringify(body)
-  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(text))]
-  headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store')
-  res.sendDate = true
-  res.writeHead(200, 'OK', headers)
-  res.end(text)
-  if (!req.complete) drainRequest(req)
+  exchange.head(200, 'OK', headersOf(text, exchange, own))
+  exchange.end(text)
+  exchange.discardRest()
 }
 
 /** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
 export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
-  const { req, res, requestId } = exchange
-  if (res.destroyed || res.headersSent) {
-    res.destroy()
+  if (exchange.closed || exchange.status !== 0) {
+    exchange.destroy()
     return
   }
-  const body = JSON.stringify(ownAnswers[clientDialect(req)].errorBody(error, requestId))
-  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
-  headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store')
+  const text = JSON.stringify(ownAnswers[clientDialect(exchange)].errorBody(error, exchange.requestId))
+  const headers = headersOf(text, exchange, own)
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
-  if (error.code === 'upstream_timeout' && mayHaveActed(req)) headers.push('x-should-retry', 'false')
+  if (error.code === 'upstream_timeout' && mayHaveActed(exchange)) headers.push('x-should-retry', 'false')
   if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
-  res.sendDate = true
-  res.writeHead(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)
-  res.end(body)
-  if (!req.complete) drainRequest(req)
+  exchange.head(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)
+  exchange.end(text)
+  exchange.discardRest()
 }
 
-/**
- * Reads on and throws it away while a client still sends what was answered already: closing at once would reset the connection before
- * the answer is read. Ends when the body does, when nothing comes for a while, or when it goes on for too long.
- */
-export function drainRequest(req: IncomingMessage): void {
-  const end = () => void req.destroy()
-  let quiet = setTimeout(end, quietMs)
-  const longest = setTimeout(end, drainMs)
-  req.on('data', () => {
-    clearTimeout(quiet)
-    quiet = setTimeout(end, quietMs)
-  })
-  const stop = () => {
-    clearTimeout(quiet)
-    clearTimeout(longest)
-  }
-  req.once('end', stop)
-  req.once('close', stop)
-  req.resume()
+/** The headers of every answer that we write ourselves. */
+function headersOf(text: string, { requestId }: Exchange, own: readonly string[]): string[] {
+  const headers = [...own, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(text))]
+  headers.push('x-request-id', requestId, 'request-id', requestId, 'cache-control', 'no-store', 'date', new Date().toUTCString())
+  return headers
 }

@@ -46,7 +46,7 @@ async function prepareSource(
   { egress, settings }: SourceDeps,
 ): Promise<AnswerSource> {
   const { origin, request } = (attempt.prepared = await prepare({
-    method: call.exchange.req.method ?? 'GET',
+    method: call.exchange.method,
     path: call.upstreamPath,
     operation: call.operation,
     timeouts,

@@ -4,20 +4,20 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Waiting } from './try-target.ts'
 
 /** Waits before the next attempt. Rejects at once when the client leaves, or when a drain ends the exchange. */
-export function pause(ms: number, { res }: Exchange, roster: IndexedSet<Waiting>): Promise<void> {
+export function pause(ms: number, exchange: Exchange, others: IndexedSet<Waiting>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const waiting: Waiting = { slot: -1, cut: (error) => end(error) }
   const onClose = () => end(new ApiError('client_closed', 'The client left while its request waited for another attempt.'))
   const timer = setTimeout(() => end(null), ms)
   const end = (error: ApiError | null) => {
     clearTimeout(timer)
-    res.off('close', onClose)
-    roster.remove(waiting)
+    exchange.offClosed(onClose)
+    others.remove(waiting)
     if (error === null) resolve()
     else reject(error)
   }
-  roster.add(waiting)
-  res.once('close', onClose)
-  if (res.destroyed) onClose()
+  others.add(waiting)
+  exchange.onceClosed(onClose)
+  if (exchange.closed) onClose()
   return promise
 }

@@ -20,7 +20,7 @@ export async function recallAnswer(checked: CheckedCall, forward: readonly strin
   if (rule === null || !isCacheable(operation.name, body.json)) return null
   const { organisationId, workspaceId } = caller.key
   const scope = { organisationId, workspaceId, namespace: namespaceOf(headers) }
-  const method = exchange.req.method ?? 'POST'
+  const method = exchange.method
   return answers.recall({
     key: answerKey({ scope, target, method, path: call.upstreamPath, forward, body: comparable(body) }),
     scope,

@@ -97,7 +97,7 @@ export function reportOfError(call: Call, attempt: Attempt, { error, late }: Fai
     status,
     failure: late ? 'first_token_timeout' : (kinds[code] ?? null),
     repeatable: mayRepeat(call, attempt, nothingDone),
-    final: !Object.hasOwn(kinds, code) || call.exchange.res.destroyed,
+    final: !Object.hasOwn(kinds, code) || call.exchange.closed,
     retryAfterMs: retryAfter === null || attempt.sentAt !== null ? null : retryAfter * 1000,
     message,
     bytes: 0,
@@ -127,5 +127,5 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT
 /** Returns true if the call may be sent once more. A body that goes through as it comes can be sent once. */
 function mayRepeat({ operation, exchange }: Call, { body }: Attempt, nothingDone: boolean): boolean {
   if (body !== null && body.stream !== null) return false
-  return nothingDone || leavesNothing.has(operation.name) || safeMethods.has(exchange.req.method ?? 'GET')
+  return nothingDone || leavesNothing.has(operation.name) || safeMethods.has(exchange.method)
 }

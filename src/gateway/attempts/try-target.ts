@@ -145,9 +145,8 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
   const { attempt, judge, call } = made
   const { exchange, headers } = call
   return new Relay({
-    res: exchange.res,
-    dialect: clientDialect(exchange.req),
-    requestId: exchange.requestId,
+    exchange,
+    dialect: clientDialect(exchange),
     begin: judge === null ? () => made.ownHeaders(attempt) : (status) => headersIfStanding(made, judge, status),
     keepBytes: keepsBodies(headers) ? journal.maxBodyBytes : 0,
     prefixes,

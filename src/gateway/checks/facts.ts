@@ -16,7 +16,7 @@ export function requestFacts({ call, target, body: sent }: AimedCall, body = sen
   const { json } = body
   const model = modelOf(json)
   const slug = target.view?.slug
-  const { method = 'GET' } = exchange.req
+  const { method } = exchange
   const plain = plainPath(path.split('?', 1)[0] ?? path)
   const asked = operation.name === 'proxy' ? matchOperation(method, plain) : operation
   const called = (name: string) => (target.modelRewritten && slug !== undefined ? `@${slug}/${name}` : name)

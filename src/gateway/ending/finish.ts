@@ -29,12 +29,12 @@ export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: E
 }
 
 function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
-  const { startedAt, req } = trail.exchange
+  const { startedAt, method } = trail.exchange
   const { relayed } = ending
   const durationMs = performance.now() - startedAt
   metrics.record({
     operation: trail.operation.name,
-    method: req.method ?? 'GET',
+    method,
     status: ending.status,
     outcome: ending.outcome,
     provider: lastAttempt(trail)?.target?.providerId ?? null,

@@ -54,7 +54,7 @@ const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id,
 function asked(trail: Trail, redaction: Redaction) {
   const { exchange, path, operation, headers, caller } = trail
   return {
-    method: exchange.req.method ?? 'GET',
+    method: exchange.method,
     path: redaction.text(withoutKeys(caller === null ? path : withoutOwnKeysInPath(path, caller))),
     operation: operation.name,
     requestBytes: sentBody(trail)?.length ?? 0,

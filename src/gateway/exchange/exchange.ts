@@ -1,9 +1,52 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 
-/** One request of a caller and the answer it waits for, as the frame hands them over: raw in, raw out. */
-export interface Exchange {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
+/** The request of an exchange, as it came. */
+export interface Inbound {
+  readonly method: string
+  /** Path and query, with the version in front: `/v1/chat/completions`. */
+  readonly url: string
+  /** Flat name, value … in the caller's spelling. */
+  readonly headers: readonly string[]
+  /** Returns the value of a header; the name in lower case. */
+  header(name: string): string | undefined
+  /** Emits `close` without an end when the caller leaves before it has sent all. */
+  readonly body: Readable
+  /** True when the whole body has come. */
+  readonly complete: boolean
+  /** Reads what still comes of the body and throws it away, so that the caller gets to read its answer. For exchanges that are answered. */
+  discardRest(): void
+}
+
+/** The answer that a caller waits for. Between `head` and `end` only one writer writes it. */
+export interface Outbound {
+  /** The status of the answer; 0: its head was not given yet. */
+  readonly status: number
+  /** True when the answer has ended, or the caller has left: nothing can be written any more. */
+  readonly closed: boolean
+  /** True if the caller can read trailers. */
+  readonly takesTrailers: boolean
+  /** Gives the head, once. Throws when a header is not valid HTTP; the answer can then have another head. */
+  head(status: number, statusText: string, headers: readonly string[]): void
+  /** Sends the head before the first byte of the body. */
+  flushHead(): void
+  /** Sends a hint (102, 103) where the caller can read it and keeps up. A hint may be lost. */
+  hint(status: number, link: string | undefined): void
+  /** Returns false when the caller does not keep up: write on at the next drain. */
+  write(bytes: Uint8Array): boolean
+  /** Runs once, when the caller keeps up again. */
+  onceDrained(listener: () => void): void
+  /** Gives the trailers. Only before `end`. */
+  trailers(pairs: readonly (readonly [name: string, value: string])[]): void
+  end(bytes?: Uint8Array | string): void
+  /** Breaks the answer off, so that no caller takes it for whole. */
+  destroy(): void
+  /** Runs once, when the answer has ended or the caller has left. */
+  onceClosed(listener: () => void): void
+  offClosed(listener: () => void): void
+}
+
+/** One request of a caller and the answer it waits for. Callers come over HTTP (`NodeExchange`), or from within the process (`Gateway.perform`). */
+export interface Exchange extends Inbound, Outbound {
   /** UUID v7; also the id of the log row. */
   readonly requestId: string
   /** `performance.now()` when the request line arrived. */

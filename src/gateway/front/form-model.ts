@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { modelReference } from '../targets/addressing.ts'
+import { clientGone } from '../wire/body.ts'
 import { delimiterOf, namedPart } from '../wire/form.ts'
 
 /** Files may stand before the model; more than providers take of audio and images is not held for it. */
@@ -23,25 +24,26 @@ export const noFormModel: FormModel = { model: null, shortenedBy: 0 }
  * the form goes on as it came, with that one difference. A form without the field is read to its end, and is lost. Throws
  * `payload_too_large`, `client_closed`.
  */
-export function takeModelOfForm(req: IncomingMessage, contentType: string): Promise<FormModel> {
+export function takeModelOfForm(body: Readable, contentType: string): Promise<FormModel> {
   const delimiter = delimiterOf(contentType)
   if (delimiter === null) return Promise.resolve(noFormModel)
+  if (body.destroyed) return Promise.reject(clientGone())
   return new Promise((resolve, reject) => {
     const held = new ByteList()
     const scan = createScan(delimiter)
     const settle = (how: () => void) => {
-      req.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
+      body.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
       how()
     }
     const onData = (chunk: Buffer) => {
       held.push(chunk)
       const found = scan(chunk)
-      if (found !== null) settle(() => resolve(giveBack(req, held.join(), found)))
+      if (found !== null) settle(() => resolve(giveBack(body, held.join(), found)))
       else if (held.size > mostHeld) settle(() => reject(tooLong()))
     }
     const onEnd = () => settle(() => resolve(noFormModel))
-    const onGone = () => settle(() => reject(new ApiError('client_closed', 'The client left before it had sent the whole request.')))
-    req.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
+    const onGone = () => settle(() => reject(clientGone()))
+    body.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
   })
 }
 
@@ -59,10 +61,10 @@ interface Found {
   readonly end: number
 }
 
-function giveBack(req: IncomingMessage, bytes: Buffer, { text, start, end }: Found): FormModel {
+function giveBack(body: Readable, bytes: Buffer, { text, start, end }: Found): FormModel {
   const plain = modelReference(text)?.model ?? text
-  req.pause()
-  req.unshift(plain === text ? bytes : Buffer.concat([bytes.subarray(0, start), Buffer.from(plain), bytes.subarray(end)]))
+  body.pause()
+  body.unshift(plain === text ? bytes : Buffer.concat([bytes.subarray(0, start), Buffer.from(plain), bytes.subarray(end)]))
   return { model: text, shortenedBy: Buffer.byteLength(text) - Buffer.byteLength(plain) }
 }
 

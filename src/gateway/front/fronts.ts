@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import type { ClientDialectId } from '../dialects/dialect.ts'
+import type { Inbound } from '../exchange/exchange.ts'
 
 /** A prefix below which clients call the data plane. */
 export interface Front {
@@ -46,9 +46,10 @@ export const pathBehind = (url: string): string => (frontOf(url)?.own === true ?
 export const isGooglePath = (path: string): boolean => frontOf(path)?.dialect === 'google'
 
 /** Returns the dialect of the client, and so of our own answers. A header goes before the path: it names the client's library. */
-export function clientDialect({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): ClientDialectId {
+export function clientDialect(asked: Pick<Inbound, 'url' | 'header'>): ClientDialectId {
+  const { url } = asked
   const { prefix, dialect, segments, header } = frontOf(url) ?? fronts[0]
-  if (header !== null && headers[header[0]] !== undefined) return header[1]
+  if (header !== null && asked.header(header[0]) !== undefined) return header[1]
   for (const [segment, spoken] of segments)
     if (url.startsWith(segment, prefix.length) && endsSegment(url, prefix.length + segment.length)) return spoken
   return dialect

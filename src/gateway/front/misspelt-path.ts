@@ -21,8 +21,8 @@ export function explainPath(error: ApiError, { exchange, path, caller }: Refused
   const lacksScope = error.code === 'forbidden' && caller === null
   const namesNone = error.code === 'missing_provider' && error.param === 'x-service-provider'
   if ((!namesNone && !lacksScope) || isPathOfModels(path)) return error
-  if (matchOperation(exchange.req.method ?? 'GET', path.split('?', 1)[0] ?? '').name !== 'proxy') return error
-  const asked = (exchange.req.url ?? '').split('?', 1)[0]?.slice(0, longestPath)
+  if (matchOperation(exchange.method, path.split('?', 1)[0] ?? '').name !== 'proxy') return error
+  const asked = exchange.url.split('?', 1)[0]?.slice(0, longestPath)
   const { code, param, details, beside, cause } = error
   const message = `${error.message} ${asked} is no path of Gatehouse's own, and is taken for a provider's.`
   return new ApiError(code, message, { ...(param !== null && { param }), details, beside, cause })

@@ -53,7 +53,7 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
 /** Looks into a form when nothing else names its target. */
 const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
   isForm(head.headers) && head.headers.contentEncoding === '' && namesNoTarget(head)
-    ? takeModelOfForm(head.exchange.req, head.headers.contentType)
+    ? takeModelOfForm(head.exchange.body, head.headers.contentType)
     : noFormModel
 
 type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy'>
@@ -68,7 +68,7 @@ function holding({ headers, guardrails }: Call, target: Target, settings: Gatewa
 
 function read({ exchange, headers }: CallHead, { maxJsonBytes, maxUploadBytes }: GatewaySettings, held: Holding): Promise<RequestBody> {
   const { contentType, contentEncoding } = headers
-  return readBody(exchange.req, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
+  return readBody(exchange, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
 }
 
 /** Of a body that was unfolded to be read the plain bytes go on. */

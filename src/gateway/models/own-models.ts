@@ -22,7 +22,7 @@ export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked
  */
 export function asksForOwnModels(head: CallHead): boolean {
   const { exchange, path: asked } = head
-  if (!reading.has(exchange.req.method ?? '') || !isPathOfModels(asked)) return false
+  if (!reading.has(exchange.method ?? '') || !isPathOfModels(asked)) return false
   return namesNoTarget(head)
 }
 
@@ -30,7 +30,7 @@ export function asksForOwnModels(head: CallHead): boolean {
 export async function ownModels({ snapshot, egress }: OfferedDeps, { exchange, path: asked, caller }: CallHead): Promise<object> {
   const { organisationId, workspaceId, allowedHosts } = caller.key
   const deps = { snapshot, egress: narrowed(egress, allowedHosts) }
-  const { models } = ownAnswers[clientDialect(exchange.req)]
+  const { models } = ownAnswers[clientDialect(exchange)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []
   if (id !== undefined) return models.one(await findModel(deps, scope, decodeSegment(id)))

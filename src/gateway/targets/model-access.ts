@@ -11,7 +11,7 @@ import type { Target } from './target.ts'
 
 /** What of a request tells the model. */
 export interface ModelRequest {
-  readonly method: string | undefined
+  readonly method: string
   /** Path and query below `/v1`. */
   readonly path: string
   readonly operation: MatchedOperation
@@ -21,7 +21,7 @@ export interface ModelRequest {
 
 /** Returns what tells the model of a call with this body. */
 export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Call, body: RequestBody): ModelRequest => ({
-  method: exchange.req.method,
+  method: exchange.method,
   path: upstreamPath,
   operation,
   headers,

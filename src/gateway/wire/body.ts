@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { parseJson } from '../../lib/json/json.ts'
+import type { Inbound } from '../exchange/exchange.ts'
 import { canUnfold, unfoldRequest } from './encoding.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
@@ -47,20 +47,20 @@ export const mayHoldWords = (contentType: string): boolean =>
 export const modelOf = (json: unknown): string | null => (isFields(json) && typeof json['model'] === 'string' ? json['model'] : null)
 
 /** Reads (JSON) or opens (all else) the body of a request. Throws `payload_too_large`, `invalid_request`, `client_closed`. */
-export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<RequestBody> {
-  const length = declaredLength(req)
-  if (length === 0 || (length === null && req.headers['transfer-encoding'] === undefined)) return none
+export async function readBody(asked: Inbound, options: BodyOptions): Promise<RequestBody> {
+  const length = declaredLength(asked)
+  if (length === 0 || (length === null && asked.header('transfer-encoding') === undefined)) return none
   const json = isReadableJson(options)
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
-  if (json) return readJson(req, limit, options.contentEncoding)
-  const held = options.maxHeldBytes > 0 ? await holdOpaque(req, Math.min(limit, options.maxHeldBytes), options) : null
+  if (json) return readJson(asked.body, limit, options.contentEncoding)
+  const held = options.maxHeldBytes > 0 ? await holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options) : null
   if (held !== null) return { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length }
   return {
     kind: 'stream',
     bytes: null,
     json: undefined,
-    stream: bounded(req, limit),
+    stream: bounded(asked, limit),
     length: length === null ? null : length - (options.shortenedBy ?? 0),
   }
 }
@@ -69,20 +69,20 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
 export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
   isJsonType(contentType) && (contentEncoding === '' || canUnfold(contentEncoding))
 
-async function readJson(req: IncomingMessage, limit: number, encoding: string): Promise<RequestBody> {
-  const sent = await collect(req, limit)
+async function readJson(source: Readable, limit: number, encoding: string): Promise<RequestBody> {
+  const sent = await collect(source, limit)
   const bytes = encoding === '' ? sent : await unfoldRequest(sent, encoding, limit)
   return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
 }
 
 /** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
-async function holdOpaque(req: IncomingMessage, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {
-  if (!letsLongOnesPass) return collect(req, limit)
-  return (declaredLength(req) ?? 0) > limit ? null : collectOrGiveBack(req, limit)
+async function holdOpaque(asked: Inbound, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {
+  if (!letsLongOnesPass) return collect(asked.body, limit)
+  return (declaredLength(asked) ?? 0) > limit ? null : collectOrGiveBack(asked.body, limit)
 }
 
-function declaredLength(req: IncomingMessage): number | null {
-  const text = req.headers['content-length']
+function declaredLength(asked: Inbound): number | null {
+  const text = asked.header('content-length')
   return text === undefined ? null : Number(text)
 }
 
@@ -91,21 +91,22 @@ const tooLarge = (limit: number) =>
     param: 'body',
   })
 
-async function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
-  const bytes = await collected(req, limit, (held) => held.clear())
+async function collect(source: Readable, limit: number): Promise<Buffer> {
+  const bytes = await collected(source, limit, (held) => held.clear())
   if (bytes === null) throw tooLarge(limit)
   return bytes
 }
 
 /** What was read of a body that turns out to be too long is put back, so that it can be read as a stream. */
-const collectOrGiveBack = (req: IncomingMessage, limit: number): Promise<Buffer | null> =>
-  collected(req, limit, (held) => {
-    req.pause()
-    req.unshift(held.join())
+const collectOrGiveBack = (source: Readable, limit: number): Promise<Buffer | null> =>
+  collected(source, limit, (held) => {
+    source.pause()
+    source.unshift(held.join())
   })
 
 /** All bytes; null when there are more than the limit, after those that came were handed over. */
-function collected(req: IncomingMessage, limit: number, overflow: (held: ByteList) => void): Promise<Buffer | null> {
+function collected(source: Readable, limit: number, overflow: (held: ByteList) => void): Promise<Buffer | null> {
+  if (source.destroyed) return Promise.reject(clientGone())
   return new Promise((resolve, reject) => {
     const bytes = new ByteList()
     // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
@@ -118,8 +119,8 @@ function collected(req: IncomingMessage, limit: number, overflow: (held: ByteLis
       overflow(bytes)
       resolve(null)
     }
-    req.on('data', onData)
-    req.on('end', () => {
+    source.on('data', onData)
+    source.on('end', () => {
       if (settled) return
       settled = true
       resolve(bytes.join())
@@ -129,33 +130,36 @@ function collected(req: IncomingMessage, limit: number, overflow: (held: ByteLis
       settled = true
       reject(clientGone())
     }
-    req.on('close', onGone)
-    req.on('error', onGone)
-    if (req.isPaused()) req.resume() // Its beginning was read and put back.
+    source.on('close', onGone)
+    source.on('error', onGone)
+    if (source.isPaused()) source.resume() // Its beginning was read and put back.
   })
 }
 
-const clientGone = () => new ApiError('client_closed', 'The client left before it had sent the whole request.')
+/** Returns the error of a request whose body broke off. */
+export const clientGone = (): ApiError => new ApiError('client_closed', 'The client left before it had sent the whole request.')
 
 /** The request as a stream that fails when more than `limit` bytes come. */
-function bounded(req: IncomingMessage, limit: number): Readable {
+function bounded(asked: Inbound, limit: number): Readable {
+  const source = asked.body
   let size = 0
   const through = new PassThrough()
   const onData = (chunk: Buffer) => {
     size += chunk.length
     if (size > limit) through.destroy(tooLarge(limit))
-    else if (!through.write(chunk)) req.pause()
+    else if (!through.write(chunk)) source.pause()
   }
-  req.on('data', onData)
-  if (req.isPaused()) req.resume() // Its beginning was read and put back.
-  through.on('drain', () => req.resume())
+  source.on('data', onData)
+  if (source.isPaused()) source.resume() // Its beginning was read and put back.
+  through.on('drain', () => source.resume())
   // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
   through.on('error', () => {})
+  if (source.destroyed) through.destroy(clientGone())
   // When nobody reads it any more, what still comes is thrown away, so that the client gets to read its answer.
-  through.once('close', () => req.off('data', onData).resume())
-  req.once('end', () => through.end())
-  req.once('close', () => {
-    if (!req.complete) through.destroy(clientGone())
+  through.once('close', () => source.off('data', onData).resume())
+  source.once('end', () => through.end())
+  source.once('close', () => {
+    if (!asked.complete) through.destroy(clientGone())
   })
   return through
 }

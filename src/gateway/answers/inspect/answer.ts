@@ -23,7 +23,7 @@ export function inspectAnswer(inspection: Inspection): EgressHandler {
     onHeaders(status, rawHeaders, statusMessage) {
       relay.arrived()
       const head = { status, rawHeaders, statusMessage }
-      const kind = answerKind(head, aimed.call.exchange.req.method ?? 'GET')
+      const kind = answerKind(head, aimed.call.exchange.method)
       if (kind === 'stream') inner = streamAnswer(inspection, head)
       else if (!holdsAnswer(inspection)) inner = copiedAnswer(inspection, head, kind)
       else if (kind === 'json' || kind === 'text' || (kind === 'opaque' && plan.output.length > 0))

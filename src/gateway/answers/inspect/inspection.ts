@@ -37,7 +37,7 @@ export function statusOf({ aimed, hooks }: Inspection, { status }: AnswerHead, p
 
 /** Whether an answer may tell of guardrails: one of a pass-through is the provider's, byte for byte. */
 export const isDedicated = ({ operation, exchange }: Pick<Call, 'operation' | 'exchange'>): boolean =>
-  operation.name !== 'proxy' && exchange.req.method === 'POST'
+  operation.name !== 'proxy' && exchange.method === 'POST'
 
 export interface AfterOptions<Body> {
   readonly status: number

@@ -139,7 +139,7 @@ function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer 
     text,
     isJson: true,
     json,
-    parts: answerTexts(json, { dialect: operation.spec?.dialect ?? null, method: exchange.req.method ?? 'GET' }),
+    parts: answerTexts(json, { dialect: operation.spec?.dialect ?? null, method: exchange.method }),
   }
 }
 

@@ -16,13 +16,14 @@ const rows = [
 for (const [url, path, dialect] of rows)
   test(`a front: ${url}`, (t) => {
     t.is(pathBehind(url), path)
-    t.is(clientDialect({ url, headers: {} }), dialect)
+    t.is(clientDialect({ url, header: () => undefined }), dialect)
   })
 
+const header = (name: string) => (name === 'anthropic-version' ? '2023-06-01' : undefined)
+
 test('a client of the Anthropic libraries is answered in its words on all of our paths, and on none of Google', (t) => {
-  const headers = { 'anthropic-version': '2023-06-01' }
-  t.is(clientDialect({ url: '/v1/chat/completions', headers }), 'anthropic')
-  t.is(clientDialect({ url: '/v1beta/models', headers }), 'google')
+  t.is(clientDialect({ url: '/v1/chat/completions', header }), 'anthropic')
+  t.is(clientDialect({ url: '/v1beta/models', header }), 'google')
 })
 
 for (const url of ['/', '/v1', '/v2/chat', '/v1betax/models', '/docs', '/V1/models'])

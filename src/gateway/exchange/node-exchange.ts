@@ -1,0 +1,145 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Exchange } from './exchange.ts'
+
+/** How long a client may go on sending a body that was answered already, altogether and without a byte. */
+const drainMs = 5000
+const quietMs = 1000
+
+/** Facts of a request that the listener finds out. */
+export interface Edge {
+  readonly clientAddress: (req: IncomingMessage) => string
+  /** The headers of every answer to a request, flat. */
+  readonly edgeHeaders: (req: IncomingMessage) => readonly string[]
+}
+
+/** An exchange over HTTP. A class, because it is one object per exchange on the hot path. */
+export class NodeExchange implements Exchange {
+  readonly requestId = randomUUIDv7()
+  readonly startedAt = performance.now()
+  readonly clientAddress: string
+  readonly edgeHeaders: readonly string[]
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+
+  constructor(req: IncomingMessage, res: ServerResponse, edge: Edge) {
+    this.#req = req
+    this.#res = res
+    this.clientAddress = edge.clientAddress(req)
+    this.edgeHeaders = edge.edgeHeaders(req)
+    // A provider's answer says its own date, and ours are given one where they are made.
+    res.sendDate = false
+  }
+
+  get method(): string {
+    return this.#req.method ?? 'GET'
+  }
+
+  get url(): string {
+    return this.#req.url ?? '/'
+  }
+
+  get headers(): readonly string[] {
+    return this.#req.rawHeaders
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#req.headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  get body(): Readable {
+    return this.#req
+  }
+
+  get complete(): boolean {
+    return this.#req.complete
+  }
+
+  discardRest(): void {
+    if (!this.#req.complete) drain(this.#req)
+  }
+
+  get status(): number {
+    return this.#res.headersSent ? this.#res.statusCode : 0
+  }
+
+  get closed(): boolean {
+    return this.#res.destroyed
+  }
+
+  /** HTTP/1.0 knows no chunks, at whose end trailers stand. */
+  get takesTrailers(): boolean {
+    return this.#req.httpVersionMinor > 0
+  }
+
+  head(status: number, statusText: string, headers: string[]): void {
+    this.#res.writeHead(status, statusText, headers)
+  }
+
+  flushHead(): void {
+    this.#res.flushHeaders()
+  }
+
+  hint(status: number, link: string | undefined): void {
+    const res = this.#res
+    if (this.#req.httpVersionMinor === 0 || res.headersSent || res.socket?.writableNeedDrain === true) return
+    try {
+      if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
+      else if (status === 102) res.writeProcessing()
+    } catch {
+      // Node takes one link of a plain form only.
+    }
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.#res.write(bytes)
+  }
+
+  onceDrained(listener: () => void): void {
+    this.#res.once('drain', listener)
+  }
+
+  trailers(pairs: [string, string][]): void {
+    this.#res.addTrailers(pairs)
+  }
+
+  end(bytes?: Uint8Array | string): void {
+    if (bytes === undefined) this.#res.end()
+    else this.#res.end(bytes)
+  }
+
+  destroy(): void {
+    this.#res.destroy()
+  }
+
+  onceClosed(listener: () => void): void {
+    this.#res.once('close', listener)
+  }
+
+  offClosed(listener: () => void): void {
+    this.#res.off('close', listener)
+  }
+}
+
+/**
+ * Reads on and throws it away while a client still sends what was answered already: closing at once would reset the connection before
+ * the answer is read. Ends when the body does, when nothing comes for a while, or when it goes on for too long.
+ */
+function drain(req: IncomingMessage): void {
+  const end = () => void req.destroy()
+  let quiet = setTimeout(end, quietMs)
+  const longest = setTimeout(end, drainMs)
+  req.on('data', () => {
+    clearTimeout(quiet)
+    quiet = setTimeout(end, quietMs)
+  })
+  const stop = () => {
+    clearTimeout(quiet)
+    clearTimeout(longest)
+  }
+  req.once('end', stop)
+  req.once('close', stop)
+  req.resume()
+}
