@@ -34,13 +34,11 @@ function addressFieldsOf(providerId: string, provider: Provider): readonly Addre
 export const urlFields = addressFields.filter(({ field }) => field.endsWith('_url'))
 
 /** Base URLs first; chat before other operations, as it can be called with the caller's own key. */
-function templates({ baseUrl, variants = [], paths = {} }: Provider): readonly (readonly [Operation | null, string])[] {
+function templates({ baseUrl, variants = [], speaks }: Provider): readonly (readonly [Operation | null, string])[] {
   const bases = [baseUrl, ...variants.map((variant) => variant.baseUrl)].flatMap((template) => (template === null ? [] : [template]))
-  const names = Object.keys(operations).filter((name): name is Operation => Object.hasOwn(operations, name))
-  return [
-    ...bases.map((template) => [null, template] as const),
-    ...names.flatMap((name) => (paths[name] === undefined ? [] : [[name, paths[name]] as const])),
-  ]
+  const names = Object.keys(operations)
+  const paths = speaks.toSorted((one, other) => names.indexOf(one.operation) - names.indexOf(other.operation))
+  return [...bases.map((template) => [null, template] as const), ...paths.map(({ operation, path }) => [operation, path] as const)]
 }
 
 function placeholders(template: string): readonly string[] {

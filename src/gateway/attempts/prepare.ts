@@ -5,8 +5,9 @@ import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
 import { headerValue } from '../wire/headers.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import { baseUrlOf, joinPath, operationPath, providerHeaders, withDefaults } from '../providers/endpoint.ts'
+import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { type Auth, noAuth, type Provider } from '../providers/provider.ts'
+import { fillTemplate } from '../providers/template.ts'
 import type { Target } from '../targets/target.ts'
 
 export interface SendRequest {
@@ -95,9 +96,9 @@ export function signsBody(provider: Provider): boolean {
 /** The operation's path in the provider's layout; the caller's own path, byte for byte, for all else. */
 function providerPath({ path, operation, target }: SendRequest, fields: Fields): string {
   const { provider, model } = target
-  if (operation.name === 'proxy' || !provider.serves.includes(operation.name)) return path
-  if (provider.paths?.[operation.name] === undefined && provider.variants === undefined) return path
-  const filled = operationPath(provider, operation.name, { ...fields, ...operation.params, ...(model === null ? {} : { model }) })
+  const spoken = spokenAt(provider, operation.name, fields)
+  if (spoken === null || spoken.path === operation.spec?.path) return path
+  const filled = fillTemplate(spoken.path, { ...fields, ...operation.params, ...(model === null ? {} : { model }) })
   const at = path.indexOf('?')
   return at === -1 ? filled : filled + (filled.includes('?') ? '&' : '?') + path.slice(at + 1)
 }

@@ -4,8 +4,9 @@ import type { ProviderView } from '../targets/provider-view.ts'
 import type { Egress } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
 import { passThrough } from '../front/match.ts'
+import { operations } from '../front/operations.ts'
 import { findProvider } from '../providers/catalog.ts'
-import type { DialectId, Provider } from '../providers/provider.ts'
+import type { Provider, ProviderApi } from '../providers/provider.ts'
 import { prepare } from '../attempts/prepare.ts'
 
 /** A model as its provider lists it. */
@@ -26,8 +27,8 @@ const maxModels = 5000
 const freshMs = 5 * 60 * 1000
 const retryMs = 30 * 1000
 
-/** The paths at which providers of a dialect list their models; others are not asked. */
-const listPaths: Readonly<Partial<Record<DialectId, string>>> = {
+/** The paths at which an API lists its models; providers of others are not asked. */
+const listPaths: Readonly<Partial<Record<ProviderApi, string>>> = {
   openai: '/models',
   anthropic: '/models?limit=1000',
   google: '/v1beta/models?pageSize=1000',
@@ -89,8 +90,8 @@ async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
 }
 
 /** The paths of other clouds list what can be deployed, not what is. */
-const listPath = ({ dialect, paths, variants }: Provider): string | undefined =>
-  paths === undefined && variants === undefined ? listPaths[dialect] : undefined
+const listPath = ({ api, speaks, variants }: Provider): string | undefined =>
+  variants === undefined && speaks.every(({ operation, path }) => path === operations[operation].path) ? listPaths[api] : undefined
 
 const targetOf = (view: ProviderView) => ({
   providerId: view.provider,

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
-import { operations, type Operation } from '../front/operations.ts'
-import type { Paths, Provider } from './provider.ts'
+import type { MatchedOperation } from '../front/match.ts'
+import type { Provider, Spoken } from './provider.ts'
 import { fillTemplate } from './template.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -20,10 +20,10 @@ export function baseUrlOf(provider: Provider, fields: Fields): string | null {
   return baseUrl === null ? null : fillTemplate(baseUrl, fields)
 }
 
-/** The path (with query, when the provider wants one) of a dedicated operation. `fields` holds the path parameters and `model` too. */
-export function operationPath(provider: Provider, operation: Operation, fields: Fields): string {
-  const { paths } = addressOf(provider, fields)
-  return fillTemplate(paths?.[operation] ?? operations[operation].path, fields)
+/** Returns how a provider serves an operation at the address that these fields lead to; null: it does not speak it. */
+export function spokenAt(provider: Provider, operation: MatchedOperation['name'], fields: Fields = {}): Spoken | null {
+  for (const spoken of addressOf(provider, fields).speaks) if (spoken.operation === operation) return spoken
+  return null
 }
 
 /**
@@ -58,7 +58,7 @@ function headerText(field: string, value: string): string {
   throw new ApiError('invalid_request', `The value of ${field} cannot be sent as a header.`, { param: field })
 }
 
-function addressOf(provider: Provider, fields: Fields): { baseUrl: string | null; paths?: Paths } {
+function addressOf(provider: Provider, fields: Fields): { readonly baseUrl: string | null; readonly speaks: readonly Spoken[] } {
   const variant = provider.variants?.find(({ field, value }) => {
     const given = Object.hasOwn(fields, field) ? (fields[field] ?? '') : ''
     return value === undefined ? given !== '' : given === value

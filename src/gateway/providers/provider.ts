@@ -1,6 +1,8 @@
+import type { DialectId } from '../dialects/dialect.ts'
 import type { Operation } from '../front/operations.ts'
 
-export type DialectId = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'
+/** Whose API a provider's own paths are. */
+export type ProviderApi = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'
 
 /** A provider's credential in the clear: its key, and named fields such as `aws_region` or `azure_resource_name`. */
 export interface Credential {
@@ -37,29 +39,31 @@ export interface Quirks {
   readonly clamp?: Readonly<Record<string, readonly [min: number, max: number]>>
 }
 
-/** Paths by operation, relative to the base URL; one that starts with `^` is relative to the origin (see `joinPath`). */
-export type Paths = Readonly<Partial<Record<Operation, string>>>
+/** An operation that a provider serves without translation. */
+export interface Spoken {
+  readonly operation: Operation
+  readonly dialect: DialectId
+  /** Relative to the base URL; a path that starts with `^` is relative to the origin (see `joinPath`). */
+  readonly path: string
+}
 
-/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `paths`. */
+/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `speaks`. */
 export interface Variant {
   readonly field: string
   readonly value?: string
   readonly baseUrl: string
-  readonly paths?: Paths
+  readonly speaks: readonly Spoken[]
 }
 
-/** One provider: only how it differs. `{field}` in `baseUrl` and `paths` is filled from the credential's fields, `{model}` from the body. */
+/** One provider: only how it differs. `{field}` in `baseUrl` and in paths is filled from the credential's fields, `{model}` from the body. */
 export interface Provider {
   /** The release that brought it; absent: every release has it. */
   readonly since?: string
-  readonly dialect: DialectId
+  readonly api: ProviderApi
   /** Null: the provider has no host of its own, a custom host is needed. */
   readonly baseUrl: string | null
   readonly auth: Auth
-  /** The dedicated operations that this provider serves in the OpenAI (or, for `messages`, the Anthropic) shape, without translation. */
-  readonly serves: readonly Operation[]
-  /** Only the paths that differ from the operation's own. */
-  readonly paths?: Paths
+  readonly speaks: readonly Spoken[]
   readonly variants?: readonly Variant[]
   /** Sent unless the caller sends a header of that name. */
   readonly headers?: Readonly<Record<string, string>>

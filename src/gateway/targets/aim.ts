@@ -5,6 +5,7 @@ import { withoutSlugOfPath } from '../front/google-key.ts'
 import type { DedicatedValidation } from '../front/bounds/validate.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
+import { spokenAt } from '../providers/endpoint.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
 import { resolveTarget, type Target } from './target.ts'
@@ -62,12 +63,12 @@ function withPlainModel(body: RequestBody, target: Target): RequestBody {
   return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
 }
 
-/** Dialects whose providers have paths like ours only when they serve them; a path of any other may well be its own. */
-const foreignDialects = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
+/** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
+const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
 /** Translation between dialects will hook in here; until then a provider serves what it speaks. */
 function assertServed({ provider, providerId }: Target, { name }: MatchedOperation): void {
-  if (name === 'proxy' || provider.serves.includes(name) || !foreignDialects.has(provider.dialect)) return
+  if (name === 'proxy' || spokenAt(provider, name) !== null || !foreignApis.has(provider.api)) return
   throw new ApiError(
     'unsupported_operation',
     `${providerId} does not speak this endpoint's format, and Gatehouse does not translate to it yet. Call the provider's own endpoint by its path instead.`,

@@ -1,5 +1,6 @@
 import { sigv4, type Auth, type Provider } from '../provider.ts'
 import {
+  at,
   batches,
   chat,
   completions,
@@ -8,13 +9,11 @@ import {
   files,
   finetunes,
   foreign,
-  images,
+  inference,
+  messages,
   openai,
-  paths,
   responses,
-  speech,
-  transcriptions,
-  translations,
+  threads,
 } from './rows.ts'
 
 const entra = {
@@ -58,11 +57,16 @@ const optional = (headers: Readonly<Record<string, string>>): Record<string, str
 
 const azureVersion = '?api-version={azure_api_version}'
 const deployment = '/deployments/{azure_deployment_name|azure_deployment_id|model}'
-const inference = [...chat, ...completions, ...embeddings, ...images, 'imageEdit', ...speech, ...transcriptions, ...translations] as const
+const resourceOwn = [...files, ...batches, ...finetunes]
+const azureSpoken = [
+  ...at(inference, deployment, azureVersion),
+  ...at([...resourceOwn, ...threads], '', azureVersion),
+  ...at(responses, '/v1'),
+]
+const foundrySpoken = [...at(inference, '', azureVersion), ...at(resourceOwn, '^/openai', azureVersion), ...at(messages, '^/anthropic/v1')]
 
 /** Serverless endpoints read the bearer key, resource endpoints the `api-key` header; Microsoft's own client sends both. */
 const foundryAuth: Auth = { kind: 'azure', keyHeaders: ['authorization', 'api-key'] }
-const foundryServed = [...inference, ...files, ...batches, ...finetunes] as const
 
 /** Tells the cloud to pass on parameters that the common schema lacks, unless the caller says otherwise. */
 const extraParameters = { 'extra-parameters': 'pass-through' }
@@ -71,23 +75,19 @@ const extraParameters = { 'extra-parameters': 'pass-through' }
 export const clouds = {
   // learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: the dated API names the deployment in the path; the v1 API
   // names it in the body, needs no api-version, and is where responses live for every resource.
-  'azure-openai': openai('https://{azure_resource_name}.openai.azure.com/openai', everything, {
+  'azure-openai': openai('https://{azure_resource_name}.openai.azure.com/openai', azureSpoken, {
     auth: { kind: 'azure' },
     fields: { azure_resource_name: null, azure_api_version: '2024-10-21', azure_deployment_name: '', azure_deployment_id: '', ...entra },
-    paths: {
-      ...paths(everything, '', azureVersion),
-      ...paths(inference, deployment, azureVersion),
-      ...paths(responses, '/v1'),
-    },
     variants: ['v1', 'preview', 'latest'].map((value) => ({
       field: 'azure_api_version',
       value,
       baseUrl: 'https://{azure_resource_name}.openai.azure.com/openai/v1',
+      speaks: everything,
     })),
   }),
   // learn.microsoft.com/rest/api/aifoundry/modelinference; files, batches and fine-tunes belong to the resource's OpenAI API, and
   // Claude models to its Anthropic API, wherever the given URL points.
-  'azure-ai': openai('{azure_foundry_url}', [...foundryServed, 'messages'], {
+  'azure-ai': openai('{azure_foundry_url}', foundrySpoken, {
     auth: foundryAuth,
     fields: {
       azure_foundry_url: null,
@@ -96,17 +96,12 @@ export const clouds = {
       azure_extra_params: '',
       ...entra,
     },
-    paths: {
-      ...paths(inference, '', azureVersion),
-      ...paths([...files, ...batches, ...finetunes], '^/openai', azureVersion),
-      messages: '^/anthropic/v1/messages',
-    },
     headers: extraParameters,
     fieldHeaders: { azure_extra_params: 'extra-parameters', azure_deployment_name: 'azureml-model-deployment' },
   }),
   github: openai('https://models.inference.ai.azure.com', [...chat, ...completions, ...embeddings], { headers: extraParameters }),
   bedrock: foreign('https://bedrock-runtime.{aws_region}.amazonaws.com', {
-    dialect: 'bedrock',
+    api: 'bedrock',
     auth: sigv4('bedrock'),
     fields: { ...aws, ...optional(encryptionHeaders) },
     fieldHeaders: encryptionHeaders,
@@ -118,14 +113,14 @@ export const clouds = {
   }),
   // cloud.google.com/vertex-ai/docs/reference/rest: `global` has a host without a region.
   'vertex-ai': foreign('https://{vertex_region}-aiplatform.googleapis.com', {
-    dialect: 'vertex',
+    api: 'vertex',
     auth: { kind: 'google' },
     fields: { vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: '', vertex_service_account_json: '' },
-    variants: [{ field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com' }],
+    variants: [{ field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com', speaks: [] }],
   }),
   oracle: foreign('https://inference.generativeai.{oracle_region}.oci.oraclecloud.com', {
     since: '1.7.0',
-    dialect: 'oracle',
+    api: 'oracle',
     auth: { kind: 'oracle' },
     fields: {
       oracle_region: null,
@@ -140,8 +135,9 @@ export const clouds = {
     },
   }),
   // developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility: the OpenAI shape sits beside /ai/run, below /ai/v1.
-  'workers-ai': openai('https://api.cloudflare.com/client/v4/accounts/{workers_ai_account_id}/ai/run', [...chat, ...embeddings], {
-    fields: { workers_ai_account_id: null },
-    paths: paths([...chat, ...embeddings], '^/client/v4/accounts/{workers_ai_account_id}/ai/v1'),
-  }),
+  'workers-ai': openai(
+    'https://api.cloudflare.com/client/v4/accounts/{workers_ai_account_id}/ai/run',
+    at([...chat, ...embeddings], '^/client/v4/accounts/{workers_ai_account_id}/ai/v1'),
+    { fields: { workers_ai_account_id: null } },
+  ),
 } as const satisfies Record<string, Provider>

@@ -1,6 +1,6 @@
-import type { Operation } from '../../front/operations.ts'
-import { noAuth, type Provider, type Quirks } from '../provider.ts'
+import { noAuth, type Provider, type Quirks, type Spoken } from '../provider.ts'
 import {
+  at,
   chat,
   completions,
   embeddings,
@@ -8,7 +8,6 @@ import {
   files,
   images,
   openai,
-  paths,
   responses,
   speech,
   transcriptions,
@@ -16,8 +15,8 @@ import {
 } from './rows.ts'
 
 /** Hosts whose base URL carries no version: the operations sit below `/v1`. */
-const v1 = (baseUrl: string | null, serves: readonly Operation[], rest: Partial<Provider> = {}): Provider =>
-  openai(baseUrl, serves, { paths: paths(serves, '/v1'), ...rest })
+const v1 = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider =>
+  openai(baseUrl, at(speaks, '/v1'), rest)
 
 /** Their API reference knows `max_tokens` only. */
 const maxTokens: Quirks = { rename: { max_completion_tokens: 'max_tokens' } }
@@ -47,10 +46,9 @@ export const openaiCompatible = {
     quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
   }),
   // A dedicated endpoint serves one model, so its paths name none.
-  huggingface: openai('https://api-inference.huggingface.co', [...chat, ...completions], {
+  huggingface: openai('https://api-inference.huggingface.co', at([...chat, ...completions], '/models/{+model}/v1'), {
     fields: { huggingface_base_url: '' },
-    paths: paths([...chat, ...completions], '/models/{+model}/v1'),
-    variants: [{ field: 'huggingface_base_url', baseUrl: '{huggingface_base_url}', paths: paths([...chat, ...completions], '/v1') }],
+    variants: [{ field: 'huggingface_base_url', baseUrl: '{huggingface_base_url}', speaks: at([...chat, ...completions], '/v1') }],
   }),
   // Images have their own shape: pass-through.
   hyperbolic: v1('https://api.hyperbolic.xyz', chat),
@@ -61,9 +59,7 @@ export const openaiCompatible = {
   krutrim: openai('https://cloud.olakrutrim.com/v1', chat),
   lambda: openai('https://api.lambdalabs.com/v1', [...chat, ...completions]),
   'lemonfox-ai': openai('https://api.lemonfox.ai/v1', [...chat, ...images, ...transcriptions]),
-  lepton: openai('https://api.lepton.ai', [...chat, ...completions, ...transcriptions], {
-    paths: paths([...chat, ...completions, ...transcriptions], '/api/v1'),
-  }),
+  lepton: openai('https://api.lepton.ai', at([...chat, ...completions, ...transcriptions], '/api/v1')),
   lingyi: v1('https://api.lingyiwanwu.com', chat),
   matterai: openai('https://api.matterai.so/v1', chat),
   // docs.mistral.ai/api: random_seed and max_tokens; temperature from 0 to 1.5; unknown fields give a 422.
@@ -88,9 +84,8 @@ export const openaiCompatible = {
   openrouter: v1('https://openrouter.ai/api', chat),
   ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', chat),
   'perplexity-ai': openai('https://api.perplexity.ai', chat, { quirks: maxTokens }),
-  predibase: openai('https://serving.app.predibase.com', chat, {
+  predibase: openai('https://serving.app.predibase.com', at(chat, '/{predibase_tenant_id}/deployments/v2/llms/{model}/v1'), {
     fields: { predibase_tenant_id: null },
-    paths: paths(chat, '/{predibase_tenant_id}/deployments/v2/llms/{model}/v1'),
   }),
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
   sambanova: v1('https://api.sambanova.ai', chat),

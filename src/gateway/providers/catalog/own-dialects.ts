@@ -1,22 +1,22 @@
 import { header, noAuth, query, scheme, type Provider } from '../provider.ts'
-import { foreign } from './rows.ts'
+import { foreign, messages, tokenCounts } from './rows.ts'
 
-/** Providers with an API of their own. What of it a dedicated operation speaks is in `serves`; the rest waits for translation. */
+/** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; the rest waits for translation. */
 export const ownDialects = {
   // docs.anthropic.com/en/api/versioning: the version header is required.
   anthropic: {
-    dialect: 'anthropic',
+    api: 'anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
     auth: header('x-api-key'),
-    serves: ['messages', 'countTokens'],
+    speaks: [...messages, ...tokenCounts],
     headers: { 'anthropic-version': '2023-06-01' },
     fields: { anthropic_version: '', anthropic_beta: '' },
     fieldHeaders: { anthropic_version: 'anthropic-version', anthropic_beta: 'anthropic-beta' },
   },
   ai21: foreign('https://api.ai21.com/studio/v1'),
   bytez: foreign('https://api.bytez.com', { auth: scheme('Key') }),
-  cohere: foreign('https://api.cohere.ai', { dialect: 'cohere' }),
-  google: foreign('https://generativelanguage.googleapis.com', { dialect: 'google', auth: query('key') }),
+  cohere: foreign('https://api.cohere.ai', { api: 'cohere' }),
+  google: foreign('https://generativelanguage.googleapis.com', { api: 'google', auth: query('key') }),
   nomic: foreign('https://api-atlas.nomic.ai/v1'),
   palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key') }),
   'reka-ai': foreign('https://api.reka.ai', { auth: header('x-api-key') }),

@@ -1,66 +1,51 @@
 import { operations, type Operation } from '../../front/operations.ts'
-import { bearer, type Paths, type Provider } from '../provider.ts'
+import { bearer, type Provider, type Spoken } from '../provider.ts'
+
+/** Operations in their own dialect, at their own paths. */
+const spoken = (names: readonly Operation[]): readonly Spoken[] =>
+  names.map((operation) => ({ operation, dialect: operations[operation].dialect, path: operations[operation].path }))
 
 /** The operations that belong together: a provider that serves one of a group serves all of it. */
-export const chat = ['chatComplete'] as const satisfies readonly Operation[]
-export const completions = ['complete'] as const satisfies readonly Operation[]
-export const embeddings = ['embed'] as const satisfies readonly Operation[]
-export const images = ['imageGenerate'] as const satisfies readonly Operation[]
-export const speech = ['createSpeech'] as const satisfies readonly Operation[]
-export const transcriptions = ['createTranscription'] as const satisfies readonly Operation[]
-export const translations = ['createTranslation'] as const satisfies readonly Operation[]
-export const files = [
-  'uploadFile',
-  'listFiles',
-  'retrieveFile',
-  'deleteFile',
-  'retrieveFileContent',
-] as const satisfies readonly Operation[]
-export const batches = ['createBatch', 'listBatches', 'retrieveBatch', 'cancelBatch'] as const satisfies readonly Operation[]
-export const finetunes = ['createFinetune', 'listFinetunes', 'retrieveFinetune', 'cancelFinetune'] as const satisfies readonly Operation[]
-export const responses = [
-  'createModelResponse',
-  'getModelResponse',
-  'deleteModelResponse',
-  'listResponseInputItems',
-] as const satisfies readonly Operation[]
+export const chat = spoken(['chatComplete'])
+export const completions = spoken(['complete'])
+export const embeddings = spoken(['embed'])
+export const images = spoken(['imageGenerate'])
+export const imageEdits = spoken(['imageEdit'])
+export const speech = spoken(['createSpeech'])
+export const transcriptions = spoken(['createTranscription'])
+export const translations = spoken(['createTranslation'])
+export const files = spoken(['uploadFile', 'listFiles', 'retrieveFile', 'deleteFile', 'retrieveFileContent'])
+export const batches = spoken(['createBatch', 'listBatches', 'retrieveBatch', 'cancelBatch'])
+export const finetunes = spoken(['createFinetune', 'listFinetunes', 'retrieveFinetune', 'cancelFinetune'])
+export const responses = spoken(['createModelResponse', 'getModelResponse', 'deleteModelResponse', 'listResponseInputItems'])
+export const threads = spoken(['listThreadMessages'])
+export const messages = spoken(['messages'])
+export const tokenCounts = spoken(['countTokens'])
+
+/** All that runs a model on OpenAI's own paths, but responses. */
+export const inference = [...chat, ...completions, ...embeddings, ...images, ...imageEdits, ...speech, ...transcriptions, ...translations]
 
 /** All that OpenAI itself serves. */
-export const everything: readonly Operation[] = [
-  ...chat,
-  ...completions,
-  ...embeddings,
-  ...images,
-  'imageEdit',
-  ...speech,
-  ...transcriptions,
-  ...translations,
-  ...files,
-  ...batches,
-  ...finetunes,
-  ...responses,
-  'listThreadMessages',
-]
+export const everything = [...inference, ...files, ...batches, ...finetunes, ...responses, ...threads]
 
 /** A provider that takes and answers the OpenAI shape, with a bearer key. */
-export const openai = (baseUrl: string | null, serves: readonly Operation[], rest: Partial<Provider> = {}): Provider => ({
-  dialect: 'openai',
+export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider => ({
+  api: 'openai',
   auth: bearer,
   baseUrl,
-  serves,
+  speaks,
   ...rest,
 })
 
 /** A provider whose own API no dedicated operation speaks: reached by pass-through until its dialect is translated. */
 export const foreign = (baseUrl: string | null, rest: Partial<Provider> = {}): Provider => ({
-  dialect: 'other',
+  api: 'other',
   auth: bearer,
   baseUrl,
-  serves: [],
+  speaks: [],
   ...rest,
 })
 
-/** The operations' own paths between a prefix and a suffix: `paths(chat, '/v1')`, `paths(files, '', '?api-version={version}')`. */
-export function paths(served: readonly Operation[], prefix: string, suffix = ''): Paths {
-  return Object.fromEntries(served.map((name) => [name, `${prefix}${operations[name].path}${suffix}`]))
-}
+/** Returns operations with their paths between a prefix and a suffix: `at(chat, '/v1')`, `at(files, '', '?api-version={version}')`. */
+export const at = (some: readonly Spoken[], prefix: string, suffix = ''): readonly Spoken[] =>
+  some.map((one) => ({ ...one, path: `${prefix}${one.path}${suffix}` }))

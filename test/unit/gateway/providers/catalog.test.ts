@@ -2,10 +2,11 @@ import { generateKeyPairSync } from 'node:crypto'
 import test from 'ava'
 import { authorize } from '../../../../src/gateway/credentials/authorize.ts'
 import { findProvider, providers } from '../../../../src/gateway/providers/catalog.ts'
-import { baseUrlOf, joinPath, operationPath, providerHeaders, withDefaults } from '../../../../src/gateway/providers/endpoint.ts'
+import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../../../../src/gateway/providers/endpoint.ts'
 import { secretFields } from '../../../../src/gateway/providers/fields.ts'
 import { operationParams } from '../../../../src/gateway/front/operation-params.ts'
 import { operations, type Operation } from '../../../../src/gateway/front/operations.ts'
+import { fillTemplate } from '../../../../src/gateway/providers/template.ts'
 import type { Provider } from '../../../../src/gateway/providers/provider.ts'
 import { fakeEgress, ok } from '../credentials/fake-egress.ts'
 
@@ -56,7 +57,8 @@ const customHost = 'https://custom.example.com/base'
 function operationUrl(provider: Provider, operation: Operation, extra: Record<string, string> = {}): string {
   const fields = { ...withDefaults(provider, { ...dummyFields, ...extra }), ...params, model: 'maker/model-1:a b' }
   const base = new URL(baseUrlOf(provider, fields) ?? customHost)
-  return base.origin + joinPath(base.pathname.replace(/\/$/, ''), operationPath(provider, operation, fields))
+  const path = fillTemplate(spokenAt(provider, operation, fields)?.path ?? '', fields)
+  return base.origin + joinPath(base.pathname.replace(/\/$/, ''), path)
 }
 
 function complete(
@@ -74,17 +76,19 @@ for (const [id, provider] of everyProvider) {
     const fields = withDefaults(provider, dummyFields)
     const base = baseUrlOf(provider, fields)
     if (base !== null) complete(t, `${base}/models`)
-    for (const operation of provider.serves) {
-      t.true(Object.hasOwn(operations, operation))
+    const names = provider.speaks.map(({ operation }) => operation)
+    for (const { operation, dialect } of provider.speaks) {
+      t.is(dialect, operations[operation].dialect, 'until there are translators a provider serves what clients of the operation speak')
       complete(t, operationUrl(provider, operation))
     }
-    t.is(new Set(provider.serves).size, provider.serves.length)
-    for (const name of Object.keys(provider.paths ?? {}))
-      t.true(
-        provider.serves.some((served) => served === name),
-        `${name} has a path but is not served`,
+    t.is(new Set(names).size, names.length)
+    for (const { speaks } of provider.variants ?? [])
+      t.deepEqual(
+        speaks.map(({ operation }) => operation).toSorted(),
+        names.toSorted(),
+        'another address has other paths, and the same operations',
       )
-    t.true(provider.serves.length > 0 || provider.dialect !== 'openai', 'what serves nothing in the OpenAI shape does not speak it')
+    t.true(names.length > 0 || provider.api !== 'openai', 'what serves nothing in the OpenAI shape does not speak it')
   })
 
   test(`${id}: the credential is taken`, async (t) => {
@@ -119,8 +123,8 @@ for (const [id, provider] of everyProvider) {
     const variants = provider.variants ?? []
     const templates = [
       provider.baseUrl ?? '',
-      ...Object.values(provider.paths ?? {}),
-      ...variants.flatMap((v) => [v.baseUrl, ...Object.values(v.paths ?? {})]),
+      ...[provider, ...variants].flatMap(({ speaks }) => speaks.map(({ path }) => path)),
+      ...variants.map(({ baseUrl }) => baseUrl),
     ]
     const used = templates.flatMap((template) => [...template.matchAll(/\{\+?([^}]+)\}/g)].flatMap(([, names = '']) => names.split('|')))
     for (const name of [...used, ...Object.keys(provider.fieldHeaders ?? {}), ...variants.map((variant) => variant.field)]) {

@@ -162,15 +162,15 @@ test('whatever is filled in, the host keeps its ending and the path its shape', 
 })
 
 const row: Provider = {
-  dialect: 'openai',
+  api: 'openai',
   baseUrl: 'https://one.example.com',
   auth: bearer,
-  serves: [],
+  speaks: [],
   headers: { 'x-version': '1' },
   fieldHeaders: { team: 'x-team' },
   variants: [
-    { field: 'mode', value: 'b', baseUrl: 'https://b.example.com' },
-    { field: 'host', baseUrl: 'https://{host}.example.com' },
+    { field: 'mode', value: 'b', baseUrl: 'https://b.example.com', speaks: [] },
+    { field: 'host', baseUrl: 'https://{host}.example.com', speaks: [] },
   ],
 }
 
