@@ -76,7 +76,10 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
   }
 }
 
-/** What is known before the body is read. */
+/** Refuses an exchange that the data plane does not take on. Nothing of it is read, and nothing is logged. */
+export const refuseUnread = (exchange: Exchange, error: ApiError): void => refuse(exchange, error, answerHeaders(beginTrail(exchange)))
+
+/** Reads what is known before the body. */
 async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
   const { exchange } = trail
   const headers = (trail.headers = sortHeaders(exchange.headers, deps.prefixes))

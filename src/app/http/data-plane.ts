@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
 import { NodeExchange } from '../../gateway/exchange/node-exchange.ts'
 import { frontOf } from '../../gateway/front/fronts.ts'
-import { ownHeaders, refuse } from '../../gateway/answers/respond.ts'
+import { refuseUnread } from '../../gateway/pipeline.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { createCors } from './cors.ts'
 import type { ControlPlane } from './control-plane.ts'
@@ -43,22 +43,8 @@ function handOver(frame: Frame, exchange: Exchange): void {
     demandRoom(frame)
     gateway.handle(exchange)
   } catch (error) {
-    const { requestId, edgeHeaders } = exchange
-    if (!(error instanceof ApiError)) frame.log.error({ err: error, request_id: requestId }, 'a request could not be handed to the gateway')
-    refuse(
-      exchange,
-      toApiError(error),
-      ownHeaders('x-service-', {
-        requestId,
-        traceId: requestId,
-        provider: null,
-        lastUsedOption: null,
-        retries: 0,
-        faults: [],
-        cacheStatus: 'DISABLED',
-        cacheKey: null,
-        edgeHeaders,
-      }),
-    )
+    if (!(error instanceof ApiError))
+      frame.log.error({ err: error, request_id: exchange.requestId }, 'a request could not be handed to the gateway')
+    refuseUnread(exchange, toApiError(error))
   }
 }

@@ -130,13 +130,14 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const relay = relayOf(made, performance.now() + timeouts.firstByteMs, deps)
   const inspection: Inspection | null =
     held !== null && inspectsAnswer(held) ? { ...held, relay, deps: checkDeps(call, deps), maxHeldBytes: deps.settings.maxJsonBytes } : null
-  const inner: EgressHandler = inspection === null ? relay : inspectAnswer(inspection)
+  const inspected = inspection === null ? null : inspectAnswer(inspection)
+  const inner: EgressHandler = inspected ?? relay
   const gate = gateOf(made, { relay, inner })
   deps.waiting.add(relay)
   relay.attach(source(gate ?? inner))
   const end = await relay.ended
   deps.waiting.remove(relay)
-  if (inspection !== null) attempt.hooks = inspection.hooks
+  if (inspected !== null) attempt.hooks = inspected.hooks
   if (gate !== null) attempt.late = gate.close()
   return end
 }

@@ -1,6 +1,6 @@
 import type { EgressHandler } from '../../egress/egress.ts'
 import { answerKind } from './answer-head.ts'
-import { type Inspection, isDedicated, statusOf } from './inspection.ts'
+import { type InspectedAnswer, type Inspection, isDedicated, statusOf } from './inspection.ts'
 import { streamAnswer } from './stream-answer.ts'
 import { copiedAnswer, wholeAnswer } from './whole-answer.ts'
 
@@ -15,10 +15,13 @@ export const holdsAnswer = ({ plan, hooks, aimed }: Held): boolean =>
 export const inspectsAnswer = (held: Held): boolean => held.plan.output.length > 0 || holdsAnswer(held)
 
 /** The way of an answer through the guardrails to the caller: whole, as a stream, or past them where there is nothing to read. */
-export function inspectAnswer(inspection: Inspection): EgressHandler {
+export function inspectAnswer(inspection: Inspection): InspectedAnswer {
   const { relay, aimed, plan } = inspection
-  let inner: EgressHandler = relay
+  let inner: EgressHandler | InspectedAnswer = relay
   return {
+    get hooks() {
+      return 'hooks' in inner ? inner.hooks : inspection.hooks
+    },
     onInformation: (status, rawHeaders) => relay.onInformation(status, rawHeaders),
     onHeaders(status, rawHeaders, statusMessage) {
       relay.arrived()

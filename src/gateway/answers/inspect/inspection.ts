@@ -1,20 +1,18 @@
-import type { ApiError } from '../../../lib/errors.ts'
 import type { AimedCall, Call } from '../../call.ts'
 import type { HookResults } from '../../checks/hook-results.ts'
+import type { EgressHandler } from '../../egress/egress.ts'
 import type { Relay } from '../relay.ts'
 import type { AnswerHead } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
-import { denial } from '../../checks/denial.ts'
 import { requestFacts } from '../../checks/facts.ts'
-import type { Guardrail } from '../../checks/guardrail.ts'
 import type { GuardrailPlan } from '../../checks/plan.ts'
 import { type Inspected, type Outcome, type RunDeps, runGuardrails } from '../../checks/run.ts'
 
 /** What the inspection of an answer works with. */
 export interface Inspection {
   readonly aimed: AimedCall
-  /** What guardrails have found so far; those of the answer are added when they have looked at it. */
-  hooks: HookResults
+  /** The results of guardrails before the call. */
+  readonly hooks: HookResults
   readonly plan: GuardrailPlan
   readonly relay: Relay
   readonly deps: RunDeps
@@ -45,20 +43,19 @@ export interface AfterOptions<Body> {
   readonly refuses?: (edit: BodyEdit) => string | null
 }
 
-/** Runs the guardrails on what an answer says, and notes what they found. */
-export async function runAfter<Body extends Inspected>(
-  inspection: Inspection,
+/** Handles an answer for guardrails, and holds what they have found so far. */
+export interface InspectedAnswer extends EgressHandler {
+  readonly hooks: HookResults
+}
+
+/** Runs the guardrails on what an answer says. */
+export function runAfter<Body extends Inspected>(
+  { aimed, plan, deps }: Inspection,
   body: Body,
   options: AfterOptions<Body>,
 ): Promise<Outcome<Body>> {
-  const { aimed, plan, deps } = inspection
-  const outcome = await runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(aimed), deps })
-  inspection.hooks = { ...inspection.hooks, after_request_hooks: outcome.results }
-  return outcome
+  return runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(aimed), deps })
 }
-
-/** The refusal of a guardrail that denies an answer. */
-export const denialOf = ({ hooks }: Inspection, guardrail: Guardrail): ApiError => denial(guardrail, hooks)
 
 /** A text that stands alone, out of changes that were made to it. */
 export function lastText(edits: readonly BodyEdit[]): string {

@@ -1,7 +1,8 @@
 import { toApiError } from '../../../lib/errors.ts'
-import type { EgressHandler } from '../../egress/egress.ts'
+import { denial } from '../../checks/denial.ts'
+import type { HookResults } from '../../checks/hook-results.ts'
 import { FrameCutter } from '../../wire/sse.ts'
-import { denialOf, type Inspection, isDedicated, runAfter, statusOf } from './inspection.ts'
+import { type InspectedAnswer, type Inspection, isDedicated, runAfter, statusOf } from './inspection.ts'
 import { type AnswerHead, headersFor } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
 import type { Guardrail } from '../../checks/guardrail.ts'
@@ -22,12 +23,13 @@ const step = (total: number, remote: boolean): number => Math.min(Math.max(total
 const patienceMs = { local: 150, remote: 1500 }
 
 /** Lets a stream through as far as the guardrails allow. */
-export function streamAnswer(inspection: Inspection, head: AnswerHead): EgressHandler {
+export function streamAnswer(inspection: Inspection, head: AnswerHead): InspectedAnswer {
   return new StreamAnswer(inspection, head)
 }
 
 /** A class, because it is one handler object per stream with much state. */
-class StreamAnswer implements EgressHandler {
+class StreamAnswer implements InspectedAnswer {
+  hooks: HookResults
   readonly #inspection: Inspection
   readonly #head: AnswerHead
   readonly #window: StreamWindow
@@ -47,6 +49,7 @@ class StreamAnswer implements EgressHandler {
   #concluded = false
 
   constructor(inspection: Inspection, head: AnswerHead) {
+    this.hooks = inspection.hooks
     this.#inspection = inspection
     this.#head = head
     this.#window = new StreamWindow(inspection.aimed.call.operation.spec?.dialect ?? null)
@@ -86,10 +89,10 @@ class StreamAnswer implements EgressHandler {
   #begin(passed: boolean): void {
     if (this.#begun) return
     this.#begun = true
-    const { relay, plan, aimed, hooks } = this.#inspection
+    const { relay, plan, aimed } = this.#inspection
     const { rawHeaders, statusMessage } = this.#head
     relay.onHeaders(statusOf(this.#inspection, this.#head, passed), headersFor(rawHeaders, null), statusMessage)
-    const { before_request_hooks: before } = hooks
+    const { before_request_hooks: before } = this.hooks
     if (!plan.strict && before.length > 0 && isDedicated(aimed.call)) relay.onData(resultsFrame({ before_request_hooks: before }))
   }
 
@@ -148,11 +151,11 @@ class StreamAnswer implements EgressHandler {
     else this.#considerJudging()
   }
 
-  #deny(guardrail: Guardrail, results: Inspection['hooks']['after_request_hooks']): void {
+  #deny(guardrail: Guardrail, results: HookResults['after_request_hooks']): void {
     this.#stopWaiting()
-    const { hooks, relay } = this.#inspection
-    this.#inspection.hooks = { ...hooks, after_request_hooks: results }
-    const error = denialOf(this.#inspection, guardrail)
+    const { relay } = this.#inspection
+    this.hooks = { ...this.hooks, after_request_hooks: results }
+    const error = denial(guardrail, this.hooks)
     if (this.#begun) return relay.cut(error, 'error')
     relay.replaceHead(this.#head.status, headersFor(this.#head.rawHeaders, null), this.#head.statusMessage)
     relay.deny(error, this.#window.rest())
@@ -199,7 +202,7 @@ class StreamAnswer implements EgressHandler {
   #tellAndEnd(passed: boolean): void {
     const { plan, aimed, relay } = this.#inspection
     this.#release(this.#window.takeBeforeEnd(), passed)
-    const { after_request_hooks: after } = this.#inspection.hooks
+    const { after_request_hooks: after } = this.hooks
     if (!plan.strict && after.length > 0 && isDedicated(aimed.call)) this.#release(resultsFrame({ after_request_hooks: after }), passed)
     this.#release(this.#window.rest(), passed)
     this.#begin(passed)
@@ -216,6 +219,7 @@ class StreamAnswer implements EgressHandler {
     try {
       const refuses = (edit: BodyEdit) => this.#window.refuses(edit)
       const { deniedBy, results, failed } = await runAfter(this.#inspection, body, { status: this.#head.status, apply, refuses })
+      this.hooks = { ...this.hooks, after_request_hooks: results }
       if (!relay.open) return
       if (deniedBy === null) release(made, !failed)
       else this.#deny(deniedBy, results)

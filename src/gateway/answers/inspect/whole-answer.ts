@@ -4,9 +4,11 @@ import { editJson } from '../../../lib/json/json-edit.ts'
 import type { EgressHandler } from '../../egress/egress.ts'
 import { unfold } from '../../wire/encoding.ts'
 import { headerValue } from '../../wire/headers.ts'
-import { denialOf, type Inspection, isDedicated, lastText, runAfter, statusOf, unreadable } from './inspection.ts'
+import { type InspectedAnswer, type Inspection, isDedicated, lastText, runAfter, statusOf, unreadable } from './inspection.ts'
 import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
+import { denial } from '../../checks/denial.ts'
+import type { HookResults } from '../../checks/hook-results.ts'
 import { answerTexts } from '../../dialects/answer-texts.ts'
 import type { Inspected, Outcome } from '../../checks/run.ts'
 import { isFields } from '../../../lib/json/fields.ts'
@@ -22,9 +24,10 @@ interface Answer extends Inspected {
 type Kind = 'json' | 'text' | 'opaque'
 
 /** Holds an answer until it is whole, lets the guardrails look at it, and passes it on or not. */
-export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind): EgressHandler {
+export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind): InspectedAnswer {
   const { relay, maxHeldBytes } = inspection
   const held = new ByteList()
+  let { hooks } = inspection
   let state: 'holding' | 'passing' | 'judging' = 'holding'
   let ended: readonly string[] | null = null
   relay.onHeaders(head.status, head.rawHeaders, head.statusMessage)
@@ -36,9 +39,10 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
         status: head.status,
         apply: (before, edits) => edited(before, edits, inspection),
       })
+      hooks = { ...hooks, after_request_hooks: outcome.results }
       if (!relay.open) return
       if (outcome.deniedBy === null) release(outcome)
-      else relay.deny(denialOf(inspection, outcome.deniedBy), answer.text === null ? held.join() : Buffer.from(answer.text))
+      else relay.deny(denial(outcome.deniedBy, hooks), answer.text === null ? held.join() : Buffer.from(answer.text))
     } catch (error) {
       relay.cut(toApiError(error))
     }
@@ -52,6 +56,9 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
     else relay.onEnd(ended)
   }
   return {
+    get hooks() {
+      return hooks
+    },
     onHeaders() {},
     onData(chunk) {
       if (state === 'passing') return relay.onData(chunk)
@@ -65,7 +72,9 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
       ended = rawTrailers
       if (state === 'judging') return
       const bytes = held.join()
-      void judge(readAnswer(bytes, head, { kind, inspection }), (outcome) => finish({ inspection, head, bytes, rawTrailers }, outcome))
+      void judge(readAnswer(bytes, head, { kind, inspection }), (outcome) =>
+        finish({ inspection, hooks, head, bytes, rawTrailers }, outcome),
+      )
     },
     onError: (error) => relay.onError(error),
   }
@@ -97,15 +106,16 @@ export function copiedAnswer(inspection: Inspection, head: AnswerHead, kind: Ans
 
 interface HeldAnswer {
   readonly inspection: Inspection
+  readonly hooks: HookResults
   readonly head: AnswerHead
   readonly bytes: Buffer
   readonly rawTrailers: readonly string[]
 }
 
 /** Passes the whole answer on: the provider's bytes, unless something in them was changed or added. */
-function finish({ inspection, head, bytes, rawTrailers }: HeldAnswer, outcome: Outcome<Answer>): void {
+function finish({ inspection, hooks, head, bytes, rawTrailers }: HeldAnswer, outcome: Outcome<Answer>): void {
   const { relay } = inspection
-  const text = toldText(outcome.body, outcome.changed, inspection)
+  const text = toldText(outcome, hooks, inspection)
   const body = text === null ? null : Buffer.from(text)
   const headers = body === null ? head.rawHeaders : headersFor(head.rawHeaders, body.length)
   relay.replaceHead(statusOf(inspection, head, !outcome.failed), headers, head.statusMessage)
@@ -158,7 +168,7 @@ function edited(answer: Answer, edits: readonly BodyEdit[], inspection: Inspecti
 }
 
 /** The text that goes on in place of the provider's: with what was changed and, on an endpoint of ours, what the guardrails found. */
-function toldText(body: Answer, changed: boolean, { aimed, hooks }: Inspection): string | null {
+function toldText({ body, changed }: Outcome<Answer>, hooks: HookResults, { aimed }: Inspection): string | null {
   if (body.text === null) return null
   const { before_request_hooks: before, after_request_hooks: after } = hooks
   if (body.isJson && isFields(body.json) && isDedicated(aimed.call) && before.length + after.length > 0)
