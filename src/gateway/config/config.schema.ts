@@ -201,11 +201,19 @@ function faultsOf(config: GatewayConfig): readonly Fault[] {
 function strategyFaults({ strategy: chosen, targets }: GatewayConfig): readonly Fault[] {
   if (chosen === undefined) return targets === undefined ? [] : [[['strategy'], 'Targets need a strategy.']]
   if (targets === undefined) return [[['targets'], 'A strategy needs targets.']]
+  if (leavesOf(targets) > mostTargets)
+    return [[['targets'], `There are more than ${mostTargets} targets in all, each within others counted.`]]
   if (chosen.mode === 'single' && targets.length > 1) return [[['targets'], 'The strategy single takes one target.']]
   if (chosen.mode === 'loadbalance' && targets.every(({ weight = 1 }) => weight === 0))
     return [[['targets'], 'The weights of all targets are 0, so that none would ever be chosen.']]
   return [...(chosen.mode === 'conditional' ? sharedNames(targets) : []), ...unknownNames(chosen, targets)]
 }
+
+/** One request may be sent to each of them. */
+const mostTargets = 100
+
+const leavesOf = (targets: readonly GatewayConfig[]): number =>
+  targets.reduce((sum, { targets: inner }) => sum + (inner === undefined ? 1 : leavesOf(inner)), 0)
 
 /** A conditional strategy chooses by name, so that each name must stand for one target. */
 function sharedNames(targets: readonly GatewayConfig[]): readonly Fault[] {

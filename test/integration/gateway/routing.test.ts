@@ -384,3 +384,13 @@ test.serial('the log has every attempt, without the credentials of any of them; 
   await ask(fallback(ab), { headers: { 'x-service-debug': 'false' } })
   t.is((await quiet).record.attempts?.[0]?.error, null)
 })
+
+const nested = (outer: number, each: number): GatewayConfig =>
+  fallback(Array.from({ length: outer }, () => fallback(Array.from({ length: each }, () => ({ provider: '@gone' })))))
+
+test.serial('one request becomes a hundred at most, however its targets are nested', async (t) => {
+  const refused = await ask(nested(10, 11))
+  t.is(refused.status, 400)
+  t.regex(refused.text, /config\.targets: There are more than 100 targets in all/)
+  t.is((await ask(nested(10, 10))).headers['x-service-last-used-option-index'], 'config.targets[9].targets[9]')
+})
