@@ -33,9 +33,13 @@ export const header = (name: string, prefix = ''): Auth => ({ kind: 'header', na
 export const query = (name: string): Auth => ({ kind: 'query', name })
 export const sigv4 = (service: string): Auth => ({ kind: 'sigv4', service })
 
+/** How a provider differs from the dialect that it speaks. It acts on bodies that Gatehouse makes, those of prompts. */
 export interface Quirks {
+  /** The dialect's name of a parameter, and the provider's. */
   readonly rename?: Readonly<Record<string, string>>
+  /** Parameters that the provider refuses. */
   readonly drop?: readonly string[]
+  /** Bounds outside of which the provider refuses a number. */
   readonly clamp?: Readonly<Record<string, readonly [min: number, max: number]>>
 }
 

@@ -6,6 +6,7 @@ import type { DedicatedValidation } from '../front/bounds/validate.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
+import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
 import { resolveTarget, type Target } from './target.ts'
@@ -38,7 +39,9 @@ export const findTarget = (
 export function admit(call: Call, target: Target, opened: RequestBody): AimedCall {
   assertServed(target, call.operation)
   const named = call.model === null ? opened : withoutSlugOfPath(opened, call.model)
-  const body = withPlainModel(named, target)
+  const plain = withPlainModel(named, target)
+  // The caller's own body goes on as it came; a prompt's was made here, and is made so that this provider takes it.
+  const body = call.prompt === null ? plain : withQuirks(plain, target)
   return { call, body, target: admitModel(target, modelRequest(call, body)) }
 }
 
@@ -61,6 +64,14 @@ function withPlainModel(body: RequestBody, target: Target): RequestBody {
     return body
   const bytes = replaceModel(body.bytes, named, target.model)
   return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
+}
+
+/** Returns the body in the words and within the bounds of one provider. */
+function withQuirks(body: RequestBody, { provider: { quirks } }: Target): RequestBody {
+  if (quirks === undefined || !isFields(body.json) || !quirksTouch(body.json, quirks)) return body
+  const json = applyQuirks(body.json, quirks)
+  const bytes = Buffer.from(JSON.stringify(json))
+  return { ...body, json, bytes, length: bytes.length }
 }
 
 /** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */

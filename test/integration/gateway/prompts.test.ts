@@ -11,7 +11,7 @@ test.before(async () => {
   emulator = await startEmulator()
   const stored = { customHost: emulator.url }
   bed = await startGateway({
-    providers: { mine: stored, other: stored, gone: { ...stored, status: 'expired' } },
+    providers: { mine: stored, other: stored, mistral: { ...stored, provider: 'mistral-ai' }, gone: { ...stored, status: 'expired' } },
     configs: { 'pc-tuned': { override_params: { temperature: 0.7 }, drop_params: ['max_tokens'] }, 'pc-other': { virtual_key: 'other' } },
     keys: { reader: { scopes: new Set(['prompts.render']) } },
     prompts: {
@@ -19,6 +19,7 @@ test.before(async () => {
       'pp-test@2': await promptOf({ string: 'Second {{name}}', version: 2 }),
       'pp-test@prod label': await promptOf({ string: 'Labelled' }),
       'pp-at': await promptOf({ virtualKey: '@other', model: '@mine/gpt-4o' }),
+      'pp-quirky': await promptOf({ virtualKey: 'mistral', parameters: { seed: 7, max_completion_tokens: 9, temperature: 1.9 } }),
       'pp-gone': await promptOf({ virtualKey: 'gone' }),
       'pp-nowhere': await promptOf({ virtualKey: 'nowhere' }),
       'pp-modelless': await promptOf({ model: null }),
@@ -76,6 +77,16 @@ test.serial('a guardrail may allow and block it as a prompt, and as the chat com
   const chat = { model: '@mine/m', messages: [] }
   const only = JSON.stringify({ input_guardrails: [{ 'default.allowedRequestTypes': { allowedTypes: ['promptComplete'] }, deny: true }] })
   t.is((await sendJson(`${bed.origin}/v1/chat/completions`, { ...key, 'x-service-config': only }, chat)).status, 446)
+})
+
+test.serial('it is sent in the words and within the bounds of its provider; what a caller wrote itself goes as it came', async (t) => {
+  const answer = await complete('pp-quirky', { variables: { name: 'Ada' } })
+  t.is(answer.status, 200, answer.text)
+  t.like(last()?.json, { random_seed: 7, max_tokens: 9, temperature: 1.5 })
+  t.is(last()?.headers['content-length'], String(last()?.body.length))
+  const own = { model: '@mistral/gpt-4o', seed: 7, temperature: 1.9, messages: [{ role: 'user', content: 'x' }] }
+  t.is((await sendJson(`${bed.origin}/v1/chat/completions`, key, own)).status, 200)
+  t.deepEqual(last()?.json, { ...own, model: 'gpt-4o' })
 })
 
 test.serial('it streams as any chat does', async (t) => {

@@ -93,8 +93,7 @@ export const openaiCompatible = {
   siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens }),
   'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens }),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
-  // docs.voyageai.com/reference/embeddings-api: output_dimension.
-  voyage: openai('https://api.voyageai.com/v1', embeddings, { quirks: { rename: { dimensions: 'output_dimension' } } }),
+  voyage: openai('https://api.voyageai.com/v1', embeddings),
   'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings]),
   // docs.z.ai and docs.bigmodel.cn, chat completion: max_tokens; temperature from 0 to 1.
   'z-ai': openai('https://api.z.ai/api/paas/v4', chat, { quirks: { ...maxTokens, clamp: { temperature: [0, 1] } } }),

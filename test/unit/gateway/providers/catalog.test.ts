@@ -3,6 +3,7 @@ import test from 'ava'
 import { authorize } from '../../../../src/gateway/credentials/authorize.ts'
 import { findProvider, providers } from '../../../../src/gateway/providers/catalog.ts'
 import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../../../../src/gateway/providers/endpoint.ts'
+import { applyQuirks, quirksTouch } from '../../../../src/gateway/providers/quirks.ts'
 import { secretFields } from '../../../../src/gateway/providers/fields.ts'
 import { operationParams } from '../../../../src/gateway/front/operation-params.ts'
 import { operations, type Operation } from '../../../../src/gateway/front/operations.ts'
@@ -223,3 +224,16 @@ test('every required field of the catalogue is one that a request can be told to
   for (const name of all)
     if (/secret|token|private|passphrase|json/.test(name)) t.true(secretFields.has(name), `${name} looks like a secret`)
 })
+
+for (const [id, { quirks, speaks }] of everyProvider)
+  if (quirks !== undefined)
+    test(`${id}: each of its quirks changes a prompt's completion`, (t) => {
+      t.true(speaks.some(({ operation }) => operation === 'chatComplete'))
+      const touched = [...Object.keys(quirks.rename ?? {}), ...(quirks.drop ?? [])].map((name) => ({ [name]: 1 }))
+      const beyond = Object.entries(quirks.clamp ?? {}).flatMap(([name, [min, max]]) => [{ [name]: min - 1 }, { [name]: max + 1 }])
+      t.true(touched.length + beyond.length > 0)
+      for (const body of [...touched, ...beyond]) {
+        t.true(quirksTouch(body, quirks), JSON.stringify(body))
+        t.notDeepEqual(applyQuirks(body, quirks), body)
+      }
+    })
