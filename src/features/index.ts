@@ -2,6 +2,7 @@ import type { Feature } from '../app/feature.ts'
 import { configsSecurity, dataVisibility, promptAccess } from './access-settings/index.ts'
 import { apiKeyExpiry, apiKeys, userApiKeyLimits, mcpInvokePermission } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
+import { breakers } from './breakers/index.ts'
 import { cache } from './cache/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
@@ -49,6 +50,7 @@ export const features: readonly Feature[] = [
   guardrails,
   ...guardrailKinds,
   configs,
+  breakers,
   cache,
   policies,
   policyEntities,

@@ -28,6 +28,7 @@ export type Noun =
   | 'configs'
   | 'guardrails'
   | 'plugins'
+  | 'breakers'
 
 export interface Department {
   readonly workspaceId: string
@@ -122,6 +123,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         users: [userId],
         invites: [inviteId],
         plugins: [await makePlugin(gatehouse, admin.key, workspaceId)],
+        breakers: [await makeBreaker(gatehouse, organisationId, workspaceId)],
         ...(await makeThings(calls, key, name)),
       },
     }
@@ -142,6 +144,18 @@ async function makePlugin(gatehouse: Pick<Gatehouse, 'origin'>, key: string, wor
   return String(id)
 }
 
+/** Opens a circuit breaker, as a gateway writes it down, and returns its id. */
+async function makeBreaker(gatehouse: Pick<Gatehouse, 'superuser'>, organisationId: string, workspaceId: string): Promise<string> {
+  const id = randomUUID()
+  await inDatabase(gatehouse.superuser, (client) =>
+    client.query(
+      `INSERT INTO breakers (id, organisation_id, workspace_id, option, opened_at, until) VALUES ($1, $2, $3, 'config', now(), now() + interval '1 hour')`,
+      [id, organisationId, workspaceId],
+    ),
+  )
+  return id
+}
+
 /** A key of the first organisation. */
 async function makeKey(
   gatehouse: Pick<Gatehouse, 'origin'>,
@@ -157,7 +171,7 @@ async function makeThings(
   { gatehouse, providerUrl }: Calls,
   key: string,
   name: string,
-): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins'>> {
+): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins' | 'breakers'>> {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
   const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])
   const configurations = { custom_host: providerUrl }

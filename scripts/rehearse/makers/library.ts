@@ -39,3 +39,8 @@ export const configs: Maker = async ({ workspace, name }) => {
 export const cache: Maker = async ({ workspace, name }) => {
   await workspace.remove(`/cache?namespace=${name('season')}`)
 }
+
+/** The list of breakers, which only failing providers open. */
+export const breakers: Maker = async ({ workspace }) => {
+  await workspace.list('/breakers', 0)
+}

@@ -38,6 +38,7 @@ export const reservations: readonly Reservation[] = [
   { feature: 'providers', since: '1.3.0', paths: ['/providers'] },
   { feature: 'virtual-keys', since: '1.3.0', paths: ['/virtual-keys'] },
   { feature: 'configs', since: '1.3.0', paths: ['/configs'] },
+  { feature: 'breakers', since: '1.3.0', paths: ['/breakers'] },
   { feature: 'cache', since: '1.3.0', paths: ['/cache'] },
   { feature: 'collections', since: '1.3.0', paths: ['/collections'] },
   { feature: 'labels', since: '1.3.0', paths: ['/labels'] },

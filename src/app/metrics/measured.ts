@@ -16,6 +16,7 @@ const measured = {
   gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
   gateway_cached_answers_bytes: { help: 'Bytes of cached answers in memory.', labelNames: [] },
   gateway_cached_answers_dropped_total: { help: 'Answers that the database could not keep for the cache.', labelNames: [] },
+  gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
   gateway_failed_credential_addresses: { help: 'Addresses whose failed credentials are remembered.', labelNames: [] },

@@ -4,7 +4,6 @@ import { limitFailedCredentials, type FailedCredentials } from '../../gateway/ca
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { headerRecord } from '../../gateway/wire/header-list.ts'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
-import { createRoutingState } from '../../gateway/routing/state.ts'
 import { openJournal, type OpenJournal } from '../../gateway/journal/journal.ts'
 import { listDirectories } from '../../gateway/journal/owner.ts'
 import { openAccessLog } from '../logging/access-log.ts'
@@ -22,6 +21,7 @@ import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
 import { createAnswerCache } from '../../gateway/cache/recall.ts'
+import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
@@ -45,13 +45,14 @@ export function openPlanes(options: PlanesOptions): Planes {
   const { roles } = deps.config
   const failures = openFailures(deps)
   const answers = openAnswers(options)
-  const snapshot = openSnapshot(options, { failures, answers })
+  const breakers = openBreakers(options)
+  const snapshot = openSnapshot(options, { failures, answers, breakers })
   const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
   if (!roles.has('gateway') && !roles.has('control'))
-    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll(snapshot, answers) }
+    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll({ snapshot, answers, breakers }) }
   const logging = openLogging(options)
   const { journal, directory } = logging
-  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, ...callers }) : null
+  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, breakers, ...callers }) : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
     deps: Object.freeze({ ...deps, journal }),
@@ -61,13 +62,19 @@ export function openPlanes(options: PlanesOptions): Planes {
     journal: { directory, fault: () => journal.stats().fault },
     async close() {
       await logging.close()
-      await closeAll(snapshot, answers)
+      await closeAll({ snapshot, answers, breakers })
     },
   }
 }
 
-async function closeAll(snapshot: LiveSnapshot, answers: Answers): Promise<void> {
-  await Promise.all([snapshot.stop(), answers.stop()])
+async function closeAll({ snapshot, answers, breakers }: Pick<Doors, 'snapshot' | 'answers' | 'breakers'>): Promise<void> {
+  await Promise.all([snapshot.stop(), answers.stop(), breakers.stop()])
+}
+
+function openBreakers({ deps: { log, metrics }, db }: PlanesOptions): SharedBreakers {
+  const breakers = openSharedBreakers({ client: db.connection.runtime, log })
+  metrics.measure('gateway_breakers_open', () => breakers.open())
+  return breakers
 }
 
 /** What may wait on disk without the role `gateway`, whatever `MAX_LOG_SPOOL_BYTES` says: a log is then taken only while the database is there. */
@@ -141,7 +148,10 @@ function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOption
   return answers
 }
 
-function openSnapshot({ deps, db, features }: PlanesOptions, { failures, answers }: Pick<Doors, 'failures' | 'answers'>): LiveSnapshot {
+function openSnapshot(
+  { deps, db, features }: PlanesOptions,
+  { failures, answers, breakers }: Pick<Doors, 'failures' | 'answers' | 'breakers'>,
+): LiveSnapshot {
   return createSnapshot({
     client: db.connection.runtime,
     vault: deps.vault,
@@ -150,7 +160,7 @@ function openSnapshot({ deps, db, features }: PlanesOptions, { failures, answers
     spent: (address) => failures.spent(address),
     maxStaleMs: deps.config.cacheMaxStaleMs,
     views: viewsOf(features),
-    followers: [answers],
+    followers: [answers, breakers],
   })
 }
 
@@ -172,12 +182,13 @@ interface Doors {
   readonly snapshot: LiveSnapshot
   readonly journal: OpenJournal
   readonly answers: Answers
+  readonly breakers: SharedBreakers
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
 }
 
-function openGateway(options: PlanesOptions, { snapshot, journal, answers, tokens, failures, recordRefusal }: Doors): Gateway {
+function openGateway(options: PlanesOptions, { snapshot, journal, answers, breakers, tokens, failures, recordRefusal }: Doors): Gateway {
   const { deps, loggers } = options
   const lines = openAccessLog(loggers)
   const gateway = createGateway({
@@ -185,7 +196,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, token
     tokens,
     failures,
     ledger: unlimitedLedger,
-    routing: createRoutingState(),
+    routing: breakers.routing,
     journal: lines.journal(journal),
     egress: deps.egress,
     answers: createAnswerCache(answers, () => deps.clock.now()),

@@ -6,7 +6,7 @@ import { type ChosenConfig, configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
 import { usageOf } from '../ending/usage.ts'
 import { type Move, route, type Route } from '../routing/route.ts'
-import type { RoutingState } from '../routing/state.ts'
+import type { RoutingState, Told } from '../routing/state.ts'
 import { leadsOn } from '../routing/verdict.ts'
 import { modelOf } from '../wire/body.ts'
 import { headerValue } from '../wire/headers.ts'
@@ -161,7 +161,15 @@ class CourseJudge implements Judge {
     if (final) return this.#probe ? this.#routing.breakers.abandon(id) : undefined
     const failed = breaker.statuses === null ? status >= 500 : breaker.statuses.has(status)
     const change = this.#routing.breakers.end(id, breaker, { failed, probe: this.#probe, now: Date.now() })
-    if (change !== null) this.#routing.tell(change)
+    if (change !== null) this.#routing.tell({ change, about: this.#about() })
+  }
+
+  #about(): Told['about'] {
+    const { course, source, move } = this.#making
+    const { organisationId, workspaceId } = source.caller.key
+    const { target } = this.#attempt
+    const provider = target === null ? null : (target.view?.slug ?? target.providerId)
+    return { organisationId, workspaceId, config: course.course.slug, option: move.leaf.option, provider }
   }
 
   #noteFault({ status, failure, message, bytes }: Ended): void {

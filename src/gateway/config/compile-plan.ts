@@ -47,9 +47,9 @@ function toLeaf<Target>(config: GatewayConfig, { owner, toTarget }: PlanContext<
   }
 }
 
-/** The same in every process, and another when the target is another. It holds no credential, but a digest of all. */
+/** Returns an id in the form of a UUID (version 8): the same in every process, and another when the target is another. It holds no credential, but a digest of all. */
 const idOf = (owner: string, option: string, what: unknown): string =>
-  hash('sha256', JSON.stringify([owner, option, what]), 'base64url').slice(0, 22)
+  hash('sha256', JSON.stringify([owner, option, what]), 'hex').replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
 
 function toRetry(retry: GatewayConfig['retry']): RetryRule | null {
   const attempts = retry?.attempts ?? 0

@@ -63,6 +63,12 @@ test.before(async () => {
   const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM usage_limit_policies LIMIT 1')
   named['policyUsageLimitsId'] = rows[0]?.id ?? ''
   named['workspaceId'] = acme.workspaceId
+  for (const name of many)
+    await control.sql.query(
+      `INSERT INTO breakers (id, organisation_id, workspace_id, config, option, provider, opened_at, until)
+       SELECT gen_random_uuid(), organisation_id, id, $2, 'config', 'openai', clock_timestamp(), now() + interval '1 minute' FROM workspaces WHERE id = $1`,
+      [acme.workspaceId, name],
+    )
 })
 test.after.always(() => control.close())
 

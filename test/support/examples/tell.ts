@@ -30,6 +30,13 @@ export interface Listener {
 /** What a provider answers of which the gateway knows nothing. */
 const store = JSON.stringify({ id: 'vs_abc123', object: 'vector_store', name: 'Handbook' })
 
+/** Waits for what the gateway writes after it has answered. */
+async function untilListed(tell: () => Promise<Told>): Promise<Told> {
+  let told = await tell()
+  await eventually(async () => JSON.stringify((told = await tell()).answer).includes('"total":1'), 15_000)
+  return told
+}
+
 /** Starts a product with a provider. */
 export async function startListener(): Promise<Listener> {
   const emulator = await startEmulator()
@@ -45,6 +52,7 @@ export async function startListener(): Promise<Listener> {
     names,
     async tell(example) {
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
+      if (example.operation === 'GET /breakers') return untilListed(() => tell(example))
       if (!example.operation.startsWith('GET /logs')) return tell(example)
       let told: Told | null = null
       const found = async () => {

@@ -1,0 +1,92 @@
+import { Pool, type ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import { createRoutingState, type RoutingState, type Told } from '../../gateway/routing/state.ts'
+import { systemSession, type Change } from '../snapshot/change-feed.ts'
+import type { Follower } from '../snapshot/snapshot.ts'
+
+export interface SharedBreakersOptions {
+  /** `Connection.runtime`. */
+  readonly client: ClientConfig
+  readonly log: Logger
+}
+
+/** The routing state of a process, whose breakers are those of every process. */
+export interface SharedBreakers extends Follower {
+  readonly routing: RoutingState
+  /** The number of breakers that are not closed. */
+  open(): number
+  stop(): Promise<void>
+}
+
+interface Row {
+  readonly id: string
+  readonly age_ms: number
+  readonly left_ms: number
+}
+
+const table = 'breakers'
+/** The clocks of machines differ, so that times are told by the database's. */
+const read = `
+  SELECT id, extract(epoch FROM now() - opened_at)::float8 * 1000 AS age_ms, extract(epoch FROM until - now())::float8 * 1000 AS left_ms
+    FROM breakers`
+const write = `
+  INSERT INTO breakers (id, organisation_id, workspace_id, config, option, provider, opened_at, until)
+    VALUES ($1, $2, $3, $4, $5, $6, now(), now() + $7::float8 * interval '1 millisecond')
+    ON CONFLICT (id) DO UPDATE SET opened_at = excluded.opened_at, until = excluded.until`
+
+interface State extends SharedBreakersOptions {
+  readonly pool: Pool
+  readonly routing: RoutingState
+}
+
+/**
+ * Shares breakers over a table and its changes. A database that is away costs the sharing only: each process goes on with its own.
+ */
+export function openSharedBreakers(options: SharedBreakersOptions): SharedBreakers {
+  const pool = new Pool({ ...systemSession(options.client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-breakers' })
+  pool.on('error', (error) => options.log.debug({ err: error }, 'an idle connection of the breakers was lost'))
+  const state: State = { ...options, pool, routing: createRoutingState((told) => attempt(state, () => tell(state, told))) }
+  attempt(state, () => readAll(state))
+  return {
+    routing: state.routing,
+    open: () => state.routing.breakers.states(Date.now()).filter((breaker) => breaker.state !== 'closed').length,
+    changed: ({ kind, entityId }: Change) => {
+      if (kind === table) attempt(state, () => readOne(state, entityId))
+    },
+    clear: () => attempt(state, () => readAll(state)),
+    stop: () => pool.end().catch(() => {}),
+  }
+}
+
+function attempt({ log }: State, run: () => Promise<void>): void {
+  run().catch((error: unknown) => log.debug({ err: error }, 'circuit breakers cannot be shared with other processes'))
+}
+
+async function tell({ pool }: State, { change, about }: Told): Promise<void> {
+  if (change.kind === 'closed') {
+    await pool.query('DELETE FROM breakers WHERE id = $1', [change.target])
+    return
+  }
+  const { organisationId, workspaceId, config, option, provider } = about
+  await pool.query(write, [change.target, organisationId, workspaceId, config, option, provider, change.until - change.openedAt])
+}
+
+async function readOne({ pool, routing }: State, id: string): Promise<void> {
+  const { rows } = await pool.query<Row>(`${read} WHERE id = $1`, [id])
+  const [row] = rows
+  if (row === undefined) routing.breakers.apply({ kind: 'closed', target: id })
+  else applyRow(routing, row)
+}
+
+async function readAll({ pool, routing }: State): Promise<void> {
+  const { rows } = await pool.query<Row>(read)
+  const open = new Set(rows.map(({ id }) => id))
+  for (const { target, state } of routing.breakers.states(Date.now()))
+    if (state !== 'closed' && !open.has(target)) routing.breakers.apply({ kind: 'closed', target })
+  for (const row of rows) applyRow(routing, row)
+}
+
+function applyRow({ breakers }: RoutingState, { id, age_ms: ageMs, left_ms: leftMs }: Row): void {
+  const now = Date.now()
+  breakers.apply({ kind: 'opened', target: id, openedAt: now - ageMs, until: now + leftMs })
+}
