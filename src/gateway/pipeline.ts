@@ -16,6 +16,7 @@ import type { Egress } from './egress/egress.ts'
 import { finish } from './ending/finish.ts'
 import type { GatewayMetrics } from './ending/metrics.ts'
 import type { Exchange } from './exchange/exchange.ts'
+import { asksToExplain, explain } from './explain/explain.ts'
 import { checkBody } from './front/check-body.ts'
 import { googleKey, withoutGoogleKey } from './front/google-key.ts'
 import { ownTrace, readMetadata, readTrace } from './front/metadata.ts'
@@ -66,6 +67,10 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
       return
     }
     const call = await readWhole(deps, trail, head)
+    if (asksToExplain(call)) {
+      answerOwn(deps, trail, await explain(call, deps))
+      return
+    }
     const own = (attempt: Attempt) => answerHeaders(trail, attempt)
     const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
@@ -156,6 +161,7 @@ function endRelayed(deps: PipelineDeps, trail: Trail, { result, release }: Relay
 /** An answer of our own, which is an exchange as any other. */
 function answerOwn(deps: PipelineDeps, trail: Trail, body: object): void {
   finish(deps, trail, { status: 200, outcome: 'complete', error: null, relayed: null })
+  discardRest(trail)
   answer(trail.exchange, body, answerHeaders(trail))
 }
 

@@ -70,6 +70,10 @@ const commonHeaders: readonly Json[] = [
   header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
   header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
   header(
+    'x-service-explain',
+    '`true`: nobody is called, and the answer tells what would be sent to which target, and why. The key needs the scope `configs.read`.',
+  ),
+  header(
     'x-service-debug',
     '`false`, in any case, keeps the bodies of request and answer out of the log; any value but that and `true` is refused.',
   ),

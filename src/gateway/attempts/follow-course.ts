@@ -195,7 +195,8 @@ function release(attempt: Attempt, ended: RelayEnd | ApiError): void {
   attempt.reservation = null
 }
 
-const factsOf = ({ metadata, body, headers, path, model, caller: { key } }: Call) => ({
+/** Returns the part of a call that conditions and sticky fields can see. */
+export const factsOf = ({ metadata, body, headers, path, model, caller: { key } }: Call) => ({
   metadata,
   params: body?.json,
   header: (name: string) => headerValue(headers.forward, name),

@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { authorize } from '../credentials/authorize.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
@@ -38,14 +39,9 @@ type Fields = Readonly<Record<string, string>>
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
 export async function prepare(request: SendRequest): Promise<Prepared> {
   const { target, egress, method, body } = request
-  const fields = withDefaults(target.provider, target.credential.fields)
-  const base = target.customHost ?? { url: ownBaseUrl(target, fields), param: 'x-service-provider' }
-  const named = target.customHost !== null || (target.provider.baseUrl ?? '').startsWith('{') || namesVariant(target, fields)
-  if (named) demandHost(request, base)
-  const checked = egress.origin(base.url, base.param, named ? 'by data' : 'by catalogue')
+  const checked = originOf(request)
   const origin = checked instanceof Promise ? await checked : checked
-  const path = joinPath(origin.basePath, providerPath(request, fields))
-  const headers = withProviderHeaders(request, fields)
+  const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
     { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
     { egress, now: Date.now },
@@ -63,6 +59,24 @@ export async function prepare(request: SendRequest): Promise<Prepared> {
     },
   }
 }
+
+/** Returns the checked host of a request. Throws, or rejects with, `blocked_host`. */
+export function originOf(request: SendRequest): MaybePromise<EgressOrigin> {
+  const { target, egress } = request
+  const fields = fieldsOf(target)
+  const base = target.customHost ?? { url: ownBaseUrl(target, fields), param: 'x-service-provider' }
+  const named = target.customHost !== null || (target.provider.baseUrl ?? '').startsWith('{') || namesVariant(target, fields)
+  if (named) demandHost(request, base)
+  return egress.origin(base.url, base.param, named ? 'by data' : 'by catalogue')
+}
+
+/** Returns path and headers of a request in the provider's words, without its credential. */
+export function composeRequest(request: SendRequest, { basePath }: EgressOrigin) {
+  const fields = fieldsOf(request.target)
+  return { path: joinPath(basePath, providerPath(request, fields)), headers: withProviderHeaders(request, fields) }
+}
+
+const fieldsOf = ({ provider, credential }: Target): Fields => withDefaults(provider, credential.fields)
 
 /** Returns true if a field of the credential is the whole address. */
 const namesVariant = ({ provider }: Target, fields: Fields): boolean =>

@@ -3,7 +3,8 @@ import { repeatedKey } from '../../lib/json/repeated-key.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import { answerKey } from '../cache/answer-key.ts'
 import { isCacheable } from '../cache/cacheable.ts'
-import type { AnswerCache, Recalled } from '../cache/recall.ts'
+import type { AnswerCache, Recallable, Recalled } from '../cache/recall.ts'
+import type { AimedCall } from '../call.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 
@@ -14,21 +15,26 @@ const longestNamespace = 255
  * guardrails. Returns null when the config has no cache, or the request is none whose answer may be kept.
  */
 export async function recallAnswer(checked: CheckedCall, forward: readonly string[], answers: AnswerCache): Promise<Recalled | null> {
-  const { call, target, body } = checked.aimed
+  const request = recallable(checked.aimed, forward)
+  return request === null ? null : answers.recall(request)
+}
+
+/** Returns what the cache is asked for a request; null when no answer of it is kept. */
+export function recallable({ call, target, body }: AimedCall, forward: readonly string[]): Recallable | null {
   const { exchange, caller, operation, headers, config } = call
   const rule = config?.cache ?? null
   if (rule === null || !isCacheable(operation.name, body.json)) return null
   const { organisationId, workspaceId } = caller.key
   const scope = { organisationId, workspaceId, namespace: namespaceOf(headers) }
-  const method = exchange.method
-  return answers.recall({
+  const { method } = exchange
+  return {
     key: answerKey({ scope, target, method, path: call.upstreamPath, forward, body: comparable(body) }),
     scope,
     requestId: exchange.requestId,
     askedAt: exchange.startedAt,
     maxAgeMs: rule.maxAgeMs,
     refresh: headers.service.get('cache-force-refresh')?.toLowerCase() === 'true',
-  })
+  }
 }
 
 /** A number of more digits than a process can tell apart. */

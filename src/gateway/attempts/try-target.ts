@@ -77,7 +77,7 @@ export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd>
 }
 
 /** Finds the target of a call, and makes its body what this target may be sent. */
-async function aim(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
+export async function aim(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
   const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
   if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
   const target = (attempt.target = await findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }))

@@ -31,6 +31,8 @@ export interface Recalled {
 export interface AnswerCache {
   /** Resolves when it is known how the answer comes: equal requests of one process wait for the first of them. */
   recall(request: Recallable): Promise<Recalled>
+  /** Resolves with true if an answer is kept that the request would get. */
+  holds(request: Recallable): Promise<boolean>
 }
 
 /** A request on its way to the provider; null: its answer is not kept. */
@@ -43,12 +45,15 @@ interface Asked {
 export function createAnswerCache(store: AnswerStore, now: () => number): AnswerCache {
   const asked = new Map<string, Asked>()
 
-  async function find({ key, scope, maxAgeMs }: Recallable): Promise<CachedAnswer | null> {
-    const fresh = (answer: CachedAnswer | null) => (answer !== null && answer.createdAt + maxAgeMs > now() ? answer : null)
-    const kept = fresh(await store.get(key, scope))
+  const fresh = (answer: CachedAnswer | null, { maxAgeMs }: Recallable) =>
+    answer !== null && answer.createdAt + maxAgeMs > now() ? answer : null
+
+  async function find(request: Recallable): Promise<CachedAnswer | null> {
+    const { key, scope } = request
+    const kept = fresh(await store.get(key, scope), request)
     const first = asked.get(key)
     if (kept !== null || first === undefined || store.purgedSince(scope, first.askedAt)) return kept
-    return fresh(await first.answer)
+    return fresh(await first.answer, request)
   }
 
   /** Lets equal requests wait for this one, and gives what ends their wait. */
@@ -63,6 +68,7 @@ export function createAnswerCache(store: AnswerStore, now: () => number): Answer
   }
 
   return {
+    holds: async (request) => fresh(await store.get(request.key, request.scope), request) !== null,
     async recall(request) {
       const { key, refresh } = request
       const { maxBodyBytes } = store

@@ -224,6 +224,7 @@ const reserved = new Set([
   'request-timeout',
   'strict-open-ai-compliance',
   'debug',
+  'explain',
   'cache',
   'cache-ttl',
   'retry-count',

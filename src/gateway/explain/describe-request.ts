@@ -1,0 +1,58 @@
+import { isFields } from '../../lib/json/fields.ts'
+import { forwardedHeaders } from '../attempts/forwarded-headers.ts'
+import { composeRequest, originOf } from '../attempts/prepare.ts'
+import type { AttemptDeps } from '../attempts/try-target.ts'
+import type { AimedCall } from '../call.ts'
+import type { Auth } from '../providers/provider.ts'
+import { loggedHeaders } from '../wire/headers.ts'
+
+/** Returns the request that a target would be sent before guardrails, its credentials masked, and the caller's headers in it. */
+export async function describeRequest(aimed: AimedCall, { egress, settings }: AttemptDeps) {
+  const { call, target, body } = aimed
+  const forward = forwardedHeaders(call, { added: [], holdsAnswer: false })
+  const sent = {
+    method: call.exchange.method,
+    path: call.upstreamPath,
+    operation: call.operation,
+    timeouts: { firstByteMs: 0, idleMs: 0 },
+    forward,
+    egress,
+    allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
+    target,
+    body,
+  }
+  const origin = await originOf(sent)
+  const { path, headers } = composeRequest(sent, origin)
+  const request = {
+    method: sent.method,
+    url: origin.origin + (path.split('?', 1)[0] ?? path),
+    headers: { ...withoutStored(loggedHeaders(headers), Object.keys(target.customHeaders)), ...credentialHeader(target.provider.auth) },
+    body: body.json ?? null,
+    changed_params: changedParams(call.body?.json, body.json),
+  }
+  return { request, forward }
+}
+
+const masked = '[credential]'
+
+/** Values of headers that are stored with a provider may be secrets under any name. */
+const withoutStored = (headers: Readonly<Record<string, string>>, stored: readonly string[]) => {
+  const names = new Set(stored.map((name) => name.toLowerCase()))
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, names.has(name) ? '[stored]' : value]))
+}
+
+/** The header in which the credential would go. */
+function credentialHeader(auth: Auth): Readonly<Record<string, string>> {
+  if (auth.kind === 'none' || auth.kind === 'query') return {}
+  if (auth.kind === 'header') return { [auth.name.toLowerCase()]: masked }
+  return { authorization: masked }
+}
+
+/** Returns the parameters of the body that the config sets, changes or drops. */
+function changedParams(asked: unknown, sent: unknown): { readonly set: readonly string[]; readonly dropped: readonly string[] } {
+  if (!isFields(asked) || !isFields(sent)) return { set: [], dropped: [] }
+  return {
+    set: Object.keys(sent).filter((name) => !Object.hasOwn(asked, name) || JSON.stringify(asked[name]) !== JSON.stringify(sent[name])),
+    dropped: Object.keys(asked).filter((name) => !Object.hasOwn(sent, name)),
+  }
+}
