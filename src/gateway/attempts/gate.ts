@@ -1,6 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { cutFrames, frameJson } from '../answers/inspect/stream-frames.ts'
+import { readFrames, frameJson } from '../answers/inspect/stream-frames.ts'
 import type { Relay } from '../answers/relay.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { readProviderError } from '../dialects/provider-error.ts'
@@ -136,7 +136,7 @@ export class Gate implements EgressHandler {
 
   /** Decides on a stream when it says something, or that it failed. Returns true when it is decided. */
   #decideStream(bytes: Buffer): boolean {
-    for (const frame of cutFrames(bytes, this.#options.dialect)) {
+    for (const frame of readFrames(bytes, this.#options.dialect)) {
       const error = readProviderError(frameJson(frame.bytes))
       if (error !== null) {
         this.#failStream(error)

@@ -35,10 +35,19 @@ export interface ModelLists {
   readonly one: (model: OfferedModel) => object
 }
 
+/** Marks in the bytes of answers, for a look at an answer that is not parsed. */
+export interface AnswerMarks {
+  /** In the last frame of a whole stream. */
+  readonly end: readonly string[]
+  /** Of an error within a stream or a body that began as a success. */
+  readonly error: readonly RegExp[]
+}
+
 /** What Gatehouse knows of one wire format: data and pure functions. */
 export interface Dialect {
   readonly texts: DialectTexts
   readonly usage?: UsagePlaces
+  readonly marks?: AnswerMarks
 }
 
 /** Reads the texts in one field of a request. */

@@ -25,9 +25,6 @@ export function frameTexts(json: unknown, dialect: DialectId | null): ExtractedT
 /** Returns true if the model says nothing more after this frame. */
 export const isLastFrame = (json: unknown): boolean => isFields(json) && lastFrames.has(json['type'])
 
-/** The data of the frame that ends the streams of OpenAI's dialects. */
-export const doneMark = '[DONE]'
-
 /** The beginning, the pieces and the end of one thing have one name. */
 const nameOf = ({ type }: Fields): string => (typeof type === 'string' ? type.replace(/[-._](?:start|delta|end|stop|done)$/, '') : 'data')
 

@@ -1,5 +1,6 @@
 import { texts as anthropicTexts } from './anthropic/texts.ts'
 import { usage as anthropicUsage } from './anthropic/usage.ts'
+import { marks as anthropicMarks } from './anthropic/marks.ts'
 import { texts as audioTexts } from './audio/texts.ts'
 import { texts as bedrockTexts } from './bedrock/texts.ts'
 import { texts as cohereTexts } from './cohere/texts.ts'
@@ -8,19 +9,22 @@ import type { Dialect, DialectId } from './dialect.ts'
 import { texts as embeddingsTexts } from './embeddings/texts.ts'
 import { texts as googleTexts } from './google/texts.ts'
 import { usage as googleUsage } from './google/usage.ts'
+import { marks as googleMarks } from './google/marks.ts'
 import { texts as imagesTexts } from './images/texts.ts'
 import { texts as chatTexts } from './openai-chat/texts.ts'
 import { usage as chatUsage } from './openai-chat/usage.ts'
+import { marks as chatMarks } from './openai-chat/marks.ts'
 import { texts as platformTexts } from './openai-platform/texts.ts'
 import { texts as responsesTexts } from './openai-responses/texts.ts'
 import { usage as responsesUsage } from './openai-responses/usage.ts'
+import { marks as responsesMarks } from './openai-responses/marks.ts'
 
 /** Every dialect. What is read without knowing the dialect is looked for in this order. */
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
-  anthropic: { texts: anthropicTexts, usage: anthropicUsage },
-  'openai-chat': { texts: chatTexts, usage: chatUsage },
-  google: { texts: googleTexts, usage: googleUsage },
-  'openai-responses': { texts: responsesTexts, usage: responsesUsage },
+  anthropic: { texts: anthropicTexts, usage: anthropicUsage, marks: anthropicMarks },
+  'openai-chat': { texts: chatTexts, usage: chatUsage, marks: chatMarks },
+  google: { texts: googleTexts, usage: googleUsage, marks: googleMarks },
+  'openai-responses': { texts: responsesTexts, usage: responsesUsage, marks: responsesMarks },
   completions: { texts: completionsTexts },
   'openai-platform': { texts: platformTexts },
   cohere: { texts: cohereTexts },

@@ -1,10 +1,11 @@
+import { cutFrames, dataOf } from '../wire/sse.ts'
 import { frameTexts } from './frame-texts.ts'
 
 /** The answer that the frames of an event stream add up to, as a chat with one choice for each text; null when nothing is said in them. */
 export function answerOfStream(text: string): unknown {
   const channels = new Map<string, string>()
-  for (const line of text.split('\n')) {
-    const json = line.startsWith('data:') ? parsed(line.slice(5)) : undefined
+  for (const frame of cutFrames(Buffer.from(text))) {
+    const json = parsed(dataOf(frame))
     if (json === undefined) continue
     for (const said of frameTexts(json, null).texts)
       if (said.copyOf === null) channels.set(said.channel, (channels.get(said.channel) ?? '') + said.text)

@@ -63,3 +63,37 @@ function endsBlankLine(bytes: Buffer, i: number): boolean {
   if (previous === newline) return true
   return previous === carriageReturn && i >= 3 && bytes[i - 2] === newline
 }
+
+/** The CR of a CRLF ends no line by itself. */
+const frameEnd = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)/g
+
+/** Cuts bytes that hold whole frames; what is behind the last end is a frame too. */
+export function cutFrames(bytes: Buffer): readonly Buffer[] {
+  const frames: Buffer[] = []
+  let from = 0
+  for (const { index, 0: end } of bytes.toString('latin1').matchAll(frameEnd)) {
+    frames.push(bytes.subarray(from, index + end.length))
+    from = index + end.length
+  }
+  if (from < bytes.length) frames.push(bytes.subarray(from))
+  return frames
+}
+
+/** The lines end where those of the client's parser do: at CR and LF, and not at the other line ends that Unicode has. It drops a byte order mark. */
+const linesOf = (frame: Buffer): readonly string[] =>
+  frame
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\n|\r/)
+
+/** Returns the data of a frame, its lines as one text. */
+export const dataOf = (frame: Buffer): string =>
+  linesOf(frame)
+    .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : line.startsWith('data:') ? [line.slice(5)] : []))
+    .join('\n')
+
+/** Returns a frame with other data, its other lines as they were. */
+export function withData(frame: Buffer, data: string): Buffer {
+  const others = linesOf(frame).filter((line) => line !== '' && !line.startsWith('data:'))
+  return Buffer.from([...others, ...data.split('\n').map((line) => `data: ${line}`), '', ''].join('\n'))
+}

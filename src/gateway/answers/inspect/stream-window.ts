@@ -3,7 +3,7 @@ import type { DialectId } from '../../dialects/dialect.ts'
 import type { TextPart } from '../../dialects/neutral/texts.ts'
 import { type Mark, maxKept, type Moment, StreamChannels } from './stream-channels.ts'
 import type { Inspected } from '../../checks/run.ts'
-import { cutFrames, type Frame, rewriteFrame } from './stream-frames.ts'
+import { readFrames, type Frame, rewriteFrame } from './stream-frames.ts'
 
 interface Held {
   readonly frame: Frame
@@ -31,7 +31,7 @@ export class StreamWindow {
 
   /** Takes in bytes that are whole frames. */
   add(bytes: Buffer): void {
-    for (const frame of cutFrames(bytes, this.#dialect)) {
+    for (const frame of readFrames(bytes, this.#dialect)) {
       this.#held.push({ frame, marks: this.#channels.add(frame) })
       this.heldBytes += frame.bytes.length
     }

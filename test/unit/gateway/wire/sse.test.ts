@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { FrameCutter } from '../../../../src/gateway/wire/sse.ts'
+import { cutFrames, dataOf, FrameCutter, withData } from '../../../../src/gateway/wire/sse.ts'
 
 const pass = test.macro({
   exec(t, chunks: readonly string[], expected: readonly (string | null)[], rest: string | null) {
@@ -52,3 +52,14 @@ test('no byte is lost, added or reordered, however the stream is cut', (t) => {
   )
   t.pass()
 })
+
+for (const end of ['\n', '\r\n', '\r'])
+  test(`frames are cut, read and written anew, with lines that end in ${JSON.stringify(end)}`, (t) => {
+    const frames = [`event: a${end}data: {"x":${end}data:1}${end}${end}`, `: ping${end}${end}`, 'data: 2']
+    const cut = cutFrames(Buffer.from(frames.join('')))
+    t.deepEqual(cut.map(String), frames)
+    t.deepEqual(cut.map(dataOf), ['{"x":\n1}', '', '2'])
+    t.is(String(withData(cut[0] ?? Buffer.alloc(0), 'a\nb')), 'event: a\ndata: a\ndata: b\n\n')
+  })
+
+test('a byte order mark hides no data', (t) => t.is(dataOf(Buffer.from('\ufeffdata: 1\n\n')), '1'))

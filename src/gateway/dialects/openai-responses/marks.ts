@@ -1,0 +1,3 @@
+import type { AnswerMarks } from '../dialect.ts'
+
+export const marks: AnswerMarks = { end: ['"response.completed"'], error: [/"type": ?"response\.(?:failed|incomplete)"/] }
