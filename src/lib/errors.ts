@@ -86,10 +86,22 @@ export class ApiError extends Error {
 /** The body of the OpenAI dialect and of the control plane. */
 export function errorBody(error: ApiError, requestId: string) {
   return {
-    error: { message: error.message, type: error.type, param: error.param, code: error.code, request_id: requestId, ...error.details },
+    error: {
+      message: error.message,
+      type: error.type,
+      param: error.param,
+      code: error.code,
+      request_id: requestId,
+      ...oneIssue(error),
+      ...error.details,
+    },
     ...error.beside,
   }
 }
+
+/** The one fault of a request, in the form in which several are listed. */
+const oneIssue = ({ status, param, message }: ApiError) =>
+  status === 400 && param !== null ? { issues: [{ param, code: 'invalid', message }] } : {}
 
 /** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {

@@ -1,16 +1,4 @@
-/** What kind of fault one field has. */
-export const issueCodes = [
-  'missing',
-  'unknown_field',
-  'invalid_type',
-  'invalid_value',
-  'invalid_format',
-  'too_small',
-  'too_big',
-  'invalid',
-] as const
-
-export type IssueCode = (typeof issueCodes)[number]
+import { issueCodes } from '../../lib/json/schema-faults.ts'
 
 /** The body of every error of the control plane, and of the data plane in the OpenAI dialect. */
 export const errorSchema = {
@@ -29,7 +17,8 @@ export const errorSchema = {
         request_id: { type: 'string' },
         issues: {
           type: 'array',
-          description: 'With the code `AB01`: every fault of the request, of which `param` names the first; at most a few hundred.',
+          description:
+            'With the status 400: every fault of the request that was found, of which `param` names the first; at most a few hundred.',
           items: {
             type: 'object',
             required: ['param', 'code', 'message'],

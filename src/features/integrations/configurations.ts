@@ -4,9 +4,9 @@ import { findProvider } from '../../gateway/providers/catalog.ts'
 import { baseUrlOf, withDefaults } from '../../gateway/providers/endpoint.ts'
 import { secretFields } from '../../gateway/providers/fields.ts'
 import type { Provider } from '../../gateway/providers/provider.ts'
-import { pathText } from '../../lib/json/json-path.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { plainIssue, withoutFullStop } from '../../lib/json/plain-issue.ts'
+import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { refusal, refusedPart } from '../../lib/json/schema-faults.ts'
 import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
 import { toFields } from './credential-fields.ts'
 
@@ -29,7 +29,8 @@ export function catalogueRow(aiProviderId: string, param: string): Provider {
 export function parseConfigurations(given: Configurations, { aiProviderId, hasKey }: ConfigurationContext): Configurations {
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
   const parsed = schemaFor(aiProviderId, provider).safeParse(withoutNulls(given), { error: plainIssue })
-  if (!parsed.success) throw toFault(parsed.error)
+  if (!parsed.success)
+    throw refusedPart(parsed.error, { value: given, above: 'configurations', unknown: 'is no configuration of this provider' })
   const configurations = parsed.data
   if (configurations['custom_host'] === undefined) {
     demandAll(configurations, missingHere(aiProviderId, provider))
@@ -63,14 +64,8 @@ const missingHere = (aiProviderId: string, provider: Provider): readonly string[
 ]
 
 function demandAll(configurations: Configurations, names: readonly string[]): void {
-  const missing = names.find((name) => configurations[name] === undefined || configurations[name] === '')
-  if (missing !== undefined) throw fault(missing, 'is needed')
-}
-
-function toFault(error: z.ZodError): ApiError {
-  const issue = error.issues[0]
-  if (issue?.code === 'unrecognized_keys') return fault(issue.keys[0] ?? '', 'is no configuration of this provider')
-  return fault(pathText(issue?.path ?? []), `is wrong: ${withoutFullStop(issue?.message ?? 'unknown fault')}`)
+  const missing = [...new Set(names)].filter((name) => configurations[name] === undefined || configurations[name] === '')
+  if (missing.length > 0) throw refusal(missing.map((name) => ({ param: `configurations.${name}`, code: 'missing', message: 'is needed' })))
 }
 
 const fault = (name: string, text: string): ApiError =>

@@ -8,7 +8,8 @@ import type { Egress } from '../../gateway/egress/egress.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'
-import { plainIssue, withoutFullStop } from '../../lib/json/plain-issue.ts'
+import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { refusedPart } from '../../lib/json/schema-faults.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Level } from '../../release/level.ts'
 import { PluginEntity, pluginPlace } from './plugin.entity.ts'
@@ -87,25 +88,14 @@ interface Given {
 /** Seals credentials once they are what the partner needs, and go where they may. */
 async function accepted(plugin: Plugin, { credentials, baseUrl, owner }: Given, { vault, egress }: WriteContext): Promise<Buffer> {
   const parsed = plugin.schema.safeParse(credentials, { error: plainIssue })
-  if (!parsed.success) throw toFault(plugin, parsed.error.issues[0])
+  if (!parsed.success)
+    throw refusedPart(parsed.error, { value: credentials, above: 'credentials', unknown: `is no credential of "${plugin.id}"` })
   if (Object.values(parsed.data).every((value) => value === undefined))
     throw fault([], `hold nothing. "${plugin.id}" needs ${Object.keys(plugin.schema.shape).join(' or ')}`)
   if (baseUrl !== null) await egress.origin(baseUrl, 'base_url')
   for (const { path, url } of credentialUrls(plugin, parsed.data)) await egress.origin(url, pathText(path))
   return Buffer.from(await vault.encrypt(pluginPlace(owner), JSON.stringify(parsed.data)))
 }
-
-interface Issue {
-  readonly code?: string | undefined
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-  readonly keys?: readonly string[]
-}
-
-const toFault = ({ id }: Plugin, issue: Issue | undefined): ApiError =>
-  issue?.keys === undefined
-    ? fault(issue?.path ?? [], `is wrong: ${withoutFullStop(issue?.message ?? 'unknown fault')}`)
-    : fault([...issue.path, ...issue.keys.slice(0, 1)], `is no credential of "${id}"`)
 
 const fault = (path: readonly PropertyKey[], text: string): ApiError => {
   const param = pathText(['credentials', ...path])

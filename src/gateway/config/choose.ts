@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { joinFaults, schemaFaults, toIssues } from '../../lib/json/schema-faults.ts'
 import { createLru } from '../../lib/collections/lru.ts'
 import { createWeighed } from '../../lib/collections/weighed.ts'
 import { atLevel } from '../../release/at-level.ts'
@@ -15,7 +16,6 @@ import type { CallerHeaders } from '../wire/headers.ts'
 import { withPatterns } from '../patterns/pattern-making.ts'
 import { type ActiveConfig, compileConfig, type TargetFields } from './compile.ts'
 import { type GatewayConfig, gatewayConfig } from './config.schema.ts'
-import { firstFault } from './issue.ts'
 import type { Leaf } from './plan.ts'
 
 interface Standing {
@@ -145,8 +145,11 @@ function isNew(text: string): boolean {
 function toChosen(json: unknown, release: string, owner: string): ChosenConfig {
   const parsed = atLevel(gatewayConfig, release, 'request').safeParse(json, { error: plainIssue })
   if (parsed.success) return { ...compileConfig(parsed.data, owner), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
-  const { path, message } = firstFault(parsed.error)
-  throw new ApiError('invalid_request', `The config in ${header} is not valid: ${path}: ${message}`, { param: path })
+  const faults = schemaFaults(parsed.error, { value: json, above: 'config', whole: 'config' })
+  const said = joinFaults(faults.map(({ param, message }) => `${param}: ${message}`))
+  const [first] = faults
+  const details = { issues: toIssues(faults) }
+  throw new ApiError('invalid_request', `The config in ${header} is not valid: ${said}.`, { param: first?.param ?? 'config', details })
 }
 
 const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_request_hooks', 'after_request_hooks'] as const

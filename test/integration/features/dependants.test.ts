@@ -161,3 +161,57 @@ test("owners and admins of the organisation list archived workspaces with their 
     if (allowed) t.true(((await slugs('active,archived')) as unknown[]).includes('main'))
   }
 })
+
+const bedrock = { name: 'b', ai_provider_id: 'bedrock', configurations: { aws_auth_type: 'x', aws_region: 5, more: 1 } }
+const azure = { name: 'a', ai_provider_id: 'azure-openai', configurations: { azure_auth_mode: 'default' } }
+const many = JSON.stringify({ provider: 'openai', retry: { attempts: 9 }, cache: { mode: 'x' }, more: 1 })
+
+interface Issue {
+  readonly param: string
+  readonly code: string
+}
+
+/** Requests with several faults, by the headers that they need besides. */
+const faulty: readonly (readonly [path: string, body: Fields, issues: readonly string[], headers?: Readonly<Record<string, string>>])[] = [
+  [
+    '/integrations',
+    bedrock,
+    ['configurations.aws_auth_type invalid_value', 'configurations.aws_region invalid_type', 'configurations.more unknown_field'],
+  ],
+  ['/integrations', azure, ['configurations.azure_resource_name missing', 'configurations.azure_deployment_config missing']],
+  [
+    '/plugins',
+    { plugin: 'zscaler', credentials: { zscalerApiKey: 5, more: 1 } },
+    ['credentials.zscalerApiKey invalid_type', 'credentials.more unknown_field'],
+  ],
+  [
+    '/completions',
+    { model: 'm', n: 0, logit_bias: { 50256: 200 }, stop: ['a', 'b', 'c', 'd', 'e'] },
+    ['prompt missing', 'logit_bias.50256 too_big', 'n too_small', 'stop too_big'],
+    { 'x-service-provider': '@prov' },
+  ],
+  [
+    '/chat/completions',
+    {},
+    ['config.retry.attempts too_big', 'config.cache.mode invalid_value', 'config.more unknown_field'],
+    { 'x-service-config': many },
+  ],
+  // What is found one at a time is listed alike.
+  ['/chat/completions', { model: 'm' }, ['x-service-provider invalid']],
+  ['/integrations', { name: 'n', ai_provider_id: 'nobody' }, ['ai_provider_id invalid']],
+]
+
+for (const [path, body, expected, headers = {}] of faulty)
+  test(`all faults are listed: ${path} ${expected.join(', ')}`, async (t) => {
+    const data = path.endsWith('completions')
+    const response = await fetch(`${control.origin}/v1${path}`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': data ? acme.workspaceKey : acme.adminKey, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+    const { error } = JSON.parse(await response.text()) as { error: { message: string; param: string; issues: readonly Issue[] } }
+    t.is(response.status, 400)
+    t.deepEqual(error.issues.map(({ param, code }) => `${param} ${code}`).toSorted(), expected.toSorted(), error.message)
+    for (const { param } of error.issues) t.true(error.message.includes(param) || error.issues.length === 1, error.message)
+    t.is(error.issues[0]?.param ?? '', error.param)
+  })

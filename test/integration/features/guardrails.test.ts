@@ -171,7 +171,7 @@ test('a guardrail of a workspace passes on no credential of callers, one of the 
 
 const wrong: readonly (readonly [body: Body, param: string, message?: RegExp])[] = [
   [{ name: '' }, 'name'],
-  [{ checks: [] }, 'checks', />=1/],
+  [{ checks: [] }, 'checks', /must have at least 1 item/],
   [{ actions: {} }, 'actions.onFail', /Say what follows/],
   [{ actions: { message: 'No.' } }, 'actions.onFail', /Say what follows/],
   [{ checks: [{ id: 'default.none' }] }, 'checks[0].id', /no check/],

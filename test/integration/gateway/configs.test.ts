@@ -243,7 +243,7 @@ const faults: readonly (readonly [config: string, param: string, message: RegExp
   ['{"provider":', 'x-service-config', /unexpected end at position 12/],
   ['{"provider":"openai","x":1}', 'config.x', /no such field/],
   ['{"strategy":{"mode":"fallback"},"targets":[{"provider":"nobody"}]}', 'config.targets[0].provider', /catalogue/],
-  ['{"input_guardrails":[{"default.contains":{}, "deny":1}], "retry":{"attempts":9}}', 'config.retry.attempts', /<=5/],
+  ['{"input_guardrails":[{"default.contains":{}, "deny":1}], "retry":{"attempts":9}}', 'config.retry.attempts', /must be at most 5/],
   ['{"__proto__":{}}', 'x-service-config', /__proto__/],
   ['pc-missing', 'config.provider', /@nowhere/],
 ]

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ApiError } from '../../../lib/errors.ts'
-import { pathText } from '../../../lib/json/json-path.ts'
 import { plainIssue } from '../../../lib/json/plain-issue.ts'
+import { type SchemaFault, schemaFaults, toIssues, valueAtPath } from '../../../lib/json/schema-faults.ts'
 import { promptRequest } from '../../prompts/chat-body.ts'
 import type { Operation } from '../operations.ts'
 import { completionBody } from './completion.ts'
@@ -61,53 +61,18 @@ function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<st
 function check(schema: z.ZodType, value: unknown): void {
   const result = schema.safeParse(value, { error: plainIssue })
   if (result.success) return
-  const faults = result.error.issues.flatMap((issue) => opened(issue)).map((issue) => describe(issue, value))
-  const [first] = faults
   // Of a bound within a wider one the schema tells both, and the wider one first.
-  const byField = new Map(faults.map(({ field, text }) => [field, text]))
-  throw new ApiError('invalid_request', [...byField.values()].join(' '), { param: first?.field ?? 'body' })
+  const byField = new Map(schemaFaults(result.error, { value, whole: 'body' }).map((fault) => [fault.param, fault]))
+  const faults = [...byField.values()]
+  throw new ApiError('invalid_request', faults.map((fault) => describe(fault, value)).join(' '), {
+    param: faults[0]?.param ?? 'body',
+    details: { issues: toIssues(faults) },
+  })
 }
 
-/** An issue with one of several shapes, as the issues of the shape that was meant: the one whose own type fits. */
-function opened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
-  if (issue.code !== 'invalid_union') return [issue]
-  const fitting = issue.errors.filter((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.path.length > 0))
-  // Of several lists, the one whose items are of the right type: 1.5 is a number, only no whole one.
-  const meant = fitting.find((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.expected === 'int')) ?? fitting[0]
-  if (meant !== undefined) return meant.flatMap((inner) => opened({ ...inner, path: [...issue.path, ...inner.path] }))
-  const types = issue.errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
-  return [{ ...issue, message: `must be one of these types: ${[...new Set(types)].join(', ')}` }]
-}
-
-function describe(issue: z.core.$ZodIssue, input: unknown): { readonly field: string; readonly text: string } {
-  const field = pathText(issue.path) || 'body'
-  const value = at(input, issue.path)
-  if (issue.code === 'custom') return { field, text: `${field} ${issue.message}.` }
-  if (value === undefined) return { field, text: `${field} is missing: ${sentence(issue)}` }
-  return { field, text: `${field}: ${sentence(issue)} Got ${short(value)}.` }
-}
-
-function sentence(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'too_big') return `must be at most ${counted(issue.maximum, issue.origin)}.`
-  if (issue.code === 'too_small') return `must be at least ${counted(issue.minimum, issue.origin)}.`
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}.`
-  return `${issue.message}.`
-}
-
-const units: Readonly<Record<string, string>> = { array: 'item', string: 'character' }
-
-function counted(bound: number | bigint, origin: string): string {
-  const unit = units[origin]
-  return unit === undefined ? String(bound) : `${bound} ${unit}${bound === 1 ? '' : 's'}`
-}
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  let current = value
-  for (const name of path) {
-    if (typeof current !== 'object' || current === null) return undefined
-    current = Object.getOwnPropertyDescriptor(current, name)?.value
-  }
-  return current
+function describe({ path, param, code, message }: SchemaFault, input: unknown): string {
+  if (code === 'invalid') return `${param} ${message}.`
+  return code === 'missing' ? `${param} is missing: ${message}.` : `${param}: ${message}. Got ${short(valueAtPath(input, path))}.`
 }
 
 function short(value: unknown): string {

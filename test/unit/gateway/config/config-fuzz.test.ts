@@ -4,7 +4,8 @@ import test from 'ava'
 import fc from 'fast-check'
 import { compileConfig } from '../../../../src/gateway/config/compile.ts'
 import { gatewayConfig } from '../../../../src/gateway/config/config.schema.ts'
-import { firstFault } from '../../../../src/gateway/config/issue.ts'
+import { plainIssue } from '../../../../src/lib/json/plain-issue.ts'
+import { schemaFaults } from '../../../../src/lib/json/schema-faults.ts'
 import { startGateway, workspaceKey } from '../../../support/gateway.ts'
 import { send } from '../../../support/http.ts'
 
@@ -21,14 +22,14 @@ const numRuns = Number(process.env['FUZZ_RUNS'] ?? 800)
 
 /** Where a config is refused; null when it is accepted, and then it can be made ready too. */
 function refusedAt(config: unknown): string | null {
-  const parsed = gatewayConfig.safeParse(config)
+  const parsed = gatewayConfig.safeParse(config, { error: plainIssue })
   if (parsed.success) {
     compileConfig(parsed.data)
     return null
   }
-  const { path, message } = firstFault(parsed.error)
-  if (message.length < 5) throw new Error(`no reason is given at ${path}`)
-  return path
+  const faults = schemaFaults(parsed.error, { value: config, above: 'config', whole: 'config' })
+  for (const { param, message } of faults) if (message.length < 5) throw new Error(`no reason is given at ${param}`)
+  return faults[0]?.param ?? null
 }
 
 test('the corpus is accepted as it is, or refused at the place of the fault', (t) => {

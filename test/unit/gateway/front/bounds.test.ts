@@ -32,7 +32,7 @@ test('frequency_penalty of 3', refuses, 'complete', { ...completion, frequency_p
 test('presence_penalty of -3', refuses, 'complete', { ...completion, presence_penalty: -3 }, 'presence_penalty', /at least -2/)
 test('logit_bias of 101', refuses, 'complete', { ...completion, logit_bias: { '50256': 101 } }, 'logit_bias.50256', /at most 100/)
 test('five stop sequences', refuses, 'complete', { ...completion, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', /at most 4 items/)
-test('a stop that is a number', refuses, 'complete', { ...completion, stop: 7 }, 'stop', /types: string, array.*Got 7/)
+test('a stop that is a number', refuses, 'complete', { ...completion, stop: 7 }, 'stop', /expected a string or a list.*Got 7/)
 test('an empty list of prompts', refuses, 'complete', { ...completion, prompt: [] }, 'prompt', /at least 1 item\./)
 test(
   'a token that is no whole number',
