@@ -58,6 +58,6 @@ const firstMinute = (origin: string, { admin, workspace }: Keys): readonly strin
   '  2. Call it',
   `  curl ${origin}/v1/chat/completions -H "authorization: Bearer ${workspace}" ${json} -d '{"model":"@openai/gpt-4o-mini","messages":[{"role":"user","content":"Say hello"}]}'`,
   '',
-  '  3. Read the log',
+  '  3. Read the log, a moment later',
   `  curl "${origin}/v1/logs?page_size=1" -H "x-service-api-key: ${workspace}"`,
 ]

@@ -1,5 +1,6 @@
 import { failureKinds } from '../../gateway/routing/verdict.ts'
 import { z } from 'zod'
+import { maxPageSize } from '../../lib/paging.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 import { readCursor } from './cursor.ts'
@@ -46,7 +47,7 @@ const afterField = z.string().transform((text, context) => {
 /** The filters of the list of logs. Unknown ones are refused: a filter that does nothing would show too much. */
 export const logFilter = z
   .strictObject({
-    page_size: z.coerce.number().int().min(1).max(100).default(50).meta({ description: 'Logs in one page.' }),
+    page_size: z.coerce.number().int().min(1).max(maxPageSize).default(50).meta({ description: 'Logs in one page.' }),
     after: afterField.optional().meta({ description: 'The `next_cursor` of the page before; absent for the first one.' }),
     order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'By time; `desc` gives the newest first.' }),
     workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key sees its own workspace only.' }),

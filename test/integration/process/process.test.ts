@@ -91,7 +91,7 @@ test('with LOG_FILE the log goes there, and the screen shows the steps, the keys
   const env = await settings(database)
   const file = join(env['DATA_DIR'] ?? '', 'logs', 'gatehouse.log')
   const { product, base } = await start(t, { ...env, LOG_FILE: file })
-  await product.until(/3\. Read the log\n +curl .*\n/)
+  await product.until(/3\. Read the log, a moment later\n +curl .*\n/)
   const screen = product.output()
   t.deepEqual(screen.match(/^- .*$/gm), ['- starting', '- listening', '- ready'])
   t.notRegex(screen, /^\{/m)
