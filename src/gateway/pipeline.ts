@@ -72,6 +72,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
       return
     }
     const own = (attempt: Attempt) => answerHeaders(trail, attempt)
+    if (call.course !== null) trail.faults = []
     const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
     if (end.kind === 'denied') answerDenial(deps, trail, end)

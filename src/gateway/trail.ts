@@ -29,8 +29,8 @@ export interface Trail
   body: RequestBody | null
   /** The targets that were tried, as far as each attempt got. */
   readonly attempts: Attempt[]
-  /** Conditions of the config that could not be judged, by their place. */
-  readonly faults: string[]
+  /** Conditions of the config that could not be judged, by their place; null without a course. */
+  faults: string[] | null
 }
 
 /** How an exchange ended, relayed or refused. */
@@ -56,7 +56,7 @@ export function beginTrail(exchange: Exchange): Trail {
     metadata: noMetadata,
     body: null,
     attempts: [],
-    faults: [],
+    faults: null,
   }
 }
 

@@ -301,3 +301,35 @@ test('every exchange is in the log, with its tokens', async (t) => {
   t.is(log.response.status, 200)
   t.true(log.metrics.total_units > 0)
 })
+
+const spare = (model: string) =>
+  JSON.stringify({
+    strategy: { mode: 'fallback' },
+    targets: [{ override_params: { model } }, { provider: '@my-openai' }],
+  })
+
+test('openai: behind a fallback a client does not notice that the first target fails, in a stream too', async (t) => {
+  const headers = { 'x-service-config': spare('emulate:server-error') }
+  const { data, response } = await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages] }, { headers }).withResponse()
+  t.is(data.object, 'chat.completion')
+  t.is(response.headers.get('x-service-last-used-option-index'), 'config.targets[1]')
+  const stream = await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages], stream: true }, { headers })
+  let text = ''
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+  t.true(text.length > 0)
+})
+
+test('anthropic: a refused first target leads to the second, whose error is what the client gets', async (t) => {
+  const config = JSON.stringify({
+    strategy: { mode: 'fallback', on_status_codes: [500] },
+    targets: [
+      { provider: '@my-anthropic', override_params: { model: 'emulate:server-error' } },
+      { provider: '@my-anthropic', override_params: { model: 'emulate:rate-limited' } },
+    ],
+  })
+  const headers = { 'x-service-config': config }
+  const error = await t.throwsAsync(() =>
+    anthropic.messages.create({ model: 'claude', max_tokens: 5, messages: [...messages] }, { headers }),
+  )
+  t.is((error as { status?: number }).status, 429)
+})

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { compileGuardrail, type GuardrailDefinition } from '../../src/gateway/checks/guardrail.ts'
 import { compileConfig } from '../../src/gateway/config/compile.ts'
 import { gatewayConfig, type GatewayConfig } from '../../src/gateway/config/config.schema.ts'
-import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, ProviderView } from '../../src/gateway/ports.ts'
+import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, Ledger, ProviderView } from '../../src/gateway/ports.ts'
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { limitFailedCredentials } from '../../src/gateway/callers/failed-credentials.ts'
@@ -51,6 +51,7 @@ export interface GatewayBedOptions {
   /** Stored credentials of partners. */
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
+  readonly ledger?: Ledger
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
 }
@@ -153,7 +154,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,
     },
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
-    ledger: { reserve: () => ({ settle() {} }) },
+    ledger: options.ledger ?? { reserve: () => ({ settle() {} }) },
     routing: createRoutingState(),
     journal: {
       maxBodyBytes: 64 * 1024,
@@ -165,7 +166,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     },
     egress,
     answers: createAnswerCache(answerMemory(), Date.now),
-    metrics: { record: (observation) => void observed.push(observation), authFailure() {}, checkRan() {} },
+    metrics: { record: (observation) => void observed.push(observation), attemptFailed() {}, authFailure() {}, checkRan() {} },
     settings: { ...settings, ...options.settings },
     report: (error) => void reported.push(error),
   })

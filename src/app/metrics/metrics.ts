@@ -43,7 +43,7 @@ export function createMetrics(version: string): Metrics {
   }
 }
 
-function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
+function counters(registry: Registry): Pick<Metrics, 'attemptFailed' | 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
   const authFailures = cells(registry, {
     name: 'gateway_auth_failures_total',
     help: 'Requests refused for their key.',
@@ -53,6 +53,11 @@ function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'checkRan' 
     name: 'gateway_guardrail_checks_total',
     help: 'Runs of the checks of guardrails.',
     labelNames: ['check', 'outcome'],
+  })
+  const attempts = cells(registry, {
+    name: 'gateway_failed_attempts_total',
+    help: 'Attempts after which a request was tried again, by what failed.',
+    labelNames: ['provider', 'reason'],
   })
   const blocked = cells(registry, {
     name: 'gateway_egress_blocked_total',
@@ -66,6 +71,7 @@ function counters(registry: Registry): Pick<Metrics, 'authFailure' | 'checkRan' 
   })
   const jobs = cells(registry, { name: 'gateway_job_runs_total', help: 'Runs of background jobs.', labelNames: ['job', 'outcome'] })
   return {
+    attemptFailed: (provider, reason) => attempts({ provider, reason }),
     authFailure: (reason) => authFailures({ reason }),
     checkRan: (check, outcome) => checks({ check, outcome }),
     egressBlocked: (reason) => blocked({ reason }),

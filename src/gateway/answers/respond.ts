@@ -12,8 +12,8 @@ export interface AnswerFacts {
   readonly provider: string | null
   /** The number of the repetition that was answered, within its target; -1: the last one failed too. */
   readonly retries: number
-  /** Conditions of the config that could not be judged, by their place. */
-  readonly faults: readonly string[]
+  /** Conditions of the config that could not be judged, by their place; null for none. */
+  readonly faults: readonly string[] | null
   readonly cacheStatus: string
   /** Null: no cache was asked. */
   readonly cacheKey: string | null
@@ -34,7 +34,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
     facts.cacheStatus,
   ]
   for (const part of facts.edgeHeaders) headers.push(part)
-  if (facts.faults.length > 0) headers.push(`${prefix}condition-faults`, facts.faults.join(', '))
+  if (facts.faults !== null && facts.faults.length > 0) headers.push(`${prefix}condition-faults`, facts.faults.join(', '))
   if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
   if (facts.cacheKey !== null) headers.push(`${prefix}cache-key`, facts.cacheKey)
   if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)

@@ -25,6 +25,8 @@ export interface Attempt {
   sentAt: number | null
   /** The number of this repetition of its target, 0 for the first try; -1 when it failed and was the last that the config allows. */
   retries: number
+  /** Milliseconds for which the exchange waited before it. */
+  waitMs: number
   /** True if its first token came too late. */
   late: boolean
   /** How it failed, when another attempt may follow; else null. */
@@ -55,6 +57,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   recalled: null,
   sentAt: null,
   retries,
+  waitMs: 0,
   late: false,
   fault: null,
 })

@@ -25,7 +25,7 @@ export interface Course extends Pick<Try, 'ownHeaders'> {
   /** Takes each attempt as it begins. */
   readonly attempts: Attempt[]
   /** Takes the conditions that could not be judged, by their place in the config. */
-  readonly faults: string[]
+  readonly faults: string[] | null
 }
 
 /** Tries the targets of a config in the order that its strategies give, until one attempt stands. Rejects when the last one cannot be made. */
@@ -39,7 +39,7 @@ export async function followCourse(course: Course, deps: CourseDeps): Promise<Re
     random: Math.random,
     now: Date.now,
     deadlineAt,
-    note: (place) => void course.faults.push(place),
+    note: (place) => void course.faults?.push(place),
   })
   let source = call
   let move = moveOf(way.next())
@@ -76,12 +76,13 @@ async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
   const { course, source, move } = making
   const { leaf, repetition } = move
   const attempt = beginAttempt(leaf.option, source.body, repetition)
+  attempt.waitMs = move.waitMs
   course.attempts.push(attempt)
   const judge = new CourseJudge(making, attempt, deps.routing)
   const ended = await tryLeaf({ making, attempt, judge }, deps).catch((thrown: unknown) => toApiError(thrown))
   const next = judge.conclude(ended)
   measure(attempt, ended, { leaf, deps })
-  if (next !== null) release(attempt, ended)
+  if (next !== null) giveUp(attempt, ended, deps)
   return {
     next,
     source: attempt.opened === null ? source : { ...source, body: attempt.opened },
@@ -188,11 +189,13 @@ function measure(
   if (firstByteAt !== null && status < 300) deps.routing.measures.noteLatency(leaf.id, firstByteAt - sentAt, Date.now())
 }
 
-/** Settles what was reserved for an attempt that is not the last: nothing of it is left for the exchange to settle. */
-function release(attempt: Attempt, ended: RelayEnd | ApiError): void {
+/** Settles and measures an attempt that is not the last: nothing of it is left for the exchange to settle. */
+function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { metrics }: CourseDeps): void {
   const usage = 'kind' in ended && ended.kind === 'denied' ? usageOf(ended.result) : null
   attempt.reservation?.settle(usage)
   attempt.reservation = null
+  const { failure, status } = attempt.fault ?? { failure: null, status: 0 }
+  metrics.attemptFailed(attempt.target?.providerId ?? 'none', failure ?? `${Math.floor(status / 100)}xx`)
 }
 
 /** Returns the part of a call that conditions and sticky fields can see. */

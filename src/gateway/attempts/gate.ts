@@ -63,6 +63,7 @@ export class Gate implements EgressHandler {
 
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
     this.#head = { status, rawHeaders, statusMessage }
+    this.#options.relay.arrived()
     const failed = status < 200 || status > 299
     if (failed && this.#options.holdsErrors) {
       this.#holding = 'error'

@@ -9,8 +9,8 @@ import { type AttemptDeps, type Try, tryTarget } from './try-target.ts'
 export interface Attempts extends Pick<Try, 'ownHeaders'> {
   /** Takes each attempt as it begins. */
   readonly attempts: Attempt[]
-  /** Takes the conditions that could not be judged, by their place in the config. */
-  readonly faults: string[]
+  /** Takes the conditions that could not be judged, by their place in the config; null without a course. */
+  readonly faults: string[] | null
 }
 
 /** Tries the targets of a call until one attempt stands. Rejects when none can be made. */

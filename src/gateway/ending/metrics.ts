@@ -22,6 +22,8 @@ export interface Observation {
 /** The metrics door. Cheap: called once an exchange, on the hot path. */
 export interface GatewayMetrics {
   record(observation: Observation): void
+  /** One attempt after which another followed; `reason` is a kind of failure, or a class of statuses such as `5xx`. */
+  attemptFailed(provider: string, reason: string): void
   /** One run of one check of a guardrail. */
   checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
   authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite'): void

@@ -12,8 +12,12 @@ export function firstByteMs({ exchange }: Trail, relayed: RelayResult | null): n
   return relayed === null || relayed.firstByteAt === null ? null : relayed.firstByteAt - exchange.startedAt
 }
 
-/** The time that was the provider's, not ours. */
+/** Returns the time that was not ours: of the providers, and of waits before attempts. */
 export function waitedMs(trail: Trail, relayed: RelayResult | null): number {
-  const sentAt = lastAttempt(trail)?.sentAt ?? null
-  return relayed === null || sentAt === null ? 0 : relayed.lastByteAt - sentAt
+  let sum = 0
+  for (const { sentAt, fault, waitMs } of trail.attempts) {
+    const endedAt = fault?.endedAt ?? relayed?.lastByteAt ?? null
+    sum += waitMs + (sentAt === null || endedAt === null ? 0 : endedAt - sentAt)
+  }
+  return sum
 }

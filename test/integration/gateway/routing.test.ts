@@ -4,6 +4,7 @@ import type { GatewayConfig } from '../../../src/gateway/config/config.schema.ts
 import type { Behaviour } from '../../support/emulator/behaviour.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/http.ts'
 
 const names = ['a', 'b', 'c'] as const
@@ -393,4 +394,91 @@ test.serial('one request becomes a hundred at most, however its targets are nest
   t.is(refused.status, 400)
   t.regex(refused.text, /config\.targets: There are more than 100 targets in all/)
   t.is((await ask(nested(10, 10))).headers['x-service-last-used-option-index'], 'config.targets[9].targets[9]')
+})
+
+test.serial('each attempt has a reservation of its own, and every one is settled once', async (t) => {
+  const settled: string[] = []
+  const alone = await startGateway({
+    providers: Object.fromEntries(names.map((name) => [name, { provider: 'openai', customHost: at(name).url }])),
+    ledger: {
+      reserve: ({ provider }) => ({ settle: (usage) => void settled.push(`${provider?.slug} ${usage?.totalTokens ?? 'nothing'}`) }),
+    },
+  })
+  t.teardown(() => alone.stop())
+  behaves('a', { status: 500 })
+  const log = alone.nextLog()
+  await send(`${alone.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-config': JSON.stringify(fallback(ab)) },
+    body: '{"model":"m","messages":[]}',
+  })
+  const { record } = await log
+  t.deepEqual(settled, ['a nothing', `b ${record.usage?.totalTokens}`])
+})
+
+test.serial('a drain ends an exchange that waits for its next attempt', async (t) => {
+  const alone = await startGateway({ providers: { a: { provider: 'openai', customHost: at('a').url } } })
+  t.teardown(() => alone.stop())
+  behaves('a', { status: 429, headers: { 'retry-after': '15' } })
+  const log = alone.nextLog()
+  const asked = send(`${alone.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': workspaceKey,
+      'content-type': 'application/json',
+      'x-service-config': JSON.stringify({ provider: '@a', retry: { attempts: 1, use_retry_after_headers: true } }),
+    },
+    body: '{"model":"m","messages":[]}',
+  })
+  await at('a').next()
+  await eventually(async () => (await alone.gateway.drain(10)) === 1, 10_000)
+  t.is((await asked).status, 503)
+  t.is((await log).record.errorCode, 'draining')
+})
+
+// Failures of other gateways, by the threads in which their users tell of them.
+const failures: readonly (readonly [thread: string, behaviour: Behaviour, config: GatewayConfig, then: string])[] = [
+  [
+    'no fallback on an overloaded Anthropic (#6957, #5512; 1047)',
+    sse('event: error\n', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+    fallback(ab, { on_status_codes: [529] }),
+    'config.targets[1]',
+  ],
+  [
+    'a 429 inside a stream: no fallback, and a busy loop (#26015)',
+    sse({ error: { code: 429, message: 'Resource exhausted', status: 'RESOURCE_EXHAUSTED' } }),
+    fallback(ab, { on_status_codes: [429] }),
+    'config.targets[1]',
+  ],
+  [
+    'a fallback that ignores its list of statuses (165)',
+    { status: 400, headers: { 'content-type': 'text/event-stream' } },
+    fallback(ab, { on_status_codes: [429, 500] }),
+    'config.targets[0]',
+  ],
+  ['200 on a connection that was lost (267)', { raw: '' }, fallback(ab), 'config.targets[1]'],
+  ['200 on a connection that was lost in a stream (267)', { ...sse(': hold on\n\n'), cutAt: 3 }, fallback(ab), 'config.targets[1]'],
+  [
+    'an answer that fails its guardrail is not retried (1205)',
+    { body: '{"choices":[{"index":0,"message":{"role":"assistant","content":"bad"}}]}' },
+    {
+      ...fallback(ab, { on_status_codes: [446] }),
+      output_guardrails: [{ 'default.contains': { words: ['bad'], operator: 'none' }, deny: true }],
+    },
+    'config.targets[1]',
+  ],
+]
+for (const [thread, behaviour, config, option] of failures)
+  test.serial(`known from others: ${thread}`, async (t) => {
+    behaves('a', behaviour)
+    const answer = await ask(config, { body: { stream: behaviour.headers !== undefined } })
+    t.is(own(answer)[1], option, answer.text)
+  })
+
+test.serial('known from others: a body of more than 1 MB goes to every target whole (envoyproxy/ai-gateway#805)', async (t) => {
+  behaves('a', { status: 500 })
+  const content = 'x'.repeat(1_500_000)
+  const answer = await ask(fallback(ab), { body: { stream: true, messages: [{ role: 'user', content }] } })
+  t.is(answer.status, 200)
+  t.true(at('b').requests[0]?.body.equals(at('a').requests[0]?.body ?? Buffer.alloc(0)))
 })
