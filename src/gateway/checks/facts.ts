@@ -1,7 +1,8 @@
 import { isFields } from '../../lib/json/fields.ts'
 import { modelOf } from '../wire/body.ts'
 import { headerValue } from '../wire/headers.ts'
-import { modelRequest, modelsNamed } from '../targets/model-access.ts'
+import { modelNames } from '../dialects/model-names.ts'
+import { modelRequest } from '../targets/model-access.ts'
 import type { KeyHeader } from '../wire/headers.ts'
 import { matchOperation, plainPath } from '../front/match.ts'
 import type { AimedCall, Call } from '../call.ts'
@@ -29,7 +30,7 @@ export function requestFacts({ call, target, body: sent }: AimedCall, body = sen
     prompted: call.prompt !== null,
     stream: isFields(json) && json['stream'] === true,
     model: model === null ? null : called(model),
-    models: () => modelsNamed(modelRequest(call, body)).map(called),
+    models: () => modelNames(modelRequest(call, body)).map(called),
     provider: target.providerId,
     metadata,
     header: (name) => callerHeader(call, name),

@@ -35,6 +35,14 @@ export interface ModelLists {
   readonly one: (model: OfferedModel) => object
 }
 
+/** Where requests name models. */
+export interface ModelPlaces {
+  /** The places in a body beside its own `model`, such as `tools[*].model`. */
+  readonly body: readonly string[]
+  /** The segments of a path that stand before a model: `/deployments/gpt-4o/chat/completions`. */
+  readonly segments: readonly string[]
+}
+
 /** Marks in the bytes of answers, for a look at an answer that is not parsed. */
 export interface AnswerMarks {
   /** In the last frame of a whole stream. */
@@ -48,6 +56,7 @@ export interface Dialect {
   readonly texts: DialectTexts
   readonly usage?: UsagePlaces
   readonly marks?: AnswerMarks
+  readonly models?: ModelPlaces
 }
 
 /** Reads the texts in one field of a request. */

@@ -1,34 +1,39 @@
+import { models as anthropicModels } from './anthropic/models.ts'
 import { texts as anthropicTexts } from './anthropic/texts.ts'
 import { usage as anthropicUsage } from './anthropic/usage.ts'
 import { marks as anthropicMarks } from './anthropic/marks.ts'
 import { texts as audioTexts } from './audio/texts.ts'
+import { models as bedrockModels } from './bedrock/models.ts'
 import { texts as bedrockTexts } from './bedrock/texts.ts'
 import { texts as cohereTexts } from './cohere/texts.ts'
 import { texts as completionsTexts } from './completions/texts.ts'
 import type { Dialect, DialectId } from './dialect.ts'
 import { texts as embeddingsTexts } from './embeddings/texts.ts'
+import { models as googleModels } from './google/models.ts'
 import { texts as googleTexts } from './google/texts.ts'
 import { usage as googleUsage } from './google/usage.ts'
 import { marks as googleMarks } from './google/marks.ts'
 import { texts as imagesTexts } from './images/texts.ts'
+import { models as chatModels } from './openai-chat/models.ts'
 import { texts as chatTexts } from './openai-chat/texts.ts'
 import { usage as chatUsage } from './openai-chat/usage.ts'
 import { marks as chatMarks } from './openai-chat/marks.ts'
 import { texts as platformTexts } from './openai-platform/texts.ts'
+import { models as responsesModels } from './openai-responses/models.ts'
 import { texts as responsesTexts } from './openai-responses/texts.ts'
 import { usage as responsesUsage } from './openai-responses/usage.ts'
 import { marks as responsesMarks } from './openai-responses/marks.ts'
 
 /** Every dialect. What is read without knowing the dialect is looked for in this order. */
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
-  anthropic: { texts: anthropicTexts, usage: anthropicUsage, marks: anthropicMarks },
-  'openai-chat': { texts: chatTexts, usage: chatUsage, marks: chatMarks },
-  google: { texts: googleTexts, usage: googleUsage, marks: googleMarks },
-  'openai-responses': { texts: responsesTexts, usage: responsesUsage, marks: responsesMarks },
+  anthropic: { texts: anthropicTexts, usage: anthropicUsage, marks: anthropicMarks, models: anthropicModels },
+  'openai-chat': { texts: chatTexts, usage: chatUsage, marks: chatMarks, models: chatModels },
+  google: { texts: googleTexts, usage: googleUsage, marks: googleMarks, models: googleModels },
+  'openai-responses': { texts: responsesTexts, usage: responsesUsage, marks: responsesMarks, models: responsesModels },
   completions: { texts: completionsTexts },
   'openai-platform': { texts: platformTexts },
   cohere: { texts: cohereTexts },
-  bedrock: { texts: bedrockTexts },
+  bedrock: { texts: bedrockTexts, models: bedrockModels },
   embeddings: { texts: embeddingsTexts },
   images: { texts: imagesTexts },
   audio: { texts: audioTexts },

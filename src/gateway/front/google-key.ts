@@ -4,7 +4,7 @@ import type { JsonPath } from '../../lib/json/json-path.ts'
 import { editBody } from '../config/change-body.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { isGooglePath } from './fronts.ts'
-import { unescaped } from './match.ts'
+import { unescaped } from '../wire/segments.ts'
 import type { RequestBody } from '../wire/body.ts'
 
 /** Returns what `?key=` holds on the paths of Google's clients; null elsewhere, and when there is none. */

@@ -1,3 +1,4 @@
+import { unescaped } from '../wire/segments.ts'
 import { operations, type Operation, type OperationSpec } from './operations.ts'
 
 /** What a request asks for: a dedicated operation, or the pass-through, where the path is the provider's own. */
@@ -46,12 +47,6 @@ export function matchOperation(method: string, path: string): MatchedOperation {
   }
   return passThrough
 }
-
-/** What `%2d`, `%7E` and the like spell is the same letter to every server. */
-const needless = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
-
-/** A path with nothing escaped that means the same without. */
-export const unescaped = (path: string): string => (path.includes('%') ? path.replace(needless, decodeURIComponent) : path)
 
 /** A path as the most lenient of servers reads it, to tell what it asks for; what is sent stays as it came. */
 export function plainPath(path: string): string {

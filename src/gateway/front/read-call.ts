@@ -1,5 +1,5 @@
 import { namesNoTarget } from '../targets/addressing.ts'
-import { isForm, readsForm, refuseUnreadable } from '../targets/model-access.ts'
+import { readsForm, refuseUnreadable } from '../targets/model-access.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { signsBody } from '../attempts/prepare.ts'
@@ -8,6 +8,7 @@ import { readsBody } from '../checks/plan.ts'
 import type { GatewaySettings } from '../settings.ts'
 import type { Target } from '../targets/target.ts'
 import { type BodyOptions, isReadableJson, mayHoldWords, readBody, type RequestBody } from '../wire/body.ts'
+import { isForm } from '../wire/form.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
 import { takeModelOfPath } from './google-key.ts'
@@ -52,7 +53,7 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
 
 /** Looks into a form when nothing else names its target. */
 const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
-  isForm(head.headers) && head.headers.contentEncoding === '' && namesNoTarget(head)
+  isForm(head.headers.contentType) && head.headers.contentEncoding === '' && namesNoTarget(head)
     ? takeModelOfForm(head.exchange.body, head.headers.contentType)
     : noFormModel
 

@@ -99,3 +99,6 @@ function parametersOf(text: string): ReadonlyMap<string, string> | null {
   const isClear = values.size === found.length && length === text.length && !found.some(([, , quoted]) => quoted?.endsWith('\\') === true)
   return isClear ? values : null
 }
+
+/** Tells whether a content type is that of a form with files. */
+export const isForm = (contentType: string): boolean => contentType.toLowerCase().startsWith('multipart/')

@@ -151,6 +151,9 @@ const named: readonly (readonly [what: string, asked: Asked])[] = [
   ['the path of an engine', { path: '/engines/m/completions', body: { prompt: 'x' } }],
   ['a path in another spelling', { path: '//%6dodels//%6D:generateContent', body: { contents: [] } }],
   ['the second of a list', { path: '/chat/completions', body: { ...say('x', 'ok'), models: ['ok', 'm'] } }],
+  ['a tool of a response', { path: '/responses', body: { model: 'ok', input: 'x', tools: [{ type: 'image_generation', model: 'm' }] } }],
+  ['a request of a batch', { path: '/messages/batches', body: { model: 'ok', requests: [{ params: { model: 'm', messages: [] } }] } }],
+  ['a request of a batch of Gemini', { path: '/models/ok:batchEmbedContents', body: { requests: [{ model: 'm', content: {} }] } }],
 ]
 for (const [what, asked] of named)
   test.serial(`the model is known from ${what}`, async (t) => {
@@ -172,6 +175,20 @@ test.serial('an engine that is not enabled is not served, whatever the body says
   const answer = await ask({ provider: '@few', path: '/engines/bad/completions', body: { model: 'ok', prompt: 'x' } })
   t.is(answer.status, 403, answer.text)
   t.is(emulator.requests.length, 0)
+})
+
+test.serial('a model that is not enabled is not served as the tool of another', async (t) => {
+  const tools = [{ type: 'image_generation', model: 'bad' }]
+  const answer = await ask({ provider: '@few', path: '/responses', body: { model: 'ok', input: 'x', tools } })
+  t.is(answer.status, 403, answer.text)
+  t.is(emulator.requests.length, 0)
+})
+
+test.serial("a body of Gemini's that says the model of its path again names no other", async (t) => {
+  const body = { model: 'models/ok', content: { parts: [{ text: 'x' }] } }
+  t.not((await ask({ provider: '@few', path: '/models/ok:embedContent', body })).status, 403)
+  t.is(emulator.requests.length, 1)
+  t.is((await ask({ provider: '@few', path: '/models/ok:embedContent', body: { ...body, model: 'models/bad' } })).status, 403)
 })
 
 const spelt: readonly (readonly [kind: string, path: string])[] = [

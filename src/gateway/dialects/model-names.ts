@@ -1,0 +1,61 @@
+import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { existingPaths, parseJsonPath, valueAt } from '../../lib/json/json-path.ts'
+import { type RequestBody, stringsOf } from '../wire/body.ts'
+import { formValues } from '../wire/form-fields.ts'
+import { isForm } from '../wire/form.ts'
+import { decodeSegment, unescaped } from '../wire/segments.ts'
+import { dialects } from './registry.ts'
+
+/** The parts of a request that name models. */
+export interface NamingRequest {
+  /** Path and query as the provider gets them. */
+  readonly path: string
+  readonly contentType: string
+  readonly body: RequestBody
+}
+
+const everywhere = Object.values(dialects).flatMap(({ models = null }) => (models === null ? [] : [models]))
+const bodyPlaces = [...new Set(everywhere.flatMap(({ body }) => body))].flatMap((text) => {
+  const path = parseJsonPath(text)
+  return path === null ? [] : [path]
+})
+const segments = everywhere.flatMap((places) => places.segments)
+
+/** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`. */
+const inPath = new RegExp(String.raw`/(?:${segments.join('|')})/([^/?:]+(?::\d+)?)(?=[/:?]|$)`, 'g')
+
+/** So many places of a body are looked at: a body of a million items must not keep everybody else waiting. */
+const mostPlaces = 100_000
+
+/**
+ * Returns every name of a model in a request, wherever any dialect may have it: a provider may read another place than we do. Throws
+ * `invalid_request` for a form that no reader reads, and for a body with too many places.
+ */
+export function modelNames({ path, contentType, body }: NamingRequest): readonly string[] {
+  const named = namesInPath(path)
+  // Google's bodies say it again, with the segment that stands before it in the path.
+  const again = new Set(named.map((name) => `models/${name}`))
+  return [...new Set([...named, ...namesInBody(contentType, body).filter((name) => !again.has(name))])]
+}
+
+function namesInBody(contentType: string, { kind, bytes, json }: RequestBody): readonly string[] {
+  if (bytes === null) return []
+  if (kind === 'bytes') return isForm(contentType) ? formValues(bytes, contentType, 'model') : []
+  if (!isFields(json)) return []
+  const found = existingPaths(json, bodyPlaces, mostPlaces)
+  if (found === null)
+    throw new ApiError('invalid_request', 'The models that this body names cannot be told: it has too many tools or requests.', {
+      param: 'body',
+    })
+  return [...stringsOf(bytes, 'model'), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]
+}
+
+function namesInPath(path: string): readonly string[] {
+  const [plain = ''] = path.split('?', 1)
+  return [
+    ...unescaped(plain)
+      .replaceAll(/\/{2,}/g, '/')
+      .matchAll(inPath),
+  ].map(([, name = '']) => decodeSegment(name))
+}
