@@ -2,7 +2,7 @@ import { createByteWriter, type ByteWriter } from './byte-writer.ts'
 import { cleanText, toCleanJson } from './clean-text.ts'
 
 /** The values that a column of each PostgreSQL type is written from. Times are epoch milliseconds. */
-interface ColumnValues {
+export interface ColumnValues {
   readonly uuid: string
   readonly text: string
   readonly int4: number
@@ -17,20 +17,26 @@ interface ColumnValues {
 export type ColumnType = keyof ColumnValues
 
 /** A column and how to read it from a row. */
-export interface Column<Row> {
-  readonly name: string
+export interface Column<Row, Name extends string = string, Value = unknown> {
+  readonly name: Name
   readonly type: ColumnType
+  readonly read: (row: Row) => Value
   readonly write: (writer: ByteWriter, row: Row) => void
 }
 
 /** Binds a column's name and type to what it takes from a row; null is NULL. */
 export const column =
   <Row>() =>
-  <Type extends ColumnType>(name: string, type: Type, read: (row: Row) => ColumnValues[Type] | null): Column<Row> => ({
+  <Name extends string, Type extends ColumnType, Value extends ColumnValues[Type] | null>(
+    name: Name,
+    type: Type,
+    read: (row: Row) => Value,
+  ): Column<Row, Name, Value> => ({
     name,
     type,
+    read,
     write(writer, row) {
-      const value = read(row)
+      const value: ColumnValues[Type] | null = read(row)
       if (value === null) writer.int32(-1)
       else types[type].write(writer, value)
     },

@@ -10,8 +10,8 @@ export interface LoggedExchange {
 
 const of = column<LoggedExchange>()
 
-/** The table `logs`. */
-export const logColumns: readonly Column<LoggedExchange>[] = [
+/** The table `logs`: a column for every fact by which logs are listed, filtered and summed. */
+export const logColumns = [
   of('id', 'uuid', ({ record }) => record.id),
   of('organisation_id', 'uuid', ({ record }) => record.organisationId),
   of('workspace_id', 'uuid', ({ record }) => record.workspaceId),
@@ -50,10 +50,10 @@ export const logColumns: readonly Column<LoggedExchange>[] = [
   of('prompt_id', 'uuid', ({ record }) => record.prompt?.id ?? null),
   of('prompt_version_id', 'uuid', ({ record }) => record.prompt?.versionId ?? null),
   of('prompt_slug', 'text', ({ record }) => record.prompt?.slug ?? null),
-]
+] as const
 
-/** The table `log_bodies`. */
-export const bodyColumns: readonly Column<LoggedExchange>[] = [
+/** The table `log_bodies`: what is read of one log at a time. */
+export const bodyColumns = [
   of('id', 'uuid', ({ record }) => record.id),
   of('organisation_id', 'uuid', ({ record }) => record.organisationId),
   of('created_at', 'timestamptz', ({ record }) => record.createdAt),
@@ -67,7 +67,17 @@ export const bodyColumns: readonly Column<LoggedExchange>[] = [
   of('hook_results', 'jsonb', ({ record }) => record.hooks),
   of('attempts', 'jsonb', ({ record }) => record.attempts && attemptRows(record.attempts)),
   of('sealed', 'bytea', ({ bodies }) => bodies.sealed),
-]
+] as const
+
+type ValueOf<OfColumn> = OfColumn extends Column<LoggedExchange, string, infer Value> ? Value : never
+type RowOf<Columns extends readonly Column<LoggedExchange>[]> = {
+  readonly [OfColumn in Columns[number] as OfColumn['name']]: ValueOf<OfColumn>
+}
+
+/** A row of `logs` as it is read; times are epoch milliseconds. */
+export type LogColumns = RowOf<typeof logColumns>
+/** A row of `log_bodies` as it is read. */
+export type BodyColumns = RowOf<typeof bodyColumns>
 
 /** The attempts under the names that the API has for them. */
 export const attemptRows = (attempts: NonNullable<ExchangeRecord['attempts']>) =>

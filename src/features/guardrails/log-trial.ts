@@ -88,7 +88,7 @@ function toResult(row: Row, outcome: Trial | Skipped) {
   const trial = typeof outcome === 'string' ? null : outcome
   return {
     log_id: row.id,
-    created_at: new Date(row.created_ms).toISOString(),
+    created_at: new Date(row.created_at).toISOString(),
     model: row.model,
     skipped,
     verdict: trial?.verdict ?? null,

@@ -4,38 +4,10 @@ import { maxPageSize } from '../../lib/paging.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 import { readCursor } from './cursor.ts'
+import { logMetrics } from './log-fields.ts'
+import { valueFilters } from './log-filters.ts'
 
 const moment = z.iso.datetime({ offset: true })
-const count = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-
-/** Comma-separated values, at most 50. */
-const listField = <Item extends z.ZodType<unknown, string>>(item: Item) =>
-  z
-    .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .pipe(z.array(item).min(1).max(50))
-
-const texts = listField(textField(255))
-const statuses = listField(z.string().regex(/^[1-5]\d\d$/, 'a status code has three digits'))
-
-/** `{"env":"prod"}`: every pair must be among a log's metadata. */
-const metadataField = z
-  .string()
-  .max(10_000)
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      context.addIssue({ code: 'custom', message: 'not a JSON object' })
-      return z.NEVER
-    }
-  })
-  .pipe(z.record(textField(255), textField(2000)))
 
 const afterField = z.string().transform((text, context) => {
   const cursor = readCursor(text)
@@ -53,21 +25,7 @@ export const logFilter = z
     workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key sees its own workspace only.' }),
     time_of_generation_min: moment.optional(),
     time_of_generation_max: moment.optional(),
-    status_code: statuses.optional().meta({ description: 'Comma-separated.' }),
-    ai_org: texts.optional().meta({ description: 'Provider types, e.g. `openai`, comma-separated.' }),
-    ai_model: texts.optional().meta({ description: 'Comma-separated.' }),
-    virtual_keys: texts.optional().meta({ description: 'Slugs of providers or virtual keys, comma-separated.' }),
-    api_key_ids: listField(z.uuid()).optional().meta({ description: 'Comma-separated.' }),
-    prompt_slug: texts.optional().meta({ description: 'Slugs of prompts, comma-separated.' }),
-    trace_id: textField(255).optional(),
-    total_units_min: count.optional().meta({ description: 'Tokens in all.' }),
-    total_units_max: count.optional(),
-    prompt_token_min: count.optional(),
-    prompt_token_max: count.optional(),
-    completion_token_min: count.optional(),
-    completion_token_max: count.optional(),
-    metadata: metadataField.optional().meta({ description: 'A JSON object; logs that have all its pairs.' }),
-    is_success: z.stringbool().optional(),
+    ...valueFilters,
   })
   .meta({ id: 'LogFilter', description: 'Which logs to list.' })
 
@@ -76,60 +34,6 @@ export type LogFilter = z.output<typeof logFilter>
 export const logParams = z.object({ logId: z.string() })
 
 const nullableText = z.string().nullable()
-const nullableCount = z.number().nullable()
-
-/** Everything about an exchange but what was said in it. Durations are whole milliseconds. */
-export const logMetrics = z
-  .object({
-    object: z.literal('log'),
-    id: z.uuid(),
-    organisation_id: z.uuid(),
-    workspace_id: z.uuid().nullable(),
-    workspace_slug: nullableText,
-    created_at: z.iso.datetime(),
-    is_success: z.boolean(),
-    ai_org: nullableText.meta({ description: 'The provider type.' }),
-    ai_model: nullableText,
-    virtual_key: nullableText.meta({ description: 'The slug of the stored provider or virtual key.' }),
-    api_key_id: z.uuid(),
-    user_id: z.uuid().nullable(),
-    prompt_id: z.uuid().nullable(),
-    prompt_version_id: z.uuid().nullable(),
-    prompt_slug: nullableText,
-    req_units: nullableCount.meta({ description: 'Input tokens; null when the provider did not say.' }),
-    res_units: nullableCount,
-    total_units: nullableCount,
-    usage_source: z.string(),
-    cost: nullableCount.meta({ description: 'US dollars; null when the price is not known.' }),
-    cost_currency: z.literal('USD'),
-    request_url: z.string(),
-    request_method: z.string(),
-    operation: z.string().meta({ description: 'What was asked for; `inserted` for a log that a client inserted with `POST /v1/logs`.' }),
-    is_proxy_call: z.boolean(),
-    response_status_code: z.int(),
-    outcome: z.enum(['complete', 'incomplete', 'client_closed', 'error']),
-    error_code: nullableText,
-    response_time: z.int(),
-    upstream_response_time: z.int().nullable(),
-    time_to_first_byte: z.int().nullable(),
-    stream_mode: z.int(),
-    cache_status: nullableText,
-    cache_type: nullableText,
-    retry_success_count: z.int(),
-    last_used_option: nullableText,
-    trace_id: z.string(),
-    span_id: nullableText,
-    parent_span_id: nullableText,
-    span_name: nullableText,
-    'metadata.key': z.array(z.string()),
-    'metadata.value': z.array(z.string()),
-    client_ip: z.string(),
-    request_bytes: z.number(),
-    response_bytes: z.number(),
-  })
-  .meta({ id: 'LogMetrics', description: 'One exchange without its bodies and headers.' })
-
-export type LogMetrics = z.output<typeof logMetrics>
 
 export const logList = z
   .object({

@@ -1,8 +1,11 @@
-import type { attemptRows } from '../../app/journal/columns.ts'
+import { bodyColumns, logColumns } from '../../app/journal/columns.ts'
+import type { ColumnType } from '../../app/journal/binary-array.ts'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { seesOwnDataOnly } from '../../lib/access/roles.ts'
+import type { LogDetail, LogRow } from './log-fields.ts'
+import { type Condition, valueConditions } from './log-filters.ts'
 import type { LogFilter } from './log.schema.ts'
 
 /** The owner of logs: an organisation, or one of its workspaces. */
@@ -20,86 +23,24 @@ export const logScopeOf = ({ id, organisationId, workspaceId, userId, role, sett
   own: seesOwnDataOnly(role, settings) ? { apiKeyId: id, userId } : null,
 })
 
-/** A row of `logs`. Times are epoch milliseconds. */
-export interface LogRow {
-  readonly id: string
-  readonly organisation_id: string
-  readonly workspace_id: string | null
-  readonly workspace_slug: string | null
-  readonly created_ms: number
-  readonly api_key_id: string
-  readonly user_id: string | null
-  readonly client_ip: string
-  readonly method: string
-  readonly path: string
-  readonly operation: string
-  readonly provider: string | null
-  readonly provider_slug: string | null
-  readonly model: string | null
-  readonly status: number
-  readonly outcome: 'complete' | 'incomplete' | 'client_closed' | 'error'
-  readonly error_code: string | null
-  readonly stream: boolean
-  readonly duration_ms: number
-  readonly upstream_ms: number | null
-  readonly first_byte_ms: number | null
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly total_tokens: number | null
-  readonly usage_source: string
-  readonly cost_usd: number | null
-  readonly retry_count: number
-  readonly cache_status: string
-  readonly last_used_option: string | null
-  readonly trace_id: string
-  readonly span_id: string | null
-  readonly parent_span_id: string | null
-  readonly span_name: string | null
-  readonly metadata: Readonly<Record<string, string>>
-  readonly request_bytes: number
-  readonly response_bytes: number
-  readonly prompt_id: string | null
-  readonly prompt_version_id: string | null
-  readonly prompt_slug: string | null
+/** Columns of which a query reads something else: numbers that JavaScript would get as text, times in milliseconds. */
+const reads: Partial<Readonly<Record<ColumnType, (column: string) => string>>> = {
+  int8: (column) => `l.${column}::float8`,
+  timestamptz: (column) => `(extract(epoch FROM l.${column}) * 1000)::float8 AS ${column}`,
 }
 
-/** The results of guardrails, as the gateway wrote them. */
-export interface LoggedHooks {
-  readonly before_request_hooks: Record<string, unknown>[]
-  readonly after_request_hooks: Record<string, unknown>[]
-}
-
-/** The attempts of an exchange, as the gateway wrote them. */
-export type LoggedAttempts = ReturnType<typeof attemptRows>
-
-/** A log with its row of `log_bodies`. */
-export interface LogDetail extends LogRow {
-  readonly upstream_url: string | null
-  readonly request_headers: Readonly<Record<string, string>> | null
-  readonly response_headers: Readonly<Record<string, string>> | null
-  readonly request_body: Uint8Array | null
-  readonly response_body: Uint8Array | null
-  readonly request_truncated: boolean | null
-  readonly response_truncated: boolean | null
-  readonly hook_results: LoggedHooks | null
-  readonly attempts: LoggedAttempts | null
-  /** All of these and the path with its query, when LOG_SEALING was on. */
-  readonly sealed: Uint8Array | null
-}
-
-const columns = `l.id, l.organisation_id, l.workspace_id, w.slug AS workspace_slug, (extract(epoch FROM l.created_at) * 1000)::float8 AS created_ms,
-  l.api_key_id, l.user_id, l.client_ip, l.method, l.path, l.operation, l.provider, l.provider_slug, l.model, l.status, l.outcome, l.error_code,
-  l.stream, l.duration_ms, l.upstream_ms, l.first_byte_ms, l.input_tokens::float8, l.output_tokens::float8, l.total_tokens::float8,
-  l.usage_source, (l.cost_nano_usd / 1e9)::float8 AS cost_usd, l.retry_count, l.cache_status, l.last_used_option, l.trace_id, l.span_id,
-  l.parent_span_id, l.span_name, l.metadata, l.request_bytes::float8, l.response_bytes::float8,
-  l.prompt_id, l.prompt_version_id, l.prompt_slug`
+/** The log's own name of a column stands for that of its bodies too; the counts in `usage` are shown by no field. */
+const unread: ReadonlySet<string> = new Set([...logColumns.map(({ name }) => name), 'usage'])
+const columns = [
+  ...logColumns.filter(({ name }) => name !== 'usage').map(({ name, type }) => reads[type]?.(name) ?? `l.${name}`),
+  'w.slug AS workspace_slug',
+  '(l.cost_nano_usd / 1e9)::float8 AS cost_usd',
+].join(', ')
+const ofBodies = bodyColumns
+  .filter(({ name }) => !unread.has(name))
+  .map(({ name }) => `b.${name}`)
+  .join(', ')
 const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
-const success = `(l.status < 400 AND l.outcome = 'complete')`
-
-interface Condition {
-  readonly sql: string
-  readonly values: readonly (string | number)[]
-}
 
 /** At most `limit` logs in the order of the filter. The bounds on `created_at` let PostgreSQL leave out whole days. */
 export function findLogs(em: EntityManager, scope: LogScope, { limit, filter }: { limit: number; filter: LogFilter }): Promise<LogRow[]> {
@@ -123,8 +64,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
-    `SELECT ${columns}, b.upstream_url, b.request_headers, b.response_headers, b.request_body, b.response_body, b.request_truncated, b.response_truncated,
-            b.hook_results, b.attempts, b.sealed
+    `SELECT ${columns}, ${ofBodies}
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),
@@ -163,29 +103,3 @@ function timeConditions({ time_of_generation_min: min, time_of_generation_max: m
   const at = moment(after.createdAt)
   return [...bounds, bound, { sql: `(l.created_at, l.id) ${compare} (?::timestamptz, ?::uuid)`, values: [at, after.id] }]
 }
-
-function valueConditions(filter: LogFilter): Condition[] {
-  return [
-    anyOf('l.status', filter.status_code?.map(Number)),
-    anyOf('l.provider', filter.ai_org),
-    anyOf('l.model', filter.ai_model),
-    anyOf('l.provider_slug', filter.virtual_keys),
-    anyOf('l.api_key_id', filter.api_key_ids),
-    anyOf('l.prompt_slug', filter.prompt_slug),
-    anyOf('l.trace_id', filter.trace_id === undefined ? undefined : [filter.trace_id]),
-    compared('l.total_tokens >=', filter.total_units_min),
-    compared('l.total_tokens <=', filter.total_units_max),
-    compared('l.input_tokens >=', filter.prompt_token_min),
-    compared('l.input_tokens <=', filter.prompt_token_max),
-    compared('l.output_tokens >=', filter.completion_token_min),
-    compared('l.output_tokens <=', filter.completion_token_max),
-    filter.metadata === undefined ? null : { sql: 'l.metadata @> ?::jsonb', values: [JSON.stringify(filter.metadata)] },
-    filter.is_success === undefined ? null : { sql: filter.is_success ? success : `NOT ${success}`, values: [] },
-  ].filter((condition) => condition !== null)
-}
-
-const anyOf = (column: string, values: readonly (string | number)[] | undefined): Condition | null =>
-  values === undefined ? null : { sql: `${column} IN (${values.map(() => '?').join(', ')})`, values }
-
-const compared = (comparison: string, value: number | undefined): Condition | null =>
-  value === undefined ? null : { sql: `${comparison} ?`, values: [value] }

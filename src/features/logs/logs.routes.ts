@@ -5,7 +5,8 @@ import { writeCursor } from './cursor.ts'
 import { logFilter, logList, logObject, logParams } from './log.schema.ts'
 import { findLog, findLogs, logScopeOf } from './logs.queries.ts'
 import { openLog } from './open-log.ts'
-import { presentLog, presentLogDetail } from './present-log.ts'
+import { presentLog } from './log-fields.ts'
+import { presentLogDetail } from './present-log.ts'
 
 export const listLogs = route({
   method: 'GET',
@@ -23,7 +24,7 @@ export const listLogs = route({
     object: 'list' as const,
     data: page.map(presentLog),
     has_more: last !== undefined,
-    next_cursor: last === undefined ? null : writeCursor({ createdAt: last.created_ms, id: last.id }),
+    next_cursor: last === undefined ? null : writeCursor({ createdAt: last.created_at, id: last.id }),
     total: null,
   }
 })

@@ -3,7 +3,7 @@ import { attemptRows } from '../../app/journal/columns.ts'
 import { decodeConfidential, type Confidential } from '../../gateway/journal/confidential.ts'
 import { SealError } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { LogDetail, LoggedHooks } from './logs.queries.ts'
+import type { LogDetail, LoggedHooks } from './log-fields.ts'
 
 /** Returns the log with its sealed part opened. A log that was not sealed is returned as it is. */
 export function openLog(row: LogDetail, vault: Vault): LogDetail {
@@ -28,7 +28,7 @@ const toLogged = ({ before_request_hooks: before, after_request_hooks: after }: 
 })
 
 function unseal(
-  { id, organisation_id: organisationId, created_ms: createdAt }: LogDetail,
+  { id, organisation_id: organisationId, created_at: createdAt }: LogDetail,
   sealed: Uint8Array,
   { logs }: Vault,
 ): Confidential {

@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import type { BodyColumns, LogColumns } from '../../app/journal/columns.ts'
+import { insertedOperation } from './inserted-log.ts'
+
+/** A row of `logs`. Times are epoch milliseconds. */
+export interface LogRow extends Omit<LogColumns, 'usage'> {
+  readonly workspace_slug: string | null
+  readonly cost_usd: number | null
+}
+
+/** The results of guardrails, as the gateway wrote them. */
+export interface LoggedHooks {
+  readonly before_request_hooks: Record<string, unknown>[]
+  readonly after_request_hooks: Record<string, unknown>[]
+}
+
+type OfBodies = Omit<BodyColumns, keyof LogRow | 'hook_results'>
+
+/** A log with its row of `log_bodies`, or without one. */
+export type LogDetail = LogRow & { readonly [Column in keyof OfBodies]: OfBodies[Column] | null } & {
+  readonly hook_results: LoggedHooks | null
+}
+
+type Name = keyof LogRow
+
+/** One field of a log in the API. */
+interface LogField<Schema extends z.ZodType> {
+  readonly schema: Schema
+  /** The column that it shows; null: it is made of others. */
+  readonly column: Name | null
+  readonly show: (row: LogRow) => unknown
+}
+
+/** A field that shows a column. */
+const shows = <Column extends Name, Schema extends z.ZodType>(
+  column: Column,
+  schema: Schema,
+  show: (value: LogRow[Column]) => unknown = (value) => value,
+): LogField<Schema> => ({ schema, column, show: (row) => show(row[column]) })
+
+/** A field that is made of the whole row. */
+const made = <Schema extends z.ZodType>(schema: Schema, show: (row: LogRow) => unknown): LogField<Schema> => ({
+  schema,
+  column: null,
+  show,
+})
+
+const text = z.string().nullable()
+const count = z.number().nullable()
+const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
+
+/** Returns true if the whole answer came, and was no error. In SQL: `success` of the queries. */
+const isSuccess = ({ status, outcome }: LogRow): boolean => status < 400 && outcome === 'complete'
+
+/** The URL as the client called it: ours, or that of the provider whose answer it told us. */
+export const urlOf = ({ operation, path }: LogRow): string => (operation === insertedOperation ? path : `/v1${path}`)
+
+/** Every field of a log in lists: its schema, and its value from the row. Durations are whole milliseconds. */
+export const logFields = {
+  object: made(z.literal('log'), () => 'log'),
+  id: shows('id', z.uuid()),
+  organisation_id: shows('organisation_id', z.uuid()),
+  workspace_id: shows('workspace_id', z.uuid().nullable()),
+  workspace_slug: shows('workspace_slug', text),
+  created_at: shows('created_at', z.iso.datetime(), (ms) => new Date(ms).toISOString()),
+  is_success: made(z.boolean(), isSuccess),
+  ai_org: shows('provider', text.meta({ description: 'The provider type.' })),
+  ai_model: shows('model', text),
+  virtual_key: shows('provider_slug', text.meta({ description: 'The slug of the stored provider or virtual key.' })),
+  api_key_id: shows('api_key_id', z.uuid()),
+  user_id: shows('user_id', z.uuid().nullable()),
+  prompt_id: shows('prompt_id', z.uuid().nullable()),
+  prompt_version_id: shows('prompt_version_id', z.uuid().nullable()),
+  prompt_slug: shows('prompt_slug', text),
+  req_units: shows('input_tokens', count.meta({ description: 'Input tokens; null when the provider did not say.' })),
+  res_units: shows('output_tokens', count),
+  total_units: shows('total_tokens', count),
+  usage_source: shows('usage_source', z.string()),
+  cost: shows('cost_usd', count.meta({ description: 'US dollars; null when the price is not known.' })),
+  cost_currency: made(z.literal('USD'), () => 'USD'),
+  request_url: made(z.string(), urlOf),
+  request_method: shows('method', z.string()),
+  operation: shows(
+    'operation',
+    z.string().meta({ description: 'What was asked for; `inserted` for a log that a client inserted with `POST /v1/logs`.' }),
+  ),
+  is_proxy_call: shows('operation', z.boolean(), (operation) => operation === 'proxy'),
+  response_status_code: shows('status', z.int()),
+  outcome: shows('outcome', z.enum(['complete', 'incomplete', 'client_closed', 'error'])),
+  error_code: shows('error_code', text),
+  response_time: shows('duration_ms', z.int(), Math.round),
+  upstream_response_time: shows('upstream_ms', z.int().nullable(), rounded),
+  time_to_first_byte: shows('first_byte_ms', z.int().nullable(), rounded),
+  stream_mode: shows('stream', z.int(), Number),
+  cache_status: shows('cache_status', text),
+  cache_type: made(text, () => null),
+  retry_success_count: shows('retry_count', z.int()),
+  last_used_option: shows('last_used_option', text),
+  trace_id: shows('trace_id', z.string()),
+  span_id: shows('span_id', text),
+  parent_span_id: shows('parent_span_id', text),
+  span_name: shows('span_name', text),
+  'metadata.key': shows('metadata', z.array(z.string()), Object.keys),
+  'metadata.value': shows('metadata', z.array(z.string()), Object.values),
+  client_ip: shows('client_ip', z.string()),
+  request_bytes: shows('request_bytes', z.number()),
+  response_bytes: shows('response_bytes', z.number()),
+}
+
+type Schemas = { readonly [Field in keyof typeof logFields]: (typeof logFields)[Field]['schema'] }
+
+const entries = Object.entries(logFields)
+const schemaEntries: readonly (readonly unknown[])[] = entries.map(([name, { schema }]) => [name, schema])
+const schemas: Schemas = Object.fromEntries(schemaEntries)
+
+/** Everything about an exchange but what was said in it. Durations are whole milliseconds. */
+export const logMetrics = z.object(schemas).meta({ id: 'LogMetrics', description: 'One exchange without its bodies and headers.' })
+
+export type LogMetrics = z.output<typeof logMetrics>
+
+/** Returns a log as lists show it. */
+export function presentLog(row: LogRow): LogMetrics {
+  const values: readonly (readonly unknown[])[] = entries.map(([name, { show }]) => [name, show(row)])
+  const log: LogMetrics = Object.fromEntries(values)
+  return log
+}
