@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import type { Logger } from 'pino'
 import { chooseDatabase, hasEmbedded } from '../app/database/choose.ts'
 import { connectWithRetry, type Connection } from '../app/database/connect.ts'
-import { codeOf, DatabaseConnectionError, explainConnectionError } from '../app/database/connection-error.ts'
+import { DatabaseConnectionError, explainConnectionError } from '../app/database/connection-error.ts'
 import { toCallerError } from '../app/http/errors.ts'
 import { environment, loadConfig, type Config, type DatabaseConfig } from '../config/index.ts'
 import { readDuration } from './duration.ts'
@@ -65,12 +65,8 @@ function demandDatabase(config: Config): void {
   )
 }
 
-/** query_canceled and lock_not_available: the server has answered. */
-const ofStatements = new Set(['57014', '55P03'])
-
 /** The database went away; null: it is something else. */
 function toConnectionError(error: unknown, database: DatabaseConfig): DatabaseConnectionError | null {
   if (error instanceof DatabaseConnectionError) return error
-  if (ofStatements.has(codeOf(error))) return null
   return toCallerError(error).code === 'dependency_unavailable' ? explainConnectionError(error, database) : null
 }

@@ -37,6 +37,7 @@ const problems = {
   upstream_bad_response: { status: 502, type: 'upstream_error' },
   credential_failed: { status: 502, type: 'upstream_error' },
   dependency_unavailable: { status: 503, type: 'server_error' },
+  busy: { status: 503, type: 'server_error' },
   sealed: { status: 503, type: 'server_error' },
   draining: { status: 503, type: 'server_error' },
   overloaded: { status: 503, type: 'server_error' },

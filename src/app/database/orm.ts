@@ -4,6 +4,7 @@ import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import { endsWithin } from '../../lib/ends-within.ts'
 import { silenceMs } from './connect.ts'
+import { demandStorable } from './database-fault.ts'
 import { replaceDead } from './pool.ts'
 
 export interface OrmOptions {
@@ -48,6 +49,7 @@ export function openOrm({ client, poolSize, entities, subscribers = [], log, onP
     debug: false,
     colors: false,
     logger: (message) => log?.warn(message),
+    onQuery: demandStorable,
     driverOptions: {
       ...client,
       ssl: false,

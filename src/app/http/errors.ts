@@ -1,4 +1,5 @@
 import { errorBody, retryHeaders, toApiError, ApiError, type ErrorCode } from '../../lib/errors.ts'
+import { databaseFault } from '../database/database-fault.ts'
 import type { Frame } from './frame.ts'
 import type { Context, Middleware } from './context.ts'
 
@@ -51,35 +52,5 @@ export function answerError(ctx: Context, error: ApiError): void {
 }
 
 /** Whatever was thrown, as the caller may see it: a database that is away is no fault of the caller's key, and no bug. */
-export function toCallerError(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown
-  const [code, message] = databaseFault(thrown)
-  if (code === '23505') return new ApiError('AB07', 'This exists already: a value that must be unique is taken.', { cause: thrown })
-  if (code === '23503') return new ApiError('AB07', 'Something else depends on this, or what it refers to is gone.', { cause: thrown })
-  if (unreachable.test(code) || unreachableWords.test(message)) {
-    return new ApiError('dependency_unavailable', 'The database cannot be reached at the moment. Try again shortly.', { cause: thrown })
-  }
-  return toApiError(thrown)
-}
-
-/** SQLSTATE 08 (connection), 53 (resources), 57 (stopped, cancelled), 55P03 (lock); the system's network errors. */
-const unreachable = /^(?:08...|53...|57...|55P03|25P0[23]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
-const unreachableWords =
-  /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Client has encountered a connection error|Query read timeout|not currently accepting connections/im
-
-/** The first code in the chain of causes, and all messages. */
-function databaseFault(thrown: unknown): readonly [code: string, messages: string] {
-  let code = ''
-  const messages: string[] = []
-  let current = thrown
-  for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
-    const found: unknown = Reflect.get(current, 'code')
-    if (code === '' && typeof found === 'string') code = found
-    if (current instanceof AggregateError) current = current.errors[0]
-    else if (current instanceof Error) {
-      messages.push(current.message.slice(-300))
-      current = current.cause
-    } else break
-  }
-  return [code, messages.join('\n')]
-}
+export const toCallerError = (thrown: unknown): ApiError =>
+  thrown instanceof ApiError ? thrown : (databaseFault(thrown) ?? toApiError(thrown))

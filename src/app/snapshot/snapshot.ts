@@ -4,6 +4,7 @@ import type { Snapshot, TokenSource } from '../../gateway/ports.ts'
 import { endsWithin } from '../../lib/ends-within.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { databaseFault } from '../database/database-fault.ts'
 import { retryLocked } from '../database/lock-trouble.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
@@ -231,6 +232,8 @@ async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
   try {
     return await retryLocked(query)
   } catch (error) {
+    const fault = databaseFault(error)
+    if (fault?.code === 'invalid_request') throw fault
     state.log.debug({ err: error }, 'a view could not be read')
     throw unavailable(error)
   }

@@ -32,6 +32,9 @@ export interface OpenDatabaseOptions extends SchemaOptions {
 
 const retryMs = 1000
 
+/** Codes of faults that waiting mends. */
+const passing = new Set<string>(['dependency_unavailable', 'busy'])
+
 /** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
 export async function openDatabase(options: OpenDatabaseOptions, database: DatabaseConfig): Promise<OpenDatabase> {
   for (;;) {
@@ -41,7 +44,7 @@ export async function openDatabase(options: OpenDatabaseOptions, database: Datab
       if (options.schema !== 'given') tellSettings(options)
       return db
     } catch (error) {
-      if (options.signal.aborted || toCallerError(error).code !== 'dependency_unavailable') throw error
+      if (options.signal.aborted || !passing.has(toCallerError(error).code)) throw error
       options.log.warn({ err: error, retryInMs: retryMs }, 'the database went away during the start')
       await sleep(retryMs, undefined, { signal: options.signal })
     }

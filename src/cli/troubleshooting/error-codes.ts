@@ -153,6 +153,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The database is unreachable, and the data in memory is not enough for this request.',
     fix: 'Look at `/readyz` and at PostgreSQL; run `gatehouse doctor`. Requests with known keys go on for `CACHE_MAX_STALE`.',
   },
+  busy: {
+    means:
+      'The database answers, and gave the work up: other work holds the same data for longer than a request may wait, or the request itself took longer than it may.',
+    fix: 'Try again after `retry-after`. When it remains: a migration or a long transaction holds a lock (`pg_locks`, `pg_stat_activity`), or the database is too small for what is asked of it.',
+  },
   sealed: {
     means: 'The process has no encryption key, a malformed one, or not that of the database. It decrypts nothing.',
     fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart. `gatehouse preflight` tells the fingerprints.',

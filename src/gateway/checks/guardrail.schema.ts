@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { textField } from '../../lib/text/text.ts'
 import type { Phase } from './check.ts'
 import { findCheck } from './registry.ts'
 
@@ -12,7 +13,7 @@ const feedback = z.strictObject({
   }),
 })
 
-const message = z.string().max(2000)
+const message = textField(2000)
 
 const options = {
   deny: z.boolean().optional().meta({ description: 'Whether a failure ends the request with 446; else its answer gets the status 246.' }),

@@ -7,7 +7,7 @@ let app: TestApp
 test.before(async () => void (app = await startApp()))
 test.after.always(() => app?.stop())
 
-test('a write that waits for a migration longer than a statement may is done when the table is free', async (t) => {
+test.serial('a write that waits for a migration longer than a statement may is done when the table is free', async (t) => {
   await inDatabase(app.database.superuser, async (migrator) => {
     await migrator.query('BEGIN; LOCK TABLE labels')
     const since = async () => {
@@ -26,5 +26,16 @@ test('a write that waits for a migration longer than a statement may is done whe
     await eventually(async () => ![null, first].includes(await since()), 10_000, 'the write to try again')
     await migrator.query('COMMIT')
     t.is((await written).status, 200)
+  })
+})
+
+test.serial('a request that waits for a lock in vain is told that the database is busy, and when to try again', async (t) => {
+  await inDatabase(app.database.superuser, async (migrator) => {
+    await migrator.query('BEGIN; LOCK TABLE labels')
+    const answer = await fetch(`${app.baseUrl}/v1/labels`, { headers: { 'x-service-api-key': app.adminKey } })
+    await migrator.query('ROLLBACK')
+    t.is(answer.status, 503)
+    t.is(answer.headers.get('retry-after'), '5')
+    t.like(await answer.json(), { error: { code: 'busy', type: 'server_error' } })
   })
 })

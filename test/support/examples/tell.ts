@@ -24,6 +24,8 @@ export interface Listener {
   readonly names: Names
   /** Asks what an example asks, of the product as it is after all examples before. */
   tell(example: Example): Promise<Told>
+  /** Asks at once, and takes what is answered. */
+  ask(example: Example): Promise<Told>
   stop(): Promise<void>
 }
 
@@ -50,6 +52,7 @@ export async function startListener(): Promise<Listener> {
   }
   return {
     names,
+    ask: tell,
     async tell(example) {
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
       if (example.operation === 'GET /breakers') return untilListed(() => tell(example))

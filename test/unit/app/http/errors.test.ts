@@ -20,3 +20,14 @@ test('a database that accepts and says nothing is away, and no bug of ours', asy
   t.is(toCallerError(new Error('a request failed', { cause: error })).code, 'dependency_unavailable')
   t.is(toCallerError(new Error('the timeout expired of a token')).code, 'internal')
 })
+
+const fault = (code: string) => toCallerError(new Error('a request failed', { cause: Object.assign(new Error('canceling'), { code }) }))
+
+test('a database that gave work up because of a lock, or of its length, is busy; one that stops is away', (t) => {
+  for (const code of ['55P03', '40P01', '57014']) {
+    t.is(fault(code).code, 'busy', code)
+    t.is(fault(code).retryAfter, 5)
+    t.notRegex(fault(code).message, /reached/)
+  }
+  for (const code of ['57P01', '08006', '53300']) t.is(fault(code).code, 'dependency_unavailable', code)
+})
