@@ -6,6 +6,9 @@ import type { AimedCall } from '../call.ts'
 import type { Auth } from '../providers/provider.ts'
 import { loggedHeaders } from '../wire/headers.ts'
 
+/** The explanation holds the body of each target, and there may be a hundred. */
+export const mostBytes = 128 * 1024
+
 /** Returns the request that a target would be sent before guardrails, its credentials masked, and the caller's headers in it. */
 export async function describeRequest(aimed: AimedCall, { egress, settings }: AttemptDeps) {
   const { call, target, body } = aimed
@@ -27,7 +30,7 @@ export async function describeRequest(aimed: AimedCall, { egress, settings }: At
     method: sent.method,
     url: origin.origin + (path.split('?', 1)[0] ?? path),
     headers: { ...withoutStored(loggedHeaders(headers), Object.keys(target.customHeaders)), ...credentialHeader(target.provider.auth) },
-    body: body.json ?? null,
+    body: (body.bytes?.length ?? 0) > mostBytes ? null : (body.json ?? null),
     changed_params: changedParams(call.body?.json, body.json),
   }
   return { request, forward }

@@ -11,7 +11,7 @@ import { configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
 import type { Leaf } from '../config/plan.ts'
 import type { RoutingState } from '../routing/state.ts'
-import { describeRequest } from './describe-request.ts'
+import { describeRequest, mostBytes } from './describe-request.ts'
 import { orderOf } from './order.ts'
 
 export type ExplainDeps = AttemptDeps & { readonly routing: RoutingState }
@@ -27,8 +27,20 @@ export function asksToExplain({ headers, caller: { key } }: CallHead): boolean {
   throw new ApiError('forbidden', `${header} tells of configs and prompts: the key needs the scope configs.read.`, { param: header })
 }
 
+function demandShort({ body }: Call): void {
+  if ((body?.bytes?.length ?? 0) <= mostBytes) return
+  throw new ApiError(
+    'payload_too_large',
+    `${header} takes a body of at most ${mostBytes} bytes. Explain the request with a shorter text.`,
+    {
+      param: 'body',
+    },
+  )
+}
+
 /** Explains what would become of a request, and calls nobody: what each target would be sent, in what order, and why. */
 export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
+  demandShort(call)
   const { caller, operation, course, config, prompt } = call
   const { key } = caller
   const slug = (course ?? config)?.slug ?? null

@@ -214,3 +214,14 @@ test.serial('a body that is no JSON is explained too', async (t) => {
   const { targets } = (await response.json()) as Explanation
   t.like(targets[0], { provider_slug: 'a', request: { url: `${emulator.url}/audio/transcriptions`, body: null }, error: null })
 })
+
+test.serial('an explanation is bounded, since it holds the body of each target', async (t) => {
+  const tooLong = await explain({ provider: '@a' }, { body: { user: 'x'.repeat(128 * 1024) } })
+  t.is(tooLong.status, 413)
+  t.regex(tooLong.text, /x-service-explain takes a body of at most 131072 bytes/)
+  const { explanation } = await explain(
+    { provider: '@a', override_params: { seed: 'y'.repeat(10_000) } },
+    { body: { user: 'x'.repeat(125_000) } },
+  )
+  t.deepEqual(explanation.targets[0]?.request, { ...explanation.targets[0]?.request, body: null } as never)
+})
