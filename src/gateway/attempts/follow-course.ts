@@ -1,5 +1,5 @@
 import { type ApiError, toApiError } from '../../lib/errors.ts'
-import type { RelayEnd } from '../answers/relay.ts'
+import type { RelayEnd, RelayResult } from '../answers/relay.ts'
 import type { Call } from '../call.ts'
 import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
@@ -8,6 +8,7 @@ import { usageOf } from '../ending/usage.ts'
 import { type Move, route, type Route } from '../routing/route.ts'
 import type { RoutingState, Told } from '../routing/state.ts'
 import { leadsOn } from '../routing/verdict.ts'
+import { namesOwnTarget } from '../targets/aim.ts'
 import { modelOf } from '../wire/body.ts'
 import { headerValue } from '../wire/headers.ts'
 import { type Attempt, beginAttempt } from './attempt.ts'
@@ -31,8 +32,9 @@ export interface Course extends Pick<Try, 'ownHeaders'> {
 /** Tries the targets of a config in the order that its strategies give, until one attempt stands. Rejects when the last one cannot be made. */
 export async function followCourse(course: Course, deps: CourseDeps): Promise<RelayEnd> {
   const { call } = course
+  const { binding, plan, alone } = course.course
   const deadlineAt = callDeadline(call, deps.settings)
-  const way = route(course.course.plan, {
+  const way = route(binding || !namesOwnTarget(call) ? plan : alone, {
     ...deps.routing,
     facts: factsOf(call),
     cost: () => null,
@@ -81,7 +83,7 @@ async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
   const judge = new CourseJudge(making, attempt, deps.routing)
   const ended = await tryLeaf({ making, attempt, judge }, deps).catch((thrown: unknown) => toApiError(thrown))
   const next = judge.conclude(ended)
-  measure(attempt, ended, { leaf, deps })
+  measure(leaf, attempt, { ended, routing: deps.routing })
   if (next !== null) giveUp(attempt, ended, deps)
   return {
     next,
@@ -178,15 +180,27 @@ class CourseJudge implements Judge {
   }
 }
 
+/** Time to the first token that stands for a failure, so that strategies that go by time leave the target for a while. */
+const failureMs = 60_000
+
 /** Notes how long the first token took, for strategies that go by it. */
-function measure(
-  { sentAt }: Attempt,
-  ended: RelayEnd | ApiError,
-  { leaf, deps }: { readonly leaf: CourseMove['leaf']; readonly deps: CourseDeps },
-): void {
-  if (!('kind' in ended) || ended.kind !== 'relayed' || sentAt === null) return
-  const { firstByteAt, status } = ended.result
-  if (firstByteAt !== null && status < 300) deps.routing.measures.noteLatency(leaf.id, firstByteAt - sentAt, Date.now())
+function measure({ id }: CourseMove['leaf'], attempt: Attempt, { ended, routing }: Measured): void {
+  const relayed = 'kind' in ended && ended.kind === 'relayed' ? ended.result : null
+  const ms = attempt.sentAt === null ? null : firstTokenMs(attempt.sentAt, attempt.fault?.status ?? statusOf(ended), relayed)
+  if (ms !== null) routing.measures.noteLatency(id, ms, Date.now())
+}
+
+const statusOf = (ended: RelayEnd | ApiError): number =>
+  !('kind' in ended) ? ended.status : ended.kind === 'relayed' ? ended.result.status : ended.error.status
+
+function firstTokenMs(sentAt: number, status: number, relayed: RelayResult | null): number | null {
+  if (status === 429 || status >= 500) return failureMs
+  return relayed === null || relayed.firstByteAt === null || status > 299 ? null : relayed.firstByteAt - sentAt
+}
+
+interface Measured {
+  readonly ended: RelayEnd | ApiError
+  readonly routing: RoutingState
 }
 
 /** Settles and measures an attempt that is not the last: nothing of it is left for the exchange to settle. */

@@ -3,7 +3,7 @@ import { compileCondition } from '../routing/conditions.ts'
 import type { BreakerRule } from '../routing/breaker.ts'
 import { fallbackAfterFailures, retryAfterFailures } from '../routing/verdict.ts'
 import type { GatewayConfig } from './config.schema.ts'
-import type { Choice, Plan, RetryRule, Strategy } from './plan.ts'
+import type { Choice, Leaf, Plan, RetryRule, Strategy } from './plan.ts'
 import { providerFieldNames } from './provider-fields.ts'
 
 /** The maker of targets, and whose they are. */
@@ -17,7 +17,7 @@ export interface PlanContext<Target> {
 /** Compiles a checked config into the targets that a request may go to, and the way to choose one. */
 export function compilePlan<Target>(config: GatewayConfig, context: PlanContext<Target>, option = 'config'): Plan<Target> {
   const { strategy, targets } = config
-  if (strategy === undefined || targets === undefined) return toLeaf(config, context, option)
+  if (strategy === undefined || targets === undefined) return compileLeaf(config, context, option)
   const plans = targets.map((target, at) => compilePlan(inherited(config, target), context, `${option}.targets[${at}]`))
   const [only] = plans
   if (plans.length === 1 && only !== undefined && strategy.mode !== 'conditional') return only
@@ -31,7 +31,8 @@ export function compilePlan<Target>(config: GatewayConfig, context: PlanContext<
   return choice
 }
 
-function toLeaf<Target>(config: GatewayConfig, { owner, toTarget }: PlanContext<Target>, option: string): Plan<Target> {
+/** Compiles what a config says of one target, whatever targets are within it. */
+export function compileLeaf<Target>(config: GatewayConfig, { owner, toTarget }: PlanContext<Target>, option = 'config'): Leaf<Target> {
   const breaker = toBreaker(config.cb_config)
   return {
     kind: 'leaf',

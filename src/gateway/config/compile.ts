@@ -1,9 +1,9 @@
 import { parseJsonPath, type Step } from '../../lib/json/json-path.ts'
 import { compileInline, type Guardrail } from '../checks/guardrail.ts'
 import type { InlineGuardrail } from '../checks/guardrail.schema.ts'
-import { compilePlan } from './compile-plan.ts'
+import { compileLeaf, compilePlan } from './compile-plan.ts'
 import type { GatewayConfig, GuardrailReference } from './config.schema.ts'
-import type { Plan } from './plan.ts'
+import type { Leaf, Plan } from './plan.ts'
 import { providerFieldsOf } from './provider-fields.ts'
 
 type Parameters = Readonly<Record<string, unknown>>
@@ -53,6 +53,8 @@ export interface ActiveConfig {
   /** The part that this release stores and does not carry out; null when there is none. */
   readonly unsupported: string | null
   readonly plan: Plan<TargetFields>
+  /** The config without its targets, for a request that names its target itself, and need not go by the config. */
+  readonly alone: Leaf<TargetFields>
 }
 
 /**
@@ -62,6 +64,7 @@ export interface ActiveConfig {
 export const compileConfig = (config: GatewayConfig, owner = ''): ActiveConfig => ({
   unsupported: unsupportedPart(config, 'config'),
   plan: compilePlan(config, { owner, toTarget }),
+  alone: compileLeaf(config, { owner, toTarget }),
 })
 
 const toTarget = (config: GatewayConfig, option: string): TargetFields => ({

@@ -32,12 +32,12 @@ function pick({ id, option, strategy, targets }: Choice, deps: ChooseDeps): numb
     const weights = strategy.weights.map((weight, at) => (open[at] === true ? 0 : weight))
     return strategy.sticky === null ? pickByWeight(weights, deps.random()) : byIdentity(id, weights, { rule: strategy.sticky, deps })
   }
-  const figureOf = strategy.mode === 'least-cost' ? deps.cost : (target: string) => deps.measures.latency(target, deps.now())
-  return byFigure(
-    id,
-    targets.map((target, at) => (open[at] === true ? Infinity : lowest(target, figureOf))),
-    deps.measures,
-  )
+  const figures = (of: (target: string) => number | null) =>
+    targets.map((target, at) => (open[at] === true ? Infinity : lowest(target, of)))
+  const costs = strategy.mode === 'least-cost' ? figures(deps.cost) : null
+  // Without the price of each target there is no cheapest one, and the fastest is taken.
+  const known = costs !== null && !costs.includes(null) ? costs : figures((target) => deps.measures.latency(target, deps.now()))
+  return byFigure(id, known, deps.measures)
 }
 
 /** Returns the target of the first condition that holds. A condition that cannot be judged does not hold, and is noted. */

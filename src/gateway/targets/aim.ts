@@ -7,6 +7,7 @@ import type { MatchedOperation } from '../front/match.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
+import { addressingOf, modelReference } from './addressing.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
 import { resolveTarget, type Target } from './target.ts'
@@ -34,6 +35,13 @@ export const findTarget = (
     snapshot,
     atLeast,
   })
+
+/** Returns true if a call names its target itself, by headers, prompt or model. */
+export function namesOwnTarget({ headers, prompt, model, body }: Call): boolean {
+  const fromModel = modelReference(model ?? modelOf(body?.json))
+  const { stored, provider } = addressingOf(headers, null, { fromModel, promptProvider: prompt?.virtualKey ?? null })
+  return stored !== null || provider !== null
+}
 
 /** Returns the call as this target may be asked it: with the model as the provider knows it, at the model's own host. Throws `forbidden`. */
 export function admit(call: Call, target: Target, opened: RequestBody): AimedCall {

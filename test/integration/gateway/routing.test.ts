@@ -328,11 +328,11 @@ test.serial('breaker: a target that fails is left out, and when all are open the
   t.deepEqual(count(), [3, 6, 0])
 })
 
-const target = (index: number) => ({ provider: '@a', override_params: { seed: index } })
+const repeated = (index: number) => ({ provider: '@a', override_params: { seed: index } })
 
 test.serial('retry budget: a storm of 429 over five targets is not hammered', async (t) => {
   behaves('a', { status: 429, headers: { 'retry-after-ms': '1' } })
-  const config: GatewayConfig = { retry: { attempts: 5, use_retry_after_headers: true }, ...fallback([0, 1, 2, 3, 4].map(target)) }
+  const config: GatewayConfig = { retry: { attempts: 5, use_retry_after_headers: true }, ...fallback([0, 1, 2, 3, 4].map(repeated)) }
   await Promise.all(Array.from({ length: 10 }, () => ask(config)))
   const sent = count()[0] ?? 0
   t.true(sent >= 50 && sent <= 125, String(sent))
@@ -481,4 +481,48 @@ test.serial('known from others: a body of more than 1 MB goes to every target wh
   const answer = await ask(fallback(ab), { body: { stream: true, messages: [{ role: 'user', content }] } })
   t.is(answer.status, 200)
   t.true(at('b').requests[0]?.body.equals(at('a').requests[0]?.body ?? Buffer.alloc(0)))
+})
+
+test.serial('a request that names its target goes there once, and not by a default config of several targets', async (t) => {
+  const key = 'gh-test-key-that-starts-0000000000'
+  const alone = await startGateway({
+    providers: Object.fromEntries(names.map((name) => [name, { provider: 'openai', customHost: at(name).url }])),
+    configs: {
+      'pc-two': { override_params: { seed: 1 }, ...fallback([{ provider: '@a', override_params: { top_p: 0 } }, { provider: '@b' }]) },
+    },
+    keys: { [key]: { defaults: { config: 'pc-two', configLocked: false, inputGuardrails: [], outputGuardrails: [] } } },
+  })
+  t.teardown(() => alone.stop())
+  const chat = (headers: Readonly<Record<string, string>>, model: string) =>
+    send(`${alone.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': key, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model, messages: [] }),
+    })
+  behaves('c', { status: 500 })
+  t.is((await chat({ 'x-service-provider': '@c' }, 'm')).status, 500)
+  t.is((await chat({}, '@c/m')).status, 500)
+  t.deepEqual(
+    at('c').requests.map(({ json }) => json),
+    [
+      { model: 'm', messages: [], seed: 1 },
+      { model: 'm', messages: [], seed: 1 },
+    ],
+  )
+  t.is((await chat({}, 'm')).status, 200)
+  t.deepEqual(count(), [1, 0, 2])
+})
+
+test.serial('least-latency: every target is measured, the fastest is taken, and one that fails is left', async (t) => {
+  behaves('a', { delayMs: 60 })
+  behaves('c', { status: 500 })
+  const config: GatewayConfig = {
+    strategy: { mode: 'least-latency' },
+    targets: names.map((name) => ({ provider: `@${name}`, override_params: { model: 'fast' } })),
+  }
+  for (let i = 0; i < 8; i += 1) await ask(config)
+  t.deepEqual(count(), [1, 6, 1])
+  const cheapest: GatewayConfig = { ...config, strategy: { mode: 'least-cost' } }
+  for (let i = 0; i < 8; i += 1) await ask(cheapest)
+  t.deepEqual(count(), [1, 14, 1])
 })
