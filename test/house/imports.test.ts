@@ -60,7 +60,7 @@ const gatewayDoors: readonly string[] = [
   'front/fronts front/match front/operations front/bounds/validate pipeline',
   'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
-  'checks/try-guardrail dialects/stream-whole dialects/texts/walk',
+  'checks/try-guardrail dialects/openai-chat/parameters dialects/stream-whole dialects/texts/walk',
   'cache/answer-store cache/recall',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../gateway/prompts/bounds.ts'
-import { optionalHyperparameters, promptRequest } from '../../gateway/prompts/chat-body.ts'
+import { optionalParameters } from '../../gateway/dialects/openai-chat/parameters.ts'
+import { promptRequest } from '../../gateway/prompts/chat-body.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { isStorableJson, textField } from '../../lib/text/text.ts'
@@ -19,7 +20,7 @@ export const templateText = textField(bounds.templateLength).min(1)
 
 /** Parameters of a chat completion, by their types; those that a prompt brings itself are none. */
 const parameters = z
-  .looseObject(optionalHyperparameters)
+  .looseObject(optionalParameters)
   .refine(isStorableJson, unstorable)
   .refine((given) => !['messages', 'variables', 'hyperparameters'].some((name) => Object.hasOwn(given, name)), {
     message: 'messages, variables and hyperparameters are no parameters: messages come from the template.',
@@ -180,6 +181,6 @@ export const renderBody = promptRequest.meta({ id: 'RenderPrompt', description: 
 export const renderedPrompt = z
   .object({
     success: z.literal(true),
-    data: z.looseObject({ ...optionalHyperparameters, messages: z.array(z.looseObject({ role: z.string() })) }),
+    data: z.looseObject({ ...optionalParameters, messages: z.array(z.looseObject({ role: z.string() })) }),
   })
   .meta({ id: 'RenderedPrompt', description: 'A chat completion request, ready to be sent as it is.' })

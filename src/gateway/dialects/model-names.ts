@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { existingPaths, parseJsonPath, valueAt } from '../../lib/json/json-path.ts'
+import { existingPaths, parseJsonPaths, valueAt } from '../../lib/json/json-path.ts'
 import { type RequestBody, stringsOf } from '../wire/body.ts'
 import { formValues } from '../wire/form-fields.ts'
 import { isForm } from '../wire/form.ts'
@@ -16,10 +16,7 @@ export interface NamingRequest {
 }
 
 const everywhere = Object.values(dialects).flatMap(({ models = null }) => (models === null ? [] : [models]))
-const bodyPlaces = [...new Set(everywhere.flatMap(({ body }) => body))].flatMap((text) => {
-  const path = parseJsonPath(text)
-  return path === null ? [] : [path]
-})
+const bodyPlaces = parseJsonPaths([...new Set(everywhere.flatMap(({ body }) => body))])
 const segments = everywhere.flatMap((places) => places.segments)
 
 /** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`. */

@@ -1,6 +1,8 @@
+import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { JsonEdit } from '../../lib/json/json-edit.ts'
-import type { JsonPath } from '../../lib/json/json-path.ts'
+import { existingPaths, parseJsonPaths, valueAt } from '../../lib/json/json-path.ts'
+import { models } from '../dialects/google/models.ts'
 import { editBody } from '../config/change-body.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { isGooglePath } from './fronts.ts'
@@ -39,19 +41,18 @@ export function takeModelOfPath(path: string): { readonly model: string | null; 
   return reference === null ? { model: null, path } : { model, path: `${version}/models/${reference.model}${action}${search}` }
 }
 
+/** The places in which bodies of Google's repeat the model of their path. */
+const bodyPlaces = parseJsonPaths(['model', ...models.body])
+const mostPlaces = 100_000
+
 /** Takes the slug out of the models that a body repeats from its path, as embeddings and the counting of tokens do. */
 export function withoutSlugOfPath(body: RequestBody, modelOfPath: string): RequestBody {
   if (!isFields(body.json)) return body
-  const { model, requests, generateContentRequest } = body.json
-  const places: readonly (readonly [path: JsonPath, value: unknown])[] = [
-    [['model'], model],
-    [['generateContentRequest', 'model'], isFields(generateContentRequest) ? generateContentRequest['model'] : null],
-    ...(Array.isArray(requests) ? requests : []).map(
-      (one: unknown, at) => [['requests', at, 'model'], isFields(one) ? one['model'] : null] as const,
-    ),
-  ]
+  const places = existingPaths(body.json, bodyPlaces, mostPlaces)
+  if (places === null) throw new ApiError('invalid_request', 'The body has too many requests.', { param: 'requests' })
   const plain = `models/${modelReference(modelOfPath)?.model}`
-  const edits = places.filter(([, value]) => value === `models/${modelOfPath}`).map(([path]): JsonEdit => ({ path, value: plain }))
+  const again = places.filter((path) => valueAt(body.json, path) === `models/${modelOfPath}`)
+  const edits = again.map((path): JsonEdit => ({ path, value: plain }))
   return editBody(body, edits)
 }
 

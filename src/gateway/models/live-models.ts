@@ -1,4 +1,3 @@
-import { isFields } from '../../lib/json/fields.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import type { Egress } from '../egress/egress.ts'
@@ -6,33 +5,19 @@ import { sendSmall } from '../egress/small-exchange.ts'
 import { passThrough } from '../front/match.ts'
 import { operations } from '../front/operations.ts'
 import { findProvider } from '../providers/catalog.ts'
-import type { Provider, ProviderApi } from '../providers/provider.ts'
+import { modelListPaths, readModelList } from '../dialects/model-lists.ts'
+import type { ListedModel } from '../dialects/neutral/model.ts'
+import type { Provider } from '../providers/provider.ts'
 import { prepare } from '../attempts/prepare.ts'
 
-/** A model as its provider lists it. */
-export interface LiveModel {
-  readonly id: string
-  readonly name: string
-  /** Unix seconds; 0: the provider does not say. */
-  readonly created: number
-}
-
 /** Null: the provider has no list that we can read, or did not give it. */
-export type LiveModels = readonly LiveModel[] | null
+export type LiveModels = readonly ListedModel[] | null
 
 const timeoutMs = 3000
 /** The list of a provider with hundreds of models takes half a megabyte. */
 const maxBytes = 4 * 1024 * 1024
-const maxModels = 5000
 const freshMs = 5 * 60 * 1000
 const retryMs = 30 * 1000
-
-/** The paths at which an API lists its models; providers of others are not asked. */
-const listPaths: Readonly<Partial<Record<ProviderApi, string>>> = {
-  openai: '/models',
-  anthropic: '/models?limit=1000',
-  google: '/v1beta/models?pageSize=1000',
-}
 
 interface Held {
   readonly models: LiveModels
@@ -86,12 +71,12 @@ async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
   const headers: Record<string, string> = {}
   for (let at = 0; at < request.headers.length; at += 2) headers[request.headers[at] ?? ''] = request.headers[at + 1] ?? ''
   const answer = await sendSmall(origin, request.path, { url: origin.origin, method: 'GET', headers, timeoutMs, maxBytes })
-  return answer.status === 200 ? modelsIn(parseJson(Buffer.from(answer.text))) : null
+  return answer.status === 200 ? readModelList(parseJson(Buffer.from(answer.text))) : null
 }
 
 /** The paths of other clouds list what can be deployed, not what is. */
 const listPath = ({ api, speaks, variants }: Provider): string | undefined =>
-  variants === undefined && speaks.every(({ operation, path }) => path === operations[operation].path) ? listPaths[api] : undefined
+  variants === undefined && speaks.every(({ operation, path }) => path === operations[operation].path) ? modelListPaths[api] : undefined
 
 const targetOf = (view: ProviderView) => ({
   providerId: view.provider,
@@ -103,24 +88,3 @@ const targetOf = (view: ProviderView) => ({
   model: null,
   modelRewritten: false,
 })
-
-/** `{data: [{id}]}` of OpenAI and Anthropic, `{models: [{name: "models/…"}]}` of Google, or a bare list. */
-function modelsIn(json: unknown): LiveModels {
-  const list = isFields(json) ? (json['data'] ?? json['models']) : json
-  if (!Array.isArray(list)) return null
-  return list.slice(0, maxModels).flatMap((one: unknown) => (isFields(one) ? toModel(one) : []))
-}
-
-function toModel(fields: Readonly<Record<string, unknown>>): readonly LiveModel[] {
-  const id = textOf(fields['id']) ?? textOf(fields['name'])?.replace(/^models\//, '')
-  if (id === undefined || id.length > 255) return []
-  const { created, created_at: createdAt } = fields
-  return [{ id, name: textOf(fields['display_name']) ?? textOf(fields['displayName']) ?? id, created: seconds(created ?? createdAt) }]
-}
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-
-function seconds(value: unknown): number {
-  const at = typeof value === 'string' ? Math.floor(Date.parse(value) / 1000) : value
-  return typeof at === 'number' && Number.isSafeInteger(at) && at > 0 ? at : 0
-}

@@ -1,9 +1,9 @@
 import type { ProviderSource, ListedProvider, ProviderView } from '../targets/provider-view.ts'
 import type { ProviderScope } from '../callers/key.ts'
-import type { OfferedModel } from '../dialects/neutral/model.ts'
+import type { ListedModel, OfferedModel } from '../dialects/neutral/model.ts'
 import type { Egress } from '../egress/egress.ts'
 import { mayUse } from '../targets/model-access.ts'
-import { type LiveModel, liveModels } from './live-models.ts'
+import { liveModels } from './live-models.ts'
 
 export interface OfferedDeps {
   readonly snapshot: ProviderSource
@@ -41,9 +41,9 @@ async function offerOf(
   const open = view.models?.allowAll ?? true
   const live = open && asks ? await liveModels(view, egress) : []
   const { models: rules } = view
-  const own: readonly LiveModel[] = (live ?? []).filter(({ id }) => rules === null || mayUse(rules, id))
+  const own: readonly ListedModel[] = (live ?? []).filter(({ id }) => rules === null || mayUse(rules, id))
   const known = new Set(own.map(({ id }) => id))
-  const named = listed.models.filter((id) => !known.has(id)).map((id): LiveModel => ({ id, name: id, created: 0 }))
+  const named = listed.models.filter((id) => !known.has(id)).map((id): ListedModel => ({ id, name: id, created: 0 }))
   return [...own, ...named].map(({ id, name, created }) => ({
     id: `@${listed.slug}/${id}`,
     name,

@@ -25,6 +25,14 @@ export function parseJsonPath(text: string): readonly Step[] | null {
   return steps.length === 0 ? null : steps
 }
 
+/** Reads paths of our own. Throws for a text that is none. */
+export const parseJsonPaths = (texts: readonly string[]): readonly (readonly Step[])[] =>
+  texts.map((text) => {
+    const path = parseJsonPath(text)
+    if (path === null) throw new Error(`${text} is no path.`)
+    return path
+  })
+
 /** The paths without wildcards that exist in a value; null when more than so many places would have to be looked at. */
 export function existingPaths(value: unknown, wanted: readonly (readonly Step[])[], most: number): readonly JsonPath[] | null {
   const found: JsonPath[] = []

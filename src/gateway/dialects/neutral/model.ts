@@ -8,3 +8,11 @@ export interface OfferedModel {
   /** A row of the catalogue. */
   readonly provider: string
 }
+
+/** A model as its provider lists it. */
+export interface ListedModel {
+  readonly id: string
+  readonly name: string
+  /** Unix seconds; 0: the provider does not say. */
+  readonly created: number
+}
