@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { withClient } from '../../app/database/schema/migration-client.ts'
-import { migrationLockHeld } from '../../app/database/schema/migration-lock.ts'
 import { readHistory, readReleaseState } from '../../app/database/schema/release-state.ts'
 import { rollbackVerdict } from '../../release/rollback.ts'
 import { answer } from '../answer.ts'
@@ -22,16 +21,14 @@ export const addRollbackCheck = (program: Command): Command =>
     .action(async function check(this: Command, to: string, { json }: { json?: true }) {
       const table = readTable(rootFor(this))
       releaseNamed(table, to)
-      const { state, latest, held } = await withDatabase(this, ({ connection }) =>
+      const { state, latest } = await withDatabase(this, ({ connection }) =>
         withClient(connection.login, async (client) => ({
           // In this order: of what held no lock any more, the state is the one that it left.
           latest: (await readHistory(client, 1))[0],
-          held: await migrationLockHeld(client),
           state: await readReleaseState(client),
         })),
       )
-      // What is said to run without the lock was cut off.
-      if (latest?.status === 'running' && held)
+      if (latest?.status === 'running')
         throw new CommandError(`"gatehouse ${latest.action}" is at work on the database: ask again when it is done`)
       const verdict = rollbackVerdict(table, state, to)
       const title = verdict.allowed

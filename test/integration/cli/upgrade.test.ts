@@ -201,6 +201,7 @@ test('finalize tells, does, and tells that it is done; rollback-check follows', 
   await sql(`UPDATE release_history SET status = 'running'`)
   await inDatabase(database.superuser, async (client) => {
     await client.query('SELECT pg_advisory_lock(1734440040, 1)')
+    t.regex((await run('migrate', 'status')).stdout, /finalize 1\.11\.2 -> 1\.12\.0  running, by \S+$/m)
     t.like(await run('rollback-check', '1.12.0'), {
       status: 1,
       stderr: 'error: "gatehouse finalize" is at work on the database: ask again when it is done\n',
@@ -211,6 +212,7 @@ test('finalize tells, does, and tells that it is done; rollback-check follows', 
     status: 'warn',
     detail: '"gatehouse finalize" to 1.12.0 was cut off: it is said to run, and nothing holds the migration lock',
   })
+  t.regex((await run('migrate', 'status')).stdout, /finalize 1\.11\.2 -> 1\.12\.0  failed, by \S+: it was cut off$/m)
 })
 
 test('backfills are told, held, let go and waited for', async (t) => {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { ClientBase } from 'pg'
 import { compareVersions } from '../../../release/version.ts'
 import { BootRefusal } from '../../start/boot-refusal.ts'
+import { migrationLockHeld } from './migration-lock.ts'
 
 /** What the database tells of itself. */
 export interface ReleaseState {
@@ -69,9 +70,19 @@ export function assertAccepted(state: ReleaseState | null, release: string): voi
   )
 }
 
-/** The latest rows, newest first. */
+/** Says of work on the schema that its process was gone before its end. */
+export const cutOff = 'it was cut off'
+
+/** Returns the latest rows, newest first. Work that is said to run although nothing holds the migration lock has failed. */
 export async function readHistory(client: ClientBase, limit: number): Promise<readonly HistoryEntry[]> {
   if (!(await hasReleaseState(client))) return []
+  const rows = await latestRows(client, limit)
+  if (rows.every(({ status }) => status !== 'running') || (await migrationLockHeld(client))) return rows
+  // What came to its end before the lock was looked for has written so by now.
+  return (await latestRows(client, limit)).map((row) => (row.status === 'running' ? { ...row, status: 'failed', error: cutOff } : row))
+}
+
+async function latestRows(client: ClientBase, limit: number): Promise<readonly HistoryEntry[]> {
   const { rows } = await client.query<HistoryEntry>(
     `SELECT action, from_release AS "from", to_release AS "to", migrations, image, chart, performed_by AS "by", status, error,
             to_jsonb(release_history) ->> 'reason' AS reason, started_at AS "startedAt", finished_at AS "finishedAt"
@@ -100,7 +111,7 @@ export interface Entry {
 
 /** Notes that work begins. Whatever else is said to be running was cut off: the caller holds the migration lock. */
 export async function beginEntry(client: ClientBase, entry: Entry): Promise<string> {
-  await client.query(`UPDATE release_history SET status = 'failed', error = 'it was cut off', finished_at = now() WHERE status = 'running'`)
+  await client.query(`UPDATE release_history SET status = 'failed', error = $1, finished_at = now() WHERE status = 'running'`, [cutOff])
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO release_history (action, from_release, to_release, image, chart, performed_by, status, started_at)
      VALUES ($1, $2, $3, $4, $5, session_user || '@' || $6, 'running', $7) RETURNING id`,

@@ -1,8 +1,7 @@
 import type { Client } from 'pg'
 import { readMigrations } from '../../../app/database/schema/migration-files.ts'
-import { migrationLockHeld } from '../../../app/database/schema/migration-lock.ts'
 import { pendingMigrations } from '../../../app/database/schema/migrate.ts'
-import { readHistory } from '../../../app/database/schema/release-state.ts'
+import { cutOff, readHistory } from '../../../app/database/schema/release-state.ts'
 import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 
 /** Checks that this release knows the schema. */
@@ -22,7 +21,7 @@ export const schemaCheck: Check = {
         'Run "gatehouse rollback-check" with this release\'s version before you go on, or use the newer release.',
       )
     try {
-      return judge(await pendingMigrations(login), await cutOff(client))
+      return judge(await pendingMigrations(login), await interrupted(client))
     } catch (error) {
       if (!(error instanceof Error) || !error.message.includes('was changed after')) throw error
       return fail(error.message, 'Use the image of the release as it was published.')
@@ -37,9 +36,9 @@ function judge(pending: readonly string[], cut: string | null): Verdict {
 }
 
 /** Returns the work on the schema that was begun and interrupted; null: there is none, or it is going on. */
-async function cutOff(client: Client): Promise<string | null> {
+async function interrupted(client: Client): Promise<string | null> {
   const [latest] = await readHistory(client, 1)
-  if (latest?.status !== 'running' || (await migrationLockHeld(client))) return null
+  if (latest?.error !== cutOff) return null
   return `"gatehouse ${latest.action === 'finalize' ? 'finalize' : 'migrate'}" to ${latest.to} was cut off: it is said to run, and nothing holds the migration lock`
 }
 
