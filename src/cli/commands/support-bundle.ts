@@ -1,9 +1,10 @@
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environment } from '../../config/index.ts'
 import { version } from '../../config/version.ts'
 import { readDuration } from '../duration.ts'
 import { explain } from '../command-help.ts'
-import { CommandError } from '../failure.ts'
+import { CommandError, UsageError } from '../failure.ts'
 import { progressLog } from '../progress.ts'
 import type { Known } from '../support-bundle/bundle.ts'
 
@@ -38,6 +39,7 @@ export const addSupportBundle = (program: Command): Command =>
     .addOption(new Option('--longest-transaction <duration>', 'what is older is noted').argParser(readDuration).default(60_000, '60s'))
     .option('--json', '{ file, files, redactions, gaps, missing }')
     .action(async (options: Options) => {
+      for (const log of options.logFile) assertReadable(log)
       const file = options.output ?? `gatehouse-support-${version()}-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}.tar.gz`
       const { manifest, known } = await writeBundle(file, options)
       if (options.json) console.log(JSON.stringify({ file, ...manifest, gaps: known.gaps }, null, 2))
@@ -66,6 +68,20 @@ async function writeBundle(file: string, options: Options) {
     await running?.close()
     await stage.close()
   }
+}
+
+/** A log that somebody names is wanted: a bundle without it would be sent before anybody saw the gap. */
+function assertReadable(file: string): void {
+  if (file === '-') return
+  try {
+    const descriptor = openSync(file, 'r')
+    const isFolder = fstatSync(descriptor).isDirectory()
+    closeSync(descriptor)
+    if (!isFolder) return
+  } catch (error) {
+    throw new UsageError(`--log-file ${file} cannot be read (${error instanceof Error ? error.message : String(error)})`)
+  }
+  throw new UsageError(`--log-file ${file} is a folder: name a file in it`)
 }
 
 function readMib(text: string): number {

@@ -209,4 +209,9 @@ test('without a database and a process there is still a bundle, and it says what
   t.like(JSON.parse(manifest), { missing: [{ what: 'health' }, { what: 'release history', why: 'the database cannot be reached' }] })
   t.like(await gatehouseHere(['support-bundle', '-o', output], { env }), { status: 1, stdout: '' })
   t.is((await gatehouseHere(['support-bundle', '--log-mib', 'much'], { env })).status, 2)
+  for (const log of [path.join(folder, 'nowhere.log'), folder]) {
+    const refused = await gatehouseHere(['support-bundle', '-o', path.join(folder, 'c.tar.gz'), '--log-file', log], { env })
+    t.like(refused, { status: 2, stdout: '' })
+    t.regex(refused.stderr, /^error: --log-file \S+ (?:cannot be read \(ENOENT|is a folder)/)
+  }
 })
