@@ -59,7 +59,7 @@ async function check(options: Options): Promise<readonly Result[]> {
   const { preflightChecks } = await import('../preflight/checks.ts')
   const { runChecks } = await import('../preflight/run.ts')
   const { openStage } = await import('../preflight/stage.ts')
-  const stage = openStage(environment(), toCircumstances(options), progressLog())
+  const stage = openStage(environment(), await toCircumstances(options), progressLog())
   try {
     // Results are the progress; for a program they come whole, and people who look on see them on standard error.
     const tell = options.json ? (process.stderr.isTTY ? console.error : () => {}) : console.log
@@ -73,14 +73,23 @@ async function check(options: Options): Promise<readonly Result[]> {
   }
 }
 
-const toCircumstances = ({ timeout, longestTransaction, as, chart, helmRelease, helmHistory }: Options): Circumstances => ({
-  timeoutMs: timeout,
-  longestTransactionMs: longestTransaction,
-  runAs: as ?? null,
-  chart: chart ?? null,
-  helmRelease: helmRelease ?? null,
-  helmHistory: helmHistory === undefined ? null : readGiven(helmHistory),
-})
+async function toCircumstances({ timeout, longestTransaction, as, chart, helmRelease, helmHistory }: Options): Promise<Circumstances> {
+  return {
+    timeoutMs: timeout,
+    longestTransactionMs: longestTransaction,
+    runAs: as ?? null,
+    chart: chart ?? null,
+    helmRelease: helmRelease ?? null,
+    helmHistory: helmHistory === undefined ? null : await readHelmHistory(helmHistory),
+  }
+}
+
+async function readHelmHistory(file: string): Promise<NonNullable<Circumstances['helmHistory']>> {
+  const { parseHistory } = await import('../preflight/checks/helm-state.ts')
+  const history = parseHistory(readGiven(file))
+  if (history === null) throw new UsageError(`${file} is not what "helm history RELEASE -o json" writes`)
+  return history
+}
 
 function readGiven(file: string): string {
   try {

@@ -5,6 +5,7 @@ import { reach } from '../../app/database/connect.ts'
 import { DatabaseConnectionError } from '../../app/database/connection-error.ts'
 import type { EmbeddedDatabase } from '../../app/database/embedded/embedded.ts'
 import { ConfigError, loadConfig, type Config, type DatabaseConfig, type Environment } from '../../config/index.ts'
+import type { Revision } from './checks/helm-state.ts'
 import { NotPossible } from './not-possible.ts'
 
 /** The facts of the installation that only the operator knows. */
@@ -19,8 +20,8 @@ export interface Circumstances {
   readonly chart: string | null
   /** The Helm release, when it is known. */
   readonly helmRelease: { readonly name: string; readonly namespace: string | null } | null
-  /** The text of `helm history -o json`, when it was given. */
-  readonly helmHistory: string | null
+  /** The revisions of the Helm release, oldest first, when they were given. */
+  readonly helmHistory: readonly Revision[] | null
 }
 
 /** When nobody says anything. */

@@ -7,7 +7,8 @@ import type { Circumstances } from '../stage.ts'
 
 const Revision = z.looseObject({ revision: z.coerce.number(), status: z.string(), chart: z.string().default('') })
 const History = z.array(Revision)
-type Revision = z.infer<typeof Revision>
+/** What Helm tells of one revision. */
+export type Revision = z.infer<typeof Revision>
 type Release = NonNullable<Circumstances['helmRelease']>
 
 /** Checks that no interrupted upgrade left the Helm release locked. */
@@ -19,18 +20,22 @@ export const helmStateCheck: Check = {
   quick: false,
   async run({ circumstances }) {
     const release = circumstances.helmRelease ?? { name: 'RELEASE', namespace: null }
-    const text = circumstances.helmHistory ?? (await askHelm(circumstances))
-    return judgeHistory(parseHistory(text), release)
+    return judgeHistory(circumstances.helmHistory ?? (await askHelm(circumstances)), release)
   },
 }
 
-async function askHelm({ helmRelease }: Circumstances): Promise<string> {
+async function askHelm({ helmRelease }: Circumstances): Promise<readonly Revision[]> {
   if (helmRelease === null)
     throw new NotPossible('nobody said which Helm release: give --helm-release, where helm can be run, or --helm-history')
   const { name, namespace } = helmRelease
+  const history = parseHistory(await runHelm(['history', name, ...namespaceFlag(namespace), '-o', 'json']))
+  if (history === null) throw new NotPossible('the Helm history is not what "helm history RELEASE -o json" writes')
+  return history
+}
+
+async function runHelm(args: readonly string[]): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)('helm', ['history', name, ...namespaceFlag(namespace), '-o', 'json'], { timeout: 15_000 })
-    return stdout
+    return (await promisify(execFile)('helm', args, { timeout: 15_000 })).stdout
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new NotPossible('helm is not on the PATH')
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error)
@@ -40,11 +45,12 @@ async function askHelm({ helmRelease }: Circumstances): Promise<string> {
 
 const namespaceFlag = (namespace: string | null): readonly string[] => (namespace === null ? [] : ['-n', namespace])
 
-function parseHistory(text: string): readonly Revision[] {
+/** Returns the revisions that `helm history -o json` wrote, oldest first; null: this is something else. */
+export function parseHistory(text: string): readonly Revision[] | null {
   try {
     return History.parse(JSON.parse(text)).toSorted((one, other) => one.revision - other.revision)
   } catch {
-    throw new NotPossible('the Helm history is not what "helm history RELEASE -o json" writes')
+    return null
   }
 }
 

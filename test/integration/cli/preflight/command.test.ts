@@ -55,6 +55,9 @@ test('strict: a warning ends with 1; wrong options with 2', async (t) => {
   t.is((await gatehouseHere(['preflight', '--quick', '--strict'], { env })).status, 1)
   t.regex((await gatehouseHere(['preflight', '--as', 'root'])).stderr, /write uid:gid, such as 10001:0/)
   t.is((await gatehouseHere(['preflight', '--helm-history', '/nowhere'])).status, 2)
+  const another = await gatehouseHere(['preflight', '--quick', '--helm-history', 'package.json'], { env })
+  t.is(another.status, 2)
+  t.regex(another.stderr, /^error: package\.json is not what "helm history RELEASE -o json" writes$/m)
   t.is((await gatehouseHere(['preflight', '--timeout', '0s'])).status, 2)
 })
 
