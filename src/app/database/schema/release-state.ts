@@ -79,8 +79,10 @@ export async function readHistory(client: ClientBase, limit: number): Promise<re
   const rows = await latestRows(client, limit)
   if (rows.every(({ status }) => status !== 'running') || (await migrationLockHeld(client))) return rows
   // What came to its end before the lock was looked for has written so by now.
-  return (await latestRows(client, limit)).map((row) => (row.status === 'running' ? { ...row, status: 'failed', error: cutOff } : row))
+  return (await latestRows(client, limit)).map(toInterrupted)
 }
+
+const toInterrupted = (row: HistoryEntry): HistoryEntry => (row.status === 'running' ? { ...row, status: 'failed', error: cutOff } : row)
 
 async function latestRows(client: ClientBase, limit: number): Promise<readonly HistoryEntry[]> {
   const { rows } = await client.query<HistoryEntry>(
