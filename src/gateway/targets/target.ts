@@ -268,11 +268,18 @@ const unknownSlug = ({ slug, param }: Reference) =>
   )
 
 async function noProvider({ model, caller, snapshot, headers: { contentEncoding } }: TargetRequest): Promise<ApiError> {
-  const slug = model?.split('/', 1)[0] ?? ''
-  const meant = slug !== model && slugPattern.test(slug) ? await snapshot.provider(scopeOf(caller.key), slug) : null
+  const written = model ?? ''
+  const [slug = ''] = written.split('/', 1)
+  const shown = written.slice(0, 100)
+  const param = 'model'
+  const meant = slug !== written && slugPattern.test(slug) ? await snapshot.provider(scopeOf(caller.key), slug) : null
   if (meant !== null)
-    return new ApiError('missing_provider', `No provider was named. A stored one is named with @: did you mean the model "@${model}"?`, {
-      param: 'model',
+    return new ApiError('missing_provider', `No provider was named. A stored one is named with @: did you mean the model "@${shown}"?`, {
+      param,
+    })
+  if (written.startsWith('@'))
+    return new ApiError('missing_provider', `The model ${JSON.stringify(shown)} names no provider with a model: write @slug/model.`, {
+      param,
     })
   // What was unfolded to be read has no encoding any more.
   if (contentEncoding !== '')

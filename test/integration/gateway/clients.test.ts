@@ -274,4 +274,11 @@ test('a stored slug without its @ is told', async (t) => {
   const { text } = await sendJson(`${bed.origin}/v1/chat/completions`, bearer, { ...chat, model: 'open/gpt-mini' })
   t.like(JSON.parse(text), { error: { code: 'missing_provider', param: 'model' } })
   t.regex(text, /did you mean the model \\"@open\/gpt-mini\\"\?/)
+  for (const model of ['@open', '@open/', '@/gpt-mini']) {
+    const refusal = await sendJson(`${bed.origin}/v1/chat/completions`, bearer, { ...chat, model })
+    t.like(JSON.parse(refusal.text), { error: { code: 'missing_provider', param: 'model' } })
+    t.true(refusal.text.includes(`${model}\\" names no provider with a model: write @slug/model.`), refusal.text)
+  }
+  const long = await sendJson(`${bed.origin}/v1/chat/completions`, bearer, { ...chat, model: `open/${'x'.repeat(100_000)}` })
+  t.true(long.text.length < 2000)
 })
