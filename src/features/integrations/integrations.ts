@@ -60,8 +60,22 @@ export async function addIntegration(
 async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, name }: NewIntegration): Promise<string> {
   const wanted = slug ?? toSlug(name, 'integration')
   await holdSlug(em, `integrations:${organisationId}`, wanted)
-  if (slug !== undefined) return slug
+  if (slug !== undefined) {
+    await demandFree(em, organisationId, slug)
+    return slug
+  }
   return freeSlug(wanted, async (candidate) => (await em.count(Integration, { organisationId, slug: candidate, status: 'active' })) > 0)
+}
+
+/** AB07 that tells whose slug it is: an integration's of any workspace, or that of the account which a virtual key keeps for itself. */
+async function demandFree(em: EntityManager, organisationId: string, slug: string): Promise<void> {
+  const holder = await em.findOne(Integration, { organisationId, slug, status: 'active' })
+  if (holder === null) return
+  const owner = holder.kind === 'integration' ? `the integration "${holder.name}"` : `the account of the virtual key "${holder.name}"`
+  const where = holder.workspaceId ? 'of a workspace' : 'of the organisation'
+  throw new ApiError('AB07', `The slug "${slug}" is that of ${owner} ${where}: integrations share one set of slugs. Choose another slug.`, {
+    param: 'slug',
+  })
 }
 
 export interface CredentialChange {

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, suffixedSlug, toSlug } from '../../lib/text/slug.ts'
 import { toExpiry, type RateLimit, type UsageLimits } from '../limits/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
@@ -52,18 +53,36 @@ export async function addProvider(
     tags: wanted.tags ?? {},
     createdBy: actor.id,
   })
-  const param = wanted.isDefault === true ? 'default_provider_slug' : 'slug'
-  await flushUnique(em, `This workspace already has a provider or virtual key with the slug "${slug}".`, param)
+  await flushUnique(em, `This workspace already has a provider or virtual key with the slug "${slug}".`, slugParam(wanted))
   return row
 }
 
-async function chooseSlug(em: EntityManager, { slug, slugLike, name, workspaceId }: NewProvider): Promise<string> {
+const slugParam = ({ isDefault }: NewProvider): string => (isDefault === true ? 'default_provider_slug' : 'slug')
+
+async function chooseSlug(em: EntityManager, asked: NewProvider): Promise<string> {
+  const { slug, slugLike, name, workspaceId } = asked
   const wanted = slug ?? slugLike ?? toSlug(name, 'provider')
   await holdSlug(em, `providers:${workspaceId}`, wanted)
-  if (slug !== undefined) return slug
+  if (slug !== undefined) {
+    await demandFree(em, asked, slug)
+    return slug
+  }
   return freeSlug(
     wanted,
     async (candidate) => (await em.count(ProviderEntity, { workspaceId, slug: candidate, status: { $ne: 'archived' } })) > 0,
+  )
+}
+
+/** AB07 that tells whose slug it is. An integration brings a provider with its own slug, which is then taken before anybody asked for it. */
+async function demandFree(em: EntityManager, { workspaceId, ...wanted }: NewProvider, slug: string): Promise<void> {
+  const holder = await em.findOne(ProviderEntity, { workspaceId, slug, status: { $ne: 'archived' } })
+  if (holder === null) return
+  const noun = holder.kind === 'provider' ? 'provider' : 'virtual key'
+  const origin = holder.isDefault ? ', which came with its integration (`create_default_provider: false` makes none)' : ''
+  throw new ApiError(
+    'AB07',
+    `The slug "${slug}" is that of the ${noun} "${holder.name}" of this workspace${origin}. Call models with it as @${slug}, or choose another slug.`,
+    { param: slugParam({ workspaceId, ...wanted }) },
   )
 }
 

@@ -66,6 +66,26 @@ test('slugs are unique in their workspace only', async (t) => {
   t.like((await control.call(acme.adminKey, 'GET', '/providers/taken?workspace_id=side')).body, { workspace_id: acme.sideId })
 })
 
+test('a slug that is taken is told with its holder: the provider that came with an integration, a virtual key, its account', async (t) => {
+  const make = (path: string, body: Body) => control.call(acme.adminKey, 'POST', path, body)
+  const account = { name: 'Held', ai_provider_id: 'openai', key: 'sk-0123456789' }
+  t.is((await make('/integrations', { ...account, slug: 'held' })).status, 200)
+  t.is((await make('/virtual-keys', { name: 'Old Key', workspace_id: 'main', provider: 'openai', key: 'sk-0123456789' })).status, 200)
+  const refusals = [
+    ['/providers', { slug: 'held', name: 'x', integration_id: 'held' }, 'slug', /provider "Held".*came with its integration.*@held/],
+    ['/providers', { slug: 'old-key', name: 'x', integration_id: 'held' }, 'slug', /virtual key "Old Key" of this workspace\. Call/],
+    ['/integrations', { ...account, slug: 'held' }, 'slug', /the integration "Held" of the organisation: integrations share/],
+    ['/integrations', { ...account, slug: 'old-key' }, 'slug', /account of the virtual key "Old Key" of a workspace/],
+    ['/integrations', { ...account, default_provider_slug: 'old-key' }, 'default_provider_slug', /virtual key "Old Key"/],
+  ] as const
+  for (const [path, body, param, message] of refusals) {
+    const answer = await make(path, body)
+    t.is(answer.status, 409, answer.text)
+    t.like(answer.body, { error: { code: 'AB07', param } })
+    t.regex(String((answer.body['error'] as Body)['message']), message)
+  }
+})
+
 test('one slug asked for by many at once is given once', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, () =>
