@@ -53,15 +53,20 @@ export function demandSamePath(body: CreateApiKey, { type, subType }: { readonly
     throw new ApiError('AB01', `The path says ${subType}.`, { param: 'sub-type' })
 }
 
+/** Advice on a config that a key had before; without it the key would call models past the guardrails of that config, so nobody drops it unasked. */
+const goneConfig = 'This key starts from it. Name another one, or null for none.'
+
 /** AB01 for a config that the workspace does not have, or metadata that the organisation asks for and the defaults lack. */
 export async function demandKeyDefaults(
   em: EntityManager,
   home: Home,
   { defaults, before = {} }: { readonly defaults?: KeyDefaultsChange | null | undefined; readonly before?: KeyDefaults },
 ): Promise<void> {
-  await demandConfig(em, home, { reference: defaults?.config_id, param: 'defaults.config_id' })
+  const wanted = mergeFields(before, defaults)
+  const kept = defaults?.config_id === undefined
+  await demandConfig(em, home, { reference: wanted?.config_id, param: 'defaults.config_id', ...(kept && { advice: goneConfig }) })
   if (home.workspaceId === null) return
-  const missing = await missingKeyMetadata(em, home, mergeFields(before, defaults)?.metadata)
+  const missing = await missingKeyMetadata(em, home, wanted?.metadata)
   if (missing !== null) throw lacksMetadata('API key', missing)
 }
 

@@ -95,14 +95,23 @@ export async function demandGuardrails(
   }
 }
 
+/** A config that a field names, by slug or id. */
+interface NamedConfig {
+  readonly reference: string | null | undefined
+  readonly param: string
+  /** What to do when it is not there. */
+  readonly advice?: string
+}
+
 /** AB01 for a config, by slug or id, that the workspace does not have. */
 export async function demandConfig(
   em: EntityManager,
   { organisationId, workspaceId }: Home,
-  { reference, param }: { readonly reference: string | null | undefined; readonly param: string },
+  { reference, param, advice }: NamedConfig,
 ): Promise<void> {
   if (reference === null || reference === undefined) return
   const named = isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }
   const found = await em.count(ConfigEntity, { organisationId, workspaceId: workspaceId ?? null, status: 'active', ...named })
-  if (found === 0) throw new ApiError('AB01', `There is no config ${JSON.stringify(reference)} in this workspace.`, { param })
+  const fault = `There is no config ${JSON.stringify(reference)} in this workspace.`
+  if (found === 0) throw new ApiError('AB01', advice === undefined ? fault : `${fault} ${advice}`, { param })
 }

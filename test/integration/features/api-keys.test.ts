@@ -207,8 +207,8 @@ test('a change touches what it names; null clears', async (t) => {
 })
 
 test('defaults are changed field by field, and null clears one', async (t) => {
-  await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'Pinned', config: { retry: { attempts: 1 } } })
-  const pinned = String(((await control.call(acme.workspaceKey, 'GET', '/configs')).body['data'] as { slug: string }[])[0]?.slug)
+  const pin = await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'Pinned', config: { retry: { attempts: 1 } } })
+  const pinned = String(pin.body['slug'])
   const locked = { config_id: pinned, allow_config_override: false }
   const { id } = await made(acme.adminKey, 'workspace/service', { ...ok, defaults: { ...locked, metadata: { a: 'b' } } })
   const steps = [
@@ -222,6 +222,24 @@ test('defaults are changed field by field, and null clears one', async (t) => {
     t.is(answer.status, 200, answer.text)
     t.deepEqual((await read(id))['defaults'], after, JSON.stringify(defaults))
   }
+})
+
+test('a change of defaults keeps no config that is gone, and drops none unasked', async (t) => {
+  const { slug } = (await control.call(acme.workspaceKey, 'POST', '/configs', { name: 'Passing', config: { retry: { attempts: 1 } } })).body
+  const { id } = await made(acme.adminKey, 'workspace/service', { ...ok, defaults: { config_id: slug } })
+  await control.sql.query(`UPDATE configs SET status = 'archived' WHERE slug = $1`, [slug])
+  const change = (body: object) => control.call(acme.adminKey, 'PUT', `/api-keys/${id}`, body)
+  for (const defaults of [{ metadata: { a: 'b' } }, { config_id: slug }]) {
+    const refused = await change({ defaults })
+    t.is(refused.status, 400, refused.text)
+    t.like(refused.body, { error: { code: 'AB01', param: 'defaults.config_id' } })
+    t.regex(refused.text, new RegExp(`There is no config .*${String(slug)}`))
+  }
+  t.regex((await change({ defaults: { metadata: {} } })).text, /This key starts from it\. Name another one, or null/)
+  t.is((await change({ name: 'other' })).status, 200)
+  t.deepEqual((await read(id))['defaults'], { config_id: slug })
+  t.is((await change({ defaults: { metadata: { a: 'b' }, config_id: null } })).status, 200)
+  t.deepEqual((await read(id))['defaults'], { metadata: { a: 'b' } })
 })
 
 const refusesChange = test.macro({
