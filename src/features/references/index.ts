@@ -99,7 +99,7 @@ export async function demandGuardrails(
 interface NamedConfig {
   readonly reference: string | null | undefined
   readonly param: string
-  /** What to do when it is not there. */
+  /** Advice for when it is not there. */
   readonly advice?: string
 }
 

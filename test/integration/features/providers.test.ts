@@ -66,8 +66,9 @@ test('slugs are unique in their workspace only', async (t) => {
   t.like((await control.call(acme.adminKey, 'GET', '/providers/taken?workspace_id=side')).body, { workspace_id: acme.sideId })
 })
 
+const make = (path: string, body: Body) => control.call(acme.adminKey, 'POST', path, body)
+
 test('a slug that is taken is told with its holder: the provider that came with an integration, a virtual key, its account', async (t) => {
-  const make = (path: string, body: Body) => control.call(acme.adminKey, 'POST', path, body)
   const account = { name: 'Held', ai_provider_id: 'openai', key: 'sk-0123456789' }
   t.is((await make('/integrations', { ...account, slug: 'held' })).status, 200)
   t.is((await make('/virtual-keys', { name: 'Old Key', workspace_id: 'main', provider: 'openai', key: 'sk-0123456789' })).status, 200)
