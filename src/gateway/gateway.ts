@@ -5,6 +5,7 @@ import type { Exchange } from './exchange/exchange.ts'
 import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner-exchange.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Waiting } from './attempts/try-target.ts'
+import { headerPrefixes } from './wire/headers.ts'
 
 export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'waiting'>
 
@@ -29,7 +30,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const deps: PipelineDeps = {
     ...options,
     waiting,
-    prefixes: ['x-service-', ...options.settings.headerAliases.map((name) => `x-${name}-`)],
+    prefixes: headerPrefixes(options.settings.headerAliases),
   }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()

@@ -29,7 +29,8 @@ import { expandPrompt } from './prompts/expand.ts'
 import type { RoutingState } from './routing/state.ts'
 import type { GatewaySettings } from './settings.ts'
 import { beginTrail, cacheStatusOf, lastAttempt, sentBody, type Trail } from './trail.ts'
-import { type CallerHeaders, headerValue, sortHeaders } from './wire/headers.ts'
+import { headerValue } from './wire/header-list.ts'
+import { type CallerHeaders, sortHeaders } from './wire/headers.ts'
 
 /** What every exchange of a process shares. */
 export interface PipelineDeps {

@@ -5,6 +5,7 @@ import { authenticate } from './routes/authenticate.ts'
 import type { Context } from './context.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
+import { headerPrefixes } from '../../gateway/wire/headers.ts'
 
 /** Lets those through who send `METRICS_TOKEN`, which works without the database. Throws `unauthorized`. */
 export function admitToMetrics({ config: { metricsToken } }: Pick<Frame, 'config'>, ctx: Context): void {
@@ -17,7 +18,7 @@ export function admitToMetrics({ config: { metricsToken } }: Pick<Frame, 'config
 export async function admitToDocs(frame: Frame, ctx: Context): Promise<void> {
   const password = passwordOf(ctx.get('authorization'))
   ctx.set('www-authenticate', 'Basic realm="gatehouse: any name, and an API key as the password", Bearer realm="gatehouse"')
-  const prefixes = ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)]
+  const prefixes = headerPrefixes(frame.config.headerAliases)
   const headers = password === null ? ctx.req.rawHeaders : ['x-service-api-key', password]
   await authenticate(headers, prefixes, { ...demandRunning(frame), metrics: frame.metrics, address: frame.clientAddress(ctx.req) })
   ctx.remove('www-authenticate')

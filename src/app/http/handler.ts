@@ -9,6 +9,7 @@ import { dataPlane } from './data-plane.ts'
 import { errorEdge } from './errors.ts'
 import type { Frame } from './frame.ts'
 import { managementRoutes, processRoutes } from './process-routes.ts'
+import { eachHeader } from '../../gateway/wire/header-list.ts'
 
 /** Everything that happens to a request, in order. */
 export function createHandler(frame: Frame): RequestListener {
@@ -46,8 +47,7 @@ const begin =
     ctx.state.access = {}
     // What the control plane answers is its caller's alone; documents say otherwise of themselves.
     ctx.set({ 'x-request-id': requestId, 'request-id': requestId, 'cache-control': 'no-store' })
-    const edge = edgeHeaders(ctx.req)
-    for (let at = 0; at < edge.length; at += 2) ctx.set(edge[at] ?? '', edge[at + 1] ?? '')
+    eachHeader(edgeHeaders(ctx.req), (name, value) => ctx.set(name, value))
     if (draining()) ctx.res.shouldKeepAlive = false
     return next()
   }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Snapshot, TokenSource } from '../../gateway/ports.ts'
 import { endsWithin } from '../../lib/ends-within.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { retryLocked } from '../database/lock-trouble.ts'
 import type { Vault } from '../secrets/vault.ts'
@@ -141,8 +141,7 @@ function answerWith(
     key: readerOf(key),
     provider: readerOf(provider),
     providers(scope) {
-      const found = list(scope, undefined)
-      return found instanceof Promise ? found.then((rows) => rows ?? []) : (found ?? [])
+      return settled(list(scope, undefined), (rows) => rows ?? [])
     },
     config: readerOf(config),
     guardrail: readerOf(guardrail),

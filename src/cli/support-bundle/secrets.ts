@@ -4,6 +4,7 @@ import { isSecretName } from '../../app/secrets/secret-names.ts'
 import { settingNames, settings, type Config, type Environment } from '../../config/index.ts'
 import { Secret } from '../../lib/secret.ts'
 import { shortestSecret, type KnownSecret } from './forms.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
 
 const largestFile = 64 * 1024
 
@@ -39,15 +40,7 @@ const partsOf = (value: string, label: string): readonly KnownSecret[] =>
 
 /** The passwords of addresses, encoded and not. A password may hold an @ that nobody encoded. */
 function loginsIn(text: string): readonly string[] {
-  return [...text.matchAll(/:\/\/[^\s/:@]{0,200}:([^\s]{1,2000})@/g)].flatMap(([, password = '']) => [password, decoded(password)])
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return [...text.matchAll(/:\/\/[^\s/:@]{0,200}:([^\s]{1,2000})@/g)].flatMap(([, password = '']) => [password, decodeSegment(password)])
 }
 
 /** Returns the secret in a file; none when the value names no file. */

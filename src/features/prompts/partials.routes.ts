@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { containing, toList, usualSorts } from '../../lib/paging.ts'
+import { toList, usualSorts } from '../../lib/paging.ts'
 import { defaultCollection, findCollection } from '../collections/index.ts'
-import { resolveWorkspace, visibleTo, workspaceFilter } from '../workspaces/index.ts'
+import { resolveWorkspace } from '../workspaces/index.ts'
+import { liveRows } from './library.ts'
 import {
   createdPartial,
   createPartialBody,
@@ -61,17 +62,7 @@ export const listPartials = route({
   query: partialFilter,
   response: partialList,
 })(async ({ em, actor, query }) => {
-  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const { collection_id: reference } = query
-  const collection = reference === undefined ? null : await findCollection(em, actor, { reference, param: 'collection_id' })
-  const name = containing(query.search)
-  const where = {
-    ...visibleTo(actor),
-    status: 'active' as const,
-    ...(workspaceId !== null && { workspaceId }),
-    ...(collection !== null && { collectionId: collection.id }),
-    ...(name !== undefined && { name }),
-  }
+  const where = await liveRows(em, actor, query)
   const page = await findPage(em, PromptPartial, { where, query, sorts: usualSorts })
   return toList(page.rows.map(presentPartialSummary), page)
 })

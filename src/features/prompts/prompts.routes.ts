@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
-import { containing, toList, usualSorts } from '../../lib/paging.ts'
-import { findCollection } from '../collections/index.ts'
-import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
+import { toList, usualSorts } from '../../lib/paging.ts'
+import { liveRows } from './library.ts'
 import { presentPrompt, presentSummary } from './present.ts'
 import { Prompt } from './prompt.entity.ts'
 import {
@@ -42,17 +41,7 @@ export const listPrompts = route({
   query: promptFilter,
   response: promptList,
 })(async ({ em, actor, query }) => {
-  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const { collection_id: reference } = query
-  const collection = reference === undefined ? null : await findCollection(em, actor, { reference, param: 'collection_id' })
-  const name = containing(query.search)
-  const where = {
-    ...visibleTo(actor),
-    status: 'active' as const,
-    ...(workspaceId !== null && { workspaceId }),
-    ...(collection !== null && { collectionId: collection.id }),
-    ...(name !== undefined && { name }),
-  }
+  const where = await liveRows(em, actor, query)
   const page = await findPage(em, Prompt, { where, query, sorts: usualSorts })
   const models = await publishedModels(em, page.rows)
   return toList(

@@ -5,7 +5,8 @@ import type { Outcome } from '../journal/log-record.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { FrameCutter } from '../wire/sse.ts'
-import { answerHeaders, answerTrailers, headerValue } from '../wire/headers.ts'
+import { headerValue, removeHeader } from '../wire/header-list.ts'
+import { answerHeaders, answerTrailers } from '../wire/headers.ts'
 import type { ClientDialectId } from '../dialects/dialect.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import { sandboxOf } from './sandbox.ts'
@@ -165,7 +166,8 @@ export class Relay implements EgressHandler, Member {
       return false
     }
     const headers = answerHeaders(this.#rawHeaders, prefixes)
-    if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) dropTrailerHeader(headers)
+    // Node takes a `Trailer` header in a chunked answer only.
+    if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) removeHeader(headers, 'trailer')
     for (const part of ownHeaders) headers.push(part)
     for (const part of sandboxOf(this.#rawHeaders)) headers.push(part)
     addRequestId(headers, exchange.requestId)
@@ -291,10 +293,4 @@ function addRequestId(headers: string[], requestId: string): void {
   const [hasOne, hasOther] = [headerValue(headers, 'x-request-id') !== undefined, headerValue(headers, 'request-id') !== undefined]
   if (!hasOne) headers.push('x-request-id', requestId)
   if (!hasOther) headers.push('request-id', requestId)
-}
-
-/** Node takes a `Trailer` header in a chunked answer only. */
-function dropTrailerHeader(headers: string[]): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2)
-    if (headers[i]?.length === 7 && headers[i]?.toLowerCase() === 'trailer') headers.splice(i, 2)
 }

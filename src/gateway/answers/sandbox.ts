@@ -1,4 +1,4 @@
-import { headerValue } from '../wire/headers.ts'
+import { headerValue } from '../wire/header-list.ts'
 
 /** Types that a browser shows as a page, and may run script in; an answer without a type counts as one. */
 const runs =

@@ -1,11 +1,10 @@
 import type { Verdict } from '../checks/check.ts'
 import type { TargetConfig } from '../config/choose.ts'
-import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
+import { headersWithout } from '../wire/header-list.ts'
+import { type CallerHeaders, keyHeaders } from '../wire/headers.ts'
 import type { Caller } from '../callers/identify.ts'
 import { withoutOwnKeys } from '../callers/own-keys.ts'
 import type { Call } from '../call.ts'
-
-const keyHeaders: readonly KeyHeader[] = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
 
 /** The changes of guardrails to the headers for the provider. */
 export interface CheckedHeaders {
@@ -21,23 +20,14 @@ export interface CheckedHeaders {
  */
 export function forwardedHeaders({ headers, caller, config }: Call, { added, holdsAnswer }: CheckedHeaders): readonly string[] {
   const checked = added.reduce(withChecked, namedHeaders(headers, caller, config))
-  return holdsAnswer ? [...without(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
+  return holdsAnswer ? [...headersWithout(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
 }
 
 /** What guardrails say of the caller, in place of what the caller says of itself. */
 const withChecked = (headers: readonly string[], { added, replaces }: NonNullable<Verdict['headers']>): readonly string[] => [
-  ...without(headers, (name) => name.startsWith(replaces)),
+  ...headersWithout(headers, (name) => name.startsWith(replaces)),
   ...added,
 ]
-
-function without(headers: readonly string[], dropped: (name: string) => boolean): readonly string[] {
-  const kept: string[] = []
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] ?? ''
-    if (!dropped(name.toLowerCase())) kept.push(name, headers[at + 1] ?? '')
-  }
-  return kept
-}
 
 function namedHeaders(headers: CallerHeaders, caller: Caller, config: TargetConfig | null): readonly string[] {
   const asked = headers.service.get('forward-headers')

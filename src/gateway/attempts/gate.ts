@@ -7,7 +7,7 @@ import { readProviderError } from '../dialects/provider-error.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { duration } from '../egress/failures.ts'
 import { FrameCutter } from '../wire/sse.ts'
-import { headerValue } from '../wire/headers.ts'
+import { headerValue } from '../wire/header-list.ts'
 import type { Ended, FailedAnswer } from './report.ts'
 
 export interface GateOptions {

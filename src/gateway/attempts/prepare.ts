@@ -4,7 +4,7 @@ import { authorize } from '../credentials/authorize.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
-import { headerValue } from '../wire/headers.ts'
+import { eachHeader, headersReplaced, headerValue } from '../wire/header-list.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { type Auth, noAuth, type Provider } from '../providers/provider.ts'
@@ -53,7 +53,7 @@ export async function prepare(request: SendRequest): Promise<Prepared> {
     request: {
       method,
       path: signed.path,
-      headers: replaced(headers, signed.headers),
+      headers: headersReplaced(headers, signed.headers),
       body: body.bytes ?? body.stream,
       timeouts: request.timeouts,
     },
@@ -121,32 +121,11 @@ function providerPath({ path, operation, target }: SendRequest, fields: Fields):
 function withProviderHeaders({ forward, target, body }: SendRequest, fields: Fields): readonly string[] {
   const { set, unlessSent } = providerHeaders(target.provider, fields)
   const stored = Object.entries(target.customHeaders).flat()
-  const headers = replaced(forward, [...set, ...stored])
+  const headers = headersReplaced(forward, [...set, ...stored])
   const missing: string[] = []
-  for (let i = 0; i < unlessSent.length; i += 2) {
-    const [name = '', value = ''] = unlessSent.slice(i, i + 2)
+  eachHeader(unlessSent, (name, value) => {
     if (headerValue(headers, name.toLowerCase()) === undefined) missing.push(name, value)
-  }
+  })
   if (body.stream !== null && body.length !== null) missing.push('content-length', String(body.length))
   return missing.length === 0 ? headers : [...headers, ...missing]
-}
-
-/** A flat header list in which each of `newer` stands in place of those with its name. */
-function replaced(headers: readonly string[], newer: readonly string[]): readonly string[] {
-  if (newer.length === 0) return headers
-  const kept: string[] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? ''
-    if (!isNamed(newer, name)) kept.push(name, headers[i + 1] ?? '')
-  }
-  for (const part of newer) kept.push(part)
-  return kept
-}
-
-function isNamed(headers: readonly string[], name: string): boolean {
-  for (let i = 0; i < headers.length; i += 2) {
-    const candidate = headers[i]
-    if (candidate?.length === name.length && candidate.toLowerCase() === name.toLowerCase()) return true
-  }
-  return false
 }

@@ -4,7 +4,7 @@ import { type ProviderError, readProviderError } from '../dialects/provider-erro
 import { readRetryAfter } from '../routing/retry-timing.ts'
 import type { AttemptReport, FailureKind } from '../routing/verdict.ts'
 import { unfold } from '../wire/encoding.ts'
-import { headerValue } from '../wire/headers.ts'
+import { headerValue } from '../wire/header-list.ts'
 import type { Attempt } from './attempt.ts'
 
 /** A provider's answer that is an error. */

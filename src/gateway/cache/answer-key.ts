@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Target } from '../targets/target.ts'
 import type { AnswerScope } from './answer-store.ts'
+import { eachHeader } from '../wire/header-list.ts'
 
 /** All that an answer depends on. */
 export interface AnswerFacts {
@@ -54,10 +55,9 @@ const inertPrefixes = ['x-stainless-', 'sec-', 'x-goog-api-client', 'x-amzn-trac
 /** Returns the other headers, sorted: clients write them in any order. */
 function steering(forward: readonly string[]): readonly (readonly [string, string])[] {
   const kept: [string, string][] = []
-  for (let at = 0; at < forward.length; at += 2) {
-    const name = (forward[at] ?? '').toLowerCase()
-    if (inert.has(name) || inertPrefixes.some((prefix) => name.startsWith(prefix))) continue
-    kept.push([name, forward[at + 1] ?? ''])
-  }
+  eachHeader(forward, (sent, value) => {
+    const name = sent.toLowerCase()
+    if (!inert.has(name) && !inertPrefixes.some((prefix) => name.startsWith(prefix))) kept.push([name, value])
+  })
   return kept.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
 }

@@ -1,5 +1,5 @@
 import type { EgressHandler } from '../egress/egress.ts'
-import { headerValue } from '../wire/headers.ts'
+import { headerValue } from '../wire/header-list.ts'
 import type { CachedAnswer } from './answer-store.ts'
 import { isWhole } from './cacheable.ts'
 

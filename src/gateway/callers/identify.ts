@@ -1,5 +1,5 @@
 import { ApiError, type ErrorCode } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { tokenScopes } from '../../lib/access/scopes.ts'
 import { bearerToken } from '../wire/bearer.ts'
 import { holdsKeyOfOurs } from './own-keys.ts'
@@ -8,7 +8,7 @@ import type { Tokens } from './tokens/tokens.ts'
 import { tokenFault } from './tokens/verify-token.ts'
 import type { KeySource, KeyView } from './key.ts'
 import type { FailedCredentials } from './failed-credentials.ts'
-import type { CallerHeaders, KeyHeader } from '../wire/headers.ts'
+import { type CallerHeaders, type KeyHeader, keyHeaders } from '../wire/headers.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 
 /** Who calls. */
@@ -45,7 +45,7 @@ export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromi
     holdsOwnKey: (text) => holdsKeyOfOurs(text, secret, deps.chosenKeys),
   })
   const found = findKey(headers, deps)
-  return found instanceof Promise ? found.then(toCaller) : toCaller(found)
+  return settled(found, toCaller)
 }
 
 type FindDeps = Omit<IdentifyDeps, 'chosenKeys'>
@@ -62,7 +62,7 @@ export interface FoundKey {
  */
 export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<FoundKey> {
   const own = present(headers.service.get('api-key'))
-  const candidates = own === null ? [...sharedHeaders.flatMap((name) => candidate(headers, name)), ...inQuery(deps)] : [own]
+  const candidates = own === null ? [...keyHeaders.flatMap((name) => candidate(headers, name)), ...inQuery(deps)] : [own]
   if (candidates.length === 0) {
     deps.metrics.authFailure('missing')
     throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
@@ -71,8 +71,6 @@ export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<Fo
   }
   return tryNext({ candidates, deps }, 0, null)
 }
-
-const sharedHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const
 
 const inQuery = ({ queryKey }: FindDeps): readonly string[] => {
   const secret = present(queryKey ?? undefined)
@@ -103,7 +101,7 @@ function tryNext(search: Search, index: number, refused: ApiError | null): Maybe
   const settle = (key: KeyView | null): MaybePromise<FoundKey> =>
     key === null ? tryNext(search, index + 1, refused) : { key: unexpired(key, deps.metrics), secret }
   const found = deps.snapshot.key(secret, deps.address)
-  return found instanceof Promise ? found.then(settle) : settle(found)
+  return settled(found, settle)
 }
 
 /** A token that is not good may be the provider's, beside a key of ours. */

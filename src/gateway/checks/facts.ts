@@ -1,15 +1,12 @@
 import { isFields } from '../../lib/json/fields.ts'
 import { modelOf } from '../wire/body.ts'
-import { headerValue } from '../wire/headers.ts'
+import { headerValue } from '../wire/header-list.ts'
 import { modelNames } from '../dialects/model-names.ts'
 import { modelRequest } from '../targets/model-access.ts'
-import type { KeyHeader } from '../wire/headers.ts'
+import { isKeyHeader } from '../wire/headers.ts'
 import { matchOperation, plainPath } from '../front/match.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { RequestFacts } from './check.ts'
-
-const keyHeaders: ReadonlySet<string> = new Set<KeyHeader>(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])
-const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 
 /** Returns what checks may know of a call: with the body that is sent, or as it is just now. */
 export function requestFacts({ call, target, body: sent }: AimedCall, body = sent): RequestFacts {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
 import { joinFaults, schemaFaults, toIssues } from '../../lib/json/schema-faults.ts'
 import { createLru } from '../../lib/collections/lru.ts'
@@ -77,15 +77,15 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
   const asked = headers.service.get('config') ?? ''
   const { defaults } = key
   const given = defaults === null || defaults.config === null ? null : { reference: defaults.config, locked: defaults.configLocked }
-  if (asked === '') return given === null ? null : after(stored(key, given.reference, deps), (view) => started(view, given))
+  if (asked === '') return given === null ? null : settled(stored(key, given.reference, deps), (view) => started(view, given))
   if (defaults?.configLocked !== true)
-    return asked.trimStart().startsWith('{') ? after(inline(asked, key, deps), usable) : askedFor(asked, key, deps)
+    return asked.trimStart().startsWith('{') ? settled(inline(asked, key, deps), usable) : askedFor(asked, key, deps)
   if (given === null) throw bound('no config, as long as its workspace has no default')
-  return after(stored(key, given.reference, deps), (view) => locked(view, asked, given.reference))
+  return settled(stored(key, given.reference, deps), (view) => locked(view, asked, given.reference))
 }
 
 function askedFor(slug: string, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig> {
-  return after(stored(key, slug, deps), (view) => {
+  return settled(stored(key, slug, deps), (view) => {
     if (view === null) throw unknownConfig(slug)
     return usable({ ...view.active, slug: view.slug, urls: [], binding: true, locked: false })
   })
@@ -126,7 +126,7 @@ function inline(text: string, { organisationId, workspaceId, settings }: KeyView
   if (known?.release === release) return known.config
   const json = parsedHeader(text)
   const passing = isNew(organisationId + text)
-  return after(
+  return settled(
     withPatterns({ owner: organisationId, passing }, () => toChosen(json, release, `${organisationId} ${workspaceId}`)),
     ({ result: config, bytes }) => {
       if (!passing) checked.set(organisationId, place, { value: { release, config }, weight: text.length * perCharacter + bytes })
@@ -186,10 +186,6 @@ const goneDefault = (reference: string) =>
   new ApiError('invalid_request', `The config ${JSON.stringify(reference)}, which this API key starts from, does not exist any more.`, {
     param: header,
   })
-
-function after<T, R>(value: MaybePromise<T>, use: (value: T) => R): MaybePromise<R> {
-  return value instanceof Promise ? value.then((found) => use(found)) : use(value)
-}
 
 /** Whether a request may have a config at all; asked of every request. */
 export const mayHaveConfig = (headers: CallerHeaders, { defaults }: { readonly defaults: RequestDefaults | null }): boolean =>

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Credential } from '../providers/provider.ts'
 import { assumeRole } from './assume-role.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
 import { field, malformed, requireField, requireKey } from './credential.ts'
 import { amzTimestamp, signV4, type AwsKeys, type SigningScope } from './sigv4.ts'
+import { eachHeader } from '../wire/header-list.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 
 /** Signs with the given keys, or with those of the role that they may take on. A Bedrock API key goes as a bearer token. */
 export function authorizeAws(request: AuthRequest, service: string, deps: AuthDeps): MaybePromise<Authorized> {
@@ -13,10 +14,9 @@ export function authorizeAws(request: AuthRequest, service: string, deps: AuthDe
   if (service === 'bedrock' && credential.key !== null && field(credential, 'aws_access_key_id') === null) {
     return { headers: ['authorization', `Bearer ${requireKey(credential)}`], path: url.path }
   }
-  const scope = { region: regionOf(credential), service, timestamp: amzTimestamp(deps.now()) }
+  const scope = { region: regionOf(credential), service }
   const keys = keysOf(credential, scope.region, deps)
-  if (keys instanceof Promise) return keys.then((taken) => signed(request, taken, { ...scope, timestamp: amzTimestamp(deps.now()) }))
-  return signed(request, keys, scope)
+  return settled(keys, (taken) => signed(request, taken, { ...scope, timestamp: amzTimestamp(deps.now()) }))
 }
 
 function keysOf(credential: Credential, region: string, deps: AuthDeps): MaybePromise<AwsKeys> {
@@ -51,10 +51,10 @@ function signed({ method, url, headers, body }: AuthRequest, keys: AwsKeys, scop
 /** Of the caller's headers, those that mean something to AWS. Proxies may change the others on the way. */
 function callersOwn(headers: readonly string[]): (readonly [string, string])[] {
   const kept: (readonly [string, string])[] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = (headers[i] ?? '').toLowerCase()
-    if ((name === 'content-type' || name.startsWith('x-amz')) && !replaced.has(name)) kept.push([name, headers[i + 1] ?? ''])
-  }
+  eachHeader(headers, (sent, value) => {
+    const name = sent.toLowerCase()
+    if ((name === 'content-type' || name.startsWith('x-amz')) && !replaced.has(name)) kept.push([name, value])
+  })
   return kept
 }
 

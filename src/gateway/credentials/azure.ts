@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { Credential } from '../providers/provider.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
@@ -25,7 +25,7 @@ export function authorizeAzure(
   const mode = field(credential, 'azure_auth_mode') ?? 'default'
   if (mode === 'entra') {
     const token = entraToken(credential, deps)
-    return token instanceof Promise ? token.then((fetched) => withToken(url.path, fetched)) : withToken(url.path, token)
+    return settled(token, (fetched) => withToken(url.path, fetched))
   }
   if (mode !== 'default') {
     throw new ApiError(

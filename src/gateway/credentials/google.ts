@@ -1,6 +1,6 @@
 import { importPKCS8, SignJWT } from 'jose'
 import { ApiError } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
 import { field, fingerprint, malformed, requireKey } from './credential.ts'
@@ -24,7 +24,7 @@ export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps
   const json = field(credential, accountField)
   if (json === null) return withToken(url.path, requireKey(credential))
   const token = cachesOf(deps.egress).tokens.get(fingerprint('google', json), deps.now(), () => fetchToken(json, deps))
-  return token instanceof Promise ? token.then((fetched) => withToken(url.path, fetched)) : withToken(url.path, token)
+  return settled(token, (fetched) => withToken(url.path, fetched))
 }
 
 const withToken = (path: string, token: string): Authorized => ({ headers: ['authorization', `Bearer ${token}`], path })

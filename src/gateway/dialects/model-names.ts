@@ -4,7 +4,8 @@ import { existingPaths, parseJsonPaths, valueAt } from '../../lib/json/json-path
 import { type RequestBody, stringsOf } from '../wire/body.ts'
 import { formValues } from '../wire/form-fields.ts'
 import { isForm } from '../wire/form.ts'
-import { decodeSegment, unescaped } from '../wire/segments.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import { unescaped } from '../wire/segments.ts'
 import { dialects } from './registry.ts'
 
 /** The parts of a request that name models. */

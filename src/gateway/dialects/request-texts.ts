@@ -5,6 +5,7 @@ import { allTexts, dialects, textsOf } from './registry.ts'
 import { isToken, kindOf } from './texts/field-kinds.ts'
 import { saidBy } from './texts/readers.ts'
 import { everyText, fieldTexts } from './texts/walk.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
 
 type Place = readonly [field: string, read: TextReader]
 
@@ -71,7 +72,7 @@ export const addressed = '?'
 export function addressTexts(path: string): readonly TextPart[] {
   const { pathname, searchParams } = new URL(path, 'http://host')
   const said = [...searchParams].filter(([name, value]) => value !== '' && (!isToken(value) || saysText(name)))
-  const segments = pathname.split('/').map(decoded)
+  const segments = pathname.split('/').map(decodeSegment)
   return [
     ...segments.filter((text) => !isToken(text)).map((text): TextPart => ({ path: [addressed, 'path'], role: 'user', text })),
     ...said.map(([name, text]): TextPart => ({ path: [addressed, name], role: 'user', text })),
@@ -83,12 +84,3 @@ const questions: ReadonlySet<string> = new Set(['q', 'question', 'search', 'keyw
 
 const saysText = (name: string): boolean =>
   questions.has(name) || everywhere.has(name) || ['said', 'main', 'free'].includes(kindOf(name) ?? '')
-
-/** A segment that cannot be decoded is read as it stands. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}

@@ -1,5 +1,6 @@
 import { fold } from '../wire/encoding.ts'
-import { headerValue, isCredentialHeader, loggedHeaders } from '../wire/headers.ts'
+import { eachHeader, headerValue } from '../wire/header-list.ts'
+import { isCredentialHeader, loggedHeaders } from '../wire/headers.ts'
 import type { Trail } from '../trail.ts'
 import type { RelayResult } from '../answers/relay.ts'
 
@@ -64,11 +65,9 @@ function secretsOf({ attempts, headers }: Sent, sensitive: ReadonlySet<string> |
 
 /** What stands behind the scheme in the headers that hold credentials. */
 function addSent(secrets: string[], sent: readonly string[]): void {
-  for (let i = 0; i < sent.length; i += 2) {
-    if (!isCredentialHeader(sent[i] ?? '')) continue
-    const value = sent[i + 1] ?? ''
-    add(secrets, value.slice(value.lastIndexOf(' ') + 1))
-  }
+  eachHeader(sent, (name, value) => {
+    if (isCredentialHeader(name)) add(secrets, value.slice(value.lastIndexOf(' ') + 1))
+  })
 }
 
 function add(secrets: string[], secret: string | null | undefined): void {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
-import { headerValue } from '../wire/headers.ts'
+import { eachHeader, headerValue } from '../wire/header-list.ts'
 import type { Exchange } from './exchange.ts'
 
 /** A call that the process itself makes, as a caller would over HTTP. */
@@ -100,11 +100,10 @@ class InnerExchange implements Exchange {
   }
 
   head(status: number, statusText: string, headers: readonly string[]): void {
-    for (let at = 0; at < headers.length; at += 2) {
-      const name = headers[at] ?? ''
+    eachHeader(headers, (name, value) => {
       validateHeaderName(name)
-      validateHeaderValue(name, headers[at + 1] ?? '')
-    }
+      validateHeaderValue(name, value)
+    })
     const { requestId } = this
     const body = this.#output
     this.status = status

@@ -9,6 +9,7 @@ import type { GatewaySettings } from '../settings.ts'
 import type { Target } from '../targets/target.ts'
 import { type BodyOptions, isReadableJson, mayHoldWords, readBody, type RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
+import { headersWithout } from '../wire/header-list.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
 import { takeModelOfPath } from './google-key.ts'
@@ -76,5 +77,5 @@ function read({ exchange, headers }: CallHead, { maxJsonBytes, maxUploadBytes }:
 const withoutEncoding = (headers: CallerHeaders): CallerHeaders => ({
   ...headers,
   contentEncoding: '',
-  forward: headers.forward.filter((_, at, all) => all[at - (at % 2)]?.toLowerCase() !== 'content-encoding'),
+  forward: headersWithout(headers.forward, (name) => name === 'content-encoding'),
 })

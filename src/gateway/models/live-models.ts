@@ -9,6 +9,7 @@ import { modelListPaths, readModelList } from '../dialects/model-lists.ts'
 import type { ListedModel } from '../dialects/neutral/model.ts'
 import type { Provider } from '../providers/provider.ts'
 import { prepare } from '../attempts/prepare.ts'
+import { eachHeader } from '../wire/header-list.ts'
 
 /** Null: the provider has no list that we can read, or did not give it. */
 export type LiveModels = readonly ListedModel[] | null
@@ -69,7 +70,7 @@ async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
     allowed: { everywhere: null, here: null },
   })
   const headers: Record<string, string> = {}
-  for (let at = 0; at < request.headers.length; at += 2) headers[request.headers[at] ?? ''] = request.headers[at + 1] ?? ''
+  eachHeader(request.headers, (name, value) => (headers[name] = value))
   const answer = await sendSmall(origin, request.path, { url: origin.origin, method: 'GET', headers, timeoutMs, maxBytes })
   return answer.status === 200 ? readModelList(parseJson(Buffer.from(answer.text))) : null
 }

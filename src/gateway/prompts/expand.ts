@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { PromptSource } from './prompt-source.ts'
 import { matchOperation } from '../front/match.ts'
 import type { Call } from '../call.ts'
-import { decodeSegment } from '../wire/segments.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import type { Fields } from './chat-body.ts'
 import { renderPrompt, type Prompt } from './prompt.ts'
 

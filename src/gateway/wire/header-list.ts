@@ -1,10 +1,71 @@
-/** Returns a flat header list as a record by lower-case name; repeated values are joined by a comma. */
-export function headerRecord(list: readonly string[]): Readonly<Record<string, string>> {
-  const values = new Map<string, string>()
-  for (let i = 0; i < list.length; i += 2) {
-    const name = (list[i] ?? '').toLowerCase()
-    const held = values.get(name)
-    values.set(name, held === undefined ? (list[i + 1] ?? '') : `${held}, ${list[i + 1] ?? ''}`)
+/** A flat list of headers as Node gives and takes it: name, value, name, value … Names stand as they came. */
+export type HeaderList = readonly string[]
+
+/** Returns the first value of a header; the name in lower case. */
+export function headerValue(list: HeaderList, name: string): string | undefined {
+  for (let at = 0; at < list.length; at += 2) if (isNamed(list[at] ?? '', name)) return list[at + 1]
+  return undefined
+}
+
+const none: HeaderList = []
+
+/** Returns every value of a header; the name in lower case. */
+export function headerValues(list: HeaderList, name: string): readonly string[] {
+  let values: string[] | null = null
+  for (let at = 0; at < list.length; at += 2) if (isNamed(list[at] ?? '', name)) (values ??= []).push(list[at + 1] ?? '')
+  return values ?? none
+}
+
+/** Visits each header. */
+export function eachHeader(list: HeaderList, visit: (name: string, value: string) => void): void {
+  for (let at = 0; at < list.length; at += 2) visit(list[at] ?? '', list[at + 1] ?? '')
+}
+
+/** Returns a list without the headers that are dropped, which `drops` tells by their names in lower case. */
+export function headersWithout(list: HeaderList, drops: (name: string) => boolean): string[] {
+  const kept: string[] = []
+  eachHeader(list, (name, value) => {
+    if (!drops(name.toLowerCase())) kept.push(name, value)
+  })
+  return kept
+}
+
+/** Takes a header out of a list; the name in lower case. */
+export function removeHeader(list: string[], name: string): void {
+  for (let at = list.length - 2; at >= 0; at -= 2) if (isNamed(list[at] ?? '', name)) list.splice(at, 2)
+}
+
+/** Returns a list in which each of the newer headers stands in place of those with its name. */
+export function headersReplaced(list: HeaderList, newer: HeaderList): HeaderList {
+  if (newer.length === 0) return list
+  const kept: string[] = []
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at] ?? ''
+    if (!hasHeader(newer, name)) kept.push(name, list[at + 1] ?? '')
   }
+  for (const part of newer) kept.push(part)
+  return kept
+}
+
+/** Returns true if a list holds a header, in whatever case either writes the name. */
+function hasHeader(list: HeaderList, name: string): boolean {
+  for (let at = 0; at < list.length; at += 2) {
+    const candidate = list[at] ?? ''
+    if (candidate.length === name.length && candidate.toLowerCase() === name.toLowerCase()) return true
+  }
+  return false
+}
+
+/** Returns the headers as a record by lower-case name; repeated values are joined by a comma. */
+export function headerRecord(list: HeaderList): Readonly<Record<string, string>> {
+  const values = new Map<string, string>()
+  eachHeader(list, (name, value) => {
+    const lower = name.toLowerCase()
+    const held = values.get(lower)
+    values.set(lower, held === undefined ? value : `${held}, ${value}`)
+  })
   return Object.fromEntries(values)
 }
+
+/** Compares the lengths first: most names differ in them, and lower case is made of none of those. */
+const isNamed = (candidate: string, lower: string): boolean => candidate.length === lower.length && candidate.toLowerCase() === lower

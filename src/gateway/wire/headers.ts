@@ -46,9 +46,17 @@ const notForCaller = new Set([
   'x-content-type-options', // ours says it already
 ])
 
-/** Headers in which callers may put a key; each is kept from the provider when it held ours. */
-export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key' | 'x-goog-api-key'
-const keyHeaders = new Set<string>(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])
+/** Headers in which callers may put a key, in the order in which they are tried. Each is kept from the provider when it held ours. */
+export const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const
+export type KeyHeader = (typeof keyHeaders)[number]
+const keyHeaderNames: ReadonlySet<string> = new Set(keyHeaders)
+export const isKeyHeader = (name: string): name is KeyHeader => keyHeaderNames.has(name)
+
+/** The prefix of our own headers. */
+const ownPrefix = 'x-service-'
+
+/** Returns the prefixes under which headers are ours: `x-service-`, then the aliases. */
+export const headerPrefixes = (aliases: readonly string[]): readonly string[] => [ownPrefix, ...aliases.map((name) => `x-${name}-`)]
 
 /** What a header name means here. */
 interface HeaderName {
@@ -112,7 +120,7 @@ export interface CallerHeaders {
  * was meant cannot be known, and another hop may read the other of the two.
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
-  const [canonical = 'x-service-'] = prefixes
+  const [canonical = ownPrefix] = prefixes
   const sorted: Sorted = { service: new Map(), aliased: new Map(), keys: {}, forward: [], prefix: canonical, ...plainBody }
   const dropped = connectionTokens(raw)
   for (let i = 0; i < raw.length; i += 2) {
@@ -167,8 +175,6 @@ function noteType(sorted: Sorted, value: string): void {
 
 /** A hop may have joined two headers by a comma; one in quotes belongs to a parameter. */
 const namesSecondType = (value: string): boolean => /,\s*[\w!#$&^.+-]+\//.test(value.replaceAll(/"[^"]*"/g, ''))
-
-const isKeyHeader = (name: string): name is KeyHeader => keyHeaders.has(name)
 
 function addMissing(named: Map<string, string>, others: ReadonlyMap<string, string>): void {
   for (const [name, value] of others) if (!named.has(name)) named.set(name, value)
@@ -246,15 +252,6 @@ export function valueText(value: string): string {
 export const textValue = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text)
 
 const beyondAscii = /[\u0080-\uffff]/
-
-/** The first value of a header in a flat list; the name in lower case. */
-export function headerValue(raw: readonly string[], name: string): string | undefined {
-  for (let i = 0; i < raw.length; i += 2) {
-    const candidate = raw[i]
-    if (candidate?.length === name.length && candidate.toLowerCase() === name) return raw[i + 1]
-  }
-  return undefined
-}
 
 /** A flat list as a record for the log, credentials replaced, and the other values as `redact` gives them. Repeated names are joined by a comma. */
 export function loggedHeaders(

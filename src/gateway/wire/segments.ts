@@ -1,12 +1,3 @@
-/** Decodes a segment of a path; returns one whose percent signs escape nothing as it is. */
-export function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
 /** What `%2d`, `%7E` and the like spell is the same letter to every server. */
 const needless = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
 

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError, errorBody, type ErrorCode } from '../../../lib/errors.ts'
+import { eachHeader } from '../../../gateway/wire/header-list.ts'
 
 /** Why a request is refused before any handler sees it. */
 export type Fault = readonly [code: ErrorCode, message: string]
@@ -41,6 +42,6 @@ export function endWith(socket: Duplex, fault: Fault): void {
   }
   const { status, headers, body } = toRefusal(fault)
   const lines = [`HTTP/1.1 ${status} ${statusText(status)}`]
-  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  eachHeader(headers, (name, value) => lines.push(`${name}: ${value}`))
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }

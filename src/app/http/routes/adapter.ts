@@ -10,6 +10,7 @@ import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
 import { demandRunning } from '../running.ts'
+import { headerPrefixes } from '../../../gateway/wire/headers.ts'
 
 /** What is managed is small; checking a body costs many times its reading. */
 const maxBodyBytes = 2 * 1024 * 1024
@@ -31,7 +32,7 @@ export function routeAdapter(frame: Frame): (route: Route) => Middleware {
   const shared = {
     frame,
     readBody: bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes)),
-    prefixes: ['x-service-', ...frame.config.headerAliases.map((alias) => `x-${alias}-`)],
+    prefixes: headerPrefixes(frame.config.headerAliases),
     paired: representations(frame.features),
   }
   return (route) => {

@@ -1,4 +1,4 @@
-import { headerValue } from '../../wire/headers.ts'
+import { headersWithout, headerValue } from '../../wire/header-list.ts'
 
 /** The head of a provider's answer. */
 export interface AnswerHead {
@@ -25,10 +25,6 @@ const ofBytes = new Set(['content-length', 'content-encoding', 'content-md5', 'c
 
 /** The headers of an answer whose body has changed. */
 export function headersFor(rawHeaders: readonly string[], length: number | null): readonly string[] {
-  const kept: string[] = []
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (!ofBytes.has(name.toLowerCase())) kept.push(name, rawHeaders[at + 1] ?? '')
-  }
+  const kept = headersWithout(rawHeaders, (name) => ofBytes.has(name))
   return length === null ? kept : [...kept, 'content-length', String(length)]
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { ApiError } from '../../../lib/errors.ts'
 import { createLru, type Lru } from '../../../lib/collections/lru.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../../lib/maybe-promise.ts'
 import type { KeyView } from '../key.ts'
 import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { TokenSource, TokenHolder, TokenIssuer, WantedHolder } from './token-source.ts'
@@ -79,7 +79,7 @@ export function createTokens(options: TokensOptions): Tokens {
 function identify(state: State, token: string, address: string | undefined): MaybePromise<KeyView> {
   const organisation = organisationOf(readUnverified(token), state.prefixes)
   if (organisation === null) throw tokenFault('it names no organisation: the claim organisation_id is missing, or is no UUID.')
-  return after(state.snapshot.tokenIssuer(organisation, address), (issuer) => {
+  return settled(state.snapshot.tokenIssuer(organisation, address), (issuer) => {
     if (issuer === null) throw tokenFault('its organisation is not known here.')
     if (issuer.settings === null)
       throw tokenFault(
@@ -87,8 +87,8 @@ function identify(state: State, token: string, address: string | undefined): May
         'forbidden',
       )
     const { settings } = issuer
-    return after(claimsOf(state, { token, address }, issuer), (claims) =>
-      after(state.snapshot.tokenHolder(issuer.organisationId, wantedBy(claims, settings)), (holder) => keyOf(state, claims, holder)),
+    return settled(claimsOf(state, { token, address }, issuer), (claims) =>
+      settled(state.snapshot.tokenHolder(issuer.organisationId, wantedBy(claims, settings)), (holder) => keyOf(state, claims, holder)),
     )
   })
 }
@@ -153,8 +153,4 @@ function tryRead(token: string): JWTPayload | null {
   } catch {
     return null
   }
-}
-
-function after<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
-  return value instanceof Promise ? value.then((found) => use(found)) : use(value)
 }

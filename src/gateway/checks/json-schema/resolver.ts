@@ -1,4 +1,5 @@
 import { childOf } from '../../../lib/json/json-path.ts'
+import { decodeSegment } from '../../../lib/text/decode-segment.ts'
 
 /** Finds the part of a schema that `#/$defs/x` or `#anchor` names; undefined when there is none. */
 export type Resolve = (reference: string) => unknown
@@ -17,18 +18,10 @@ export function createResolver(root: unknown): Resolve {
 function pointed(root: unknown, pointer: string): unknown {
   let found = root
   for (const step of pointer.split('/')) {
-    const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = decodeSegment(step).replaceAll('~1', '/').replaceAll('~0', '~')
     found = childOf(found, Array.isArray(found) ? Number(name) : name)
   }
   return found
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
 }
 
 function anchorsOf(root: unknown): ReadonlyMap<string, unknown> {
