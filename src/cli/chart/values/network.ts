@@ -33,6 +33,21 @@ const hosts = list(['host'], {
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const providers = list(['cidr'], { cidr, except: { type: 'array', items: cidr }, ports: { type: 'array', items: port } })
 
+const ipBlock: Schema = {
+  type: 'object',
+  required: ['cidr'],
+  properties: { cidr, except: { type: 'array', items: cidr } },
+  additionalProperties: false,
+}
+const peer: Schema = {
+  type: 'object',
+  minProperties: 1,
+  properties: { ipBlock, namespaceSelector: { type: 'object' }, podSelector: { type: 'object' } },
+  additionalProperties: false,
+}
+/** A list of peers. A misspelt selector would leave a peer that is everybody, or that Kubernetes refuses in the midst of an upgrade. */
+const peers = (desc: string, otherwise: readonly unknown[] = []) => leaf(desc, { type: 'array', items: peer }, otherwise)
+
 /** How Gatehouse is reached, and what it may reach. */
 export const network: Tree = {
   tls: section(
@@ -85,10 +100,10 @@ export const network: Tree = {
       ['open', 'airGap'],
       'open',
     ),
-    from: kubernetesList('The peers that may send requests, as in a NetworkPolicy; empty: all.'),
-    database: kubernetesList('The peers of the database, as in a NetworkPolicy (with `airGap`).'),
+    from: peers('The peers that may send requests, as in a NetworkPolicy; empty: all.'),
+    database: peers('The peers of the database, as in a NetworkPolicy (with `airGap`).'),
     providers: leaf('The providers to reach, by address range and ports (443 when none is given; with `airGap`).', providers, []),
-    dns: kubernetesList('The peers of DNS, as in a NetworkPolicy (with `airGap`).', [
+    dns: peers('The peers of DNS, as in a NetworkPolicy (with `airGap`).', [
       { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } },
     ]),
     extraIngress: kubernetesList('More ingress rules.'),
