@@ -160,10 +160,10 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
   ],
   [
     {
-      strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'headers.x': 'a' }, then: 'a' }] },
+      strategy: { mode: 'conditional', default: 'a', conditions: [{ query: { 'cookies.x': 'a' }, then: 'a' }] },
       targets: [{ provider: 'openai', name: 'a' }],
     },
-    'config.strategy.conditions[0].query.headers.x',
+    'config.strategy.conditions[0].query.cookies.x',
     /looks at/,
   ],
   ...[null, true].map((bound): (typeof wrong)[number] => [
@@ -207,7 +207,7 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
   [
     { input_guardrails: [{ 'default.contains': { words: [] } }] },
     'config.input_guardrails[0].default.contains.words',
-    /must be at least 1/,
+    /must have at least 1 item/,
   ],
   [{ input_guardrails: [{ 'default.nonsense': {} }] }, 'config.input_guardrails[0].default.nonsense', /no check/],
   [{ input_guardrails: [{ deny: true }] }, 'config.input_guardrails[0]', /no check/],
