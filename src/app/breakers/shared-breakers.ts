@@ -29,15 +29,27 @@ const table = 'breakers'
 const read = `
   SELECT id, extract(epoch FROM now() - opened_at)::float8 * 1000 AS age_ms, extract(epoch FROM until - now())::float8 * 1000 AS left_ms
     FROM breakers`
+/** So many are taken over at a start: a process holds no more. */
+const readLatest = `${read} ORDER BY opened_at DESC LIMIT 10000`
+/** One organisation shares so many: requests bring configs, and with them as many targets as they like. */
+const mostShared = 200
 const write = `
   INSERT INTO breakers (id, organisation_id, workspace_id, config, option, provider, opened_at, until)
-    VALUES ($1, $2, $3, $4, $5, $6, now(), now() + $7::float8 * interval '1 millisecond')
+    SELECT $1::uuid, $2::uuid, $3::uuid, $4, $5, $6, now(), now() + $7::float8 * interval '1 millisecond'
+     WHERE EXISTS (SELECT FROM breakers WHERE id = $1) OR (SELECT count(*) FROM breakers WHERE organisation_id = $2) < ${mostShared}
     ON CONFLICT (id) DO UPDATE SET opened_at = excluded.opened_at, until = excluded.until`
 
 interface State extends SharedBreakersOptions {
   readonly pool: Pool
   readonly routing: RoutingState
+  /** Statements that were not answered yet. */
+  waiting: number
+  /** True if some were left out, so that all is read again when there is time. */
+  behind: boolean
 }
+
+/** More would fill the memory faster than the database takes them. */
+const mostWaiting = 500
 
 /**
  * Shares breakers over a table and its changes. A database that is away costs the sharing only: each process goes on with its own.
@@ -45,7 +57,13 @@ interface State extends SharedBreakersOptions {
 export function openSharedBreakers(options: SharedBreakersOptions): SharedBreakers {
   const pool = new Pool({ ...systemSession(options.client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-breakers' })
   pool.on('error', (error) => options.log.debug({ err: error }, 'an idle connection of the breakers was lost'))
-  const state: State = { ...options, pool, routing: createRoutingState((told) => attempt(state, () => tell(state, told))) }
+  const state: State = {
+    ...options,
+    pool,
+    waiting: 0,
+    behind: false,
+    routing: createRoutingState((told) => attempt(state, () => tell(state, told))),
+  }
   attempt(state, () => readAll(state))
   return {
     routing: state.routing,
@@ -58,8 +76,21 @@ export function openSharedBreakers(options: SharedBreakersOptions): SharedBreake
   }
 }
 
-function attempt({ log }: State, run: () => Promise<void>): void {
-  run().catch((error: unknown) => log.debug({ err: error }, 'circuit breakers cannot be shared with other processes'))
+/** Leaves out what would have to wait for too many others: it costs the sharing for a while. */
+function attempt(state: State, run: () => Promise<void>): void {
+  if (state.waiting >= mostWaiting) {
+    state.behind = true
+    return
+  }
+  state.waiting += 1
+  run()
+    .catch((error: unknown) => state.log.debug({ err: error }, 'circuit breakers cannot be shared with other processes'))
+    .finally(() => {
+      state.waiting -= 1
+      if (!state.behind || state.waiting > 0) return
+      state.behind = false
+      attempt(state, () => readAll(state))
+    })
 }
 
 async function tell({ pool }: State, { change, about }: Told): Promise<void> {
@@ -79,7 +110,7 @@ async function readOne({ pool, routing }: State, id: string): Promise<void> {
 }
 
 async function readAll({ pool, routing }: State): Promise<void> {
-  const { rows } = await pool.query<Row>(read)
+  const { rows } = await pool.query<Row>(readLatest)
   const open = new Set(rows.map(({ id }) => id))
   for (const { target, state } of routing.breakers.states(Date.now()))
     if (state !== 'closed' && !open.has(target)) routing.breakers.apply({ kind: 'closed', target })

@@ -66,6 +66,8 @@ function toRetry(retry: GatewayConfig['retry']): RetryRule | null {
 const defaultFailures = 5
 const leastForShare = 5
 const defaultCooldownMs = 30_000
+/** A target that fails for a day may be tried once a day. */
+const longestCooldownMs = 86_400_000
 
 function toBreaker(rule: GatewayConfig['cb_config']): BreakerRule | null {
   if (rule === undefined) return null
@@ -74,7 +76,7 @@ function toBreaker(rule: GatewayConfig['cb_config']): BreakerRule | null {
     failures: rule.failure_threshold ?? (share === null ? defaultFailures : null),
     share,
     leastRequests: rule.minimum_requests ?? (share === null ? 1 : leastForShare),
-    cooldownMs: rule.cooldown_interval ?? defaultCooldownMs,
+    cooldownMs: Math.min(rule.cooldown_interval ?? defaultCooldownMs, longestCooldownMs),
     statuses: rule.failure_status_codes === undefined ? null : new Set(rule.failure_status_codes),
   }
 }

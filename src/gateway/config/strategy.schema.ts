@@ -95,7 +95,7 @@ export const breaker = z.strictObject({
     .optional()
     .meta({ description: 'The percentage of failures that opens the breaker.' }),
   minimum_requests: z.int().min(1).optional().meta({ description: 'The number of requests before the breaker can open.' }),
-  cooldown_interval: z.int().min(30_000).optional().meta({ description: 'How many milliseconds the breaker stays open.' }),
+  cooldown_interval: z.int().min(30_000).optional().meta({ description: 'How many milliseconds the breaker stays open; a day at most.' }),
   failure_status_codes: statuses.optional().meta({ description: 'The status codes that count as failures.' }),
 })
 

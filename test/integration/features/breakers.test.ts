@@ -88,3 +88,37 @@ test.serial('the log of a request with several attempts tells of each over the A
   t.like(attempts[0], { option: 'config.targets[0]', provider: 'openai', status: 503, error: 'busy', response_bytes: 28 })
   t.like(attempts[1], { option: 'config.targets[1]', status: 200, failure: null, error: null })
 })
+
+const failing = (url: string, batch: number) => ({
+  strategy: { mode: 'fallback' },
+  targets: Array.from({ length: 50 }, (_, index) => ({
+    provider: 'openai',
+    api_key: 'k',
+    custom_host: url,
+    override_params: { model: `m-${batch}-${index}` },
+    cb_config: { failure_threshold: 1, cooldown_interval: 1e12 },
+  })),
+})
+
+test.serial('a key that opens breakers without end shares so many of them, and none for longer than a day', async (t) => {
+  const gone = await startEmulator()
+  await gone.stop()
+  const count = async () => (await control.call(other.workspaceKey, 'GET', '/breakers')).body['total']
+  for (let batch = 1; batch <= 5; batch += 1) {
+    const headers = { 'x-service-api-key': other.workspaceKey, 'content-type': 'application/json' }
+    const config = { 'x-service-config': JSON.stringify(failing(gone.url, batch)) }
+    const answer = await send(`${control.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...headers, ...config },
+      body: '{"model":"m"}',
+    })
+    t.is(answer.status, 502, answer.text)
+    await eventually(async () => (await count()) === Math.min(200, batch * 50), withinMs, `batch ${batch}`)
+  }
+  const [row] = await listed(other)
+  t.true(Date.parse(row?.['until'] ?? '') < Date.now() + 25 * 60 * 60 * 1000)
+  bad.script({ behaviour: { status: 500 } })
+  const shared = async () => (await ask(control.origin)).status === 200 && (await listed(acme)).length === 1
+  await eventually(shared, withinMs, 'others share theirs')
+  t.is(await count(), 200)
+})
