@@ -409,3 +409,27 @@ for (const [what, asked] of data)
     t.not((await ask({ ...asked, input: [strict] })).status, 446)
     t.is(emulator.requests.length, 1)
   })
+
+const ollama = (content: string) =>
+  `${JSON.stringify({ model: 'm', created_at: '2026', message: { role: 'assistant', content }, done: false })}\n`
+const gemini = (text: string) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0 }] })
+/** Streams that are no server-sent events: a text comes in pieces that no frame holds whole. */
+const framed: readonly (readonly [what: string, type: string, body: string])[] = [
+  ['lines of JSON', 'application/x-ndjson', ollama('so FORB') + ollama('IDDEN') + ollama('.')],
+  ['one line of JSON with an escape', 'application/x-ndjson', `{"response":"${escaped}"}\n`],
+  ['a sequence of JSON', 'application/json-seq', `\u001e${ollama('so FORB')}\u001e${ollama('IDDEN')}`],
+  ['an array', 'application/json', JSON.stringify([gemini('so FORB'), gemini('IDDEN')])],
+]
+for (const [what, type, body] of framed)
+  test.serial(`what the frames of a stream say together is read: ${what}`, async (t) => {
+    for (const [guardrail, status] of [
+      [forbids('FORBIDDEN'), 446],
+      [replaces('FORBIDDEN', '###'), 446],
+      [forbids('OTHER'), 200],
+    ] as const) {
+      emulator.script({ behaviour: { status: 200, body, headers: { 'content-type': type } } })
+      const answer = await ask({ provider: '@p', path: '/api/chat', output: [guardrail] })
+      t.is(answer.status, status, answer.text)
+      t.is(answer.text === body, status === 200, 'as it came, or not at all')
+    }
+  })

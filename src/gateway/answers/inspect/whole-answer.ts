@@ -10,6 +10,7 @@ import type { BodyEdit } from '../../checks/check.ts'
 import { denial } from '../../checks/denial.ts'
 import type { HookResults } from '../../checks/hook-results.ts'
 import { answerTexts } from '../../dialects/answer-texts.ts'
+import { objectsOfLines, spanning, spanningTexts } from '../../dialects/spanning-texts.ts'
 import type { Inspected, Outcome } from '../../checks/run.ts'
 import { isFields } from '../../../lib/json/fields.ts'
 import { isVast, vast } from '../../dialects/texts/walk.ts'
@@ -38,6 +39,7 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
       const outcome = await runAfter(inspection, answer, {
         status: head.status,
         apply: (before, edits) => edited(before, edits, inspection),
+        refuses: refusesEdit,
       })
       hooks = { ...hooks, after_request_hooks: outcome.results }
       if (!relay.open) return
@@ -123,6 +125,10 @@ function finish({ inspection, hooks, head, bytes, rawTrailers }: HeldAnswer, out
   relay.onEnd(body === null ? rawTrailers : [])
 }
 
+/** Returns why a change cannot be made to an answer; null when it can. */
+const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
+  first === spanning ? 'What the frames of a stream say together cannot be changed.' : null
+
 /** An answer into which nobody can look. */
 const closed = (reason: string): Answer => ({ ...unreadable(reason), text: null, isJson: false })
 
@@ -141,16 +147,16 @@ function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspectio
 }
 
 function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer {
-  const json = isJson ? parsed(text) : undefined
-  if (json === undefined) return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }] }
-  if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
   const { operation, exchange } = aimed.call
-  return {
-    text,
-    isJson: true,
-    json,
-    parts: answerTexts(json, { dialect: operation.spec?.dialect ?? null, method: exchange.method }),
+  const dialect = operation.spec?.dialect ?? null
+  const json = isJson ? parsed(text) : undefined
+  if (json === undefined) {
+    const said = spanningTexts(objectsOfLines(text) ?? [], dialect, 1)
+    return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }, ...said] }
   }
+  if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
+  const parts = answerTexts(json, { dialect, method: exchange.method })
+  return { text, isJson: true, json, parts: Array.isArray(json) ? [...parts, ...spanningTexts(json, dialect, 2)] : parts }
 }
 
 function parsed(text: string): unknown {
