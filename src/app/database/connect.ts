@@ -46,7 +46,7 @@ export async function connect(database: DatabaseConfig, log: Logger): Promise<Co
 export async function reach(
   database: DatabaseConfig,
   log: Logger,
-  more: Pick<ClientConfig, 'query_timeout'> = {},
+  more: Pick<ClientConfig, 'query_timeout' | 'connectionTimeoutMillis'> = {},
 ): Promise<{ readonly client: Client; readonly login: ClientConfig }> {
   const login = { ...clientConfig(database), ...more }
   try {

@@ -11,7 +11,6 @@ import {
   type Environment,
   type SettingReport,
 } from '../../config/index.ts'
-import { createLevel } from '../../app/level/level.ts'
 import { answer } from '../answer.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { explain } from '../command-help.ts'
@@ -27,14 +26,14 @@ interface Options {
 export const addEnv = (program: Command): Command =>
   explain(program.command('env'), { example: 'gatehouse env --effective', exits: { 1: 'with --effective: a setting cannot be used' } })
     .description('Tells the settings: what each means, its default, and on request the values in effect here, with secrets masked.')
-    .option('--effective', 'the values in effect instead of the descriptions; fails when a setting cannot be used')
+    .option('--effective', 'the values in effect, at the level of the database if it answers; fails when a setting cannot be used')
     .option('--markdown', 'the descriptions as a Markdown table')
     .option('--json', 'descriptions and values, as a JSON array of { name, type, default, description, since, secret, value, from }')
-    .action(({ markdown, effective = false, json }: Options) => {
+    .action(async ({ markdown, effective = false, json }: Options) => {
       const env = environment()
       const settings = reportSettings(env)
       answer(json, settings, markdown ? settingsTable() : settings.flatMap(effective ? value : description).join('\n'))
-      if (effective) process.exitCode = reportTrouble(env) ? exitCodes.refused : exitCodes.done
+      if (effective) process.exitCode = (await reportTrouble(env)) ? exitCodes.refused : exitCodes.done
     })
 
 function value({ name, value: shown, from }: SettingReport): readonly string[] {
@@ -50,12 +49,13 @@ const description = ({ name, type, default: otherwise, description: text, since,
 ]
 
 /** Says on stderr what is wrong with the environment; true when a setting cannot be used. */
-function reportTrouble(env: Environment): boolean {
+async function reportTrouble(env: Environment): Promise<boolean> {
   for (const { name, meant } of suspiciousNames(env)) console.error(`warning: ${name} is not a setting; did you mean ${meant}?`)
   for (const name of ignoredSettings(env)) console.error(`warning: ${name} has no effect without DB_HOST: the embedded PostgreSQL is used`)
   try {
     const config = loadConfig(env)
-    for (const { note } of settingNotes(config, createLevel(config))) console.error(`warning: ${note}`)
+    const { levelHere } = await import('../level-here.ts')
+    for (const { note } of settingNotes(config, await levelHere(config))) console.error(`warning: ${note}`)
     return false
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

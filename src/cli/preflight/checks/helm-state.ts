@@ -7,7 +7,7 @@ import type { Circumstances } from '../stage.ts'
 
 const Revision = z.looseObject({ revision: z.coerce.number(), status: z.string(), chart: z.string().default('') })
 const History = z.array(Revision)
-/** What Helm tells of one revision. */
+/** One revision, as Helm tells of it. */
 export type Revision = z.infer<typeof Revision>
 type Release = NonNullable<Circumstances['helmRelease']>
 

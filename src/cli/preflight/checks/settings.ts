@@ -1,8 +1,11 @@
 import { ignoredSettings, settingNotes, suspiciousNames } from '../../../config/index.ts'
-import { createLevel } from '../../../app/level/level.ts'
 import { levelRefusal } from '../../../app/start/boot-guard.ts'
 import { readOwnTable } from '../../../app/level/release-records.ts'
+import { levelOn } from '../../level-here.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
+
+const levelAdvice =
+  'Remove these settings. Where the level is what holds them back: raise RELEASE_LEVEL, or finish the upgrade with "gatehouse finalize".'
 
 /** Checks that the process would start with this environment. */
 export const settingsCheck: Check = {
@@ -11,7 +14,7 @@ export const settingsCheck: Check = {
     'Every setting can be read, `RELEASE_LEVEL` names a release, no name in the environment looks like a misspelt one, and each setting that is given has an effect.',
   remedy: 'Correct the settings that are named; `gatehouse env` describes each.',
   quick: true,
-  run(stage) {
+  async run(stage) {
     const { env, configError } = stage
     if (configError !== null) {
       const faults = configError.problems.map(({ name, fault, example }) => `${name} ${fault} (example: ${name}=${example})`)
@@ -28,8 +31,8 @@ export const settingsCheck: Check = {
         `without DB_HOST the embedded PostgreSQL is used, and ${ignored.join(', ')} has no effect`,
         'Set DB_HOST, or remove the others.',
       )
-    const notes = settingNotes(config, createLevel(config)).map(({ note }) => note)
-    if (notes.length > 0) return warn(notes.join('; '), 'Remove these settings, or raise RELEASE_LEVEL where that holds the level down.')
+    const notes = settingNotes(config, await levelOn(stage)).map(({ note }) => note)
+    if (notes.length > 0) return warn(notes.join('; '), levelAdvice)
     return ok('all settings can be used')
   },
 }

@@ -5,6 +5,7 @@ import { connect } from '../../../../src/app/database/connect.ts'
 import { openVault } from '../../../../src/app/secrets/open-vault.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { testConfig } from '../../../support/app.ts'
+import { gatehouseHere } from '../../../support/cli.ts'
 import { inDatabase, silent, testDatabase, type TestDatabase } from '../../../support/database.ts'
 import { settingsFor, verdictOf } from '../../../support/preflight.ts'
 import { freePort } from '../../../support/process.ts'
@@ -38,6 +39,21 @@ test('a database as it should be', async (t) => {
   t.deepEqual(await verdictOf('schema', env), { status: 'ok', detail: 'the schema is that of this release' })
   t.like(await verdictOf('clock', env), { status: 'ok' })
   t.like(await verdictOf('postgres-connections', env), { status: 'ok' })
+})
+
+test('settings are judged at the level that is finalized in the database, by preflight and by env', async (t) => {
+  const own = await testDatabase()
+  t.teardown(() => own.drop())
+  const env = { ...settingsFor(t, own.config), POLICY_ENABLED: 'OFF' }
+  t.like(await verdictOf('settings', env), { status: 'ok' })
+  await inDatabase(own.superuser, (client) => client.query(`UPDATE release_state SET level = '1.8.0'`))
+  const note = 'POLICY_ENABLED has no effect: it comes with release 1.9.0, and the level of this installation is 1.8.0'
+  const verdict = await verdictOf('settings', env)
+  t.like(verdict, { status: 'warn', detail: note })
+  t.regex(String(verdict.fix), /gatehouse finalize/)
+  t.is((await gatehouseHere(['env', '--effective'], { env })).stderr, `warning: ${note}\n`)
+  const away = { ...env, DB_PORT: String(await freePort()) }
+  t.is((await gatehouseHere(['env', '--effective'], { env: away })).stderr, '')
 })
 
 test('a database that is not there fails one check, and the others say that they could not look', async (t) => {
