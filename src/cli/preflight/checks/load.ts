@@ -61,5 +61,5 @@ export const connectionsCheck: Check = {
   },
 }
 
-/** The change feed, the journal, the vault and a job at work have connections of their own. */
-const besidesPool = 6
+/** The change feed, the journal, the vault, cached answers (2), circuit breakers and a job at work have connections of their own. */
+const besidesPool = 9

@@ -132,7 +132,7 @@ test('too few free connections are a warning', async (t) => {
   const env = { ...settingsFor(t, database.config), DB_POOL_SIZE: '1000' }
   const { status, detail } = await verdictOf('postgres-connections', env)
   t.is(status, 'warn')
-  t.regex(detail, /^only \d+ of \d+ connections are free, and one process takes up to 1006$/)
+  t.regex(detail, /^only \d+ of \d+ connections are free, and one process takes up to 1009$/)
 })
 
 test('schema: pending, newer, and edited migrations', async (t) => {
