@@ -3,7 +3,7 @@ import type { Call } from '../call.ts'
 import { type ProviderError, readProviderError } from '../dialects/provider-error.ts'
 import { readRetryAfter } from '../routing/retry-timing.ts'
 import type { AttemptReport, FailureKind } from '../routing/verdict.ts'
-import { unfold } from '../wire/encoding.ts'
+import { decompress } from '../wire/encoding.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { Attempt } from './attempt.ts'
 
@@ -46,7 +46,7 @@ export function reportOfAnswer(call: Call, attempt: Attempt, answer: FailedAnswe
 
 function textOf({ body, rawHeaders }: FailedAnswer): string {
   const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase()
-  return (encoding === undefined || encoding === 'identity' ? body : unfold(body, encoding)).toString('utf8')
+  return (encoding === undefined || encoding === 'identity' ? body : decompress(body, encoding)).toString('utf8')
 }
 
 function jsonOf(answer: FailedAnswer): unknown {

@@ -1,4 +1,4 @@
-import { fold } from '../wire/encoding.ts'
+import { compress } from '../wire/encoding.ts'
 import { eachHeader, headerValue } from '../wire/header-list.ts'
 import { isCredentialHeader, loggedHeaders } from '../wire/headers.ts'
 import type { Trail } from '../trail.ts'
@@ -40,7 +40,7 @@ export function redactionOf(trail: Sent): Redaction {
     answer({ capture, encoding }) {
       const plain = secrets.length === 0 ? null : capture.plain(encoding)
       if (plain === null || !secrets.some((secret) => plain.includes(secret, 'latin1'))) return capture.head()
-      return fold(Buffer.from(text(plain.toString('latin1')), 'latin1'), encoding)
+      return compress(Buffer.from(text(plain.toString('latin1')), 'latin1'), encoding)
     },
   }
 }

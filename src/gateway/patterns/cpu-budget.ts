@@ -1,14 +1,14 @@
-export interface EffortBounds {
+export interface CpuBounds {
   readonly microsPerCharacter?: number
   /** So much is always allowed, in milliseconds. */
   readonly leastMs?: number
 }
 
 /**
- * Bounds how long a check computes, in proportion to what it reads: what is returned is asked now and then, and throws when it was too
- * long. It is the thread's own time, of which a busy machine takes nothing away.
+ * Returns a function to call regularly: it throws once the thread has spent more CPU time (not time on the wall) on a check than the length
+ * of its text allows.
  */
-export function effort(characters: number, { microsPerCharacter = 0.25, leastMs = 100 }: EffortBounds = {}): () => void {
+export function createCpuBudget(characters: number, { microsPerCharacter = 0.25, leastMs = 100 }: CpuBounds = {}): () => void {
   const from = process.threadCpuUsage()
   const startedAt = performance.now()
   const most = Math.max(leastMs * 1000, characters * microsPerCharacter)

@@ -1,4 +1,4 @@
-import { effort, type EffortBounds } from './cpu-budget.ts'
+import { createCpuBudget, type CpuBounds } from './cpu-budget.ts'
 import { within } from './pattern-clock.ts'
 import { type Engine, noteUse } from './pattern-engines.ts'
 import type { PatternReach } from './pattern-reach.ts'
@@ -24,8 +24,8 @@ export interface Match {
 /** More matches than anyone writes. */
 const maxMatches = 10_000
 /** What takes longer looks at the same characters again and again, or comes through a thousand places at once: linear is still a minute. */
-const search: EffortBounds = { microsPerCharacter: 0.1, leastMs: 25 }
-const searches: EffortBounds = { microsPerCharacter: 0.5, leastMs: 50 }
+const search: CpuBounds = { microsPerCharacter: 0.1, leastMs: 25 }
+const searches: CpuBounds = { microsPerCharacter: 0.5, leastMs: 50 }
 
 /** Compiles a pattern in RE2 syntax; `/pattern/flags` is understood too. Throws an Error that says what is wrong. */
 export function compilePattern(source: string): Pattern {
@@ -45,10 +45,10 @@ function using<T>(engine: Engine, look: () => T): T {
   }
 }
 
-const tests = ({ compiled }: Engine, text: string): boolean => within(effort(text.length, search), () => compiled.test(text))
+const tests = ({ compiled }: Engine, text: string): boolean => within(createCpuBudget(text.length, search), () => compiled.test(text))
 
 function matchesIn(engine: Engine, texts: readonly string[]): readonly (readonly Match[])[] {
-  const spend = effort(
+  const spend = createCpuBudget(
     texts.reduce((sum, { length }) => sum + length, 0),
     searches,
   )

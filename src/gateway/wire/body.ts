@@ -4,7 +4,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { Inbound } from '../exchange/exchange.ts'
-import { canUnfold, unfoldRequest } from './encoding.ts'
+import { canDecompress, decompressRequest } from './encoding.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
 export interface RequestBody {
@@ -65,13 +65,13 @@ export async function readBody(asked: Inbound, options: BodyOptions): Promise<Re
   }
 }
 
-/** Whether a body is JSON whose bytes are as they are, or can be unfolded to it. */
+/** Whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
 export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
-  isJsonType(contentType) && (contentEncoding === '' || canUnfold(contentEncoding))
+  isJsonType(contentType) && (contentEncoding === '' || canDecompress(contentEncoding))
 
 async function readJson(source: Readable, limit: number, encoding: string): Promise<RequestBody> {
   const sent = await collect(source, limit)
-  const bytes = encoding === '' ? sent : await unfoldRequest(sent, encoding, limit)
+  const bytes = encoding === '' ? sent : await decompressRequest(sent, encoding, limit)
   return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
 }
 

@@ -1,5 +1,5 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
-import { unfold } from './encoding.ts'
+import { decompress } from './encoding.ts'
 
 /** How many bytes of an answer's end are held for reading its usage, beyond what the log keeps. */
 const tailBytes = 32 * 1024
@@ -51,7 +51,7 @@ export class Capture {
 
   /** The first bytes without their content encoding; empty when they cannot be decoded. */
   plain(encoding: string | undefined): Buffer {
-    this.#plain ??= encoding === undefined ? this.head() : unfold(this.head(), encoding)
+    this.#plain ??= encoding === undefined ? this.head() : decompress(this.head(), encoding)
     return this.#plain
   }
 }

@@ -2,41 +2,41 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { ApiError } from '../../lib/errors.ts'
 
-/** Most bytes that a compressed answer may unfold to when we look into it. */
-const maxUnfolded = 4 * 1024 * 1024
-const limits = { maxOutputLength: maxUnfolded }
+/** The most bytes that a compressed answer may decompress to when we look into it. */
+const maxDecompressed = 4 * 1024 * 1024
+const limits = { maxOutputLength: maxDecompressed }
 
-interface Coding {
-  readonly unfold: (bytes: Buffer) => Buffer
-  readonly fold: (bytes: Buffer) => Buffer
+interface Codec {
+  readonly decompress: (bytes: Buffer) => Buffer
+  readonly compress: (bytes: Buffer) => Buffer
 }
 
-const gzip: Coding = { unfold: (bytes) => zlib.gunzipSync(bytes, limits), fold: (bytes) => zlib.gzipSync(bytes) }
-const codings: Readonly<Record<string, Coding>> = {
+const gzip: Codec = { decompress: (bytes) => zlib.gunzipSync(bytes, limits), compress: (bytes) => zlib.gzipSync(bytes) }
+const codings: Readonly<Record<string, Codec>> = {
   gzip,
   'x-gzip': gzip,
-  br: { unfold: (bytes) => zlib.brotliDecompressSync(bytes, limits), fold: (bytes) => zlib.brotliCompressSync(bytes) },
-  deflate: { unfold: (bytes) => zlib.inflateSync(bytes, limits), fold: (bytes) => zlib.deflateSync(bytes) },
-  zstd: { unfold: (bytes) => zlib.zstdDecompressSync(bytes, limits), fold: (bytes) => zlib.zstdCompressSync(bytes) },
+  br: { decompress: (bytes) => zlib.brotliDecompressSync(bytes, limits), compress: (bytes) => zlib.brotliCompressSync(bytes) },
+  deflate: { decompress: (bytes) => zlib.inflateSync(bytes, limits), compress: (bytes) => zlib.deflateSync(bytes) },
+  zstd: { decompress: (bytes) => zlib.zstdDecompressSync(bytes, limits), compress: (bytes) => zlib.zstdCompressSync(bytes) },
 }
 
-/** Bytes without their content encoding; empty when it is unknown, broken, or unfolds without end. */
-export function unfold(bytes: Buffer, encoding: string): Buffer {
+/** Bytes without their content encoding; empty when it is unknown, broken, or decompresses to too many bytes. */
+export function decompress(bytes: Buffer, encoding: string): Buffer {
   try {
-    return codings[encoding]?.unfold(bytes) ?? Buffer.alloc(0)
+    return codings[encoding]?.decompress(bytes) ?? Buffer.alloc(0)
   } catch {
     return Buffer.alloc(0)
   }
 }
 
 /** Bytes in a content encoding; as they are when it is unknown. */
-export const fold = (bytes: Buffer, encoding: string | undefined): Buffer => codings[encoding ?? '']?.fold(bytes) ?? bytes
+export const compress = (bytes: Buffer, encoding: string | undefined): Buffer => codings[encoding ?? '']?.compress(bytes) ?? bytes
 
-type Unfolding = (bytes: Buffer, limits: { readonly maxOutputLength: number }) => Promise<Buffer>
+type Decompress = (bytes: Buffer, limits: { readonly maxOutputLength: number }) => Promise<Buffer>
 
-const gunzip: Unfolding = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(zlib.gunzip)
+const gunzip: Decompress = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(zlib.gunzip)
 /** Off the loop: what callers send may be large. */
-const unfoldings: Readonly<Record<string, Unfolding>> = {
+const decompressors: Readonly<Record<string, Decompress>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
   br: promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(zlib.brotliDecompress),
@@ -45,12 +45,12 @@ const unfoldings: Readonly<Record<string, Unfolding>> = {
 }
 
 /** Whether a request body in this content encoding is read; several on top of each other are not. */
-export const canUnfold = (encoding: string): boolean => Object.hasOwn(unfoldings, encoding.toLowerCase())
+export const canDecompress = (encoding: string): boolean => Object.hasOwn(decompressors, encoding.toLowerCase())
 
 /** The plain bytes of a request body. Throws `payload_too_large` for more than `limit` of them, and `invalid_request`. */
-export async function unfoldRequest(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
+export async function decompressRequest(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
   try {
-    return (await unfoldings[encoding.toLowerCase()]?.(bytes, { maxOutputLength: limit })) ?? bytes
+    return (await decompressors[encoding.toLowerCase()]?.(bytes, { maxOutputLength: limit })) ?? bytes
   } catch (cause) {
     if (cause instanceof RangeError)
       throw new ApiError(

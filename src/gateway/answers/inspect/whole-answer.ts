@@ -2,7 +2,7 @@ import { ByteList } from '../../../lib/collections/byte-list.ts'
 import { toApiError } from '../../../lib/errors.ts'
 import { editJson } from '../../../lib/json/json-edit.ts'
 import type { EgressHandler } from '../../egress/egress.ts'
-import { unfold } from '../../wire/encoding.ts'
+import { decompress } from '../../wire/encoding.ts'
 import { headerValue } from '../../wire/header-list.ts'
 import { type InspectedAnswer, type Inspection, isDedicated, lastText, runAfter, statusOf, unreadable } from './inspection.ts'
 import { type AnswerHead, type AnswerKind, headersFor } from './answer-head.ts'
@@ -141,7 +141,7 @@ function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspectio
   if (bytes.length === 0) return { text: null, isJson: false, json: undefined, parts: [] }
   if (kind === 'opaque') return closed('The answer is of a kind that cannot be read.')
   const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase()
-  const plain = encoding === undefined || encoding === 'identity' ? bytes : unfold(bytes, encoding)
+  const plain = encoding === undefined || encoding === 'identity' ? bytes : decompress(bytes, encoding)
   if (plain.length === 0) return closed('The answer is compressed in a way that cannot be read.')
   return toAnswer(plain.toString('utf8'), kind === 'json', inspection)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { effort } from '../../patterns/cpu-budget.ts'
+import { createCpuBudget } from '../../patterns/cpu-budget.ts'
 import { check, textOf, verdict } from '../check.ts'
 
 /** How many of a list must be there. */
@@ -27,7 +27,7 @@ export const contains = check({
     reachesBack: Math.max(...words.map(({ length }) => length)),
     run(subject) {
       const text = textOf(subject)
-      const spend = effort(text.length)
+      const spend = createCpuBudget(text.length)
       const foundWords = words.filter((word) => {
         // The search for one word is quick, unless it almost matches everywhere.
         spend()

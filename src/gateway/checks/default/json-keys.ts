@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { effort } from '../../patterns/cpu-budget.ts'
+import { createCpuBudget } from '../../patterns/cpu-budget.ts'
 import { check, textOf, verdict } from '../check.ts'
 import { operatorField, satisfies } from './contains.ts'
 import { demandComplete, jsonIn } from './json-in-text.ts'
@@ -18,7 +18,7 @@ export const jsonKeys = check({
     judgesPrefix: false,
     run(subject) {
       const text = textOf(subject)
-      const spend = effort(text.length)
+      const spend = createCpuBudget(text.length)
       const found = jsonIn(text, { everywhere: operator === 'none' })
       const presentKeys = found.values.map((value) => {
         spend()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compileSchema } from '../json-schema/compile.ts'
 import { schemaFault } from '../json-schema/schema-fault.ts'
-import { effort } from '../../patterns/cpu-budget.ts'
+import { createCpuBudget } from '../../patterns/cpu-budget.ts'
 import { check, notField, textOf, verdict } from '../check.ts'
 import { demandComplete, jsonIn } from './json-in-text.ts'
 
@@ -28,7 +28,7 @@ export const jsonSchema = check({
       judgesPrefix: false,
       run(subject) {
         const text = textOf(subject)
-        const spend = effort(text.length)
+        const spend = createCpuBudget(text.length)
         const found = jsonIn(text, { everywhere: not })
         const faults = found.values.map((value) => validate(value, spend))
         const fits = faults.some((list) => list.length === 0)

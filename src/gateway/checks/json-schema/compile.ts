@@ -1,4 +1,4 @@
-import { effort } from '../../patterns/cpu-budget.ts'
+import { createCpuBudget } from '../../patterns/cpu-budget.ts'
 import { compilePattern } from '../../patterns/pattern.ts'
 import type { SchemaFault, Validation } from './keyword.ts'
 import { keywords } from './keywords.ts'
@@ -16,7 +16,7 @@ const maxFaults = 100
 export function compileSchema(root: unknown): (value: unknown, spend?: () => void) => readonly SchemaFault[] {
   const patterns = new Map([...patternsIn(root)].map((source) => [source, compilePattern(source)] as const))
   const resolve = createResolver(root)
-  return (value, spend = effort(0)) => {
+  return (value, spend = createCpuBudget(0)) => {
     let steps = 0
     const validation: Validation = {
       pattern(source) {

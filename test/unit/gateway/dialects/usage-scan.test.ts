@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import type { Usage } from '../../../../src/gateway/ports.ts'
-import { fold, unfold } from '../../../../src/gateway/wire/encoding.ts'
+import { compress, decompress } from '../../../../src/gateway/wire/encoding.ts'
 import { readUsage } from '../../../../src/gateway/dialects/usage-scan.ts'
 
 const none = {
@@ -18,7 +18,8 @@ const reads = test.macro({
     const bytes = Buffer.from(body)
     const wanted = expected === null ? null : { ...none, ...expected }
     t.deepEqual(readUsage(bytes), wanted)
-    for (const encoding of ['gzip', 'br', 'deflate', 'zstd']) t.deepEqual(readUsage(unfold(fold(bytes, encoding), encoding)), wanted)
+    for (const encoding of ['gzip', 'br', 'deflate', 'zstd'])
+      t.deepEqual(readUsage(decompress(compress(bytes, encoding), encoding)), wanted)
   },
   title: (name = '') => `usage: ${name}`,
 })
@@ -75,7 +76,7 @@ test('an object that never closes', reads, '{"usage":{"prompt_tokens":4', null)
 
 test('a body that unfolds without end is not unfolded', (t) => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
-  t.is(unfold(bomb, 'gzip').length, 0)
+  t.is(decompress(bomb, 'gzip').length, 0)
 })
 
 test(
