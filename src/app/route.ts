@@ -27,6 +27,21 @@ export interface Actor {
 
 export type CallerOf = (secret: string) => Promise<KeyView | null>
 
+/** A call of the data plane. */
+export interface DataPlaneCall {
+  readonly method: string
+  /** Path and query below `/v1`. */
+  readonly path: string
+  /** Flat name, value …, without a credential. */
+  readonly headers: readonly string[]
+  readonly body?: Buffer
+}
+
+/** Calls the data plane as the caller of the request, in this process. Rejects with AB01 where the process has no data plane. */
+export type SendCall = (
+  call: DataPlaneCall,
+) => Promise<{ readonly status: number; readonly headers: readonly string[]; readonly body: Buffer }>
+
 /** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
 export interface Audited {
   readonly id: string
@@ -49,6 +64,7 @@ export interface Call<Params, Query, Body> {
   readonly afterCommit: (work: () => Promise<void>) => void
   /** Whose API key or token this is, as both planes would find it now; null for one that is not good. */
   readonly callerOf: CallerOf
+  readonly send: SendCall
   readonly clientAddress: string
 }
 

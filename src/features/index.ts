@@ -6,6 +6,7 @@ import { breakers } from './breakers/index.ts'
 import { cache } from './cache/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
+import { explain } from './explain/index.ts'
 import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
@@ -52,6 +53,7 @@ export const features: readonly Feature[] = [
   configs,
   breakers,
   cache,
+  explain,
   policies,
   policyEntities,
   logs,

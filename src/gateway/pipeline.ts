@@ -63,7 +63,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
   const trail = beginTrail(exchange)
   try {
     const head = await readHead(deps, trail)
-    if (asksForOwnModels(head)) {
+    if (asksForOwnModels(head) && !asksToExplain(head)) {
       answerOwn(deps, trail, await ownModels(deps, head))
       return
     }

@@ -44,3 +44,8 @@ export const cache: Maker = async ({ workspace, name }) => {
 export const breakers: Maker = async ({ workspace }) => {
   await workspace.list('/breakers', 0)
 }
+
+/** A request without a credential for its provider. Nothing of an explanation is stored. */
+export const explain: Maker = async ({ workspace }) => {
+  await workspace.post('/explain', { path: '/chat/completions', headers: { 'x-service-provider': 'openai' }, body: { model: 'm' } })
+}

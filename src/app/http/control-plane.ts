@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { Router } from '@koa/router'
 import { fronts, ownVersion } from '../../gateway/front/fronts.ts'
 import { operations } from '../../gateway/front/operations.ts'
@@ -10,7 +9,7 @@ import { routeAdapter } from './routes/adapter.ts'
 import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
 import { reservedPaths, sharedSegments } from '../level/reserved.ts'
-import { firstSegment, ownership, type Owner } from './ownership.ts'
+import { firstSegment, ownership, type OwnerOf } from './ownership.ts'
 
 type ControlRouter = Router<State>
 
@@ -20,7 +19,7 @@ export interface ControlPlane {
   /** After `routes`: a path that is ours, with another method or another end. */
   readonly otherwise: Middleware
   /** Whose a request below `/v1` is. */
-  ownerOf(req: IncomingMessage): Owner
+  readonly ownerOf: OwnerOf
 }
 
 /** Gives the control plane as it is now: made anew when the level has risen, or the release records were read. */
@@ -43,7 +42,7 @@ interface Row {
 
 /** Registers every feature's routes; those that are off, and those that are only announced, answer `feature_unavailable`. */
 function create(frame: Frame): ControlPlane {
-  const rows = rowsOf(frame)
+  const rows = rowsOf(frame, (req) => ownerOf(req))
   const router = new Router<State>({ prefix: ownVersion })
   const served = new Router<State>({ prefix: ownVersion })
   for (const { methods, path, answer } of rows) {
@@ -52,16 +51,17 @@ function create(frame: Frame): ControlPlane {
   }
   const off = wholeSegmentsOff(rows)
   const segments = new Set(['health', ...rows.map(({ path }) => firstSegment(path))])
+  const ownerOf = ownership({ segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) })
   return {
-    ownerOf: ownership({ segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) }),
+    ownerOf,
     routes: router.routes(),
     otherwise: (ctx, next) => refuse(ctx, { served, off }, next),
   }
 }
 
-function rowsOf(frame: Frame): readonly Row[] {
+function rowsOf(frame: Frame, ownerOf: OwnerOf): readonly Row[] {
   const { config, level, features } = frame
-  const adapt = config.roles.has('control') ? routeAdapter(frame) : () => refuseRole
+  const adapt = config.roles.has('control') ? routeAdapter(frame, ownerOf) : () => refuseRole
   const records = frame.records.loaded()
   const pending = records === null ? [] : pendingOperations(records, features, { config, level })
   const reserved = reservedPaths(features, { config, level }).map(({ path, unavailable }) => ({

@@ -14,13 +14,14 @@ export interface Claims {
 
 /** Whose a request is. */
 export type Owner = 'control' | 'data'
+export type OwnerOf = (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner
 
 /**
  * Tells whose a request below `/v1` is by its method and path alone: what a header, a config or a key says of a provider must not lead a
  * secret of the control plane to it. A path is taken as the most lenient of servers would take it, so that no spelling slips through.
  * What the data plane knows by name below a claimed segment (`/prompts/{promptId}/completions`) is its own.
  */
-export function ownership({ segments, shared, foreign }: Claims): (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner {
+export function ownership({ segments, shared, foreign }: Claims): OwnerOf {
   return ({ url = '/', method = 'GET' }) => {
     if (foreign.has(firstSegment(url, fronts[0].prefix.length))) return 'data'
     const path = claimedForm(url)

@@ -69,6 +69,7 @@ export async function performAsOperator(
       repeatable: null,
       ifMatch: null,
       callerOf: () => Promise.resolve(null),
+      send: () => Promise.reject(new ApiError('AB01', 'There is no data plane at the command line.')),
     })
     return answer
   } catch (error) {

@@ -12,6 +12,7 @@ import type { TargetFields } from '../config/compile.ts'
 import type { Leaf } from '../config/plan.ts'
 import type { RoutingState } from '../routing/state.ts'
 import { describeRequest, mostBytes } from './describe-request.ts'
+import { asksForOwnModels } from '../models/own-models.ts'
 import { orderOf } from './order.ts'
 
 export type ExplainDeps = AttemptDeps & { readonly routing: RoutingState }
@@ -44,7 +45,8 @@ export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
   const { caller, operation, course, config, prompt } = call
   const { key } = caller
   const slug = (course ?? config)?.slug ?? null
-  const { steps, conditions } = course === null ? onlyStep : orderOf(course.plan, chooseDeps(call, deps))
+  const own = asksForOwnModels(call)
+  const { steps, conditions } = own ? noStep : course === null ? onlyStep : orderOf(course.plan, chooseDeps(call, deps))
   const targets = await explainTargets(call, steps, deps)
   return {
     object: 'explanation',
@@ -53,11 +55,14 @@ export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
     metadata: call.metadata,
     config: course === null && config === null ? null : { slug, source: slug === null ? 'request' : 'stored' },
     prompt: prompt === null ? null : { slug: prompt.slug, version_id: prompt.versionId },
+    answered_by: own ? 'gatehouse' : 'provider',
     conditions,
     targets,
   }
 }
 
+/** Gatehouse answers such a request itself. */
+const noStep = { steps: [], conditions: [] } as const
 const onlyStep = { steps: [{ leaf: null, reason: 'It is the only target.' }], conditions: [] } as const
 
 const chooseDeps = (call: Call, { routing }: ExplainDeps) => ({

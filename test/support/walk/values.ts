@@ -119,6 +119,7 @@ function textsOf({ format, pattern, minLength, maxLength }: Schema, { references
     '#ff8800',
     '1',
     'https://example.com',
+    '/chat/completions',
     '2099-01-01',
     'x'.repeat(Math.min(most, 5000)),
   ]

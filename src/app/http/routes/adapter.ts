@@ -6,11 +6,13 @@ import { bodyReader } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
 import type { Frame, Running } from '../frame.ts'
+import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes } from '../../../gateway/wire/headers.ts'
+import { sender } from './send.ts'
 
 /** What is managed is small; checking a body costs many times its reading. */
 const maxBodyBytes = 2 * 1024 * 1024
@@ -19,6 +21,7 @@ const maxBodyBytes = 2 * 1024 * 1024
 interface Adapted {
   readonly route: Route
   readonly frame: Frame
+  readonly ownerOf: OwnerOf
   readonly readBody: ReturnType<typeof bodyReader>
   readonly prefixes: readonly string[]
   readonly paired: Representations
@@ -28,9 +31,10 @@ interface Adapted {
  * How every control-plane route runs: authenticate -> demand the scope -> parse -> one tenant transaction around the handler, its
  * answer and its audit row. The answer goes through the route's schema, so that a field which is not declared cannot leak.
  */
-export function routeAdapter(frame: Frame): (route: Route) => Middleware {
+export function routeAdapter(frame: Frame, ownerOf: OwnerOf): (route: Route) => Middleware {
   const shared = {
     frame,
+    ownerOf,
     readBody: bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes)),
     prefixes: headerPrefixes(frame.config.headerAliases),
     paired: representations(frame.features),
@@ -59,7 +63,19 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
   const about = aboutRequest(ctx, frame)
-  answer(ctx, adapted, await perform(deps, { route, actor, ...parsed, repeatable, callerOf: callerOf(running), ...about }))
+  answer(
+    ctx,
+    adapted,
+    await perform(deps, {
+      route,
+      actor,
+      ...parsed,
+      repeatable,
+      callerOf: callerOf(running),
+      send: sender(ctx, { ...adapted, running }),
+      ...about,
+    }),
+  )
 }
 
 /** What the trail keeps of a request, whatever becomes of it. */

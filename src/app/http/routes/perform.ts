@@ -8,7 +8,7 @@ import { writeAudit, type AuditEntry } from '../../audit/write.ts'
 import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
-import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route } from '../../route.ts'
+import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route, type SendCall } from '../../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
@@ -30,6 +30,7 @@ export interface Request {
   /** Null: no If-Match, or neither a PUT nor a DELETE. */
   readonly ifMatch: IfMatch | null
   readonly callerOf: CallerOf
+  readonly send: SendCall
 }
 
 /** The ETags that a caller has seen, and the GET that answers with them. */
@@ -100,6 +101,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handler
     audit: (resource) => void touched.push(resource),
     afterCommit: (work) => void after.push(work),
     callerOf: request.callerOf,
+    send: request.send,
     clientAddress: request.clientAddress,
   })
   await em.flush()
@@ -138,6 +140,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     audit: () => {},
     afterCommit: () => {},
     callerOf: request.callerOf,
+    send: request.send,
     clientAddress: request.clientAddress,
   })
   return etagOf(answerOf(representation, result, deps))

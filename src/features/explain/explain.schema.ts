@@ -1,0 +1,48 @@
+import { z } from 'zod'
+
+/** Headers by which the caller would be somebody else, or by which the bytes of the body would be read in another way. */
+const notHere =
+  /^(?:authorization|x-api-key|api-key|x-goog-api-key|.*-api-key|content-length|content-encoding|transfer-encoding|host|connection)$/i
+
+function headerFault(name: string, value: string): string | null {
+  if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name)) return 'This is no name of a header.'
+  if (notHere.test(name)) return 'The request is explained for the key that asks: leave credentials and framing out.'
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? null : 'A header holds printable characters only.'
+}
+
+export const explainBody = z
+  .strictObject({
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
+    path: z
+      .string()
+      .max(4096)
+      .regex(/^\/(?!v1\/)[\x21-\x7e]*$/, 'Give the path below /v1, such as /chat/completions.')
+      .meta({ description: 'Path and query below `/v1`.' }),
+    headers: z
+      .record(z.string(), z.string().max(131_072))
+      .superRefine((headers, context) => {
+        for (const [name, value] of Object.entries(headers)) {
+          const fault = headerFault(name, value)
+          if (fault !== null) context.addIssue({ code: 'custom', path: [name], message: fault })
+        }
+      })
+      .default({})
+      .meta({ description: 'The headers of the request, without its credential.' }),
+    body: z.record(z.string(), z.unknown()).optional().meta({ description: 'The JSON body of the request, an object.' }),
+  })
+  .meta({ id: 'ExplainRequest', description: 'A request to the data plane, as it would be sent.' })
+
+const judged = z.object({ option: z.string(), result: z.boolean().nullable(), target: z.string() })
+
+export const explanation = z
+  .looseObject({
+    object: z.literal('explanation'),
+    operation: z.string(),
+    answered_by: z.enum(['gatehouse', 'provider']),
+    config: z.object({ slug: z.string().nullable(), source: z.enum(['request', 'stored']) }).nullable(),
+    conditions: z.array(judged).meta({ description: 'The conditions of the config, with their results; null: it could not be judged.' }),
+    targets: z.array(z.looseObject({ option: z.string(), reason: z.string() })).meta({
+      description: 'The targets in the order in which they would be tried, each with the request that it would be sent.',
+    }),
+  })
+  .meta({ id: 'Explanation', description: 'What would become of a request.' })

@@ -1,0 +1,12 @@
+import { feature } from '../../app/feature.ts'
+import { explainRequest } from './explain.routes.ts'
+
+/** Explanations of what would become of a request, which `gateway/explain` makes. */
+export const explain = feature({
+  id: 'explain',
+  since: '1.3.0',
+  requires: ['configs'],
+  permissions: ['configs.read'],
+  entities: [],
+  routes: [explainRequest],
+})
