@@ -85,7 +85,7 @@ async function toCircumstances({ timeout, longestTransaction, as, chart, helmRel
 }
 
 async function readHelmHistory(file: string): Promise<NonNullable<Circumstances['helmHistory']>> {
-  const { parseHistory } = await import('../preflight/checks/helm-state.ts')
+  const { parseHistory } = await import('../preflight/helm-history.ts')
   const history = parseHistory(readGiven(file))
   if (history === null) throw new UsageError(`${file} is not what "helm history RELEASE -o json" writes`)
   return history

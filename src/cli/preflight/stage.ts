@@ -5,7 +5,7 @@ import { reach } from '../../app/database/connect.ts'
 import { DatabaseConnectionError } from '../../app/database/connection-error.ts'
 import type { EmbeddedDatabase } from '../../app/database/embedded/embedded.ts'
 import { ConfigError, loadConfig, type Config, type DatabaseConfig, type Environment } from '../../config/index.ts'
-import type { Revision } from './checks/helm-state.ts'
+import type { Revision } from './helm-history.ts'
 import { NotPossible } from './not-possible.ts'
 
 /** The facts of the installation that only the operator knows. */

@@ -1,14 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { z } from 'zod'
 import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
+import { parseHistory, type Revision } from '../helm-history.ts'
 import { NotPossible } from '../not-possible.ts'
 import type { Circumstances } from '../stage.ts'
 
-const Revision = z.looseObject({ revision: z.coerce.number(), status: z.string(), chart: z.string().default('') })
-const History = z.array(Revision)
-/** One revision, as Helm tells of it. */
-export type Revision = z.infer<typeof Revision>
 type Release = NonNullable<Circumstances['helmRelease']>
 
 /** Checks that no interrupted upgrade left the Helm release locked. */
@@ -44,15 +40,6 @@ async function runHelm(args: readonly string[]): Promise<string> {
 }
 
 const namespaceFlag = (namespace: string | null): readonly string[] => (namespace === null ? [] : ['-n', namespace])
-
-/** Returns the revisions that `helm history -o json` wrote, oldest first; null: this is something else. */
-export function parseHistory(text: string): readonly Revision[] | null {
-  try {
-    return History.parse(JSON.parse(text)).toSorted((one, other) => one.revision - other.revision)
-  } catch {
-    return null
-  }
-}
 
 /** The verdict on a release's revisions, oldest first. */
 export function judgeHistory(history: readonly Revision[], { name, namespace }: Release): Verdict {
