@@ -90,11 +90,20 @@ const scopeOf = ({ organisationId }: Tenant, workspaceId: string | null = null):
 const time = (ms: number) => new Date(ms).toISOString()
 const middle = from + (days * dayMs) / 2
 
+/** The trace of the log with this number: `seed` makes it of the id. */
+function traceOf(number: number): string {
+  const ms = Math.trunc(from + (number * days * dayMs) / rows)
+  const hex = `${ms.toString(16).padStart(12, '0')}70008000${number.toString(16).padStart(12, '0')}`
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
 interface ListCase {
   readonly of: () => LogScope
   readonly query?: Readonly<Record<string, string>>
   /** The bound on blocks; the usual one when not given. */
   readonly most?: number
+  /** Nothing is to be found. */
+  readonly empty?: true
 }
 
 /** A page of 51 rows in the order of an index, twice over. */
@@ -113,10 +122,12 @@ const lists: Readonly<Record<string, ListCase>> = {
     query: { time_of_generation_min: time(middle), time_of_generation_max: time(middle + dayMs / 2) },
   },
   'a page in the middle': { of: () => scopeOf(large), query: { after: writeCursor({ createdAt: middle, id: uuidv7(middle) }) } },
+  'one trace of all days': { of: () => scopeOf(large), query: { trace_id: traceOf(5) } },
+  'a trace that there is not': { of: () => scopeOf(large), query: { trace_id: 'none' }, empty: true },
   'failures, one of fifty': { of: () => scopeOf(large), query: { status_code: '500' }, most: 600 },
 }
 
-for (const [name, { of, query = {}, most = usual }] of Object.entries(lists))
+for (const [name, { of, query = {}, most = usual, empty = false }] of Object.entries(lists))
   test.serial(`a page of logs is found in a bounded number of blocks: ${name}`, async (t) => {
     const scope = of()
     const tenant = scope.organisationId === small.organisationId ? small : large
@@ -124,7 +135,7 @@ for (const [name, { of, query = {}, most = usual }] of Object.entries(lists))
     const seen = await blocks(tenant, (em) => findLogs(em, scope, { limit: 51, filter }))
     t.log(`${seen} blocks of ${rows} logs`)
     t.true(seen > 0 && seen <= most, `${seen} blocks`)
-    await inTime(t, () => list(tenant, query))
+    await inTime(t, () => list(tenant, query, empty))
   })
 
 test.serial('one log is found in a bounded number of blocks', async (t) => {
@@ -135,9 +146,9 @@ test.serial('one log is found in a bounded number of blocks', async (t) => {
   await inTime(t, async () => t.is((await control.call(large.adminKey, 'GET', `/logs/${id}`)).status, 200))
 })
 
-async function list(tenant: Tenant, query: Readonly<Record<string, string>>): Promise<void> {
+async function list(tenant: Tenant, query: Readonly<Record<string, string>>, empty: boolean): Promise<void> {
   const { status, text, body } = await control.call(tenant.adminKey, 'GET', `/logs?${new URLSearchParams(query).toString()}`)
-  if (status !== 200 || (body['data'] as unknown[]).length === 0) throw new Error(text)
+  if (status !== 200 || ((body['data'] as unknown[]).length === 0) !== empty) throw new Error(text)
 }
 
 async function someLog(): Promise<string> {
