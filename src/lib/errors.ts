@@ -1,3 +1,5 @@
+import type { Issue } from './json/schema-faults.ts'
+
 /** Every failure a caller can meet, in one table: code -> HTTP status, type, and whether a client should try again. */
 const problems = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
@@ -45,13 +47,16 @@ const problems = {
 
 export type ErrorCode = keyof typeof problems
 
+/** Fields of `error` beside its message. */
+type ErrorDetails = Readonly<Record<string, unknown>> & { readonly issues?: readonly Issue[] }
+
 export interface ErrorOptions {
   /** The field, header or parameter that was wrong. */
   param?: string
   /** Seconds after which a retry may work; sent as `retry-after` and `retry-after-ms`. */
   retryAfter?: number
   /** What the body says besides, in fields of `error`. */
-  details?: Readonly<Record<string, unknown>>
+  details?: ErrorDetails
   /** What the body says besides, in fields beside `error`. */
   beside?: Readonly<Record<string, unknown>>
   cause?: unknown
@@ -62,7 +67,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly param: string | null
   readonly retryAfter: number | null
-  readonly details: Readonly<Record<string, unknown>>
+  readonly details: ErrorDetails
   readonly beside: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -93,16 +98,18 @@ export function errorBody(error: ApiError, requestId: string) {
       param: error.param,
       code: error.code,
       request_id: requestId,
-      ...oneIssue(error),
+      ...issuesOf(error),
       ...error.details,
     },
     ...error.beside,
   }
 }
 
-/** The one fault of a request, in the form in which several are listed. */
-const oneIssue = ({ status, param, message }: ApiError) =>
-  status === 400 && param !== null ? { issues: [{ param, code: 'invalid', message }] } : {}
+/** Returns `issues`, the list of every fault of a request, also of a single one; empty for errors of another kind. */
+export function issuesOf({ status, param, message, details }: ApiError): { readonly issues?: readonly Issue[] } {
+  if (details.issues !== undefined) return { issues: details.issues }
+  return status === 400 && param !== null ? { issues: [{ param, code: 'invalid', message }] } : {}
+}
 
 /** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {

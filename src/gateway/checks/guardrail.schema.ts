@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { schemaFaults } from '../../lib/json/schema-faults.ts'
 import { textField } from '../../lib/text/text.ts'
 import type { Phase } from './check.ts'
 import { findCheck } from './registry.ts'
@@ -96,11 +97,12 @@ interface Issue {
 function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[]): readonly Issue[] {
   const check = findCheck(id)
   if (check === null) return [{ path: path.slice(0, -1), message: `There is no check ${JSON.stringify(id.slice(0, 100))}.` }]
-  return (check.parameters.safeParse(given ?? {}, { error: plainIssue }).error?.issues ?? []).map((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? { path: [...path, ...issue.path, ...issue.keys.slice(0, 1)], message: `The check ${check.id} has no such parameter.` }
-      : { path: [...path, ...issue.path], message: issue.message },
-  )
+  const { error } = check.parameters.safeParse(given ?? {}, { error: plainIssue })
+  if (error === undefined) return []
+  return schemaFaults(error, { value: given, whole: '' }).map((fault) => ({
+    path: [...path, ...fault.path],
+    message: fault.code === 'unknown_field' ? `The check ${check.id} has no such parameter.` : fault.message,
+  }))
 }
 
 /** One check of a guardrail, its parameters checked by its own schema. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { schemaFaults } from '../../lib/json/schema-faults.ts'
 import { patternFault } from '../patterns/pattern-making.ts'
 import { patternSize } from '../patterns/pattern-size.ts'
 import { failureKinds } from '../routing/verdict.ts'
@@ -78,11 +79,10 @@ function faultsOf(name: string, value: unknown): readonly { readonly path: Prope
   const parsed = z.union([scalar, comparison]).safeParse(value)
   if (parsed.success) return []
   const nearest = comparison.safeParse(value)
-  return (nearest.error ?? parsed.error).issues.map((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? { path: [...issue.path, ...issue.keys.slice(0, 1)], message: 'There is no such operator.' }
-      : { path: issue.path, message: issue.message },
-  )
+  return schemaFaults(nearest.error ?? parsed.error, { value, whole: '' }).map(({ path, code, message }) => ({
+    path: [...path],
+    message: code === 'unknown_field' ? 'There is no such operator.' : message,
+  }))
 }
 
 /** When a target is left alone because it fails. */

@@ -27,6 +27,14 @@ type Body = Readonly<Record<string, unknown>>
 const forbids = (rule: string) => [{ id: 'default.regexMatch', parameters: { rule, not: true } }]
 const simple = { name: 'No secrets!', checks: forbids('secret'), actions: { onFail: 'block', message: 'No.' } }
 
+test('each parameter that a check does not have is listed', async (t) => {
+  const body = { ...simple, checks: [{ id: 'default.wordCount', parameters: { minWords: 'x', nope: 1, neither: 2 } }] }
+  const answer = await control.call(acme.workspaceKey, 'POST', '/guardrails', body)
+  const { issues } = answer.body['error'] as { readonly issues: readonly { readonly param: string }[] }
+  const wanted = ['minWords', 'neither', 'nope'].map((name) => `checks[0].parameters.${name}`)
+  t.deepEqual(issues.map(({ param }) => param).toSorted(), wanted, answer.text)
+})
+
 interface Reference {
   readonly id: string
   readonly slug: string

@@ -118,6 +118,28 @@ test('errors are in the shape of whoever asks', async (t) => {
   t.like(JSON.parse(googles.text), { error: { code: 401, status: 'UNAUTHENTICATED' } })
 })
 
+const params = ({ issues }: { readonly issues: readonly { readonly param: string }[] }) => issues.map(({ param }) => param).toSorted()
+
+test('every fault of a request is listed, in the shape of whoever asks', async (t) => {
+  const config = { 'x-service-config': JSON.stringify({ nope: 1, retry: { attempts: 99 } }) }
+  const ask = async (path: string, headers: Readonly<Record<string, string>>) =>
+    JSON.parse(
+      (
+        await send(`${bed.origin}${path}`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json', ...config },
+          body: '{"model":"m"}',
+        })
+      ).text,
+    )
+  const wrong = ['config.nope', 'config.retry.attempts']
+  t.deepEqual(params((await ask('/v1/chat/completions', bearer)).error), wrong)
+  t.deepEqual(params((await ask('/v1/messages', anthropic)).error), wrong)
+  const { details } = (await ask('/v1beta/models/m:generateContent', { 'x-goog-api-key': workspaceKey })).error
+  t.like(details[1], { '@type': 'type.googleapis.com/google.rpc.BadRequest' })
+  t.deepEqual(details[1].fieldViolations.map(({ field }: { readonly field: string }) => field).toSorted(), wrong)
+})
+
 const part = (name: string, content: string, more = '') =>
   `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`
 const file = part('file', 'RIFF\r\n--not-the-boundary\r\n'.repeat(20_000), '; filename="a.wav"\r\ncontent-type: audio/wav')

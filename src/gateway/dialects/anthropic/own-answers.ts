@@ -1,4 +1,4 @@
-import type { ApiError } from '../../../lib/errors.ts'
+import { type ApiError, issuesOf } from '../../../lib/errors.ts'
 import type { ModelLists, OwnAnswers } from '../dialect.ts'
 import type { OfferedModel } from '../neutral/model.ts'
 import { pageSize } from '../page-query.ts'
@@ -7,7 +7,7 @@ function errorBody(error: ApiError, requestId: string) {
   const type = errorTypes[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
   return {
     type: 'error',
-    error: { type, message: error.message, code: error.code, param: error.param },
+    error: { type, message: error.message, code: error.code, param: error.param, ...issuesOf(error) },
     request_id: requestId,
     ...error.beside,
   }

@@ -1,15 +1,25 @@
-import type { ApiError } from '../../../lib/errors.ts'
+import { type ApiError, issuesOf } from '../../../lib/errors.ts'
 import type { ModelLists, OwnAnswers } from '../dialect.ts'
 import { pageSize, wholeNumber } from '../page-query.ts'
 
-function errorBody({ status, message, code, param, beside }: ApiError) {
+function errorBody(error: ApiError) {
+  const { status, message, code, param, beside } = error
   const details = [
     { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata: param === null ? {} : { param } },
+    ...badRequest(error),
   ]
   return {
     error: { code: status, message, status: statuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details },
     ...beside,
   }
+}
+
+/** Google's own way of listing every fault of a request. */
+function badRequest(error: ApiError): readonly object[] {
+  const { issues } = issuesOf(error)
+  if (issues === undefined) return []
+  const fieldViolations = issues.map(({ param, code, message }) => ({ field: param, description: message, reason: code }))
+  return [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }]
 }
 
 const statuses: Readonly<Record<number, string>> = {
