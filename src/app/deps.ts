@@ -16,9 +16,9 @@ export interface Deps {
   readonly vault: Vault
   readonly egress: Egress
   readonly metrics: Metrics
-  /** What a changed behaviour asks: `level.atLeast('1.10.0')`. */
+  /** The level, for behaviour that a release changed: `level.atLeast('1.10.0')`. */
   readonly level: Level
-  /** Where logs go; null where neither the gateway nor the control plane runs, and before they do. */
+  /** The journal, which takes logs; null before the planes run, and in a process with neither of them. */
   readonly journal: Journal | null
 }
 

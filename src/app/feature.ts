@@ -12,7 +12,7 @@ export interface Feature {
   readonly since: string
   /** The later releases whose recorded changes of this feature it has. */
   readonly changes?: readonly string[]
-  /** What it lacks yet, in a sentence: the notes then say that this build has it not. */
+  /** A sentence about the part that is not built yet; the notes then say that this build lacks the feature. */
   readonly incomplete?: string
   /** Absent: always on. `OFF` removes its routes and jobs. */
   readonly flag?: FeatureFlag
@@ -22,7 +22,7 @@ export interface Feature {
   readonly entities: readonly EntitySchema[]
   readonly routes: readonly Route[]
   readonly jobs?: readonly Job[]
-  /** What the gateway's snapshot reads of this feature, by the method of the port that asks for it; there whatever the level. */
+  /** The views that the gateway's snapshot reads, by the method of the port that asks for each. They exist at every level. */
   readonly views?: Partial<Views>
 }
 

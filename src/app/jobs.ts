@@ -38,7 +38,7 @@ export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientCon
   }
 }
 
-/** What the scheduler says (a run that is still going, a tick that came late) goes to our log, not to the terminal. */
+/** Sends the scheduler's messages (a run that still goes on, a late tick) to our log instead of the terminal. */
 function quietLogger(log: Logger) {
   const say = (message: string | Error) => log.debug({ err: message instanceof Error ? message : undefined }, String(message))
   return { info: say, warn: say, error: say, debug: say }

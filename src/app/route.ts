@@ -62,7 +62,7 @@ export interface Call<Params, Query, Body> {
   readonly audit: (resource: Audited) => void
   /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
   readonly afterCommit: (work: () => Promise<void>) => void
-  /** Whose API key or token this is, as both planes would find it now; null for one that is not good. */
+  /** Finds the holder of an API key or token, as both planes would; null if it is not valid. */
   readonly callerOf: CallerOf
   readonly send: SendCall
   readonly clientAddress: string
@@ -104,7 +104,7 @@ export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
   handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
 }
 
-/** Whether a route changes what is stored, and so leaves a row in the audit trail. */
+/** Returns true if a route changes stored data, and so leaves a row in the audit trail. */
 export const changesThings = ({ method, reads }: Pick<Route, 'method'> & { readonly reads?: true | undefined }): boolean =>
   method !== 'GET' && reads !== true
 

@@ -17,7 +17,7 @@ export const allowedHostsField = z
       'The hosts that requests of the organisation may name beside the providers of the catalogue (custom hosts, webhooks): hosts, `*.suffix`, addresses, CIDRs, each with or without `:port`; `stored` stands for every host that is stored with an integration, config or guardrail. It narrows what ALLOWED_CUSTOM_HOSTS allows, and never widens it. Null: no bound of its own; an empty list: none.',
   })
 
-/** What an organisation has stored of it; null: nothing. */
+/** Returns the hosts that an organisation's stored settings allow; null if they set no limit. */
 export function allowedHosts(settings: unknown): readonly string[] | null {
   const found: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, 'allowed_custom_hosts') : undefined
   return Array.isArray(found) ? found.filter((text) => typeof text === 'string') : null

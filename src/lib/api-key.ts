@@ -13,21 +13,21 @@ export function createApiKey(): string {
   return prefix + random + checksum(random)
 }
 
-/** Whether a text is a key of our making, unharmed: a cheap refusal before any look-up. Keys chosen by an operator are of any shape. */
+/** Returns true if a text has the form and checksum of a generated key: a cheap test before a look-up. Operators choose keys of any form. */
 export function isApiKey(text: string): boolean {
   return shape.test(text) && checksum(text.slice(prefix.length, -checksumLength)) === text.slice(-checksumLength)
 }
 
 const keyLength = prefix.length + randomLength + checksumLength
 
-/** Whether a key of our making stands somewhere in a text. */
+/** Returns true if a text contains a generated key. */
 export function holdsApiKey(text: string): boolean {
   for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1))
     if (isApiKey(text.slice(at, at + keyLength))) return true
   return false
 }
 
-/** What may be shown of a key after its creation, e.g. `gh-...Zx81`. */
+/** Returns the part of a key that may be shown after its creation, such as `gh-...Zx81`. */
 export const keyHint = (secret: string): string => `${secret.startsWith(prefix) ? prefix : ''}...${secret.slice(-4)}`
 
 const checksum = (random: string): string => toBase62(BigInt(crc32(prefix + random)), checksumLength)

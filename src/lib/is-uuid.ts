@@ -1,4 +1,4 @@
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether a text has the form of a UUID; PostgreSQL refuses to compare a uuid column with anything else. */
+/** Returns true if a text has the form of a UUID. PostgreSQL refuses to compare a uuid column with any other text. */
 export const isUuid = (text: string): boolean => pattern.test(text)

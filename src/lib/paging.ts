@@ -8,7 +8,7 @@ export const maxPageSize = 1000
 const wholeNumber = (max: number) =>
   z.preprocess((text) => (typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : text), z.int().min(0).max(max))
 
-/** What a list can be ordered by: the field as callers name it, and the property of the entity. */
+/** The orders of a list: the name of the field in the API, and the property of the entity. */
 export type Sorts = Readonly<Record<string, string>>
 
 /** The order of most lists. */
@@ -57,7 +57,7 @@ export interface ListQuery {
 /** Other names of the same fields, which clients of some lists use: `aliases` of a route. */
 export const camelCasePages = { pageSize: 'page_size', currentPage: 'current_page' } as const
 
-/** What every list says of its page. */
+/** The fields about its page in every answered list. */
 export const pageView = {
   object: z.literal('list'),
   total: z.int().optional().meta({ description: 'All rows; absent with `after` or `include_total=false`.' }),
@@ -68,7 +68,7 @@ export const pageView = {
 /** The envelope of every list. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ ...pageView, data: z.array(item) })
 
-/** What is known of a page beside its rows. */
+/** The facts about a page besides its rows. */
 export interface PageEnd {
   readonly total: number | undefined
   readonly has_more: boolean

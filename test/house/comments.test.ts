@@ -7,13 +7,13 @@ const src = path.resolve(import.meta.dirname, '../../src')
 
 /** The most headless doc comments in each folder of src. A number may only fall: lower it when you have rewritten some. */
 const ceilings: Readonly<Record<string, number>> = {
-  app: 132,
+  app: 0,
   cli: 0,
   config: 0,
   distribution: 0,
   features: 0,
   gateway: 312,
-  lib: 47,
+  lib: 0,
   release: 0,
 }
 

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Vault } from '../secrets/vault.ts'
 
-/** What a row of the trail says, as JSON values; the names are those of the columns. */
+/** A row of the trail as JSON values, under the names of its columns. */
 export interface AuditRow {
   readonly id: string
   readonly organisation_id: string
@@ -30,7 +30,7 @@ export interface AuditRow {
   readonly error: unknown
 }
 
-/** What the first row of a chain follows. */
+/** The predecessor hash of the first row of a chain. */
 export const noHash = Buffer.alloc(0)
 
 /** The hash of the row at this place: nobody without the key of the installation can make one that fits. */

@@ -3,8 +3,8 @@ import { fromPico } from '../../lib/pico.ts'
 import { AmountType } from '../database/amount.ts'
 
 /**
- * What one transaction did to one row. Only what changed is in it; null: there was, or is, no row. Names are those of the columns; amounts
- * are numbers of US dollars or tokens, by the name that people know.
+ * The change of one row by one transaction. It has only the changed values; null: there was, or is, no row. Names are those of the columns;
+ * amounts are numbers of US dollars or tokens, under the names that people know.
  */
 export interface RowChange {
   readonly table: string

@@ -7,7 +7,7 @@ import type { Vault } from '../secrets/vault.ts'
 export const masked = (vault: Vault, value: unknown): unknown =>
   withoutSecrets(value, (secret) => `hmac:${vault.hashKey(`audit:${secret}`).toString('hex')}`)
 
-/** Where a value stands: below a field that may hold a secret, and in a list of this name. */
+/** The place of a value: true if it is below a field that may hold a secret, and the name of the list that contains it. */
 interface Place {
   readonly secret: boolean
   readonly list?: string

@@ -9,7 +9,7 @@ export interface Anchor {
   readonly hash: string
 }
 
-/** What the chain of one organisation turned out to be. */
+/** The result of verifying the chain of one organisation. */
 export interface ChainReport {
   readonly organisationId: string
   readonly slug: string

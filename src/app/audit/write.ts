@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly headers?: Readonly<Record<string, unknown>>
   readonly status: number
   readonly body: unknown
-  /** What the write changed; that of the resource itself is told apart by its id. */
+  /** The rows that the write changed. The id tells the row of the resource itself from the others. */
   readonly changes: readonly RowChange[]
   /** Why it was refused, when it was. */
   readonly error?: { readonly code: string; readonly message: string; readonly not_written_before?: number }
@@ -89,5 +89,5 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
   }
 }
 
-/** What will come back from the column: undefined parts are gone. */
+/** Returns the value as the column will return it: without undefined parts. */
 const asJson = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))

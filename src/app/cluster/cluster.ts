@@ -29,7 +29,7 @@ interface WorkerPool {
   readonly config: Config
   readonly log: Logger
   readonly metrics: AggregatorRegistry<typeof AggregatorRegistry.PROMETHEUS_CONTENT_TYPE>
-  /** What the primary measures of its own work. */
+  /** The metrics of the primary's own work. */
   readonly own: Registry
   database: DatabaseConfig | null
   draining: boolean

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { DatabaseConfig } from '../../config/config.ts'
 import { Secret } from '../../lib/secret.ts'
 
-/** What the primary process and its workers tell each other, over the channel that only they share. */
+/** The address of the database in the messages between the primary process and its workers. Only they share that channel. */
 const database = z.object({ host: z.string(), port: z.int(), user: z.string(), password: z.string().nullable(), name: z.string() })
 
 const toWorker = z.discriminatedUnion('kind', [
@@ -24,7 +24,7 @@ export type ToPrimary = z.infer<typeof toPrimary>
 export const readToWorker = (message: unknown): ToWorker | null => toWorker.safeParse(message).data ?? null
 export const readToPrimary = (message: unknown): ToPrimary | null => toPrimary.safeParse(message).data ?? null
 
-/** Where the prepared database is; TLS settings come from the worker's own environment. */
+/** Packs the address of the prepared database. The worker takes TLS settings from its own environment. */
 export const packDatabase = ({ host, port, user, password, name }: DatabaseConfig): ToWorker => ({
   kind: 'database',
   database: { host, port, user, name, password: password?.reveal() ?? null },

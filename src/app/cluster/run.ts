@@ -17,7 +17,7 @@ export interface StartNotes {
   readonly mode: StartMode
 }
 
-/** What is there before anything starts. */
+/** The values that exist before any process starts. */
 export interface Prepared {
   readonly loggers: Loggers
   readonly notes: StartNotes

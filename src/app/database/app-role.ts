@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg'
 /** The role of the running process when the login itself would bypass row-level security (a superuser). */
 export const appRole = 'gatehouse_app'
 
-/** Whether the login bypasses row-level security and the role that it must step down to is not ready in this database. */
+/** Returns true if the login bypasses row-level security and this database lacks the role that it must drop to. */
 export async function lacksAppRole(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ lacks: boolean }>(
     `SELECT (rolsuper OR rolbypassrls)

@@ -5,7 +5,7 @@ import type { Config, DatabaseConfig } from '../../config/config.ts'
 import { Secret } from '../../lib/secret.ts'
 import { startEmbedded, type EmbeddedDatabase } from './embedded/embedded.ts'
 
-/** Whether the embedded PostgreSQL of these settings was made by a former start. */
+/** Returns true if a former start made the embedded PostgreSQL of these settings. */
 export const hasEmbedded = ({ dataDir }: Pick<Config, 'dataDir'>): boolean => existsSync(join(dataDir, 'postgres'))
 
 /** The database to use, with the embedded PostgreSQL started when there is no other. */

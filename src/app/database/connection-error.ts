@@ -92,7 +92,7 @@ const causes: readonly Cause[] = [
   },
 ]
 
-/** What a failed connect means to the operator. Unknown causes keep their own words and count as retryable. */
+/** Returns the meaning of a failed connect for the operator. Unknown causes keep their message and count as retryable. */
 export function explainConnectionError(error: unknown, database: DatabaseConfig): DatabaseConnectionError {
   if (error instanceof DatabaseConnectionError) return error
   const message = describe(error)

@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { slugPattern } from '../../lib/text/slug.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 
-/** What is deleted, foreign or never was: one and the same answer. */
+/** Returns the one answer for records that are deleted, belong to another tenant or never existed. */
 export const notFound = (noun: string, reference: string, param = 'id'): ApiError =>
   new ApiError('AB08', `There is no ${noun} "${reference.slice(0, 255)}".`, { param })
 

@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls'
 import type { Client } from 'pg'
 
-/** What a connection that is encrypted tells of itself. */
+/** The facts of an encrypted connection. */
 export interface TlsFacts {
   /** For example `TLSv1.3`. */
   readonly protocol: string

@@ -1,6 +1,6 @@
 import type { Context as KoaContext, Middleware as KoaMiddleware } from 'koa'
 
-/** What the frame knows of each request that is not the data plane's. */
+/** The frame's facts about a request outside the data plane. */
 export interface State {
   requestId: string
   startedAt: number

@@ -18,7 +18,7 @@ export interface ControlPlane {
   readonly routes: ReturnType<ControlRouter['routes']>
   /** After `routes`: a path that is ours, with another method or another end. */
   readonly otherwise: Middleware
-  /** Whose a request below `/v1` is. */
+  /** Returns the plane that serves a request below `/v1`. */
   readonly ownerOf: OwnerOf
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** What a browser asks before it lets a page call: `answers` has answered it, `passes` goes on as any other request. */
+/** The result of the CORS step: `answers` has answered a browser's preflight, `passes` lets the request go on. */
 export type PageAnswer = 'answers' | 'passes'
 
 /** How long a browser may remember what it was told, in seconds. */

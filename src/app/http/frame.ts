@@ -14,7 +14,7 @@ import type { Records } from '../level/lazy-release-table.ts'
 import type { Overload } from './listener/overload.ts'
 import type { LiveSnapshot } from '../snapshot/snapshot.ts'
 
-/** What the HTTP side needs of the process. It listens before the database is there, so what stands on the database may be missing. */
+/** The parts of the process that the HTTP side uses. It listens before the database is reachable, so parts that need the database may be missing. */
 export interface Frame {
   readonly config: Config
   readonly log: Logger
@@ -27,7 +27,7 @@ export interface Frame {
   readonly clientAddress: (req: IncomingMessage) => string
   /** The headers of every answer to a request, flat. */
   readonly edgeHeaders: (req: IncomingMessage) => readonly string[]
-  /** Where a trusted proxy says that the client is: two letters. */
+  /** Returns the client's country, in two letters, as a trusted proxy states it. */
   readonly clientCountry: (req: IncomingMessage) => string | null
   /** Null until the database is there, migrated and opened. */
   running(): Running | null
@@ -38,7 +38,7 @@ export interface Frame {
   readonly clusterMetrics: (() => Promise<string>) | null
 }
 
-/** What stands on the database. */
+/** The parts of the process that need the database. */
 export interface Running {
   readonly deps: Deps
   readonly snapshot: LiveSnapshot
@@ -47,6 +47,6 @@ export interface Running {
   readonly recordRefusal: RecordRefusal
   /** Null when this process has not the role `gateway`. */
   readonly gateway: Gateway | null
-  /** Where log records wait for the database, and why that folder cannot be written; null with neither of the roles `gateway` and `control`. */
+  /** The folder in which log records wait for the database, and why it cannot be written; null with neither of the roles `gateway` and `control`. */
   readonly journal: { readonly directory: string; fault(): string | null } | null
 }

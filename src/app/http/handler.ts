@@ -30,7 +30,7 @@ export function createHandler(frame: Frame): RequestListener {
   }
 }
 
-/** What happens on the port for probes and metrics. */
+/** Returns the handler of the port for probes and metrics. */
 export function createManagementHandler(frame: Frame): RequestListener {
   const koa = new Koa<State>({ env: 'production' })
   koa.silent = true
@@ -74,7 +74,7 @@ const accessLine =
     else access.info(fields, 'request')
   }
 
-/** What probes ask every few seconds. */
+/** The paths that probes ask for every few seconds. */
 const quiet: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
 const nothingHere: Middleware = (ctx) =>

@@ -8,7 +8,7 @@ export interface HealthOptions {
   readonly running: () => Running | null
   readonly draining: () => boolean
   readonly tls: LiveTls | null
-  /** What the start waits for. */
+  /** Returns the step that the start waits for. */
   readonly waitingFor: () => string
 }
 
@@ -19,7 +19,7 @@ const pingTimeoutMs = 1000
 const keepMs = 1000
 
 /**
- * Whether this process should be sent requests. A database that went away is a warning as long as the views in memory may serve:
+ * Reports whether this process should get requests. An unreachable database is only a warning as long as the views in memory may serve:
  * were it a failure, a pause of the database would take every replica out at once.
  */
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {

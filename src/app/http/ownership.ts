@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { fronts } from '../../gateway/front/fronts.ts'
 import { matchOperation, plainPath } from '../../gateway/front/match.ts'
 
-/** What the control plane claims of the paths below `/v1`. */
+/** The claims of the control plane on paths below `/v1`. */
 export interface Claims {
   /** First segments of its paths, also of those that are off and those that no module serves yet. */
   readonly segments: ReadonlySet<string>
@@ -12,7 +12,7 @@ export interface Claims {
   readonly foreign: ReadonlySet<string>
 }
 
-/** Whose a request is. */
+/** The plane that a request belongs to. */
 export type Owner = 'control' | 'data'
 export type OwnerOf = (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner
 

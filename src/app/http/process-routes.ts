@@ -10,7 +10,7 @@ import { docsAnswers } from './docs.ts'
 import type { Frame } from './frame.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
-/** What `/v1/health` answers. */
+/** The answer of `/v1/health`. */
 export const healthView = z.object({
   message: z.string(),
   status: z.literal('ok'),
@@ -24,13 +24,13 @@ const healthOf = (frame: Frame) => ({ message: 'Server is healthy', status: 'ok'
 
 type Answer = (ctx: Context) => void | Promise<void>
 
-/** What a process says of itself, without a key: health, metrics, the description of its API. */
+/** Returns the routes that need no key: health, metrics, the description of the API. */
 export function processRoutes(frame: Frame): Middleware {
   const routes = new Map<string, Answer>([...healthRoutes(frame), ...metricsRoute(frame), ...docsRoutes(frame)])
   return answering(routes)
 }
 
-/** What is on the port for probes and metrics. */
+/** Returns the routes on the port for probes and metrics. */
 export function managementRoutes(frame: Frame): Middleware {
   return answering(new Map<string, Answer>([...healthRoutes(frame), ['/metrics', metrics(frame)]]))
 }

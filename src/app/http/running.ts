@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { Frame, Running } from './frame.ts'
 
-/** What stands on the database; throws `dependency_unavailable` while it is not there yet, `sealed` while it cannot be opened. */
+/** Returns the parts that need the database. Throws `dependency_unavailable` until they are ready, `sealed` without the right encryption key. */
 export function demandRunning(frame: Pick<Frame, 'running'>): Running {
   const running = frame.running()
   if (running === null) throw notYet()

@@ -95,5 +95,5 @@ function sized(writer: ByteWriter, bytes: number): ByteWriter {
   return writer
 }
 
-/** What a provider claims to have counted may be any number. */
+/** Rounds a number and keeps it within bounds, because a provider may claim any count. */
 const integer = (value: number, { least, most }: { least: number; most: number }) => Math.min(Math.max(Math.round(value), least), most)

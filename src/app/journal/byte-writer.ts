@@ -84,7 +84,7 @@ export function createByteWriter(): ByteWriter {
 }
 
 const uuidLength = 36
-/** Where the pairs of digits stand in a UUID's text. */
+/** The positions of the pairs of digits in a UUID's text. */
 const uuidPositions = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const notHex = -1000
 

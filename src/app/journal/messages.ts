@@ -3,7 +3,7 @@ import type { DatabaseConfig } from '../../config/config.ts'
 import { Secret } from '../../lib/secret.ts'
 import { sslOptions } from '../database/ssl.ts'
 
-/** What the worker is started with; plain data, since it is copied to another thread. */
+/** The input of the worker. It is plain data, since it is copied to another thread. */
 export interface WorkerInput {
   readonly root: string
   readonly segmentBytes: number

@@ -14,7 +14,7 @@ export interface PendingOperation {
 /** Names of parameters do not tell paths apart. */
 const shape = (operation: string) => operation.replaceAll(/\{\w+\}|:\w+/g, '{}')
 
-/** What the records announce beyond the control plane's and the data plane's own operations. */
+/** Returns the operations that the records announce and neither plane has. */
 export function pendingOperations(table: ReleaseTable, features: readonly Feature[], options: MountOptions): readonly PendingOperation[] {
   const own = new Set([
     ...features.flatMap(({ routes }) => routes.map(({ method, path }) => shape(`${method} ${path}`))),

@@ -36,7 +36,7 @@ interface Row {
   readonly min_app_version: string
 }
 
-/** What was finalized; null when the database does not tell now. */
+/** Returns the finalized state; null if the database does not answer now. */
 export async function readState(orm: MikroORM): Promise<Row | null> {
   try {
     const rows = await orm.em.fork().execute<Row[]>('SELECT level, min_app_version FROM release_state')

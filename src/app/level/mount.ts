@@ -15,7 +15,7 @@ export interface Unavailable {
   readonly flag: string | null
   /** The release that brings it; null: none of the table does. */
   readonly release: string | null
-  /** What is so, and what to do. */
+  /** The reason, and what to do. */
   readonly message: string
 }
 
@@ -25,7 +25,7 @@ export interface Mounted {
   readonly unavailable: Unavailable | null
 }
 
-/** What decides whether a feature is on. */
+/** The facts that decide whether a feature is on. */
 export interface MountOptions {
   readonly config: Pick<Config, 'flags' | 'version' | 'releaseLevel'>
   readonly level: Pick<Level, 'release' | 'atLeast'>
@@ -84,7 +84,7 @@ function reasonAgainst(feature: Feature, { config, level }: MountOptions, off: R
   return missing === undefined ? null : because(`The feature ${id} needs the feature ${missing}, which is off.`)
 }
 
-/** What holds the level below a release, and what raises it. */
+/** Returns why the level is below a release, and how to raise it. */
 export function levelAdvice(
   since: string,
   { version, releaseLevel }: MountOptions['config'],

@@ -4,7 +4,7 @@ import { parse, YAMLParseError } from 'yaml'
 import { parseTable, RecordError, type ReleaseTable } from '../../release/table.ts'
 import { findProjectPath } from '../database/project-path.ts'
 
-/** Whether a folder holds release records. */
+/** Returns true if a folder contains release records. */
 export const hasRecords = (root: string): boolean => existsSync(path.join(root, 'releases', 'charts.yaml'))
 
 /** The names of the records below a folder. */

@@ -9,7 +9,7 @@ import { screen } from './screen.ts'
 
 /** The loggers of a process: JSON lines on stdout, told apart by `log_type`. */
 export interface Loggers {
-  /** What the process itself does. */
+  /** The log of the process's own actions. */
   readonly application: Logger
   /** One line a request, of named fields only; written in blocks, so that a line costs no system call. */
   readonly access: Logger

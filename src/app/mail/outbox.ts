@@ -109,5 +109,5 @@ async function failed({ id, template, attempts }: QueuedMail, error: unknown, de
 const settle = ({ orm }: Deps, statement: string, values: readonly unknown[]): Promise<void> =>
   asSystem(orm, async (em) => void (await em.execute(statement, [...values])))
 
-/** What could not be sent at once. */
+/** Sends the mails that could not be sent at once. */
 export const deliverMailsJob: Job = { name: 'deliver-mails', every: '* * * * *', run: deliverMails }

@@ -1,4 +1,4 @@
-/** What fills a template, by name. */
+/** The values that fill a template, by name. */
 export type Variables = Readonly<Record<string, string>>
 
 /** A mail, filled in. */

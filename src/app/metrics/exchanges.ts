@@ -4,7 +4,7 @@ import { findProvider } from '../../gateway/providers/catalog.ts'
 import { operations } from '../../gateway/front/operations.ts'
 import { counterFamily, histogramFamily, observe, type CounterCell, type HistogramCell } from './cells.ts'
 
-/** Where one exchange is counted: found by one map look-up, since it is called once per request. */
+/** The metrics that count one exchange. One map look-up finds them, since every request needs them. */
 interface Series {
   readonly requests: CounterCell
   readonly duration: HistogramCell

@@ -4,7 +4,7 @@ import { modelOperations, operations, type Operation, type OperationSpec } from 
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What each operation of the data plane does, in a few words; bodies are the provider's own. */
+/** The summary of each operation of the data plane; bodies are the provider's own. */
 const summaries: Readonly<Record<Operation, string>> = {
   chatComplete: 'Create a chat completion',
   promptComplete: 'Fill a prompt with variables and create a chat completion of it',
@@ -45,7 +45,7 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 })
 
-/** What any request to the gateway may say beside its target; `test/house/examples.test.ts` keeps the list whole. */
+/** The headers that any request to the gateway may have beside those of its target; `test/house/examples.test.ts` keeps the list complete. */
 const commonHeaders: readonly Json[] = [
   header(
     'x-service-api-key',

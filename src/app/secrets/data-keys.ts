@@ -118,7 +118,7 @@ const unwrap = (row: KeyRow, organisationId: string, ring: KeyRing): SealingKey 
 /** Held shared while a data key is made, and alone while all are sealed anew. */
 export const rewrapLock = 'gatehouse:rewrap'
 
-/** Where a data key is stored. */
+/** The place where a data key is stored. */
 export interface DataKeyPlace {
   readonly id: string
   readonly version: number

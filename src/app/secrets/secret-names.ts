@@ -6,7 +6,7 @@ const harmlessName =
 /** The entries of these lists say in `key` what they look at. */
 const namingLists: ReadonlySet<string> = new Set(['conditions', 'group_by'])
 
-/** Whether a field of this name may hold a secret: in doubt yes. `list` is the name of the list that its object is in. */
+/** Returns true if a field of this name may hold a secret: in doubt true. `list` is the name of the list that contains its object. */
 export const isSecretName = (name: string, list = ''): boolean =>
   !(name === 'key' && namingLists.has(list)) &&
   secretName.test(name) &&

@@ -5,13 +5,13 @@ import { endsWithin } from '../../lib/ends-within.ts'
 import type { Change } from './change-feed.ts'
 
 /**
- * What may be asked of the database without a second thought: all organisations, and the hashes of all API keys in a few bits each. What
+ * The organisations and hashed API keys that exist, in memory, at a few bits per key. The database may be asked for these freely. What
  * is not among them is a stranger's, or so new that the change has not been told yet.
  */
 export interface Known {
   mayBeKey(keyHash: Uint8Array): boolean
   isOrganisation(id: string): boolean
-  /** Whether all that was there is known. */
+  /** Returns true once all rows of the database are read. */
   complete(): boolean
   /** Resolves when it is, at the latest after two seconds. */
   ready(): Promise<void>
@@ -85,7 +85,7 @@ function goOn(state: State): void {
 
 const upToDate = (state: State) => complete(state) && !state.filter.full()
 
-/** What changes while all is read is read again. */
+/** Reads everything if that is needed, then the keys that changed meanwhile. */
 async function work(state: State): Promise<void> {
   if (!upToDate(state)) await readAll(state)
   while (state.changed.size > 0) await readChanged(state)

@@ -1,6 +1,6 @@
 import type { KeyType, RequestDefaults } from '../../gateway/ports.ts'
 
-/** What a key, its workspace and its organisation say of the requests of the key, as it is stored. */
+/** The stored defaults of a key, its workspace and its organisation for the key's requests. */
 export interface DefaultsRow {
   readonly defaults: unknown
   readonly workspaceDefaults: unknown
@@ -15,7 +15,7 @@ export const defaultColumns = `
          k.defaults, w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults", o.settings AS "organisationSettings",
          (SELECT c.id FROM configs c WHERE c.workspace_id = w.id AND c.is_default AND c.status = 'active') AS "workspaceConfig"`
 
-/** What requests of a key start from; null when there is nothing. The key's own config goes first, then the workspace's. */
+/** Returns the defaults that requests of a key start from; null if there are none. The key's own config goes before the workspace's. */
 export function requestDefaults(type: KeyType, row: DefaultsRow): RequestDefaults | null {
   const ofUsers = type === 'workspace-user' ? text(row.workspaceDefaults, 'user_api_key_config') : null
   const config = text(row.defaults, 'config_id') ?? ofUsers ?? row.workspaceConfig

@@ -21,7 +21,7 @@ export interface SnapshotOptions {
   readonly maxStaleMs: number
   /** The views of all features. */
   readonly views: Partial<Views>
-  /** Whether an address has shown so many credentials that were not good that the database is not asked for another. */
+  /** Returns true if an address has shown too many invalid credentials, so that the database is not asked for another. */
   readonly spent?: (address: string) => boolean
   /** Told of changes, beside the views. */
   readonly followers?: readonly Follower[]
@@ -39,7 +39,7 @@ export interface Follower {
 
 /** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
 export interface LiveSnapshot extends Snapshot, TokenSource {
-  /** Whether cached views may serve: the database was seen, not too long ago. */
+  /** True if cached views may serve: the database answered recently enough. */
   readonly ready: boolean
   /** Resolves at the first contact with the database: before it nothing can be read. */
   readonly contacted: Promise<void>
@@ -194,7 +194,7 @@ function lookUp<Result>(state: State, feed: ChangeFeed, wanted: MissingView<Resu
 const mayNotAsk = ({ spent }: State, { address }: { readonly address?: string | undefined }) =>
   address !== undefined && spent?.(address) === true
 
-/** What is not known may be new: the database is asked for a few at a time, apart from what is known to be there. */
+/** Asks the database for an unknown key, which may be new: a few at a time, and apart from requests for known ones. */
 async function askForStranger<Result>(state: State, feed: ChangeFeed, wanted: MissingView<Result>): Promise<Result | null> {
   if (!feed.connected()) throw unavailable()
   if (state.asking >= (state.known.complete() ? maxAsking : maxLoading)) throw crowded()

@@ -163,7 +163,7 @@ function keep<View>(state: State<View>, key: string, loaded: Loaded<View> | null
   for (const id of loaded.dependsOn) keysOf(state, id).add(key)
 }
 
-/** Whether it may come to matter what was used last. */
+/** Returns true if more than half of a bound of weight is used, so that the order of use may soon matter. */
 const isHeavy = <View>({ weight, maxWeight = Infinity, maxWeightOfOwner = Infinity }: State<View>): boolean =>
   weight * 2 > Math.min(maxWeight, maxWeightOfOwner)
 

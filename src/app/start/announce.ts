@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { ownOrigin } from '../own-origin.ts'
 import type { Provisioned } from './provision.ts'
 
-/** What a start led to. */
+/** The result of a start. */
 export interface Outcome {
   /** The first keys, when this start made them. */
   readonly provisioned: Provisioned | null

@@ -34,7 +34,7 @@ export interface App {
   drain(options?: DrainOptions): Promise<void>
 }
 
-/** What a caller may put in place of what the app would build: in tests, and in worker processes. */
+/** The parts that a caller may supply instead of the app's own: in tests, and in worker processes. */
 export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
   readonly loggers?: Loggers
   /** The database as the primary process has prepared it: then this one neither starts, migrates nor provisions it, and runs no jobs. */
@@ -48,7 +48,7 @@ export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
   readonly clusterMetrics?: () => Promise<string>
 }
 
-/** Where a process listens. */
+/** The ports on which a process listens. */
 export interface Ports {
   readonly port: number
   /** For probes and metrics; null: they are on `port`. */

@@ -7,7 +7,7 @@ import { BootRefusal } from './boot-refusal.ts'
 import type { Records } from '../level/lazy-release-table.ts'
 import type { StartMode } from './start-mode.ts'
 
-/** What can be told without the database. Throws BootRefusal. */
+/** Throws BootRefusal for faults that are visible without the database. */
 export async function guardBoot(
   config: Config,
   { mode, records, log }: { readonly mode: StartMode; readonly records: Records; readonly log: Logger },

@@ -11,9 +11,9 @@ export type RefusalCode =
 /** This process must not run on this database or in this deployment, however long one waits; it ends with exit code 78. */
 export class BootRefusal extends Error {
   readonly code: RefusalCode
-  /** What is wrong, without the advice. */
+  /** The problem, without the advice. */
   readonly problem: string
-  /** What to do. */
+  /** The advice. */
   readonly advice: string
 
   constructor(code: RefusalCode, message: string, advice: string) {

@@ -26,7 +26,7 @@ export interface OpenDatabaseOptions extends SchemaOptions {
   readonly features: readonly Feature[]
   /** Told what the database says of itself, before anything stands on it. */
   readonly level: LiveLevel
-  /** Whether a wrong encryption key is refused; else it seals. */
+  /** True if a wrong encryption key refuses the start. False: the process starts sealed. */
   readonly refusesWrongKey: boolean
 }
 

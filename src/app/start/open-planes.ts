@@ -77,7 +77,7 @@ function openBreakers({ deps: { log, metrics }, db }: PlanesOptions): SharedBrea
   return breakers
 }
 
-/** What may wait on disk without the role `gateway`, whatever `MAX_LOG_SPOOL_BYTES` says: a log is then taken only while the database is there. */
+/** The bound of waiting logs without the role `gateway`. Such a process takes logs only while the database is reachable. */
 const spoolWithoutGateway = 32 * 1024 * 1024
 
 function openLogging({ deps, db }: PlanesOptions) {
@@ -225,7 +225,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, break
   return lines.gateway(gateway)
 }
 
-/** Whether what a feature does to requests is on now, by its flag and by the level. */
+/** Returns a function that is true while flag and level let a feature act on requests. */
 function isFeatureActive(id: string, { features, deps: { config, level } }: PlanesOptions): () => boolean {
   const feature = features.find((one) => one.id === id)
   if (feature === undefined) return () => false
@@ -233,7 +233,7 @@ function isFeatureActive(id: string, { features, deps: { config, level } }: Plan
   return () => level.atLeast(since) && (flag === undefined || isOn(flag, config, level))
 }
 
-/** What INIT_* made keys of. */
+/** Returns the keys that INIT_* settings chose. */
 function chosenKeys({ init }: Config): ReadonlySet<string> {
   return new Set([init.adminApiKey, init.workspaceApiKey].flatMap((key) => (key === null ? [] : [key.reveal()])))
 }

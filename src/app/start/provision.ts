@@ -8,7 +8,7 @@ import { asSystem } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
 import { provisionOwner } from './first-owner.ts'
 
-/** What the first start made. The secrets are nowhere else: show them once. */
+/** The things that the first start made. Their secrets are stored nowhere else: show them once. */
 export interface Provisioned {
   readonly organisationId: string
   readonly workspaceId: string

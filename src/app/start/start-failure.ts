@@ -16,7 +16,7 @@ export interface StartFailure {
   readonly exitCode: 1 | 78
   /** One sentence without its full stop: what is wrong, and what to do. */
   readonly message: string
-  /** What an unexpected failure threw. */
+  /** The value that an unexpected failure threw. */
   readonly error?: unknown
 }
 

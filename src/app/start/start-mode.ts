@@ -11,6 +11,6 @@ export interface StartMode {
 /** `npm start`: everything that is needed, and a server to look at even without the right key. */
 export const interactive: StartMode = { migrates: true, deployed: false }
 
-/** What a process with a mode does about its schema. */
+/** Returns how a process with a mode gets its schema. */
 export const schemaOf = ({ migrates }: StartMode, { database }: Pick<Config, 'database'>): 'migrate' | 'wait' =>
   migrates || database.embedded ? 'migrate' : 'wait'

@@ -12,7 +12,7 @@ interface Row {
   readonly description: string
 }
 
-/** What an organisation allows its members, managers and admins; a workspace may override it, category by category. */
+/** The settings by which an organisation grants rights to members, managers and admins. A workspace may override each category. */
 export const accessSettings = {
   membersViewAllData: data(true, 'Off: members see the logs and analytics of their own API keys only.'),
   managersViewAllData: data(true, 'Off: managers see the logs and analytics of their own API keys only.'),
@@ -109,7 +109,7 @@ function whole<T extends z.ZodType>(category: AccessCategory, schema: T): T {
 /** The settings as fields of an organisation's; null: the default. */
 export const accessSettingFields: Readonly<Record<string, z.ZodOptional<z.ZodNullable<z.ZodBoolean>>>> = toggles(() => true)
 
-/** What a workspace overrides, by category; null: nothing of it. */
+/** The overrides that a workspace sends, by category. Null removes the override. */
 export const accessOverrides = z
   .strictObject({
     ...Object.fromEntries(
@@ -128,7 +128,7 @@ export const accessOverrides = z
   })
   .meta({ id: 'AccessOverrides', description: "What is different in this workspace from the organisation's settings, by category." })
 
-/** What a workspace has overridden, as it is answered. */
+/** The overrides of a workspace, as the API answers them. */
 export const accessOverridesView = z
   .looseObject(
     Object.fromEntries(

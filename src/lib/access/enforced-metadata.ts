@@ -14,7 +14,7 @@ export const enforcedMetadataFields = {
 
 export type EnforcedMetadata = Readonly<Record<keyof typeof enforcedMetadataFields, readonly string[]>>
 
-/** What an organisation has stored of it. */
+/** Returns the metadata keys that an organisation's stored settings demand. */
 export const enforcedMetadata = (settings: unknown): EnforcedMetadata => ({
   api_key_metadata_keys: texts(settings, 'api_key_metadata_keys'),
   workspace_metadata_keys: texts(settings, 'workspace_metadata_keys'),

@@ -19,21 +19,21 @@ const held: Readonly<Record<Caller, ReadonlySet<string>>> = {
   token: tokenScopes(true),
 }
 
-/** What is asked for. */
+/** The demands of a route on its caller. */
 export interface Asked {
   /** Any one is enough. */
   readonly scopes: readonly string[]
-  /** Whether only an admin key may, whatever else holds the scope. */
+  /** True if only an admin key may call it, even if another credential holds the scope. */
   readonly organisationKey: boolean
-  /** Whether it changes something: a token does so only where it calls models. */
+  /** True if it changes something. A token may change something only by calling models. */
   readonly writes: boolean
 }
 
-/** What a service key may do: what it can hold. */
+/** Returns true if a service key can hold one of the scopes. */
 export const accessOfService = (caller: 'admin key' | 'workspace key', { scopes, organisationKey }: Asked): boolean =>
   !(organisationKey && caller === 'workspace key') && scopes.some((scope) => held[caller].has(scope))
 
-/** What a person may do with a key or a token: what that can hold, and their role is granted. */
+/** Returns the access of a person by key or token: the scopes that the credential can hold, as far as the role is granted them. */
 export function accessOf(caller: 'user key' | 'token', role: Role, { scopes, organisationKey, writes }: Asked): Access {
   if (organisationKey) return false
   const holds = caller === 'token' && writes ? tokenScopes(false) : held[caller]

@@ -6,13 +6,13 @@ export type OrganisationRole = (typeof organisationRoles)[number]
 export const workspaceRoles = ['admin', 'manager', 'member'] as const
 export type WorkspaceRole = (typeof workspaceRoles)[number]
 
-/** What somebody is in a workspace. Owners and admins of the organisation act as admins in every workspace. */
+/** A person's role in a workspace. Owners and admins of the organisation act as admins in every workspace. */
 export type Role = 'owner' | 'organisation-admin' | WorkspaceRole
 
 /** Higher is more. Nobody gives a role above their own. */
 const ranks: Readonly<Record<Role, number>> = { owner: 5, 'organisation-admin': 4, admin: 3, manager: 2, member: 1 }
 
-/** Whether `role` is at least `other`. */
+/** Returns true if `role` ranks as high as `other` or higher. */
 export const isAtLeast = (role: Role, other: Role): boolean => ranks[role] >= ranks[other]
 
 /** The role that counts in a workspace; null for somebody who is not there. */
@@ -35,7 +35,7 @@ const all: Grants = { view: true, write: true }
 const viewOnly: Grants = { view: true, write: false }
 const nothing: Grants = { view: false, write: false }
 
-/** What managers and members may do with each resource; what is not here is for everybody who holds the scope. */
+/** The rights of managers and members on each resource. For a resource without a row, the scope alone decides. */
 const rules: Readonly<Record<string, { readonly manager: Grants; readonly member: Grants }>> = {
   workspaces: { manager: all, member: viewOnly },
   workspace_users: { manager: all, member: viewOnly },
@@ -80,7 +80,7 @@ const viewVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view'])
 const logsOfOrganisationAdmins = (verb: string): Grant =>
   verb === 'list' ? ['organisationAdminsViewLogs', 'organisationAdminsViewLogMetadata'] : 'organisationAdminsViewLogs'
 
-/** What a role is granted of a scope. */
+/** Returns whether a role is granted a scope: always, never, or while one of the named settings is on. */
 export function grantOf(role: Role, scope: string): Grant {
   const [resource = '', verb = ''] = scope.split('.')
   if (role === 'owner' || use.has(scope)) return true
@@ -103,7 +103,7 @@ export function scopesOfRole(scopes: Iterable<string>, role: Role | null, settin
   )
 }
 
-/** Whether a role sees no logs and analytics but those of its own API keys. */
+/** Returns true if a role sees only the logs and analytics of its own API keys. */
 export function seesOwnDataOnly(role: Role | null, settings: AccessSettings): boolean {
   if (role === 'manager') return !settings.managersViewAllData
   return role === 'member' && !settings.membersViewAllData

@@ -3,7 +3,7 @@ const crudl = ['create', 'read', 'update', 'delete', 'list'] as const
 const expand = (table: Readonly<Record<string, readonly string[]>>): readonly string[] =>
   Object.entries(table).flatMap(([resource, verbs]) => verbs.map((verb) => `${resource}.${verb}`))
 
-/** What concerns a whole organisation: only organisation keys hold it. */
+/** Scopes on a whole organisation. Only organisation keys hold them. */
 const organisation = {
   organisation_users: crudl,
   organisation_service_api_keys: [...crudl, 'rotate'],
@@ -23,7 +23,7 @@ const apiKeys = {
   workspace_user_api_keys: [...crudl, 'rotate'],
 }
 
-/** What organisation keys may do in every workspace, and workspace keys in their own. */
+/** Scopes that organisation keys hold for every workspace, and workspace keys for their own. */
 const shared = {
   secret_references: crudl,
   workspaces: crudl,
@@ -43,7 +43,7 @@ const shared = {
   logs: ['export', 'list', 'view'],
 }
 
-/** What calls models; only workspace keys hold it. */
+/** Scopes that call models. Only workspace keys hold them. */
 const dataPlane = {
   completions: ['read', 'write'],
   prompts: ['render'],

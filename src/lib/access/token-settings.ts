@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { isStorableJson, textField } from '../text/text.ts'
 
-/** What tokens of an organisation's issuer may be signed with. With a shared secret the published key itself would sign. */
+/** The signature algorithms that tokens may use. HMAC is absent: its key, once published as a JWK, could sign tokens too. */
 export const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 
-/** What only the issuer may have. */
+/** The members of a JWK that only the issuer may have. */
 const privateParts = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
 const minRsaBits = 2048
 const maxKeys = 100

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const days = (description: string, most = 3650) => z.int().min(1).max(most).nullable().optional().meta({ description })
 
-/** What an organisation says of its users' API keys; a workspace may override it. Null: nothing. */
+/** The rules of an organisation for its users' API keys. A workspace may override them. Null: no rule. */
 export const userKeyFields = {
   user_api_key_ttl: days('Days that a user key lives when its maker gives no expiry.'),
   user_api_key_max_ttl: days('The most days that a user key may live, from when it is made.'),

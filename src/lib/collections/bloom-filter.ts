@@ -4,7 +4,7 @@ export interface BloomFilter {
   add(hash: Uint8Array): void
   /** False: it was not put in. True: it was, or (once in some thousands) only looks so. */
   mayHold(hash: Uint8Array): boolean
-  /** Whether it holds more than it was made for, so that it errs more often. */
+  /** Returns true if it holds more than it was made for, so that it errs more often. */
   full(): boolean
 }
 

@@ -1,4 +1,4 @@
-/** What was used lately, bounded by what it weighs, in all and for each owner. */
+/** A cache of recently used entries, bounded by weight: for all owners together, and for each. */
 export interface Weighed<T> {
   get(owner: string, key: string): T | undefined
   set(owner: string, key: string, entry: Entry<T>): void
@@ -14,7 +14,7 @@ interface Entry<T> {
 }
 
 interface Own<T> {
-  /** What was used last comes last. */
+  /** Ordered by use; the last entry was used most recently. */
   readonly entries: Map<string, Entry<T>>
   weight: number
 }

@@ -6,7 +6,7 @@ export interface JsonEdit {
   readonly value: unknown
 }
 
-/** What is to change below one value: the value itself, or some of its parts. */
+/** The changes at and below one value: of the value itself, or of some of its parts. */
 interface Node {
   replacement: { readonly value: unknown } | null
   readonly children: Map<string, Node>

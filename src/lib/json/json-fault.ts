@@ -1,4 +1,4 @@
-/** Where and why a text is not JSON; positions count characters, the first is 0, lines and columns begin at 1. */
+/** The place and cause of a JSON syntax error. Positions count characters from 0; lines and columns begin at 1. */
 export interface JsonFault {
   readonly what: string
   readonly position: number
@@ -37,7 +37,7 @@ function firstFault(text: string): number {
   return text.length
 }
 
-/** What may follow one of `{}[]:,`; null when the character is none of these, or not allowed here. */
+/** Returns the token expected after one of `{}[]:,`; null if the character is another one, or not allowed here. */
 function punctuate(char: string, expected: Expected, open: Bracket[]): Expected | null {
   if (char === ':') return expected === 'colon' ? 'value' : null
   if (char === ',') return expected === 'next' ? afterComma(open.at(-1)) : null

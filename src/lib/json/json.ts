@@ -74,7 +74,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length
 }
 
-/** Whether an odd number of backslashes, none before `start`, stands before `end`. */
+/** Returns true if an odd number of backslashes precedes `end`, counted back to `start` at most. */
 function isEscaped(bytes: Uint8Array, start: number, end: number): boolean {
   let at = end
   while (at > start && bytes[at - 1] === BACKSLASH) at--

@@ -121,7 +121,7 @@ export const joinFaults = (texts: readonly string[]): string =>
 interface Part {
   readonly value: unknown
   readonly above: string
-  /** What is said of a field that there is not. */
+  /** The message for a field that the kind does not have. */
   readonly unknown: string
 }
 

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../errors.ts'
 import { valueAt, type JsonPath } from '../json/json-path.ts'
 
-/** What is shown of a secret. Sent back unchanged, it stands for the one that is stored. */
+/** The text shown in place of a secret. A caller who sends it back keeps the stored secret. */
 export const maskText = '********'
 
-/** Where a document holds a secret. */
+/** The place of a secret in a document. */
 export interface SecretPlace {
   readonly path: JsonPath
-  /** What says where the secret will be sent. */
+  /** The part of the document that decides where the secret is sent. If it changes, a mask no longer stands for the stored secret. */
   readonly goesTo: unknown
-  /** Where only a part of the text is secret: the text with that part masked. */
+  /** Masks the secret part of the text. Absent: the whole text is secret. */
   readonly mask?: (text: string) => string
 }
 
@@ -67,7 +67,7 @@ export function restoreSecrets(
   return { restored }
 }
 
-/** Whether it is a mask, or holds one. */
+/** Returns true if a given value is a mask, or contains one. */
 const isMasked = ({ mask }: SecretPlace, given: unknown): boolean =>
   mask === undefined ? given === maskText : typeof given === 'string' && given.includes(maskText)
 

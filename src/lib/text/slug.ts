@@ -7,7 +7,7 @@ const maxLength = 255
 const suffixLength = 6
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** What a slug or a UUID in a path can look like; anything else names nothing. */
+/** The form of a slug or UUID in a path. No other text can name a resource. */
 export const slugPattern = /^[a-zA-Z0-9_-]+$/
 
 const slugUpTo = (most: number) =>
@@ -33,7 +33,7 @@ export const slugField = slugUpTo(maxLength)
 /** A name as a caller may choose it: some text on one line. */
 export const nameField = nameUpTo(maxLength)
 
-/** What an index can hold. */
+/** The longest text that an index accepts. */
 const formerLength = 1000
 
 /** The slug of an integration or a provider. */

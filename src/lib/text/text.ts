@@ -6,7 +6,7 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 /** Free text of a caller, at most `max` characters. */
 export const textField = (max: number) => z.string().max(max).refine(isStorable, 'NUL characters and broken Unicode are not allowed.')
 
-/** Whether PostgreSQL can store a JSON value in a jsonb column: that no text in it, and no name of a field, is one that it cannot. */
+/** Returns true if PostgreSQL can store a JSON value in a jsonb column: every text and field name in it is storable. */
 export function isStorableJson(value: unknown): boolean {
   const waiting = [value]
   while (waiting.length > 0) {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { BootRefusal } from '../../start/boot-refusal.ts'
 
-/** Where the programs of the embedded PostgreSQL lie. */
+/** The paths of the embedded PostgreSQL's programs. */
 export interface Binaries {
   readonly folder: string
   readonly postgres: string

@@ -82,7 +82,7 @@ async function createCluster(dataDir: string, folder: string, { binaries, accoun
 
 const stagingPrefix = 'postgres.new-'
 
-/** What starts that were killed half-way left behind. */
+/** Removes the folders that interrupted starts left behind. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (!name.startsWith(stagingPrefix)) continue

@@ -10,7 +10,7 @@ export interface Postmaster {
   readonly port: number
 }
 
-/** Whether a process of this id exists, whoever owns it. */
+/** Returns true if a process of this id exists, under any owner. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -27,7 +27,7 @@ export interface ApplyOptions {
 export const createTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   id text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), duration_ms integer NOT NULL)`
 
-/** What this database has, with the checksums of the files as they were; an error when a file was changed since. */
+/** Returns the migrations that this database has. Throws if a file no longer matches the checksum of its entry. */
 export async function readApplied(client: Client, files: readonly MigrationFile[]): Promise<ReadonlySet<string>> {
   const { rows: tables } = await client.query<{ present: boolean }>(`SELECT to_regclass('schema_migrations') IS NOT NULL AS present`)
   if (tables[0]?.present !== true) return new Set()

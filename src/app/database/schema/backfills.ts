@@ -60,7 +60,7 @@ export async function steerBackfills(
   return rows.map((row) => row.id).toSorted()
 }
 
-/** What one batch did; null when there was nothing to do, because the backfill is done, held or unknown. */
+/** The result of one batch; null if there was no work, because the backfill is done, held or unknown. */
 export interface Batch {
   readonly processed: number
   readonly done: boolean
@@ -98,7 +98,7 @@ interface Fill {
   readonly rate: number
 }
 
-/** What the statement of a backfill answers. */
+/** The answer of a backfill's statement. */
 const Answer = z.tuple([z.object({ cursor: z.string().nullable(), processed: z.coerce.number().int().nonnegative() })])
 
 async function fill(client: Client, { id, sql, cursor, rate }: Fill): Promise<Batch> {

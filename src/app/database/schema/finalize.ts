@@ -20,7 +20,7 @@ export interface FinalizeOptions extends MigrateOptions {
   readonly force?: string
 }
 
-/** What raising the level means. */
+/** The effects of raising the level. */
 export interface Finalization {
   /** Null: the database was never migrated. */
   readonly from: string | null
@@ -33,7 +33,7 @@ export interface Finalization {
   readonly obstacles: readonly string[]
 }
 
-/** What `finalize` would do. */
+/** Returns the effects that `finalize` would have, without any of them. */
 export async function planFinalize(client: ClientConfig, options: FinalizeOptions): Promise<Finalization> {
   const files = await readMigrations(options.directory)
   return withClient(client, (connected) => plan(connected, files, options))
@@ -56,7 +56,7 @@ export async function finalize(client: ClientConfig, log: Logger, options: Final
   )
 }
 
-/** Whether there is nothing left to do. */
+/** Returns true if no work is left. */
 export const isReached = ({ from, to, contracts }: Finalization): boolean => from === to && contracts.length === 0
 
 async function plan(client: Client, files: readonly MigrationFile[], options: FinalizeOptions): Promise<Finalization> {

@@ -23,7 +23,7 @@ import {
 export interface MigrateOptions extends ApplyOptions {
   /** Another folder than the installation's `migrations`. */
   readonly directory?: string
-  /** Who migrates; absent: this build, which does not know where it is deployed. */
+  /** The deployment that migrates; absent: this build, which does not know where it is deployed. */
   readonly deployment?: Deployment
 }
 
@@ -77,7 +77,7 @@ async function lacksNoBackfill(client: Client, files: readonly MigrationFile[], 
 const backfillsWithin = (files: readonly MigrationFile[], release: string) =>
   files.filter((file) => file.phase === 'backfill' && isWithin(file, release))
 
-/** What a new database is finalized at: no more than its operator wants to see, so that every later release is still ahead. */
+/** Returns the level of a new database: at most the operator's RELEASE_LEVEL, so that every later release is still ahead. */
 const firstLevel = ({ release, releaseLevel = null }: Deployment) => lowest(release, releaseLevel)
 
 /** A database without a state is new: nobody's data is in it, so that what contracts a schema can run at once. */
@@ -111,11 +111,11 @@ async function bringUp(run: Run, files: readonly MigrationFile[], deployment: De
   }
 }
 
-/** What the history says of work that did not come to its end. */
+/** Returns the note in the history for work that did not finish. */
 export const describeEnd = (error: unknown, { signal }: Pick<ApplyOptions, 'signal'>): string =>
   signal?.aborted === true ? 'it was told to stop' : error instanceof Error ? error.message : 'unknown'
 
-/** Whether a file belongs to a release or an earlier one. */
+/** Returns true if a file belongs to a release or an earlier one. */
 export const isWithin = (file: Pick<MigrationFile, 'release'>, release: string): boolean => compareVersions(file.release, release) <= 0
 
 /** The entry of this run, begun as soon as there is a table for it. */

@@ -67,7 +67,7 @@ export async function assertLockHeldElsewhere(worker: Client): Promise<void> {
   )
 }
 
-/** Whether somebody works on the schema of this database now. */
+/** Returns true if a process works on the schema of this database now. */
 export async function migrationLockHeld(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>(`SELECT EXISTS (SELECT FROM pg_locks WHERE ${isOurLock}) AS held`, [...lockKey])
   return rows[0]?.held ?? false

@@ -23,7 +23,7 @@ export interface SchemaOptions {
 
 const pollMs = 1000
 
-/** Who migrates, as the settings tell. */
+/** Returns the deployment that migrates, according to the settings. */
 export const deploymentOf = ({
   version: release,
   releaseLevel,
@@ -50,7 +50,7 @@ export async function bringUpToDate(connection: Connection, options: SchemaOptio
   return schema === 'given' ? found.state : withClient(connection.login, readReleaseState)
 }
 
-/** What the database tells of itself, and the migrations of this build that it lacks. */
+/** Reads the state of the database, and the migrations of this build that it lacks. */
 async function look({ login }: Connection, { migrations }: SchemaOptions) {
   const files = await readMigrations(migrations)
   return withClient(login, async (client) => ({

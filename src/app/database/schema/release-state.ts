@@ -4,7 +4,7 @@ import { compareVersions } from '../../../release/version.ts'
 import { BootRefusal } from '../../start/boot-refusal.ts'
 import { migrationLockHeld } from './migration-lock.ts'
 
-/** What the database tells of itself. */
+/** The release state that the database records. */
 export interface ReleaseState {
   /** The release that is finalized. */
   readonly level: string
@@ -16,11 +16,11 @@ export interface ReleaseState {
   readonly encryptionKeyFingerprint: string | null
 }
 
-/** Who works on the schema, for the history. */
+/** The deployment that works on the schema, for the history. */
 export interface Deployment {
   /** This build's. */
   readonly release: string
-  /** What holds the level below it: a new database begins there. Null: nothing. */
+  /** The upper bound of the level: a new database begins there. Null: no bound. */
   readonly releaseLevel?: string | null
   readonly image?: string | null
   readonly chart?: string | null
@@ -54,7 +54,7 @@ export async function readReleaseState(client: ClientBase): Promise<ReleaseState
   return rows[0] ?? null
 }
 
-/** Whether the migration that makes the tables of this module was applied. */
+/** Returns true if the migration that makes the tables of this module was applied. */
 export async function hasReleaseState(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ present: boolean }>(`SELECT to_regclass('release_state') IS NOT NULL AS present`)
   return rows[0]?.present === true
@@ -102,7 +102,7 @@ export async function lastRelease(client: ClientBase): Promise<string | null> {
   return rows[0]?.to ?? null
 }
 
-/** What is written of work on the schema, at its begin and at its end. */
+/** The entry in the history at the start and at the end of work on the schema. */
 export interface Entry {
   readonly action: HistoryEntry['action']
   readonly from: string | null

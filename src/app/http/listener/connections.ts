@@ -17,9 +17,9 @@ export function followConnections(server: Server): ReadonlySet<Socket> {
   return open
 }
 
-/** What tells how long the clients of a server have been silent. */
+/** A watch on how long the clients of a server have been silent. */
 export interface Silence {
-  /** Whether every client that waits for no answer has been silent for a while, so that none is likely to be asking just now. */
+  /** Returns true if every client has been silent for a while or waits for an answer, so that a new request is unlikely just now. */
   complete(): boolean
   stop(): void
 }
@@ -49,7 +49,7 @@ export function watchSilence(connections: ReadonlySet<Socket>): Silence {
   }
 }
 
-/** Whether an answer to this connection is still to be written or under way. */
+/** Returns true if an answer to this connection is under way, or still to be written. */
 function awaitsAnswer(socket: Socket): boolean {
   const current: unknown = Reflect.get(socket, '_httpMessage')
   return current !== null && current !== undefined

@@ -5,7 +5,7 @@ import { isTlsSocket } from './tls-server.ts'
 
 /** No browser guesses another type than the one that is told. */
 const plain = ['x-content-type-options', 'nosniff']
-/** Where a browser came by TLS it comes so for a year. */
+/** The headers for a request that came by TLS: the browser keeps to TLS for a year. */
 const secure = [...plain, 'strict-transport-security', 'max-age=31536000']
 
 /** The headers of every answer to a request, flat: they depend on how it came. A proxy is believed that it came by TLS when its address is trusted. */

@@ -2,11 +2,11 @@ import { totalmem } from 'node:os'
 
 export type Pressure = 'event_loop' | 'memory'
 
-/** What is refused new work, and why. */
+/** The guard that refuses new work when the process is overloaded. */
 export interface Overload {
   /** Why new exchanges are refused at this moment; null: they are not. */
   refuses(): Pressure | null
-  /** Whether clients should leave after their answer, so that load moves to other processes. */
+  /** Returns true if clients should disconnect after their answer, so that load moves to other processes. */
   sheds(): boolean
   stop(): void
 }
@@ -55,7 +55,7 @@ export function watchOverload({ memoryLimitBytes, onChange }: OverloadOptions): 
   }
 }
 
-/** What the last readings call for; a refusal for memory lasts until there is room again, so that it does not flutter. */
+/** Returns the pressure that the last readings show. A refusal for memory lasts until there is room again, so that it does not flutter. */
 export function judge(lateness: readonly number[], memoryShare: number, before: Pressure | null): Pressure | null {
   if (memoryShare > (before === 'memory' ? acceptBelow : refuseAbove)) return 'memory'
   return lateness.filter((lateMs) => lateMs > latestMs).length >= lateEnough ? 'event_loop' : null

@@ -60,7 +60,7 @@ export function createHttpServer(handle: RequestListener, tls: TlsOptions | null
 
 const noUpgrades: Fault = ['unsupported_operation', 'Protocol upgrades are not supported.']
 
-/** What Node's parser lets through and we do not. */
+/** Returns the fault of a request that Node's parser accepts and we refuse. */
 function faultOf({ rawHeaders, httpVersionMinor, url = '' }: IncomingMessage): Fault | null {
   if (rawHeaders.length > maxHeaders * 2) return ['headers_too_large', `More than ${maxHeaders} header lines came.`]
   // A fragment is the client's own; a server that cuts it off would see another path than we do.
@@ -87,7 +87,7 @@ function codingFault(values: readonly string[]): Fault | null {
 /** A server takes `GET http://host/path` as `GET /path` (RFC 9112 section 3.2.2). */
 const originForm = (url: string): string => (/^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*/i, '') || '/' : url)
 
-/** What the parser refuses never becomes a request; it gets an answer in our own shape all the same. A socket that broke gets none. */
+/** Answers in our own shape if the parser refuses bytes, which never become a request. A broken socket gets no answer. */
 function refuseUnread(turns: Turns, { code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   if (code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT')
     turns.refuse(socket, faults[code] ?? ['invalid_request', 'This is not a well-formed HTTP/1.1 request.'])

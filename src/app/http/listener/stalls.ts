@@ -5,7 +5,7 @@ type Socket = IncomingMessage['socket']
 
 const checkEveryMs = 30_000
 
-/** What a connection had moved when it was last looked at. */
+/** The bytes that a connection had moved at the last look. */
 interface Progress {
   read: number
   written: number

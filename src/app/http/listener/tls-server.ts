@@ -9,5 +9,5 @@ export const createTlsServer = (options: ServerOptions & TlsOptions, listener: R
 
 export const isTlsServer = (server: Server): server is Server & TlsServer => server instanceof TlsServer
 
-/** Whether a request came by TLS to this process itself. */
+/** Returns true if a request came by TLS to this process itself. */
 export const isTlsSocket = (socket: unknown): boolean => socket instanceof TLSSocket

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerOn, endWith, type Fault } from './refusal.ts'
 
-/** Where a connection stands: a client may send its next request before the last answer has come (RFC 9112 section 9.3.2). */
+/** The state of a connection. A client may send its next request before the last answer has come (RFC 9112 section 9.3.2). */
 interface Turn {
   latest: ServerResponse | null
   /** Nothing that comes after it is looked at. */
@@ -52,7 +52,7 @@ function refuseBody(socket: Duplex, res: ServerResponse, fault: Fault): void {
   else socket.destroy()
 }
 
-/** What comes behind the latest request cannot be read: its answer comes first. */
+/** Refuses unreadable bytes after the latest request, once that request has its answer. */
 function refuseNext(socket: Duplex, res: ServerResponse, fault: Fault): void {
   // The answer that is under way is the last one of this connection.
   if (!res.shouldKeepAlive) return

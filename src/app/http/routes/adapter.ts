@@ -14,7 +14,7 @@ import { demandRunning } from '../running.ts'
 import { headerPrefixes } from '../../../gateway/wire/headers.ts'
 import { sender } from './send.ts'
 
-/** What is managed is small; checking a body costs many times its reading. */
+/** The bound of a control-plane body. Resources are small, and checking a body costs far more than reading it. */
 const maxBodyBytes = 2 * 1024 * 1024
 
 /** A route with what it needs of the frame. */
@@ -78,7 +78,7 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   )
 }
 
-/** What the trail keeps of a request, whatever becomes of it. */
+/** Returns the facts about a request that the trail keeps, for refused requests too. */
 const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
   requestId: state.requestId,
   path,
@@ -87,7 +87,7 @@ const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
   headers: req.headers,
 })
 
-/** Whose key this is; refused before anything of the request is read when it lacks the scope. */
+/** Returns the holder of the key. Throws if the key lacks the scope, before the body is read. */
 async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, running: Running): Promise<Actor> {
   const { deps, recordRefusal } = running
   try {
@@ -103,7 +103,7 @@ async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, runni
   }
 }
 
-/** Whom the request itself names, by a secret in it. */
+/** Returns the actor that a secret in the request identifies. */
 async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Presented): Promise<Actor> {
   try {
     const actor = await route.identify?.(input, running.deps)
@@ -133,7 +133,7 @@ function noteCaller({ state }: Context, actor: Actor): void {
   state.access.apiKeyId = actor.id
 }
 
-/** What the request says, and its conditions. */
+/** Parses the request and its conditions. */
 async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, owner: string) {
   const { level } = frame
   const query = singleValues(ctx.query, route.aliases ?? {})

@@ -4,18 +4,18 @@ import { ApiError } from '../../../lib/errors.ts'
 import type { Feature } from '../../feature.ts'
 import type { Route } from '../../route.ts'
 
-/** Which answers have an ETag, and which one an `If-Match` is about. */
+/** The pairs of GETs whose answers have an ETag and writes whose `If-Match` refers to them. */
 export interface Representations {
   /** The GET whose answer a PUT changes, or a DELETE ends; null when there is none. */
   of(write: Route): Route | null
-  /** Whether an editor may want to send the ETag of this GET back. */
+  /** Returns true if a PUT or DELETE may send the ETag of this GET back. */
   has(get: Route): boolean
 }
 
 /** The methods of what may depend on an `If-Match`. */
 const conditional: ReadonlySet<Route['method']> = new Set(['PUT', 'DELETE'])
 
-/** Whether an `If-Match` counts for a route. */
+/** Returns true if a route honours `If-Match`. */
 export const isConditional = ({ method }: Pick<Route, 'method'>): boolean => conditional.has(method)
 
 /** Pairs every PUT and DELETE with the GET of its path, or of the path that it names. */
@@ -27,7 +27,7 @@ export function representations(features: readonly Feature[]): Representations {
   return { of, has: (get) => paired.has(get) }
 }
 
-/** What changes by itself, and is no reason to refuse an editor. */
+/** The fields that change without an edit, so that they are no reason to refuse one. */
 const restless: ReadonlySet<string> = new Set(['current_usage', 'last_used_at'])
 
 /** The ETag of an answer: equal as long as nobody has changed anything. */

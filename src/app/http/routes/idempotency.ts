@@ -29,7 +29,7 @@ export function idempotencyKey(header: string): string | null {
 }
 
 /**
- * What the same request answered before; null when this is the first time, which then holds the key until its transaction ends.
+ * Returns the answer of the same request before; null if this is the first one, which then holds the key until its transaction ends.
  * AB07 while the first one still runs, AB01 when the key was used for something else.
  */
 export async function recall(em: EntityManager, { actor, key, request }: Repeatable, { vault, clock }: Needs): Promise<unknown> {

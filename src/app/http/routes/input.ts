@@ -7,7 +7,7 @@ import { scrubSecrets } from '../../../lib/text/secret-shapes.ts'
 import { isSecretName } from '../../secrets/secret-names.ts'
 import { withoutSecrets } from '../../audit/mask.ts'
 
-/** Where a value came from, and the release whose fields may be in it. */
+/** The source of a value, and the level whose fields it may have. */
 interface Given {
   readonly place: 'path' | 'query' | 'body'
   readonly level: string | Shown
@@ -45,7 +45,7 @@ const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${
 /** Of a value that came instead no more than this is looked at: it may be megabytes long. */
 const longestValue = 2000
 
-/** What came instead, in brackets and cut short; nothing of a field that may hold a secret, or that there is not. */
+/** Returns the refused value in brackets and cut short; empty if the field may hold a secret, or is unknown. */
 function got(root: unknown, { path, code }: SchemaFault): string {
   if (code === 'unknown_field') return ''
   const names = path.filter((part) => typeof part === 'string')

@@ -39,7 +39,7 @@ export interface IfMatch {
   readonly representation: Route | null
 }
 
-/** What the caller gets. */
+/** The answer to the caller. */
 export interface Performed {
   readonly answer: unknown
   /** The answer is that of an earlier request. */
@@ -111,7 +111,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handler
   return answer
 }
 
-/** What the caller gets of a result: what the schema has at this level, and no more. */
+/** Returns the part of a result that the route's schema has at this level. */
 const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown => atLevel(response, level, 'answer').parse(result ?? {})
 
 interface Precondition {
