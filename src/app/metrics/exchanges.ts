@@ -56,7 +56,7 @@ function seriesOpener(registry: Registry): (labels: SeriesLabels) => Series {
     histogramFamily(registry, { name, help, labelNames, buckets: seconds })
   const requests = counterFamily(registry, {
     name: 'gateway_requests_total',
-    help: 'Exchanges of the data plane, finished in whatever way.',
+    help: 'Finished exchanges of the data plane, with every outcome.',
     labelNames: ['route', 'method', 'status_class', 'provider', 'stream', 'cache'],
   })
   const duration = time('gateway_request_duration_seconds', 'From the request line to the last byte of the answer.', byRoute)

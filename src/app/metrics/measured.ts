@@ -19,7 +19,7 @@ const measured = {
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
-  gateway_failed_credential_addresses: { help: 'Addresses whose failed credentials are remembered.', labelNames: [] },
+  gateway_failed_credential_addresses: { help: 'Addresses with remembered failed credentials.', labelNames: [] },
   gateway_migrations_pending: { help: 'Migrations of this build that the database lacks.', labelNames: [], aggregator: 'max' },
   gateway_backfills_pending: { help: 'Backfills of this build that are not done.', labelNames: [], aggregator: 'max' },
   gateway_sealed: {

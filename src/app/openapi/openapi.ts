@@ -129,7 +129,7 @@ const ifMatch: Json = {
   in: 'header',
   name: 'if-match',
   required: false,
-  description: 'The ETag of the GET; the change is refused with 412 when somebody else has made one since.',
+  description: 'The ETag of the GET. If the resource has changed since, the change is refused with 412.',
   schema: { type: 'string' },
 }
 

@@ -31,7 +31,7 @@ const unknown = 'there is no such backfill, or it is done'
 
 const addStatus = (backfill: Command) =>
   explain(addWait(backfill.command('status')), { example: 'gatehouse backfill status --json', exits: databaseExits })
-    .description('Tells how far each backfill has come.')
+    .description('Shows the progress of each backfill.')
     .option('--json', 'an array of { id, release, state, processed, rate, error, updatedAt }')
     .action(async (options: Json, command: Command) => {
       const all = await onBackfills(command, (client, files) => readBackfills(client, files))

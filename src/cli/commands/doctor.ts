@@ -22,7 +22,7 @@ export const addDoctor = (program: Command): Command =>
     example: 'gatehouse doctor --url http://127.0.0.1:8787',
     exits: { 1: 'something is wrong; with --strict: or worth a warning' },
   })
-    .description('Looks at an installation that runs, or that does not, and says in plain words what is wrong and what to do.')
+    .description('Examines an installation, running or not, and says in plain words what is wrong and what to do.')
     .option('--url <url>', 'the running process; by default where these settings say that it listens')
     .option('--no-process', 'ask no process: none is meant to run')
     .option('--explain <word>', 'instead: what an error code, a check or a finding means')
@@ -76,7 +76,7 @@ async function explainOne(word: string): Promise<void> {
   if (meanings.length === 0) {
     const meant = nearest(word, words())
     throw new UsageError(
-      `nobody knows ${word}; ${meant === null ? `these can be explained: ${words().join(', ')}` : `did you mean ${meant}?`}`,
+      `${word} is not known; ${meant === null ? `these can be explained: ${words().join(', ')}` : `did you mean ${meant}?`}`,
     )
   }
   console.log(

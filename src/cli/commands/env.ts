@@ -25,7 +25,7 @@ interface Options {
 /** `gatehouse env`. */
 export const addEnv = (program: Command): Command =>
   explain(program.command('env'), { example: 'gatehouse env --effective', exits: { 1: 'with --effective: a setting cannot be used' } })
-    .description('Tells the settings: what each means, its default, and on request the values in effect here, with secrets masked.')
+    .description('Lists the settings: the meaning and default of each, and on request the values in effect here, with secrets masked.')
     .option('--effective', 'the values in effect, at the level of the database if it answers; fails when a setting cannot be used')
     .option('--markdown', 'the descriptions as a Markdown table')
     .option('--json', 'descriptions and values, as a JSON array of { name, type, default, description, since, secret, value, from }')

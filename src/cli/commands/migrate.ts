@@ -68,7 +68,7 @@ const wantsJson = (command: Command) => command.optsWithGlobals<Options>().json
 
 const addPlan = (run: Command) =>
   explain(addWait(run.command('plan')), { example: 'gatehouse migrate plan --json', exits: databaseExits })
-    .description('Tells what "gatehouse migrate" would apply, and applies nothing.')
+    .description('Lists what "gatehouse migrate" would apply, and applies nothing.')
     .option('--json', '{ pending: [{ id, statements }] }')
     .action(async (_: Options, command: Command) => {
       const files = await withDatabase(command, async ({ connection }) => {
@@ -98,7 +98,7 @@ interface Status {
 
 const addStatus = (run: Command) =>
   explain(addWait(run.command('status')), { example: 'gatehouse migrate status', exits: databaseExits })
-    .description('Tells what the database holds: level, schema, what is pending in each phase, and the last changes.')
+    .description('Shows the state of the database: level, schema, pending work of each phase, and the last changes.')
     .option('--json', '{ release, level, schemaHead, minAppVersion, encryptionKeyFingerprint, pending, history }')
     .action(async (_: Options, command: Command) => {
       const status = await withDatabase(command, ({ connection }) => readStatus(connection.login))

@@ -8,7 +8,7 @@ import { readReleasePair } from '../release-pair.ts'
 /** `gatehouse notes <from> <to>`. */
 export const addNotes = (program: Command): Command =>
   explain(program.command('notes'), { example: 'gatehouse notes 1.11.2 1.12.0', exits: { 1: 'a release record is faulty' } })
-    .description('Tells what changes from one release to a later one, newest first; what needs care comes before.')
+    .description('Lists the changes from one release to a later one, newest first, after those that need care.')
     .argument('<from>', 'the release that runs')
     .argument('<to>', 'the release to upgrade to')
     .option('--json', 'the records of the releases, as a JSON array')

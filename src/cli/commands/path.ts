@@ -7,7 +7,7 @@ import { readReleasePair } from '../release-pair.ts'
 /** `gatehouse path <from> <to>`. */
 export const addPath = (program: Command): Command =>
   explain(program.command('path'), { example: 'gatehouse path 1.3.0 1.12.0 --no-volume', exits: { 1: 'a release record is faulty' } })
-    .description('Tells the upgrades that lead from one release to a later one, with the chart of each.')
+    .description('Lists the upgrades that lead from one release to a later one, with the chart of each.')
     .argument('<from>', 'the release that runs')
     .argument('<to>', 'the release to reach')
     .option('--no-volume', 'the installation keeps no files on a volume')

@@ -32,7 +32,7 @@ export const addPreflight = (program: Command): Command =>
   })
     .description('Checks before an install or an upgrade that everything is in place, and says of each fault what to do.')
     .option('--json', '{ version, ok, counts, checks: [{ id, status, detail, fix? }] }; a status is ok, warn, fail or skipped')
-    .option('--quick', 'only the checks that take no time and disturb nobody, as "helm test" does')
+    .option('--quick', 'run only the checks that are quick and disturb no traffic, as "helm test" does')
     .option('--strict', 'a warning fails too')
     .addOption(
       new Option('--timeout <duration>', 'how long the database may take for an answer').argParser(readLength).default(15_000, '15s'),

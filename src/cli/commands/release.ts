@@ -61,7 +61,7 @@ function summary(releases: number, findings: readonly Finding[]): string {
 
 const addStatus = (release: Command) =>
   explain(release.command('status'), { example: 'gatehouse release status', exits: { 1: 'a release record is faulty' } })
-    .description('Tells release by release what is implemented and what is pending.')
+    .description('Lists what is implemented and what is pending, release by release.')
     .option('--json', 'a JSON array of { version, kind, name, implemented }')
     .action(async ({ json }: { json?: true }, command: Command) => {
       const project = await readProject(command)
@@ -73,7 +73,7 @@ const addGenerate = (release: Command) =>
     example: 'gatehouse release generate --check',
     exits: { 1: 'a file is not what the records say, or a release record is faulty' },
   })
-    .description("Writes what is made from the records and the settings: CHANGELOG.md and the chart's generated files.")
+    .description("Writes the files generated from the records and the settings: CHANGELOG.md and the chart's.")
     .option('--check', 'write nothing, and fail when a file is not what the records say')
     .action(async (options: { check?: true }, command: Command) => {
       const root = rootFor(command)

@@ -15,7 +15,7 @@ export const addRollbackCheck = (program: Command): Command =>
     example: 'gatehouse rollback-check 1.11.2',
     exits: { 1: 'that release cannot run on this database', ...databaseExits },
   })
-    .description('Tells whether an earlier release can run again on the database as it is now.')
+    .description('Checks whether an earlier release can run again on the database as it is now.')
     .argument('<to>', 'the release to go back to')
     .option('--json', 'the verdict, as { to, allowed, oldest, chart, reason }')
     .action(async function check(this: Command, to: string, { json }: { json?: true }) {

@@ -25,9 +25,7 @@ export const addSupportBundle = (program: Command): Command =>
     example: 'gatehouse support-bundle --log-file /var/log/gatehouse.log',
     exits: { 1: 'the file exists already, or cannot be written' },
   })
-    .description(
-      'Writes one .tar.gz for whoever helps: versions, settings, health, figures of PostgreSQL and logs, with every secret taken out.',
-    )
+    .description('Writes one .tar.gz for support: versions, settings, health, figures of PostgreSQL and logs, with every secret removed.')
     .option('-o, --output <file>', 'where to write it; by default gatehouse-support-<version>-<time>.tar.gz in this folder')
     .option('--url <url>', 'the running process; by default where these settings say that it listens')
     .addOption(

@@ -61,7 +61,7 @@ const questions = { '/v1/health': 'health.json', '/healthz': 'healthz.json', '/r
 export const healthSource: Source = {
   name: 'health',
   async collect({ process: running }) {
-    if (running === null) throw new NotPossible('nobody knows where the process listens: give --url')
+    if (running === null) throw new NotPossible('the address of the process is not known: give --url')
     const metrics = await running.ask('/metrics')
     if (metrics === null) throw new NotPossible(`no process answers at ${running.url}`)
     const answers = Object.entries(questions).map(async ([from, to]) => {

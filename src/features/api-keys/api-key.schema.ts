@@ -51,7 +51,7 @@ export const createApiKeyBody = z
     scopes,
     organisation_id: z.uuid().optional(),
     workspace_id: z.string().min(1).max(255).optional(),
-    user_id: z.uuid().optional().meta({ description: 'Whose user key it is; given by managers, admins and service keys.' }),
+    user_id: z.uuid().optional().meta({ description: 'The owner of a user key; given by managers, admins and service keys.' }),
     type: z.string().optional().meta({ description: 'As in the path.' }),
     'sub-type': z.string().optional().meta({ description: 'As in the path.' }),
     ...optionalFields,
@@ -68,7 +68,10 @@ export const updateApiKeyBody = z
     id: z.string().optional().meta({ description: 'As in the path.' }),
     ...optionalFields,
   })
-  .meta({ id: 'UpdateApiKey', description: 'What to change; what is absent stays, null clears; `defaults` field by field.' })
+  .meta({
+    id: 'UpdateApiKey',
+    description: 'The fields to change. Absent fields stay as they are, null clears a field. `defaults` change field by field.',
+  })
 
 export type UpdateApiKey = z.output<typeof updateApiKeyBody>
 

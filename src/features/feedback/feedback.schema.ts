@@ -17,7 +17,7 @@ const feedback = z.strictObject({
 /** One, or up to 100 at once. */
 export const createFeedbackBody = z
   .union([feedback.transform((single) => [single]), z.array(feedback).min(1).max(100)])
-  .meta({ id: 'CreateFeedback', description: 'What somebody thinks of the answers of a trace, from -10 to 10; or a list of these.' })
+  .meta({ id: 'CreateFeedback', description: 'A rating of the answers of a trace, from -10 to 10; or a list of ratings.' })
 
 export const updateFeedbackBody = z
   .strictObject({

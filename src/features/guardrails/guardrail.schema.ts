@@ -33,7 +33,7 @@ export const updateGuardrailBody = z
     actions: guardrailActionChanges.optional(),
     workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in; it stays there.' }),
   })
-  .meta({ id: 'UpdateGuardrail', description: 'What to change; what is absent stays.' })
+  .meta({ id: 'UpdateGuardrail', description: 'The fields to change. Absent fields stay as they are.' })
 
 export type UpdateGuardrail = z.output<typeof updateGuardrailBody>
 

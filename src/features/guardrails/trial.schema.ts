@@ -23,9 +23,9 @@ export const tryGuardrailBody = z
       .meta({ description: 'The endpoint below `/v1` that is called.' }),
     request: json.optional().meta({ description: 'Or the body of a request.' }),
     response: json.optional().meta({ description: 'Or, with `output`, the body of an answer.' }),
-    logs: logSelection
-      .optional()
-      .meta({ description: 'Or the latest logs, whose bodies the caller may read (scope `logs.view`); `{}`: the last 100.' }),
+    logs: logSelection.optional().meta({
+      description: 'The latest logs instead, as far as the caller may read their bodies (scope `logs.view`); `{}`: the last 100.',
+    }),
     metadata: z.record(z.string(), z.string()).default({}).meta({ description: 'The metadata of the request.' }),
   })
   .refine(({ guardrail, checks: given }) => (guardrail === undefined) !== (given === undefined), {

@@ -15,7 +15,7 @@ import { integrationParams } from './integration.schema.ts'
 export const listGrants = route({
   method: 'GET',
   path: '/integrations/:slug/workspaces',
-  summary: 'List the workspaces of whose access something is said',
+  summary: 'List the workspaces whose access is set',
   permission: integrationScopes('read'),
   params: integrationParams,
   query: grantsPage,

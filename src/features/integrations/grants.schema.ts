@@ -65,4 +65,4 @@ export const grantList = z
     global_workspace_access: z.object({ enabled: z.boolean(), ...limitViews }).nullable(),
     workspaces: z.array(z.object({ id: z.uuid(), slug: z.string(), name: z.string(), enabled: z.boolean(), ...limitViews })),
   })
-  .meta({ id: 'IntegrationWorkspaces', description: 'What is said of the access of workspaces, by their slugs.' })
+  .meta({ id: 'IntegrationWorkspaces', description: 'The access of workspaces, by their slugs.' })

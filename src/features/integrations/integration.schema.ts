@@ -97,7 +97,8 @@ export const updateIntegrationBody = z
   .strictObject({ name: accountName.optional(), key: providerKey.nullable().optional(), ...common })
   .meta({
     id: 'UpdateIntegration',
-    description: 'What to change; what is absent stays, null clears. Configurations change field by field in the same way.',
+    description:
+      'The fields to change. Absent fields stay as they are, null clears a field. Configurations change field by field in the same way.',
   })
 
 export type UpdateIntegration = z.output<typeof updateIntegrationBody>
@@ -122,7 +123,7 @@ const listed = {
   id: z.uuid(),
   organisation_id: z.uuid(),
   workspace_id: z.uuid().nullable(),
-  type: z.enum(['organisation', 'workspace']).meta({ description: 'Whose it is: that of `workspace_id`, or of the organisation.' }),
+  type: z.enum(['organisation', 'workspace']).meta({ description: 'The owner: the workspace of `workspace_id`, or the organisation.' }),
   ai_provider_id: z.string(),
   name: z.string(),
   status: z.enum(['active', 'archived']),

@@ -42,7 +42,7 @@ const model = z.strictObject({
   name: textField(255).min(1).nullable().optional(),
   is_custom: z.boolean().nullable().optional(),
   is_finetune: z.boolean().nullable().optional(),
-  base_model_slug: modelSlug.nullable().optional().meta({ description: 'The model whose prices and abilities a custom one has.' }),
+  base_model_slug: modelSlug.nullable().optional().meta({ description: 'The model that gives a custom model its prices and abilities.' }),
   configurations: configurations.nullable().optional(),
   pricing_config: pricingConfig.nullable().optional(),
 })
@@ -102,4 +102,4 @@ export const modelList = z
       }),
     ),
   })
-  .meta({ id: 'IntegrationModels', description: 'What is said of the models of an integration, by their slugs.' })
+  .meta({ id: 'IntegrationModels', description: 'The settings of the models of an integration, by their slugs.' })

@@ -33,7 +33,7 @@ export const createLabelBody = z
 
 export const updateLabelBody = z
   .strictObject({ name: labelName.optional(), ...fields })
-  .meta({ id: 'UpdateLabel', description: 'What to change; what is absent stays, null clears.' })
+  .meta({ id: 'UpdateLabel', description: 'The fields to change. Absent fields stay as they are, null clears a field.' })
 
 export const labelParams = z.object({ labelId: z.string() })
 

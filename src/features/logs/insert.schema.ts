@@ -15,7 +15,7 @@ const body = z
   .union([z.record(z.string(), z.unknown()), z.array(z.unknown()), z.string()], {
     error: 'Expected an object, a list or a text: the body as it was sent.',
   })
-  .meta({ description: 'What is longer than `MAX_LOG_BODY_SIZE_IN_KB` is cut.' })
+  .meta({ description: 'Cut at `MAX_LOG_BODY_SIZE_IN_KB`.' })
 
 const request = z.strictObject({
   url: textField(2048).min(1).meta({ description: 'Where the provider was called.' }),

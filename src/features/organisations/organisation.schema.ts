@@ -39,7 +39,7 @@ const guardrails = z.array(reference).max(100).nullable().optional()
 /** Guardrails of every request in the organisation. */
 export const defaultsBody = z
   .strictObject({ input_guardrails: guardrails, output_guardrails: guardrails })
-  .meta({ id: 'OrganisationDefaults', description: 'What is absent stays, null clears.' })
+  .meta({ id: 'OrganisationDefaults', description: 'Absent fields stay as they are, null clears a field.' })
 
 export const defaultsView = z
   .object({ input_guardrails: z.array(z.string()), output_guardrails: z.array(z.string()) })
@@ -62,5 +62,5 @@ export const updateOrganisationBody = z
   })
   .meta({
     id: 'UpdateOrganisation',
-    description: 'What to change; settings and defaults field by field. What is absent stays, null clears.',
+    description: 'The fields to change. Settings and defaults change field by field. Absent fields stay as they are, null clears a field.',
   })

@@ -25,7 +25,8 @@ export const createPluginBody = z
     credentials,
     base_url: baseUrl.optional(),
     workspace_id: workspace.optional().meta({
-      description: "The workspace whose own they are, in place of the organisation's; absent: the organisation's, for all workspaces.",
+      description:
+        "The workspace that uses these credentials instead of the organisation's. Absent: the organisation's, for all workspaces.",
     }),
   })
   .meta({ id: 'CreatePlugin', description: 'Credentials of a partner that guardrails ask.' })

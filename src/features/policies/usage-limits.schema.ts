@@ -39,7 +39,7 @@ export const updateUsageLimitBody = z
     name: nameField.nullable().optional(),
     credit_limit: amount.optional(),
     ...limits,
-    reset_usage_for_value: textField(2000).min(1).optional().meta({ description: 'The value key whose usage starts again at 0.' }),
+    reset_usage_for_value: textField(2000).min(1).optional().meta({ description: 'The value key that starts again with a usage of 0.' }),
   })
   .meta({ id: 'UpdateUsageLimitsPolicy', description: 'What to change; conditions and groups stay as they are.' })
 

@@ -61,7 +61,7 @@ export const createPromptBody = z
   .strictObject({
     name: nameField,
     collection_id: reference.meta({ description: 'Id or slug; the prompt belongs to its workspace.' }),
-    string: templateText.meta({ description: 'Messages as JSON, whose texts are Mustache templates, or one template of a user message.' }),
+    string: templateText.meta({ description: 'Messages as JSON with Mustache templates as texts, or one template of a user message.' }),
     parameters,
     virtual_key: reference.meta({ description: 'A provider or virtual key of the workspace.' }),
     ...versionFields,
@@ -72,7 +72,7 @@ export const updatePromptBody = z
   .strictObject({
     patch: since(
       '1.11.2',
-      z.boolean().default(false).meta({ description: 'Whether what is missing in the new version comes from the latest one.' }),
+      z.boolean().default(false).meta({ description: 'True takes absent fields of the new version from the latest one.' }),
     ),
     name: nameField.optional(),
     collection_id: reference.optional(),
@@ -174,7 +174,7 @@ export const labelVersionBody = z
 
 export const makeDefaultBody = z
   .strictObject({ version: z.int().min(1).max(999_999_999) })
-  .meta({ id: 'MakeDefaultVersion', description: 'The version to publish: what is called when no version is named.' })
+  .meta({ id: 'MakeDefaultVersion', description: 'The version to publish. Calls without a version use it.' })
 
 export const renderBody = promptRequest.meta({ id: 'RenderPrompt', description: 'Variables, and hyperparameters beside them.' })
 

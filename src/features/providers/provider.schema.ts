@@ -37,7 +37,7 @@ export const updateProviderBody = z
     ...providerFields,
     ...tags,
   })
-  .meta({ id: 'UpdateProvider', description: 'What to change; what is absent stays, null clears.' })
+  .meta({ id: 'UpdateProvider', description: 'The fields to change. Absent fields stay as they are, null clears a field.' })
 
 export const providerParams = z.object({ slug: z.string() })
 export const inWorkspace = z.object({ workspace_id: z.string().optional() })

@@ -10,7 +10,7 @@ export const introspectionScopes = ['organisation_users.read', 'workspace_users.
 export const introspectToken = route({
   method: 'POST',
   path: '/oauth/introspect',
-  summary: 'Tell whether an API key or a JSON Web Token is good, whose it is and what it may do',
+  summary: 'Show whether an API key or a JSON Web Token is valid, its holder and its scopes',
   permission: introspectionScopes,
   resource: 'token',
   reads: true,

@@ -13,7 +13,7 @@ const seconds = z.int().optional()
 
 export const introspectionView = z
   .object({
-    active: z.boolean().meta({ description: 'Whether it serves here and now; when not, nothing else is told.' }),
+    active: z.boolean().meta({ description: 'True if the credential is valid now. If false, the answer has no other field.' }),
     token_type: z.enum(['api_key', 'jwt']).optional(),
     scope: z.string().optional().meta({ description: 'The scopes that it holds, as words.' }),
     client_id: z.uuid().optional().meta({ description: 'The id under which logs show it.' }),
@@ -32,6 +32,6 @@ export const introspectionView = z
     iat: seconds,
     nbf: seconds,
   })
-  .meta({ id: 'Introspection', description: 'What a token is, and whose (RFC 7662).' })
+  .meta({ id: 'Introspection', description: 'The state, holder and scopes of a credential (RFC 7662).' })
 
 export type Introspection = z.input<typeof introspectionView>

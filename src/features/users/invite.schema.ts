@@ -26,7 +26,7 @@ export const createInviteBody = z
           'Whoever accepts gets an API key with these scopes in each workspace. Not when `api_key_metadata_keys` asks for metadata of keys.',
       }),
   })
-  .meta({ id: 'CreateInvite', description: 'Whom to invite, as what, and into which workspaces.' })
+  .meta({ id: 'CreateInvite', description: 'The person to invite, with their roles and workspaces.' })
 
 export type CreateInvite = z.output<typeof createInviteBody>
 

@@ -25,7 +25,7 @@ const empty = z.object({})
 export const createInvite = route({
   method: 'POST',
   path: '/admin/users/invites',
-  summary: 'Invite somebody into the organisation',
+  summary: 'Invite a person into the organisation',
   permission: 'organisation_users.create',
   resource,
   body: createInviteBody,

@@ -32,7 +32,7 @@ export const updateUserBody = z
       description: 'Null forgets by which `iss` and `sub` tokens name the user; the next token with their e-mail address says it anew.',
     }),
   })
-  .meta({ id: 'UpdateUser', description: 'What to change; what is absent stays, null clears.' })
+  .meta({ id: 'UpdateUser', description: 'The fields to change. Absent fields stay as they are, null clears a field.' })
 
 export const userView = z
   .object({

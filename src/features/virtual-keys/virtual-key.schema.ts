@@ -56,7 +56,7 @@ export const updateVirtualKeyBody = z
     ...extra,
     ...providerFields,
   })
-  .meta({ id: 'UpdateVirtualKey', description: 'What to change; what is absent stays, null clears.' })
+  .meta({ id: 'UpdateVirtualKey', description: 'The fields to change. Absent fields stay as they are, null clears a field.' })
 
 export const createdVirtualKey = z
   .object({ success: z.literal(true), data: z.object({ slug: z.string() }) })

@@ -69,7 +69,7 @@ export const createWorkspaceBody = z
 
 export const updateWorkspaceBody = z.strictObject({ name: nameField.optional(), ...optionalFields }).meta({
   id: 'UpdateWorkspace',
-  description: 'What to change; what is absent stays, null clears. Defaults and overrides change field by field.',
+  description: 'The fields to change. Absent fields stay as they are, null clears a field. Defaults and overrides change field by field.',
 })
 
 export type UpdateWorkspace = z.output<typeof updateWorkspaceBody>
@@ -77,7 +77,7 @@ export type UpdateWorkspace = z.output<typeof updateWorkspaceBody>
 export const deleteWorkspaceBody = z
   .strictObject({
     name: z.string().optional().meta({ description: 'The name of the workspace, when given, must be right.' }),
-    force_delete: z.boolean().default(false).meta({ description: 'Deletes what is in the workspace too.' }),
+    force_delete: z.boolean().default(false).meta({ description: 'True deletes the contents of the workspace too.' }),
     workspaceId: z.string().optional().meta({ description: 'As in the path.' }),
   })
   .default({ force_delete: false })

@@ -18,16 +18,20 @@ const message = textField(2000)
 
 const options = {
   deny: z.boolean().optional().meta({ description: 'Whether a failure ends the request with 446; else its answer gets the status 246.' }),
-  async: z.boolean().optional().meta({ description: 'Whether nobody waits for the checks; then they deny and change nothing.' }),
+  async: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True runs the checks without delaying the request; then they neither deny nor change anything.' }),
   sequential: z.boolean().optional().meta({ description: 'Whether the checks run one after the other.' }),
   on_success: feedback.optional(),
   on_fail: feedback.optional(),
-  message: message.optional().meta({ description: 'What the caller of a denied request is told.' }),
+  message: message.optional().meta({ description: 'The message of the error that the caller of a denied request gets.' }),
 }
 
-const word = z
-  .enum(['block', 'log', 'warn'])
-  .meta({ description: 'One word for it. `block`: 446. `warn`: the answer, with the status 246. `log`: nobody waits for the checks.' })
+const word = z.enum(['block', 'log', 'warn']).meta({
+  description:
+    'The action as one word. `block`: the request fails with 446. `warn`: the answer has the status 246. `log`: the checks run without delaying the request.',
+})
 
 function demandOneShape(given: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): void {
   const named = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== null)
@@ -74,7 +78,7 @@ export const guardrailActionChanges = z
   .superRefine(demandOneShape)
   .meta({
     id: 'GuardrailActionChanges',
-    description: 'What is absent stays, null clears. `onFail` takes the place of the other fields, and they take its place.',
+    description: 'Absent fields stay as they are, null clears a field. `onFail` replaces the other fields, and they replace `onFail`.',
   })
 
 type GuardrailActions = z.output<typeof guardrailActions>

@@ -126,7 +126,7 @@ export const accessOverrides = z
     ),
     [userKeyCategory]: z.strictObject(userKeyFields).nullable().optional(),
   })
-  .meta({ id: 'AccessOverrides', description: "What is different in this workspace from the organisation's settings, by category." })
+  .meta({ id: 'AccessOverrides', description: 'The settings in which this workspace differs from its organisation, by category.' })
 
 /** The overrides of a workspace, as the API answers them. */
 export const accessOverridesView = z

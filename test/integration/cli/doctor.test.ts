@@ -136,7 +136,7 @@ test('every word is explained', async (t) => {
   t.regex((await gatehouseHere(['doctor', '--explain', 'volumes-writable'])).stdout, /^volumes-writable: a check of "gatehouse preflight"/)
   const unknown = await gatehouseHere(['doctor', '--explain', 'toString'])
   t.is(unknown.status, 2)
-  t.regex(unknown.stderr, /^error: nobody knows toString; these can be explained: AB01, /)
+  t.regex(unknown.stderr, /^error: toString is not known; these can be explained: AB01, /)
 })
 
 test('what is asked of the command line or the disk and cannot be is told in one line', async (t) => {

@@ -56,7 +56,7 @@ const hints: readonly (readonly [args: string, hint: string])[] = [
   ['backfill stat', '(Did you mean status?)\n"gatehouse backfill --help" lists the commands.'],
   ['path 1.3.0', 'usage: gatehouse path [options] <from> <to>'],
   ['doctor --explan x', '(Did you mean --explain?)\nusage: gatehouse doctor [options]'],
-  ['doctor --explain blocked_hst', 'error: nobody knows blocked_hst; did you mean blocked_host?'],
+  ['doctor --explain blocked_hst', 'error: blocked_hst is not known; did you mean blocked_host?'],
 ]
 
 test('a wrong command line tells the nearest right one', async (t) => {

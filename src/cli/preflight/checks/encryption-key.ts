@@ -10,7 +10,7 @@ const make = 'Make a key with "openssl rand -base64 32", keep a copy apart from 
 export const encryptionKeyCheck: Check = {
   id: 'encryption-key',
   about: '`ENCRYPTION_KEY` is there, well-formed, and the key that the database was sealed with.',
-  remedy: 'Set `ENCRYPTION_KEY` to the key of this database. Nobody can restore a lost key: credentials then have to be stored anew.',
+  remedy: 'Set `ENCRYPTION_KEY` to the key of this database. A lost key cannot be restored: credentials must then be stored again.',
   quick: true,
   async run(stage) {
     const config = stage.settings()

@@ -22,7 +22,7 @@ export const helmStateCheck: Check = {
 
 async function askHelm({ helmRelease }: Circumstances): Promise<readonly Revision[]> {
   if (helmRelease === null)
-    throw new NotPossible('nobody said which Helm release: give --helm-release, where helm can be run, or --helm-history')
+    throw new NotPossible('the Helm release is not known: give --helm-release where helm can be run, or else --helm-history')
   const { name, namespace } = helmRelease
   const history = parseHistory(await runHelm(['history', name, ...namespaceFlag(namespace), '-o', 'json']))
   if (history === null) throw new NotPossible('the Helm history is not what "helm history RELEASE -o json" writes')

@@ -37,7 +37,7 @@ export const upgradePathCheck: Check = {
   id: 'upgrade-path',
   about:
     'This release may follow the one that the database was migrated by: no release between is one at which the upgrade must halt, and the schema accepts it.',
-  remedy: 'Upgrade in the steps that `gatehouse path` tells. For an older release, `gatehouse rollback-check` says whether it may run.',
+  remedy: 'Upgrade in the steps that `gatehouse path` lists. For an older release, `gatehouse rollback-check` shows whether it may run.',
   quick: true,
   async run(stage) {
     const { client } = await stage.database()

@@ -40,7 +40,8 @@ export function judgeEncrypted(config: DatabaseConfig, { protocol, certificateNa
   }
   const { mode } = config.ssl
   if (verified.has(mode)) return ok(`${protocol}, and the server proved who it is (DB_SSL=${mode})`)
-  const weak = mode === 'PREFERRED' ? 'whoever sits between can turn it off or read along' : 'whoever sits between can read along'
+  const weak =
+    mode === 'PREFERRED' ? 'an attacker on the network can turn it off or read along' : 'an attacker on the network can read along'
   const seen = `${protocol}, but the server is not verified: ${weak} (DB_SSL=${mode})`
   return isNear(config)
     ? ok(seen)

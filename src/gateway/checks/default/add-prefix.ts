@@ -34,7 +34,10 @@ export const addPrefix = check({
       .max(20_000)
       .default('Please respond helpfully and accurately to the following: ')
       .meta({ description: 'The text.' }),
-    applyToRole: z.enum(['user', 'system', 'assistant']).default('user').meta({ description: 'Whose message it goes before.' }),
+    applyToRole: z
+      .enum(['user', 'system', 'assistant'])
+      .default('user')
+      .meta({ description: 'The role of the message that gets the prefix.' }),
     addToExisting: z
       .boolean()
       .default(true)

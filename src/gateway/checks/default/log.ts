@@ -5,7 +5,7 @@ import { calledUrl, headersField, jsonCall, toldOf } from './webhook.ts'
 export const log = check({
   id: 'default.log',
   title: 'Log',
-  about: 'Posts the request and the answer to a URL, and passes whatever comes back.',
+  about: 'Posts the request and the answer to a URL, and always passes.',
   phases: ['output'],
   reads: 'request',
   timeoutMs: 5000,

@@ -16,7 +16,7 @@ export const lassoClassify = partner({
       .array(z.looseObject({}))
       .max(1000)
       .optional()
-      .meta({ description: 'Taken for compatibility; what is classified is the request.' }),
+      .meta({ description: 'Accepted for compatibility and without effect: the check always classifies the request.' }),
     conversationId: headerText.optional().meta({ description: 'The conversation, for the console of the service.' }),
     userId: headerText.optional().meta({ description: 'The user, for the console of the service.' }),
   },

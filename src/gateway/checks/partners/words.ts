@@ -22,7 +22,10 @@ export const label = z
   .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i, 'Write letters, digits and dashes.')
 
 /** Whether what was found is taken out of the texts, so that they pass. */
-export const redact = z.boolean().default(false).meta({ description: 'Takes what is found out of the texts, and lets them pass.' })
+export const redact = z
+  .boolean()
+  .default(false)
+  .meta({ description: 'Removes the found passages from the texts, and lets the texts pass.' })
 
 /** A bearer token. */
 export const bearer = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` })
