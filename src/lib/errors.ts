@@ -55,9 +55,9 @@ export interface ErrorOptions {
   param?: string
   /** Seconds after which a retry may work; sent as `retry-after` and `retry-after-ms`. */
   retryAfter?: number
-  /** What the body says besides, in fields of `error`. */
+  /** More fields of `error` in the body. */
   details?: ErrorDetails
-  /** What the body says besides, in fields beside `error`. */
+  /** More fields of the body, beside `error`. */
   beside?: Readonly<Record<string, unknown>>
   cause?: unknown
 }
