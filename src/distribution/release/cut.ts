@@ -60,7 +60,22 @@ export async function cutSources({ root, folder, release, runs = false }: CutOpt
     const copied = sources.includes(file) ? !runs || program.includes(file) : !runs
     if (copied) await edit(path.join(folder, file), (text) => stamped(text, place, stamp(release)))
   }
-  if (!runs) await generate(folder)
+  if (runs) return
+  const own = /(?<=^ {2}"version": ").*?(?=")/m.exec(await readFile(path.join(root, 'package.json'), 'utf8'))?.[0]
+  if (own !== release.version) await noteLaterReleases(folder, release)
+  await generate(folder)
+}
+
+/** Says on each page written by hand that it tells of later releases too; what is generated afterwards is of the release alone. */
+async function noteLaterReleases(folder: string, { version }: Cut): Promise<void> {
+  const docs = path.join(folder, 'docs')
+  const pages = (await readdir(docs, { recursive: true })).filter((name) => name.endsWith('.md') && !/^(?:adr|reference)\b/.test(name))
+  const note = [
+    `> Release ${version}. This page is that of later releases too, and names features, settings and fields which ${version} does not have.`,
+    '> What it has: `docs/reference/settings.md`, the API page `/docs` of the running product, and `CHANGELOG.md`.',
+  ].join('\n')
+  for (const file of [path.join(folder, 'README.md'), ...pages.map((name) => path.join(docs, name))])
+    await edit(file, (text) => text.replace(/^# .*\n/, (title) => `${title}\n${note}\n`))
 }
 
 /** Removes what is named after a later release. */

@@ -105,6 +105,9 @@ test('the sources of a release are a checkout of it: records, charts, settings a
           await text(folder, 'docs/reference/settings.md'),
           await text(folder, 'charts/app/values.schema.json'),
         ]
+        const written = ['README.md', 'docs/guide/configs.md', 'docs/operations/upgrade.md']
+        for (const page of written) t.true((await text(folder, page)).includes(`> Release ${version}. This page is that of later`), page)
+        for (const document of documents) t.false(document.includes('This page is that of later'))
         for (const { version: other, env } of later) {
           t.false(documents[0]?.includes(`## ${other} `), other)
           for (const name of env.added) t.false(documents[1]?.includes(`\`${name}\` |`), name)
