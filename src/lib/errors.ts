@@ -1,4 +1,4 @@
-import type { Issue } from './json/schema-faults.ts'
+import type { Issue } from './issue.ts'
 
 /** Every failure a caller can meet, in one table: code -> HTTP status, type, and whether a client should try again. */
 const problems = {

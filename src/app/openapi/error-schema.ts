@@ -1,4 +1,4 @@
-import { issueCodes } from '../../lib/json/schema-faults.ts'
+import { issueCodes } from '../../lib/issue.ts'
 
 /** The body of every error of the control plane, and of the data plane in the OpenAI dialect. */
 export const errorSchema = {
