@@ -37,6 +37,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     retryCount: 0,
     cacheStatus: 'DISABLED',
     lastUsedOption: 'config',
+    cachedLogId: null,
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     spanId: null,
     parentSpanId: null,

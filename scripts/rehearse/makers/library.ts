@@ -23,11 +23,14 @@ export const labels: Maker = async ({ admin, workspace, name }) => {
 }
 
 /** A config with two versions and a credential, the default one, and one that was deleted. */
-export const configs: Maker = async ({ workspace, name }) => {
+export const configs: Maker = async ({ client, workspace, name }) => {
   const config = { provider: 'openai', api_key: `sk-${name('config')}`, override_params: { temperature: 0 }, retry: { attempts: 2 } }
   const versioned = await workspace.post('/configs', { name: name('config'), slug: name('config'), config })
   await workspace.put(`/configs/${versioned.slug}`, { config: { ...config, request_timeout: 5000 } })
   await workspace.post('/configs', { name: name('default config'), config: { provider: 'anthropic' }, isDefault: 1 })
+  // What a key reads here is another with each release that brings a field.
+  await client.with(name('nobody')).refused(401, 'GET', '/catalogue/config-schema')
+  await workspace.post('/configs/validate', { slug: versioned.slug, config: { provider: 'openai' } })
   const deleted = await workspace.post('/configs', { name: name('deleted config'), config: { provider: 'openai' } })
   await workspace.remove(`/configs/${deleted.slug}`)
   await workspace.get(`/configs/${versioned.slug}`)
@@ -40,9 +43,10 @@ export const cache: Maker = async ({ workspace, name }) => {
   await workspace.remove(`/cache?namespace=${name('season')}`)
 }
 
-/** The list of breakers, which only failing providers open. */
-export const breakers: Maker = async ({ workspace }) => {
+/** The list of breakers, which only failing providers open, and one that there is not. */
+export const breakers: Maker = async ({ workspace, name }) => {
   await workspace.list('/breakers', 0)
+  await workspace.refused(404, 'DELETE', `/breakers/${name('breaker')}`)
 }
 
 /** A request without a credential for its provider. Nothing of an explanation is stored. */

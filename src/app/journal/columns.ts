@@ -40,6 +40,7 @@ export const logColumns = [
   of('retry_count', 'int4', ({ record }) => record.retryCount),
   of('cache_status', 'text', ({ record }) => record.cacheStatus),
   of('last_used_option', 'text', ({ record }) => record.lastUsedOption),
+  of('cached_log_id', 'uuid', ({ record }) => record.cachedLogId),
   of('trace_id', 'text', ({ record }) => record.traceId),
   of('span_id', 'text', ({ record }) => record.spanId),
   of('parent_span_id', 'text', ({ record }) => record.parentSpanId),

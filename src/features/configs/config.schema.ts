@@ -17,10 +17,14 @@ const sameDefault = flag.optional().meta({ description: 'Another name of `isDefa
 /** A config is read for every request that uses it, and held in memory. */
 const maxConfigBytes = 128 * 1024
 
-const config = gatewayConfig.refine(
-  (given) => Buffer.byteLength(JSON.stringify(given)) <= maxConfigBytes,
-  `A config is at most ${maxConfigBytes / 1024} KiB of JSON.`,
-)
+/** Returns what is wrong with a config that is too large to be stored; null: it is not. */
+export const tooLarge = (given: unknown): string | null =>
+  Buffer.byteLength(JSON.stringify(given)) <= maxConfigBytes ? null : `A config is at most ${maxConfigBytes / 1024} KiB of JSON.`
+
+const config = gatewayConfig.superRefine((given, context) => {
+  const fault = tooLarge(given)
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault })
+})
 
 export const createConfigBody = z
   .strictObject({

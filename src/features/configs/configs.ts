@@ -106,7 +106,7 @@ export async function replaceContent(em: EntityManager, row: ConfigEntity, chang
   await addVersion(em, row, { ...change, config: gatewayConfig.parse(outcome.restored), version: latest.version + 1 })
 }
 
-const moved = 'goes elsewhere than before, and a stored credential only goes where it was stored for'
+export const moved = 'goes elsewhere than before, and a stored credential only goes where it was stored for'
 
 function refuseMasks(config: GatewayConfig): void {
   const outcome = restoreSecrets(config, {}, configSecrets)

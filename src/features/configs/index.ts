@@ -2,6 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { ConfigEntity, ConfigVersion } from './config.entity.ts'
 import { createConfig, deleteConfig, listConfigs, listConfigVersions, readConfig, updateConfig } from './configs.routes.ts'
 import { configView } from './config.view.ts'
+import { checkConfig, readConfigSchema } from './validation.routes.ts'
 
 /** Configs change requests before they are sent: targets, parameters, timeouts, guardrails. */
 export const configs = feature({
@@ -12,6 +13,6 @@ export const configs = feature({
   requires: ['workspaces'],
   permissions: ['create', 'read', 'update', 'delete', 'list'].map((verb) => `configs.${verb}`),
   entities: [ConfigEntity, ConfigVersion],
-  routes: [createConfig, listConfigs, listConfigVersions, readConfig, updateConfig, deleteConfig],
+  routes: [readConfigSchema, checkConfig, createConfig, listConfigs, listConfigVersions, readConfig, updateConfig, deleteConfig],
   views: { config: configView },
 })

@@ -50,7 +50,7 @@ const storedSlug = (text: string | null | undefined) => (text?.startsWith('@') =
 /** AB01 for a guardrail that a config names and its workspace does not have, or that would never run there. */
 export async function refuseUnusableGuardrails(
   em: EntityManager,
-  { row, vault }: { readonly row: ConfigEntity; readonly vault: Vault },
+  { row, vault }: { readonly row: Pick<ConfigEntity, 'organisationId' | 'workspaceId'>; readonly vault: Vault },
   config: GatewayConfig,
 ): Promise<void> {
   for (const phase of phases) {

@@ -74,6 +74,7 @@ const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   retryCount: 0,
   cacheStatus: 'DISABLED',
   lastUsedOption: null,
+  cachedLogId: null,
   prompt: null,
   hooks: null,
   attempts: null,

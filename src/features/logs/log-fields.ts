@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { BodyColumns, LogColumns } from '../../app/journal/columns.ts'
+import { isGooglePath } from '../../gateway/front/fronts.ts'
 import { insertedOperation } from './inserted-log.ts'
 
 /** A row of `logs`. Times are epoch milliseconds. */
@@ -53,7 +54,7 @@ const rounded = (ms: number | null): number | null => (ms === null ? null : Math
 const isSuccess = ({ status, outcome }: LogRow): boolean => status < 400 && outcome === 'complete'
 
 /** The URL as the client called it: ours, or that of the provider whose answer it told us. */
-export const urlOf = ({ operation, path }: LogRow): string => (operation === insertedOperation ? path : `/v1${path}`)
+export const urlOf = ({ operation, path }: LogRow): string => (operation === insertedOperation || isGooglePath(path) ? path : `/v1${path}`)
 
 /** Every field of a log in lists: its schema, and its value from the row. Durations are whole milliseconds. */
 export const logFields = {
@@ -96,6 +97,13 @@ export const logFields = {
   cache_type: made(text, () => null),
   retry_success_count: shows('retry_count', z.int()),
   last_used_option: shows('last_used_option', text),
+  cached_log_id: shows(
+    'cached_log_id',
+    z
+      .uuid()
+      .nullable()
+      .meta({ description: 'The log of the request whose answer was given again from the cache; null for any other answer.' }),
+  ),
   trace_id: shows('trace_id', z.string()),
   span_id: shows('span_id', text),
   parent_span_id: shows('parent_span_id', text),

@@ -14,13 +14,16 @@ import { narrowed } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 import { checkBody } from '../front/check-body.ts'
 import { keepsBodies } from '../front/debug.ts'
-import { clientDialect } from '../front/fronts.ts'
+import { modelNames } from '../dialects/model-names.ts'
+import { clientDialect, isGooglePath } from '../front/fronts.ts'
 import { openBody } from '../front/read-call.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Ledger } from '../limits/ledger.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { admit, findTarget, recheckModel } from '../targets/aim.ts'
+import { modelRequest } from '../targets/model-access.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
+import type { Target } from '../targets/target.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
 import { answerSource } from './answer-source.ts'
 import type { Attempt } from './attempt.ts'
@@ -92,9 +95,15 @@ const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
 
 function note(attempt: Attempt, aimed: AimedCall): AimedCall {
-  attempt.target = aimed.target
+  attempt.target = named(aimed)
   attempt.body = aimed.body
   return aimed
+}
+
+/** Returns the target for the log. Paths of Google's clients name the model, which a target that was found by a header does not know. */
+function named({ target, call, body }: AimedCall): Target {
+  if (target.model !== null || !isGooglePath(call.path)) return target
+  return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
 }
 
 /** Returns the call as the guardrails leave it. Throws `hooks_failed` when one of them denies it. */

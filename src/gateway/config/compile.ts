@@ -62,7 +62,7 @@ export interface ActiveConfig {
  * breakers and budgets with another.
  */
 export const compileConfig = (config: GatewayConfig, owner = ''): ActiveConfig => ({
-  unsupported: unsupportedPart(config, 'config'),
+  unsupported: unsupportedParts(config)[0] ?? null,
   plan: compilePlan(config, { owner, toTarget }),
   alone: compileLeaf(config, { owner, toTarget }),
 })
@@ -98,16 +98,11 @@ export const laterParts: readonly LaterPart[] = [
   { part: 'fetch_integrated_models', when: 'when it is true', asksFor: ({ fetch_integrated_models: models }) => models === true },
 ]
 
-/** Returns the first part of a config, or of a target within it, that cannot be carried out. */
-function unsupportedPart(config: GatewayConfig, option: string): string | null {
-  const found = laterParts.find(({ asksFor }) => asksFor(config))
-  if (found !== undefined) return `${option}.${found.part}`
-  for (const [at, target] of (config.targets ?? []).entries()) {
-    const inner = unsupportedPart(target, `${option}.targets[${at}]`)
-    if (inner !== null) return inner
-  }
-  return null
-}
+/** Returns the parts of a config, and of the targets within it, that cannot be carried out. */
+export const unsupportedParts = (config: GatewayConfig, option = 'config'): readonly string[] => [
+  ...laterParts.filter(({ asksFor }) => asksFor(config)).map(({ part }) => `${option}.${part}`),
+  ...(config.targets ?? []).flatMap((target, at) => unsupportedParts(target, `${option}.targets[${at}]`)),
+]
 
 function guardrails(
   place: string,

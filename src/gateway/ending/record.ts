@@ -38,6 +38,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     retryCount: retriesOf(trail),
     cacheStatus: cacheStatusOf(trail),
     lastUsedOption: last !== null && (last.sentAt !== null || isRecalled(last)) ? last.option : null,
+    cachedLogId: last?.recalled?.answer?.requestId ?? null,
     ...trail.trace,
     metadata: trail.metadata,
     prompt: trail.prompt && toLogged(trail.prompt),

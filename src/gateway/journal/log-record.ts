@@ -44,6 +44,8 @@ export interface ExchangeRecord {
   readonly retryCount: number
   readonly cacheStatus: string
   readonly lastUsedOption: string | null
+  /** The exchange whose answer was given again; null: the answer is no cached one. */
+  readonly cachedLogId: string | null
   readonly traceId: string
   readonly spanId: string | null
   readonly parentSpanId: string | null

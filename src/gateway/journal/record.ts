@@ -46,6 +46,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.prompt && [record.prompt.id, record.prompt.versionId, record.prompt.slug],
     record.hooks,
     record.attempts,
+    record.cachedLogId,
   ])
 }
 
@@ -67,6 +68,8 @@ type Fields = [
   hooks?: ExchangeRecord['hooks'],
   /** Absent in records of processes that made one attempt only. */
   attempts?: ExchangeRecord['attempts'],
+  /** Absent in records of processes that had no cache. */
+  cachedLogId?: string | null,
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -113,6 +116,7 @@ export function decodeRecord(text: string): ExchangeRecord {
     prompt: decodePrompt(fields[36] ?? null),
     hooks: fields[37] ?? null,
     attempts: fields[38] ?? null,
+    cachedLogId: fields[39] ?? null,
   }
 }
 

@@ -77,6 +77,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /guardrails/:guardrailId': { name: 'taken', actions: { onFail: 'warn' } },
   'POST /plugins': { plugin: 'mistral', credentials: { apiKey: 'taken' } },
   'PUT /plugins/:pluginId': { name: 'taken' },
+  'POST /configs/validate': { slug: 'taken', config: { provider: 'openai' } },
   'POST /explain': { path: '/chat/completions', headers: { 'x-service-config': 'taken' }, body: {} },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },

@@ -261,12 +261,14 @@ for (const [path, body, status] of operations)
 
 test('the log says that an answer was given again, and that it cost no tokens', async (t) => {
   const body = question('logged')
-  await ask({ body })
+  const first = await ask({ body })
   const { id } = await ask({ body })
   const read = () => control.call(acme.workspaceKey, 'GET', `/logs/${id}`)
   await eventually(async () => (await read()).status === 200, 10_000, 'the log')
-  const { rows } = await control.sql.query('SELECT cache_status, usage_source, last_used_option FROM logs WHERE id = $1', [id])
-  t.deepEqual(rows, [{ cache_status: 'HIT', usage_source: 'cache', last_used_option: 'config' }])
+  const { rows } = await control.sql.query('SELECT cache_status, usage_source, last_used_option, cached_log_id FROM logs WHERE id = $1', [
+    id,
+  ])
+  t.deepEqual(rows, [{ cache_status: 'HIT', usage_source: 'cache', last_used_option: 'config', cached_log_id: first.id }])
 })
 
 const purges: readonly (readonly [what: string, query: (key: string | null) => string])[] = [

@@ -258,6 +258,13 @@ for (const [way, [search, headers]] of Object.entries(ways))
       t.false(bed.logged.some(({ record }) => JSON.stringify(record).includes(workspaceKey)))
     })
 
+test('the log of a call to Google names the model of the path when a header names the provider', async (t) => {
+  const headers = { 'x-goog-api-key': workspaceKey, 'x-service-provider': '@gemini', 'x-service-trace-id': 'by-header' }
+  const { status, text } = await sendJson(`${bed.origin}/v1beta/models/gemini-2.5-flash:generateContent`, headers, contents)
+  t.is(status, 200, text)
+  t.is(bed.logged.find(({ record }) => record.traceId === 'by-header')?.record.model, 'gemini-2.5-flash')
+})
+
 test('a client of Google may leave /models out of the path, and repeat the model in the body', async (t) => {
   const model = '@gemini/gemini-embedding-001'
   const parts = [{ text: 'hi' }]

@@ -107,6 +107,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
       cost_nano_usd: null,
       retry_count: 0,
       cache_status: 'DISABLED',
+      cached_log_id: null,
       last_used_option: 'config',
       trace_id: record.traceId,
       span_id: null,

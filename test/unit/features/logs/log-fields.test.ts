@@ -1,6 +1,6 @@
 import test from 'ava'
 import { logColumns } from '../../../../src/app/journal/columns.ts'
-import { logFields } from '../../../../src/features/logs/log-fields.ts'
+import { logFields, type LogRow, urlOf } from '../../../../src/features/logs/log-fields.ts'
 
 /** Columns that no field shows alone, and why. */
 const shownOtherwise: Readonly<Record<string, string>> = {
@@ -13,3 +13,14 @@ test('every fact in the table of logs is shown by a field of the API, or it is s
   const missing = logColumns.map(({ name }) => name).filter((name) => !shown.has(name))
   t.deepEqual(missing.toSorted(), Object.keys(shownOtherwise).toSorted())
 })
+
+const urls: readonly (readonly [operation: string, path: string, url: string])[] = [
+  ['chatComplete', '/chat/completions', '/v1/chat/completions'],
+  ['proxy', '/v1beta/models/m:generateContent', '/v1beta/models/m:generateContent'],
+  ['inserted', 'https://api.example/v1beta/x', 'https://api.example/v1beta/x'],
+]
+
+for (const [operation, path, url] of urls)
+  test(`the URL of ${path} is shown as the caller sent it`, (t) => {
+    t.is(urlOf({ operation, path } as LogRow), url)
+  })
