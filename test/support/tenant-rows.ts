@@ -21,7 +21,7 @@ const findTables = `
  */
 export async function fillTenantTables(client: Client, organisations: readonly string[]): Promise<readonly TenantTable[]> {
   await client.query('SET session_replication_role = replica')
-  await client.query(`SELECT ensure_log_partitions(current_date::text::date)`)
+  await client.query(`SELECT ensure_log_partitions(current_date::text::date), ensure_answer_partition(now())`)
   const { rows: tables } = await client.query<{ name: string; columns: string[] }>(findTables)
   for (const { name } of tables) await fill(client, name, organisations)
   return tables

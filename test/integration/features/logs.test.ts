@@ -119,6 +119,7 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
         cache_type: null,
         retry_success_count: 0,
         last_used_option: 'config',
+        cached_log_id: null,
         trace_id: 'one',
         span_id: null,
         parent_span_id: null,

@@ -60,7 +60,7 @@ test('a failed write changes nothing, is logged with its cause, and tells the ca
 test('a statement that the database cancels is a 503 that says when to retry', async (t) => {
   const answer = await ask('/v1/probe/fail/too-long', { method: 'PUT' })
   t.is(answer.status, 503)
-  t.is(JSON.parse(answer.text).error.code, 'dependency_unavailable')
+  t.is(JSON.parse(answer.text).error.code, 'busy')
   t.is(answer.headers['retry-after'], '5')
   t.is(answer.headers['retry-after-ms'], '5000')
 })

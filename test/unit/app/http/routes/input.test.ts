@@ -77,7 +77,7 @@ test('a record with a wrong value names its key', (t) => {
     instanceOf: ApiError,
   })
   t.is(error?.param, 'metadata.long')
-  t.regex(error?.message ?? '', /`metadata\.long`.*<=3.*got "abcd"/)
+  t.regex(error?.message ?? '', /`metadata\.long`: must have at most 3 characters.*got "abcd"/)
 })
 
 const refusals: readonly (readonly [value: unknown, says: RegExp])[] = [
