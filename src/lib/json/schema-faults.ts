@@ -11,6 +11,8 @@ export interface SchemaFault extends Issue {
 
 /** The most faults that are looked at. */
 export const maxFaults = 100
+/** The most unknown fields of one object that are listed: an answer stays small, whatever was sent. */
+const maxUnknown = 20
 
 interface Judged {
   /** The value that was parsed. */
@@ -26,6 +28,7 @@ export const schemaFaults = (error: z.ZodError, { value, above, whole }: Judged)
   error.issues
     .slice(0, maxFaults)
     .flatMap((issue) => opened(issue, []))
+    .slice(0, maxFaults)
     .map(({ path, code, message }) => ({
       path,
       param: pathText(above === undefined ? path : [above, ...path]) || whole,
@@ -53,7 +56,9 @@ const codes: Readonly<Partial<Record<z.core.$ZodIssue['code'], IssueCode>>> = {
 function opened(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): readonly Opened[] {
   const path = [...parents, ...issue.path]
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.slice(0, maxFaults).map((key) => ({ path: [...path, key], code: 'unknown_field', message: 'there is no such field' }))
+    return issue.keys
+      .slice(0, maxUnknown)
+      .map((key) => ({ path: [...path, key], code: 'unknown_field', message: 'there is no such field' }))
   const meant = issue.code === 'invalid_union' ? meantForm(issue) : null
   if (meant !== null) return meant.slice(0, maxFaults).flatMap((inner) => opened(inner, path))
   const code = issue.code === 'invalid_union' ? 'invalid_type' : (codes[issue.code] ?? 'invalid')
