@@ -57,7 +57,7 @@ const faults: readonly Fault[] = [
     // 08 (connection), 53 (resources), 57 (stopped), a transaction that was left; the system's network errors
     codes: /^(?:08...|53...|57...|25P0[23]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/,
     words:
-      /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Client has encountered a connection error|Query read timeout|not currently accepting connections/im,
+      /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|is not queryable|Query read timeout|not currently accepting connections/im,
     error: (cause) => new ApiError('dependency_unavailable', 'The database cannot be reached at the moment. Try again shortly.', { cause }),
   },
 ]

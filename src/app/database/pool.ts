@@ -27,10 +27,14 @@ function endSilent(client: PoolClient, silenceMs: number): void {
   // When the thread was held up, the answer may be there already: it is read before the check.
   stream.on('timeout', () =>
     setImmediate(() => {
-      if (owesAnswer(client)) stream.destroy(new Error(`the database did not answer for ${silenceMs} ms`))
+      if (owesAnswer(client)) stream.destroy(noAnswer(silenceMs))
     }),
   )
 }
+
+/** Carries the network's code, by which the caller is told that the database cannot be reached. */
+const noAnswer = (silenceMs: number): Error =>
+  Object.assign(new Error(`the database did not answer for ${silenceMs} ms`), { code: 'ETIMEDOUT' })
 
 /** pg has both in every client, and its types leave them out. */
 function streamOf(client: PoolClient): Socket {
