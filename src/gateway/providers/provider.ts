@@ -1,4 +1,5 @@
 import type { DialectId } from '../dialects/dialect.ts'
+import type { Traits } from '../dialects/traits.ts'
 import type { Operation } from '../front/operations.ts'
 
 /** Whose API a provider's own paths are. */
@@ -51,12 +52,22 @@ export interface Spoken {
   readonly path: string
 }
 
-/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `speaks`. */
+/** An endpoint of a provider that is no operation of ours: conversations get there by translation. */
+export interface ConversationEndpoint {
+  readonly dialect: DialectId
+  /** As in `Spoken`; `{model}` is filled in. */
+  readonly path: string
+  /** The path of streams, where it is another. */
+  readonly streamPath?: string
+}
+
+/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl`, `speaks` and `conversations`. */
 export interface Variant {
   readonly field: string
   readonly value?: string
   readonly baseUrl: string
   readonly speaks: readonly Spoken[]
+  readonly conversations?: readonly ConversationEndpoint[]
 }
 
 /** One provider: only how it differs. `{field}` in `baseUrl` and in paths is filled from the credential's fields, `{model}` from the body. */
@@ -68,6 +79,10 @@ export interface Provider {
   readonly baseUrl: string | null
   readonly auth: Auth
   readonly speaks: readonly Spoken[]
+  /** Where conversations are translated to. Absent: to what of `speaks` is a conversation. */
+  readonly conversations?: readonly ConversationEndpoint[]
+  /** How it differs from the dialect that it speaks, for requests that are translated. */
+  readonly traits?: Partial<Traits>
   readonly variants?: readonly Variant[]
   /** Sent unless the caller sends a header of that name. */
   readonly headers?: Readonly<Record<string, string>>

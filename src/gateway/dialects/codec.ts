@@ -1,0 +1,100 @@
+import type { Fields } from '../../lib/json/fields.ts'
+import type { DialectId } from './dialect.ts'
+import type { NeutralAnswer } from './neutral/answer.ts'
+import type { NeutralError } from './neutral/error.ts'
+import type { NeutralEvent } from './neutral/events.ts'
+import type { Loss } from './neutral/loss.ts'
+import type { FieldNames, NeutralRequest } from './neutral/request.ts'
+import type { Traits } from './traits.ts'
+
+/** How the events of a stream are written: server-sent events, one JSON to a line, AWS's binary frames, or one JSON array. */
+export type Framing = 'sse' | 'ndjson' | 'event-stream' | 'json-array'
+
+/** One event of a stream as it is written. */
+export interface Frame {
+  /** The name of the event: `event:` of server-sent events, `:event-type` of AWS; null: it has none. */
+  readonly name: string | null
+  /** JSON, or another mark such as `[DONE]`. Null: a sign of life that says nothing. */
+  readonly data: string | null
+}
+
+/** What a request is written with, beside what it says. */
+export interface EncodeContext {
+  /** The model as the provider knows it. */
+  readonly model: string
+  readonly traits: Traits
+  readonly loss: Loss
+}
+
+/** A request in the words of one provider. */
+export interface Encoded {
+  readonly body: Fields
+  /** More headers for the provider, flat. */
+  readonly headers: readonly string[]
+  readonly memory: Memory
+}
+
+/** What an encoder must know again when the answer comes. */
+export interface Memory {
+  /** The tool by which structured output is asked for where there is no other way: its arguments are the answer's text. `wrapped`: below `value`. */
+  readonly schemaTool: { readonly name: string; readonly wrapped: boolean } | null
+  /** Names of tools that had to be changed: the provider's -> the caller's. */
+  readonly toolNames: ReadonlyMap<string, string> | null
+  /** True if the caller asked for JSON without a schema where the provider has no such mode: fences around it are taken off. */
+  readonly unwrapsJson: boolean
+}
+
+export const noMemory: Memory = { schemaTool: null, toolNames: null, unwrapsJson: false }
+
+/** What an answer is read and written with. */
+export interface AnswerContext {
+  /** What the caller asked. */
+  readonly request: NeutralRequest
+  readonly memory: Memory
+  /** Ids that the provider did not give are made of it. */
+  readonly requestId: string
+  /** Unix seconds, for answers whose provider tells no time. */
+  readonly now: number
+  /** The model as the caller named it, for answers whose provider names none. */
+  readonly model: string
+  readonly traits: Traits
+}
+
+/** Reads the frames of one stream. Takes every JSON: what it does not know is no event. */
+export interface StreamDecoder {
+  frame(frame: Frame): readonly NeutralEvent[]
+  /** The bytes have ended. Gives `end` when the stream was whole; nothing when it was cut. */
+  end(): readonly NeutralEvent[]
+}
+
+/** Writes one stream. */
+export interface StreamEncoder {
+  event(event: NeutralEvent): readonly Frame[]
+}
+
+/** Reads and writes the conversations of one wire format. All pure: no clock, no chance, no I/O; inputs are never changed. */
+export interface Codec {
+  readonly id: DialectId
+  readonly framing: Framing
+  readonly names: FieldNames
+  readonly request: {
+    /** Throws `invalid_request` that names a field which cannot be read. */
+    decode(body: Fields): NeutralRequest
+    /** Throws `invalid_request`, by the loss, for what it cannot say. */
+    encode(request: NeutralRequest, context: EncodeContext): Encoded
+  }
+  readonly answer: {
+    /** Returns the events of a whole answer, `end` as the last one; without it the JSON is no answer. */
+    decode(json: unknown, context: AnswerContext): readonly NeutralEvent[]
+    encode(answer: NeutralAnswer, context: AnswerContext): object
+  }
+  readonly stream: {
+    decoder(context: AnswerContext): StreamDecoder
+    encoder(context: AnswerContext): StreamEncoder
+  }
+  readonly error: {
+    /** `body`: the JSON of an error, or its text when it is none. */
+    decode(status: number, body: unknown): NeutralError
+    encode(error: NeutralError, requestId: string): object
+  }
+}

@@ -1,0 +1,58 @@
+import { ApiError } from '../../../lib/errors.ts'
+import type { FieldNames, RequestField } from './request.ts'
+
+/**
+ * What a translation cannot carry. Loss of meaning is refused before any call. Loss of steering is dropped, clamped or defaulted, and the
+ * caller is told which field; in strict mode it is refused too. A class, because it is one object per translation that collects as it goes.
+ */
+export class Loss {
+  readonly #names: FieldNames
+  readonly #provider: string
+  readonly #strict: boolean
+  readonly #dropped = new Set<string>()
+
+  constructor(options: { readonly names: FieldNames; readonly provider: string; readonly strict: boolean }) {
+    this.#names = options.names
+    this.#provider = options.provider
+    this.#strict = options.strict
+  }
+
+  /** The fields that were dropped, in the caller's words, in the order in which it was noticed. */
+  get dropped(): readonly string[] {
+    return this.#dropped.size === 0 ? none : [...this.#dropped]
+  }
+
+  /** Notes a field of the request that steers and has no place at the provider, or got another value. */
+  drop(field: RequestField, why = 'has no counterpart there'): void {
+    this.dropAt(this.nameOf(field), why)
+  }
+
+  /** The same for a place in the caller's body: `messages[2].name`. */
+  dropAt(place: string, why = 'has no counterpart there'): void {
+    if (this.#strict) throw this.#refusal(place, `${why}, and this request asks that nothing be dropped`)
+    if (this.#dropped.size < mostNames) this.#dropped.add(place)
+  }
+
+  /** Throws `invalid_request` for a field without which the request would mean something else. */
+  refuse(field: RequestField, why: string): never {
+    throw this.#refusal(this.nameOf(field), why)
+  }
+
+  /** The same for a place in the caller's body. */
+  refuseAt(place: string, why: string): never {
+    throw this.#refusal(place, why)
+  }
+
+  /** Returns the caller's name for a field. */
+  nameOf(field: RequestField): string {
+    return this.#names[field] ?? field
+  }
+
+  #refusal(place: string, why: string): ApiError {
+    return new ApiError('invalid_request', `${place} cannot be translated for ${this.#provider}: it ${why}.`, { param: place })
+  }
+}
+
+/** So many fields are named: the answer header that tells them must not grow with a request. */
+const mostNames = 50
+const none: readonly string[] = []

@@ -1,0 +1,52 @@
+/** Tokens of one answer, summed in one way whoever counted. Null: the provider did not say. */
+export interface TokenUsage {
+  /** All that was read: with what came from a cache, and with what was written to it. */
+  readonly input: number | null
+  readonly cacheRead: number | null
+  readonly cacheWrite: number | null
+  /** Of `cacheWrite`, what is kept for an hour. */
+  readonly cacheWriteHour: number | null
+  /** All that was written: with reasoning. */
+  readonly output: number | null
+  readonly reasoning: number | null
+  readonly audioInput: number | null
+  readonly audioOutput: number | null
+  /** Searches in the web that the vendor ran. */
+  readonly searches: number | null
+}
+
+export const noUsage: TokenUsage = {
+  input: null,
+  cacheRead: null,
+  cacheWrite: null,
+  cacheWriteHour: null,
+  output: null,
+  reasoning: null,
+  audioInput: null,
+  audioOutput: null,
+  searches: null,
+}
+
+/** Returns what two counts of one answer say together: the later one wins where it says something. Counts are totals, never differences. */
+export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenUsage =>
+  before === null
+    ? later
+    : {
+        input: later.input ?? before.input,
+        cacheRead: later.cacheRead ?? before.cacheRead,
+        cacheWrite: later.cacheWrite ?? before.cacheWrite,
+        cacheWriteHour: later.cacheWriteHour ?? before.cacheWriteHour,
+        output: later.output ?? before.output,
+        reasoning: later.reasoning ?? before.reasoning,
+        audioInput: later.audioInput ?? before.audioInput,
+        audioOutput: later.audioOutput ?? before.audioOutput,
+        searches: later.searches ?? before.searches,
+      }
+
+/** Returns a count of tokens; null for all that is none. */
+export const countOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+
+/** Returns the sum of those that are known; null when none is. */
+export const sumOf = (...counts: readonly (number | null)[]): number | null =>
+  counts.every((count) => count === null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)

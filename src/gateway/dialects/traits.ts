@@ -1,0 +1,25 @@
+/** How a provider differs from the dialect that it speaks, for requests that Gatehouse translates to it. Data of a row of the catalogue. */
+export interface Traits {
+  /** The field of OpenAI's chat that caps an answer. */
+  readonly cap: 'max_tokens' | 'max_completion_tokens'
+  /** True if it knows the role `developer`; else it is `system`. */
+  readonly developerRole: boolean
+  /** True if `stream_options.include_usage` is known; a provider that refuses it sends usage anyhow, or never. */
+  readonly streamUsage: boolean
+  /** The field in which reasoning comes and goes back in OpenAI's chat. Null: it does not go back. */
+  readonly reasoningField: 'reasoning_content' | 'reasoning' | null
+  /** What ids of tool calls must look like. */
+  readonly toolIds: 'any' | 'nine-characters'
+  /** Where the model runs, for formats that several clouds serve with differences. */
+  readonly host: 'own' | 'vertex' | 'bedrock' | 'azure'
+}
+
+/** A provider that says nothing of itself. */
+export const plainTraits: Traits = {
+  cap: 'max_tokens',
+  developerRole: false,
+  streamUsage: true,
+  reasoningField: 'reasoning_content',
+  toolIds: 'any',
+  host: 'own',
+}

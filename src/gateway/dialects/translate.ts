@@ -1,0 +1,94 @@
+import { ApiError } from '../../lib/errors.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { AnswerContext, Codec, Encoded } from './codec.ts'
+import { codecOf } from './codecs.ts'
+import type { DialectId } from './dialect.ts'
+import { Loss } from './neutral/loss.ts'
+import type { NeutralRequest } from './neutral/request.ts'
+import type { Traits } from './traits.ts'
+
+/** A request for a conversation, as its caller wrote it. */
+export interface AskedConversation {
+  readonly dialect: DialectId
+  readonly body: Fields
+  /** The model as the provider knows it. */
+  readonly model: string
+  /** Whether a stream is asked for, where the path says it and not the body; null: the body says it. */
+  readonly stream: boolean | null
+  readonly requestId: string
+  /** True if nothing may be dropped. */
+  readonly strict: boolean
+}
+
+/** Where a conversation goes. */
+export interface SpokenConversation {
+  readonly dialect: DialectId
+  /** For messages: the provider's name. */
+  readonly provider: string
+  readonly traits: Traits
+}
+
+/** A request in its provider's words, with what its answer is read and written with. */
+export interface Translation {
+  readonly client: Codec
+  readonly provider: Codec
+  readonly request: NeutralRequest
+  readonly encoded: Encoded
+  readonly loss: Loss
+  answerContext(nowSeconds: number): AnswerContext
+}
+
+/**
+ * Translates a request. Null: both speak the same dialect, so that the caller's own bytes go on, or one of them speaks none that is
+ * translated. Throws `invalid_request` that names the field whose meaning would be lost.
+ */
+export function translate(asked: AskedConversation, spoken: SpokenConversation): Translation | null {
+  const [client, provider] = [codecOf(asked.dialect), codecOf(spoken.dialect)]
+  if (asked.dialect === spoken.dialect || client === null || provider === null) return null
+  const { model, requestId } = asked
+  const { traits } = spoken
+  const { provider_options: options, ...body } = asked.body
+  const decoded = client.request.decode(body)
+  const request = asked.stream === null ? { ...decoded, model } : { ...decoded, model, stream: asked.stream }
+  const loss = new Loss({ names: client.names, provider: spoken.provider, strict: asked.strict })
+  const encoded = provider.request.encode(request, { model, traits, loss })
+  return {
+    client,
+    provider,
+    request,
+    encoded: { ...encoded, body: withOptions(encoded.body, options, spoken.dialect) },
+    loss,
+    answerContext: (now) => ({ request, memory: encoded.memory, requestId, now, model: asked.model, traits }),
+  }
+}
+
+/** The names under which a caller may give fields of a provider's own, by dialect. */
+const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
+  'openai-chat': ['openai', 'openai-chat'],
+  'openai-responses': ['openai', 'openai-responses'],
+  anthropic: ['anthropic'],
+  google: ['google', 'gemini'],
+  bedrock: ['bedrock'],
+  cohere: ['cohere'],
+}
+
+/** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
+function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
+  if (options === undefined || options === null) return body
+  if (!isFields(options)) throw badOptions('provider_options')
+  const own = (optionKeys[dialect] ?? [dialect]).map((key) => optionsOf(options, key))
+  const merged: Record<string, unknown> = { ...body }
+  for (const fields of own) Object.assign(merged, fields)
+  return merged
+}
+
+function optionsOf(options: Fields, key: string): Fields | null {
+  const own = options[key] ?? null
+  if (own === null || isFields(own)) return own
+  throw badOptions(`provider_options.${key}`)
+}
+
+const badOptions = (param: string): ApiError =>
+  new ApiError('invalid_request', `${param} must be an object: fields by the name of the dialect, such as {"anthropic": {"top_k": 5}}.`, {
+    param,
+  })
