@@ -13,7 +13,7 @@ export interface GatewaySettings {
   readonly allowedHosts: AllowedHosts | null
   /** What a feature of requests needs to act: its flag, and the level of the installation, which may rise. */
   readonly acts: Readonly<Record<'configs' | 'guardrails', () => boolean>>
-  /** Whether the installation is at the level of a release, so that what it brought acts. */
+  /** Tells whether the installation is at the level of a release, so that what it brought acts. */
   readonly atLeast: (release: string) => boolean
   /** The release whose fields requests may have. */
   readonly level: () => string

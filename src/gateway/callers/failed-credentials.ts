@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 
 /** How often an address may show credentials that are not good. What is known to be good is never counted, and never refused. */
 export interface FailedCredentials {
-  /** Whether the address has used up what it may fail. */
+  /** Tells whether the address has used up what it may fail. */
   spent(address: string): boolean
   /** Counts a credential that was not good; gives the refusal when the address had used up what it may fail, else null. */
   failed(address: string): ApiError | null

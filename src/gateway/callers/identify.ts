@@ -14,7 +14,7 @@ import type { GatewayMetrics } from '../ending/metrics.ts'
 /** Who calls. */
 export interface Caller {
   readonly key: KeyView
-  /** Whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
+  /** Tells whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
   readonly holdsOwnKey: (text: string) => boolean
 }
 

@@ -38,7 +38,7 @@ export interface KeyView {
 export interface RequestDefaults {
   /** Slug or id; null when there is none. */
   readonly config: string | null
-  /** Whether requests must stay with that config. */
+  /** True when requests must stay with that config. */
   readonly configLocked: boolean
   /** Slugs or ids, the organisation's first; none comes twice. */
   readonly inputGuardrails: readonly string[]

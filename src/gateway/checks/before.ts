@@ -14,7 +14,7 @@ import { type RunDeps, runGuardrails } from './run.ts'
 export interface CheckedCall {
   /** The call as they leave it. */
   readonly aimed: AimedCall
-  /** Whether they changed its body. */
+  /** True when they changed its body. */
   readonly changed: boolean
   /** Headers that they add for the provider. */
   readonly headers: readonly NonNullable<Verdict['headers']>[]

@@ -19,7 +19,7 @@ export interface RequestFacts {
   readonly operation: string
   /** In which the body is written; null: not known. */
   readonly dialect: DialectId | null
-  /** Whether a prompt made it: then it was asked for as a prompt, and is sent as the operation. */
+  /** True when a prompt made it: then it was asked for as a prompt, and is sent as the operation. */
   readonly prompted: boolean
   readonly stream: boolean
   /** As the caller named it; null when the body names none. */
@@ -40,7 +40,7 @@ export interface Subject {
   readonly request: RequestFacts
   /** The answer; null before the call. */
   readonly response: { readonly json: unknown; readonly status: number } | null
-  /** Whether it is the beginning of a stream, of which more may come. */
+  /** True when it is the beginning of a stream, of which more may come. */
   readonly unfinished?: boolean
 }
 
@@ -79,7 +79,7 @@ export interface CheckContext {
   readonly now: () => number
   /** How long a call to somebody else may take. */
   readonly timeoutMs: number
-  /** Whether it may pass on credentials of callers: the organisation's own guardrails may, when they say so. */
+  /** True when it may pass on credentials of callers: the organisation's own guardrails may, when they say so. */
   readonly passesCredentials: boolean
 }
 
@@ -90,7 +90,7 @@ export interface ReadyCheck {
    * counts as a failure: a check that calls nobody can fail for nothing else, one that does throws it with `cannotTell`.
    */
   readonly run: (subject: Subject, context: CheckContext) => MaybePromise<Verdict>
-  /** Whether a failure on the beginning of a text is one whatever follows, so that a stream may be judged as it comes. */
+  /** True when a failure on the beginning of a text is one whatever follows, so that a stream may be judged as it comes. */
   readonly judgesPrefix: boolean
   /** How many characters back a failure may reach: so much of a stream is held until more is known. */
   readonly reachesBack?: number
@@ -116,11 +116,11 @@ export interface Check {
   readonly phases: readonly Phase[]
   /** `text`: it has nothing to do where nothing is said. `request`: it looks at the request itself. */
   readonly reads: 'text' | 'request'
-  /** Whether it needs to read the body, so that one that cannot be read is refused. */
+  /** True when it needs to read the body, so that one that cannot be read is refused. */
   readonly readsBody: boolean
-  /** Whether it can tell of any text, because it stops reading as soon as it knows; others do not tell of very long ones. */
+  /** True when it can tell of any text, because it stops reading as soon as it knows; others do not tell of very long ones. */
   readonly anyLength: boolean
-  /** Whether it may change what it looks at. */
+  /** True when it may change what it looks at. */
   readonly changes: boolean
   /** The milliseconds that a call to somebody else may take unless its parameters say otherwise; null: it calls nobody. */
   readonly timeoutMs: number | null
@@ -227,7 +227,7 @@ const ofSubject = Symbol('by the doing of whoever sent it')
 /** Why a check cannot tell, by the doing of whoever sent what it looks at. */
 export const cannotTell = (message: string): Error => new Error(message, { cause: ofSubject })
 
-/** Whether a check cannot tell for such a reason. */
+/** Tells whether a check cannot tell for such a reason. */
 export const isOfSubject = (error: unknown): boolean => error instanceof Error && error.cause === ofSubject
 
 /** `not: true` turns a verdict around. */

@@ -48,7 +48,7 @@ export const guardrailActions = z
   })
   .superRefine(demandOneShape)
 
-/** Whether actions say what follows, in one of the two shapes. */
+/** Tells whether actions say what follows, in one of the two shapes. */
 const saysActions = (given: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(given).some(([name, value]) => name !== 'message' && value !== undefined && value !== null)
 

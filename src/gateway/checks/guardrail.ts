@@ -15,13 +15,13 @@ export interface Feedback {
 export interface GuardrailCheck {
   readonly definition: Check
   readonly ready: ReadyCheck
-  /** Whether it may change what it looks at, with the parameters it has. */
+  /** True when it may change what it looks at, with the parameters it has. */
   readonly changes: boolean
   readonly scope: Scope
   /** What counts when a service that it asks fails. */
   readonly onError: 'allow' | 'deny'
   readonly timeoutMs: number
-  /** Whether it may pass on credentials of callers. */
+  /** True when it may pass on credentials of callers. */
   readonly passesCredentials: boolean
 }
 
@@ -48,7 +48,7 @@ export interface GuardrailDefinition {
   readonly name: string
   readonly checks: readonly CheckEntry[]
   readonly actions: z.output<typeof guardrailActions>
-  /** Whether it is the organisation's own, made by those who may speak for all workspaces. */
+  /** True when it is the organisation's own, made by those who may speak for all workspaces. */
   readonly ofOrganisation?: boolean
 }
 

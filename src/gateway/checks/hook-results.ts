@@ -7,13 +7,13 @@ export interface CheckRun {
   /** Null: it failed itself. */
   readonly verdict: Verdict | null
   readonly error: string | null
-  /** Whether it failed itself because a service did; else by the doing of whoever sent what it looked at. */
+  /** True when it failed itself because a service did; else by the doing of whoever sent what it looked at. */
   readonly serviceFailed: boolean
   readonly startedAt: number
   readonly durationMs: number
 }
 
-/** Whether a check lets the request go on; where a service failed, as its `on_error` says. What nobody can judge does not pass. */
+/** Tells whether a check lets the request go on; where a service failed, as its `on_error` says. What nobody can judge does not pass. */
 export const lets = ({ verdict, check, serviceFailed }: CheckRun): boolean =>
   verdict?.passed ?? (serviceFailed && check.onError === 'allow')
 

@@ -12,7 +12,7 @@ import { checksOf } from './run.ts'
 export interface GuardrailPlan {
   readonly input: readonly Guardrail[]
   readonly output: readonly Guardrail[]
-  /** Whether streams keep strictly to the OpenAI format, without events of ours. */
+  /** True when streams keep strictly to the OpenAI format, without events of ours. */
   readonly strict: boolean
 }
 
@@ -82,7 +82,7 @@ const quoted = (reference: string): string => JSON.stringify(reference.slice(0, 
 const unusable = (why: string) =>
   new ApiError('invalid_request', `${why} Take it out of the config or the defaults that name it.`, { param: 'guardrails' })
 
-/** Whether a request's body has to be read before the call. */
+/** Tells whether a request's body has to be read before the call. */
 export const readsBody = ({ input }: GuardrailPlan): boolean =>
   input.some((guardrail) => checksOf(guardrail, 'input').some(({ definition }) => definition.readsBody))
 

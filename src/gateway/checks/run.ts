@@ -39,7 +39,7 @@ export interface RunOptions<Body extends Inspected> {
   readonly apply: (body: Body, edits: readonly BodyEdit[]) => Body
   /** Why a change cannot be made to it; null when it can. Then the check that wants it cannot do its work, and fails itself. */
   readonly refuses?: (edit: BodyEdit) => string | null
-  /** Whether it is the beginning of an answer, of which more may come. */
+  /** True when it is the beginning of an answer, of which more may come. */
   readonly unfinished?: boolean
   readonly request: RequestFacts
   /** The status of the answer, after the call. */
@@ -52,7 +52,7 @@ export interface RunDeps {
   readonly credentials: FindCredentials
   readonly organisationId: string
   readonly now: () => number
-  /** Whether the installation is at the level of a release. */
+  /** Tells whether the installation is at the level of a release. */
   readonly atLeast: (release: string) => boolean
   /** Told how each check went. */
   readonly observe: (check: string, outcome: 'passed' | 'failed' | 'error') => void

@@ -26,7 +26,7 @@ export interface Sample {
 /** What a guardrail makes of a sample. */
 export interface Trial {
   readonly verdict: boolean
-  /** Whether the caller would be refused. */
+  /** True when the caller would be refused. */
   readonly denied: boolean
   readonly transformed: boolean
   /** The body that would go on. */

@@ -187,6 +187,6 @@ const goneDefault = (reference: string) =>
     param: header,
   })
 
-/** Whether a request may have a config at all; asked of every request. */
+/** Tells whether a request may have a config at all; asked of every request. */
 export const mayHaveConfig = (headers: CallerHeaders, { defaults }: { readonly defaults: RequestDefaults | null }): boolean =>
   defaults !== null || headers.service.has('config')

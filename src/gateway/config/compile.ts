@@ -44,7 +44,7 @@ export interface TargetFields {
   /** Slugs or ids of stored guardrails, and guardrails of the config itself. */
   readonly inputGuardrails: readonly (string | Guardrail)[]
   readonly outputGuardrails: readonly (string | Guardrail)[]
-  /** Whether answers keep strictly to the OpenAI format; null: as the request says. */
+  /** True when answers keep strictly to the OpenAI format; null: as the request says. */
   readonly strictOpenAiCompliance: boolean | null
 }
 

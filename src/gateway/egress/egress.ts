@@ -15,7 +15,7 @@ export interface Egress {
   origin(url: string, param: string, named?: HostNamed): MaybePromise<EgressOrigin>
   /** A small JSON or form exchange of our own (token endpoints), at most 256 KB, no redirects. */
   exchange(request: SmallRequest): Promise<SmallResponse>
-  /** Whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
+  /** Tells whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
   resolves(url: string): Promise<boolean>
   /** Ends all connections; pending requests get their error. */
   close(): Promise<void>

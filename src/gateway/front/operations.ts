@@ -7,7 +7,7 @@ import type { DialectId } from '../dialects/dialect.ts'
 export interface OperationSpec {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  /** Whether `x-service-virtual-key` (or another stored credential) is required: specification section 4, column VK. */
+  /** True when `x-service-virtual-key` (or another stored credential) is required: specification section 4, column VK. */
   readonly virtualKey?: true
   /** The dialect of its requests and answers. */
   readonly dialect: DialectId

@@ -17,7 +17,7 @@ const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
 export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked))
 
 /**
- * Whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
+ * Tells whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
  * is meant.
  */
 export function asksForOwnModels(head: CallHead): boolean {

@@ -11,11 +11,11 @@ export interface Engine {
   readonly reach: PatternReach
   /** About what it takes in memory by itself, without what it learns of texts. */
   readonly bytes: number
-  /** Whether it is shared and kept: it belongs to what is stored, or to what was seen before. */
+  /** True when it is shared and kept: it belongs to what is stored, or to what was seen before. */
   readonly lasting: boolean
   /** What it has learned of texts: the states that it came through. Written here alone. */
   learned: number
-  /** Whether it is among those that were used lately. Written here alone. */
+  /** True when it is among those that were used lately. Written here alone. */
   recent: boolean
 }
 

@@ -10,9 +10,9 @@ import { patternWork } from './pattern-size.ts'
 export interface PatternContext {
   /** Owners take turns. */
   readonly owner: string
-  /** Whether they are stored already, and were accepted then: then no bound is asked for again. */
+  /** True when they are stored already, and were accepted then: then no bound is asked for again. */
   readonly stored?: boolean
-  /** Whether they go with the request that brings them, because nobody has seen them before. */
+  /** True when they go with the request that brings them, because nobody has seen them before. */
   readonly passing?: boolean
 }
 

@@ -4,7 +4,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 export interface PatternReach {
   /** How long a match can be when it first shows, in UTF-16 units; Infinity when there is no bound, or none that is known. */
   readonly longest: number
-  /** Whether it depends on what follows a text, or on its end, whether it matches there. */
+  /** True when it depends on what follows a text, or on its end, whether it matches there. */
   readonly readsEnd: boolean
 }
 
@@ -15,7 +15,7 @@ interface Instruction {
   /** How many units it reads at most. */
   readonly reads: number
   readonly next: readonly number[]
-  /** Whether what comes next comes in any case. */
+  /** True when what comes next comes in any case. */
   readonly free: boolean
   readonly matches: boolean
   readonly readsEnd: boolean

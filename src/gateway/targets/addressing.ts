@@ -20,7 +20,7 @@ export interface Addressing {
   readonly customHost: { readonly url: string; readonly param: string } | null
   /** The credential of a config; null: the caller's own. */
   readonly credential: Credential | null
-  /** Whether the config that says so is a stored one. */
+  /** True when the config that says so is a stored one. */
   readonly isStored: boolean
   /** Details of the provider that a config gives. */
   readonly fields: Readonly<Record<string, string>>

@@ -23,7 +23,7 @@ export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Cal
   body,
 })
 
-/** Whether a body must be read for the model that it names: of a form, when only some models may be used. */
+/** Tells whether a body must be read for the model that it names: of a form, when only some models may be used. */
 export const readsForm = ({ view }: Target, headers: CallerHeaders): boolean =>
   (view?.models ?? null) !== null && isForm(headers.contentType)
 

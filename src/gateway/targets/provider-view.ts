@@ -17,7 +17,7 @@ export interface ProviderView {
   readonly customHeaders: Readonly<Record<string, string>>
   readonly status: 'active' | 'exhausted' | 'expired'
   readonly expiresAt: number | null
-  /** Whether the workspace may use the integration behind it. */
+  /** True when the workspace may use the integration behind it. */
   readonly allowed: boolean
   /** Null: every model may be used, at the integration's own host. */
   readonly models: ModelRules | null

@@ -34,13 +34,13 @@ export interface TargetRequest {
   readonly headers: CallerHeaders
   /** The `model` of a JSON body, as the caller wrote it. */
   readonly model: string | null
-  /** Whether the operation asks for a stored credential. */
+  /** True when the operation asks for a stored credential. */
   readonly storedOnly: boolean
   /** The provider of the prompt that the request named. */
   readonly promptProvider: string | null
   readonly snapshot: ProviderSource
   readonly config: TargetConfig | null
-  /** Whether the level of this installation has what a release brought. */
+  /** Tells whether the level of this installation has what a release brought. */
   readonly atLeast: (release: string) => boolean
 }
 

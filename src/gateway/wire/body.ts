@@ -36,7 +36,7 @@ const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: 
 /** Lists of JSON texts (`json-seq`, `json-lines`) are no JSON text. */
 const jsonType = /^application\/(?:[\w.+-]+\+)?json(?![\w.+-])/i
 
-/** Whether a content type is JSON, `+json` types included. */
+/** Tells whether a content type is JSON, `+json` types included. */
 export const isJsonType = (contentType: string): boolean => contentType === 'application/json' || jsonType.test(contentType)
 
 /** Uploads of files and of media say nothing in words; of all else somebody may make sense. */
@@ -65,7 +65,7 @@ export async function readBody(asked: Inbound, options: BodyOptions): Promise<Re
   }
 }
 
-/** Whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
+/** Tells whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
 export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
   isJsonType(contentType) && (contentEncoding === '' || canDecompress(contentEncoding))
 

@@ -44,7 +44,7 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   zstd: promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(zlib.zstdDecompress),
 }
 
-/** Whether a request body in this content encoding is read; several on top of each other are not. */
+/** Tells whether a request body in this content encoding is read; several on top of each other are not. */
 export const canDecompress = (encoding: string): boolean => Object.hasOwn(decompressors, encoding.toLowerCase())
 
 /** The plain bytes of a request body. Throws `payload_too_large` for more than `limit` of them, and `invalid_request`. */

@@ -65,7 +65,7 @@ interface HeaderName {
   readonly forCaller: boolean
   readonly credential: boolean
   readonly key: KeyHeader | null
-  /** Whether it may be one of ours, or of an alias. */
+  /** True when it may be one of ours, or of an alias. */
   readonly extension: boolean
   /** What it says of the body, by which the body is read. */
   readonly ofBody: 'type' | 'encoding' | null
@@ -274,5 +274,5 @@ function set(record: Record<string, string>, name: string, value: string): void 
   else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Whether a header of this name may hold a credential. */
+/** Tells whether a header of this name may hold a credential. */
 export const isCredentialHeader = (name: string): boolean => headerName(name).credential

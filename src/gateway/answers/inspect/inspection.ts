@@ -33,7 +33,7 @@ export function statusOf({ aimed, hooks }: Inspection, { status }: AnswerHead, p
   return failed && isDedicated(aimed.call) && status < 300 ? 246 : status
 }
 
-/** Whether an answer may tell of guardrails: one of a pass-through is the provider's, byte for byte. */
+/** Tells whether an answer may tell of guardrails: one of a pass-through is the provider's, byte for byte. */
 export const isDedicated = ({ operation, exchange }: Pick<Call, 'operation' | 'exchange'>): boolean =>
   operation.name !== 'proxy' && exchange.method === 'POST'
 

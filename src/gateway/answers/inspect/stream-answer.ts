@@ -45,7 +45,7 @@ class StreamAnswer implements InspectedAnswer {
   #paused = false
   #ended: readonly string[] | null = null
   #finishing = false
-  /** Whether the guardrails have said their last word before the end. */
+  /** True when the guardrails have said their last word before the end. */
   #concluded = false
 
   constructor(inspection: Inspection, head: AnswerHead) {

@@ -14,9 +14,9 @@ export interface Channel {
   said: number
   /** So many of them nothing that follows can spoil. */
   safe: number
-  /** Whether its speaker has gone on to something else, or has said all. */
+  /** True when its speaker has gone on to something else, or has said all. */
   over: boolean
-  /** Whether it went on after it was over: then nobody can know when it is. */
+  /** True when it went on after it was over: then nobody can know when it is. */
   doubted: boolean
 }
 
@@ -25,7 +25,7 @@ export interface Mark {
   readonly channel: Channel
   readonly until: number
   readonly path: ExtractedTexts['texts'][number]['path']
-  /** Whether it says again all that the channel says. */
+  /** True when it says again all that the channel says. */
   readonly copy: boolean
 }
 

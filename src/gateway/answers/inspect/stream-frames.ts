@@ -11,7 +11,7 @@ import { cutFrames, dataOf, withData } from '../../wire/sse.ts'
 /** One server-sent event. */
 export interface Frame extends ExtractedTexts {
   readonly bytes: Buffer
-  /** Whether nothing that a model says comes after it. */
+  /** True when nothing that a model says comes after it. */
   readonly last: boolean
 }
 

@@ -15,7 +15,7 @@ interface Held {
 export class StreamWindow {
   #held: Held[] = []
   readonly #channels = new StreamChannels()
-  /** Whether a frame that says something was let go. */
+  /** True when a frame that says something was let go. */
   #spoken = false
   readonly #dialect: DialectId | null
   heldBytes = 0

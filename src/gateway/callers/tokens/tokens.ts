@@ -14,7 +14,7 @@ import { looksLikeToken, readUnverified, tokenFault, verifyToken, type VerifyDep
 
 /** Callers that show a JSON Web Token of their organisation's issuer instead of an API key. */
 export interface Tokens {
-  /** Whether a credential is to be taken for a token: by its form, unless it is a key that the operator chose. */
+  /** Tells whether a credential is to be taken for a token: by its form, unless it is a key that the operator chose. */
   isToken(secret: string): boolean
   /**
    * The caller as a key. Synchronous for a token that was seen before, and rejects (throws) with what is wrong: `unauthorized`,
@@ -27,11 +27,11 @@ export interface Tokens {
 export interface TokensOptions extends Omit<VerifyDeps, 'organisationId'> {
   readonly snapshot: TokenSource
   readonly prefixes: ClaimPrefixes
-  /** Whether callers are told what is wrong with a token. */
+  /** Tells whether callers are told what is wrong with a token. */
   readonly explains: () => boolean
-  /** Whether tokens hold the scopes that read and list. */
+  /** Tells whether tokens hold the scopes that read and list. */
   readonly reads: () => boolean
-  /** Whether an address has shown too many credentials that were not good. */
+  /** Tells whether an address has shown too many credentials that were not good. */
   readonly spent: (address: string) => boolean
   /** Keys that the operator chose, which may be of any form. */
   readonly chosenKeys: ReadonlySet<string>

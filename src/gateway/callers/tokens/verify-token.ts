@@ -4,7 +4,7 @@ import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { Egress } from '../../egress/egress.ts'
 import { localKeys, remoteKeys, type FindKey } from './jwks.ts'
 
-/** Whether a credential has the form of a signed token: three parts, of which the first is a JSON object. */
+/** Tells whether a credential has the form of a signed token: three parts, of which the first is a JSON object. */
 export const looksLikeToken = (secret: string): boolean => secret.startsWith('eyJ') && /^[\w-]+\.[\w-]*\.[\w-]*$/.test(secret)
 
 /** Longer ones are refused unread. */

@@ -29,7 +29,7 @@ function typesOf({ operation, prompted, path, stream }: RequestFacts): readonly 
   return stream ? [...names, `stream-${operation}`] : names
 }
 
-/** Which kinds of request may be made. */
+/** Checks which kinds of request may be made. */
 export const allowedRequestTypes = check({
   id: 'default.allowedRequestTypes',
   title: 'Allowed request types',

@@ -7,13 +7,13 @@ export const operatorField = z.enum(['any', 'all', 'none']).default('any')
 
 export type Operator = z.output<typeof operatorField>
 
-/** Whether enough of a list was found. */
+/** Tells whether enough of a list was found. */
 export function satisfies(operator: Operator, found: number, listed: number): boolean {
   if (operator === 'none') return found === 0
   return operator === 'all' ? found === listed : found > 0
 }
 
-/** Whether words or phrases are said. */
+/** Checks whether words or phrases are said. */
 export const contains = check({
   id: 'default.contains',
   title: 'Contains',

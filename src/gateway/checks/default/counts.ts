@@ -8,7 +8,7 @@ interface Counted {
   readonly most: number
   /** Counts, and may stop as soon as there are more than `enough`. */
   readonly count: (text: string, enough: number) => number
-  /** Whether that never takes long. */
+  /** True when that never takes long. */
   readonly anyLength: boolean
 }
 

@@ -1,7 +1,7 @@
 /** What of a text is JSON. */
 interface Found {
   readonly values: readonly unknown[]
-  /** Whether there is none beside these; a text of brackets must not keep us for ever. */
+  /** True when there is none beside these; a text of brackets must not keep us for ever. */
   readonly complete: boolean
 }
 

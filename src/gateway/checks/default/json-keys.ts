@@ -4,7 +4,7 @@ import { check, textOf, verdict } from '../check.ts'
 import { operatorField, satisfies } from './contains.ts'
 import { demandComplete, jsonIn } from './json-in-text.ts'
 
-/** Whether JSON in the answer has keys. */
+/** Checks whether JSON in the answer has keys. */
 export const jsonKeys = check({
   id: 'default.jsonKeys',
   title: 'JSON keys',

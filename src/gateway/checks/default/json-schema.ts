@@ -15,7 +15,7 @@ const schemaField = z
   })
   .meta({ description: 'A JSON Schema; `$ref` within the schema only, patterns in RE2 syntax.' })
 
-/** Whether JSON in the answer fits a schema. */
+/** Checks whether JSON in the answer fits a schema. */
 export const jsonSchema = check({
   id: 'default.jsonSchema',
   title: 'JSON schema',

@@ -126,7 +126,7 @@ export const jwt = check({
 const onlyOfOrganisation =
   'Only a guardrail of the organisation asks an introspection endpoint about what may be any credential. Give jwksUri or jwks beside it.'
 
-/** Whether an endpoint is shown whatever callers send as a credential: without keys nobody knows it for a token before. */
+/** Tells whether an endpoint is shown whatever callers send as a credential: without keys nobody knows it for a token before. */
 function showsCredentials(given: Fields): boolean {
   const { introspectEndpoint, jwks, jwksUri, headerKey = 'Authorization' } = given
   const hasKeys = jwks !== undefined || jwksUri !== undefined

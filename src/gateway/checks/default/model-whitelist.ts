@@ -4,7 +4,7 @@ import { check, notField, verdict, type RequestFacts } from '../check.ts'
 /** A list of models, as requests name them. */
 export const modelsField = z.array(z.string().min(1).max(255)).min(1).max(1000)
 
-/** Whether a model is in a list, with or without its provider. */
+/** Tells whether a model is in a list, with or without its provider. */
 const isListed = (name: string, listed: ReadonlySet<string>): boolean => {
   const slash = name.startsWith('@') ? name.indexOf('/') : -1
   return listed.has(name) || (slash !== -1 && listed.has(name.slice(slash + 1)))
@@ -23,7 +23,7 @@ export function judgedModels(request: RequestFacts, listed: ReadonlySet<string>,
   return { passed: failing === undefined, explanation: `The model ${failing ?? first} is ${found ? '' : 'not '}in the list` }
 }
 
-/** Which models may be used. */
+/** Checks which models may be used. */
 export const modelWhitelist = check({
   id: 'default.modelWhitelist',
   title: 'Model allowlist',

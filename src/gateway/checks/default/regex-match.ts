@@ -17,10 +17,10 @@ export const patternField = z
 /** Of a stream no more is held for what a match may be: one that may be longer is looked for in the whole. */
 const longestHeld = 1024
 
-/** Whether a pattern that looks at the end of a text, or of a word in it, matches whatever follows. */
+/** Tells whether a pattern that looks at the end of a text, or of a word in it, matches whatever follows. */
 const staysFound = (pattern: Pattern, text: string): boolean => ['_', ' ', '\n'].every((next) => pattern.test(text + next))
 
-/** Whether a text of the conversation matches a pattern. */
+/** Checks whether a text of the conversation matches a pattern. */
 export const regexMatch = check({
   id: 'default.regexMatch',
   title: 'Regex match',

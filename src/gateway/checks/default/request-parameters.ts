@@ -9,7 +9,7 @@ const valueRule = z
   .strictObject({ blockedValues: values, allowedValues: values })
   .refine(({ blockedValues, allowedValues }) => (blockedValues ?? allowedValues) !== undefined, 'Give blockedValues or allowedValues.')
 
-/** Whether a value is refused. */
+/** Tells whether a value is refused. */
 type Rule = (value: unknown) => boolean
 
 type Spelling = (value: unknown) => string | undefined
@@ -81,7 +81,7 @@ const typeNames: ReadonlyMap<string, string> = new Map(
 const typeText = (value: unknown): string | undefined =>
   JSON.stringify(typeof value === 'string' ? value.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : value)
 
-/** Which parameters, values and tools a request may have. */
+/** Checks which parameters, values and tools a request may have. */
 export const requestParametersCheck = check({
   id: 'default.requestParametersCheck',
   title: 'Request parameters',

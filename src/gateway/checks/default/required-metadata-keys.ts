@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { check, verdict } from '../check.ts'
 import { satisfies } from './contains.ts'
 
-/** Which metadata a request must bring. */
+/** Checks which metadata a request must bring. */
 export const requiredMetadataKeys = check({
   id: 'default.requiredMetadataKeys',
   title: 'Required metadata keys',

@@ -3,7 +3,7 @@ import { check, verdict } from '../check.ts'
 import { matcher, matchTypes, toValues, valuesFault, valuesField } from '../match-values.ts'
 import { satisfies } from './contains.ts'
 
-/** Which metadata values a request must bring. */
+/** Checks which metadata values a request must bring. */
 export const requiredMetadataKeyPairs = check({
   id: 'default.requiredMetadataKeyPairs',
   title: 'Required metadata values',

@@ -5,7 +5,7 @@ import { check, notField, textOf, verdict, type CheckContext } from '../check.ts
 const maxUrls = 20
 const links = /https?:\/\/[^\s<>"'`)\]}]{1,2000}/gi
 
-/** Whether links lead anywhere. */
+/** Checks whether links lead anywhere. */
 export const validUrls = check({
   id: 'default.validUrls',
   title: 'Valid URLs',

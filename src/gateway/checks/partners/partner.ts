@@ -55,7 +55,7 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
   readonly credentials: Credentials
   /** Which of the credentials are secret, as paths. */
   readonly secrets: readonly string[]
-  /** Whether it may change texts, by its parameters; absent: never. */
+  /** Tells whether it may change texts, by its parameters; absent: never. */
   readonly changes?: (parameters: Parsed<Fields>) => boolean
   /** The most and the least characters that a call may hold: longer texts go in several, shorter ones pass. */
   readonly limits?: { readonly most?: number; readonly least?: number }

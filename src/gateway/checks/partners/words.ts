@@ -21,7 +21,7 @@ export const label = z
   .max(63)
   .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i, 'Write letters, digits and dashes.')
 
-/** Whether what was found is taken out of the texts, so that they pass. */
+/** A flag: true when what was found is taken out of the texts, so that they pass. */
 export const redact = z
   .boolean()
   .default(false)

@@ -41,7 +41,7 @@ export const kindOf = (name: string): string | undefined => kinds.get(name) ?? (
 
 const endsInId = /(?:_ids?|[a-z]Ids?)$/
 
-/** Whether a text in a field is data: a name or media, in which nothing is said. */
+/** Tells whether a text in a field is data: a name or media, in which nothing is said. */
 export function isData(kind: string | undefined, text: string, beside: Fields): boolean {
   if (kind === 'token') return isToken(text)
   if (kind === 'media') return beside['type'] !== 'text' && isToken(text) && (text.length >= shortMedia || saysMedia(beside))
@@ -49,7 +49,7 @@ export function isData(kind: string | undefined, text: string, beside: Fields): 
   return kind === undefined && text.length >= looked && base64.test(text.slice(0, looked)) && isToken(text)
 }
 
-/** Whether what is held in a field is not looked into. */
+/** Tells whether what is held in a field is not looked into. */
 export const isClosed = (kind: string | undefined, beside: Fields): boolean =>
   kind === 'figures' || (kind === 'login' && saysServer(beside))
 

@@ -53,7 +53,7 @@ const maxSteps = 250_000
 /** What checks say of a body whose texts are not collected. */
 export const vast = 'It holds too many texts and objects, or holds them too deep, to be looked through.'
 
-/** Whether a value is a heap of crumbs: to collect its texts, each with its path, would cost a thousand times what it says. */
+/** Tells whether a value is a heap of crumbs: to collect its texts, each with its path, would cost a thousand times what it says. */
 export function isVast(value: unknown): boolean {
   let left = maxSteps
   const count = (part: object, depth: number): void => {
