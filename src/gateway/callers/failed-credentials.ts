@@ -13,7 +13,7 @@ export interface FailedCredentials {
 export interface FailedCredentialsOptions {
   /** 0: no limit. */
   readonly perMinute: number
-  /** What counts as one address. */
+  /** Returns the network of an address, which counts as one. */
   readonly networkOf: (address: string) => string
   /** A monotonic clock, milliseconds. */
   readonly now: () => number
@@ -21,7 +21,7 @@ export interface FailedCredentialsOptions {
   readonly onSpent?: (address: string) => void
 }
 
-/** What an address has failed lately: falls by the rate, rises by one with each failure. */
+/** The failures of an address lately: the value falls by the rate and rises by one with each failure. */
 interface Level {
   readonly value: number
   readonly at: number

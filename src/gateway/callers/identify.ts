@@ -11,14 +11,14 @@ import type { FailedCredentials } from './failed-credentials.ts'
 import { type CallerHeaders, type KeyHeader, keyHeaders } from '../wire/headers.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 
-/** Who calls. */
+/** A caller whose credential was found good. */
 export interface Caller {
   readonly key: KeyView
   /** Tells whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
   readonly holdsOwnKey: (text: string) => boolean
 }
 
-/** What SDKs send when they were given no key of the provider. */
+/** The credential that SDKs send when they were given no key of the provider. */
 export const placeholder = 'DUMMY-KEY'
 
 export interface IdentifyDeps {
@@ -29,7 +29,7 @@ export interface IdentifyDeps {
   readonly failures: FailedCredentials
   /** Of the client. */
   readonly address: string
-  /** What `?key=` holds, where Google's clients call. */
+  /** The value of `?key=`, where Google's clients call. */
   readonly queryKey?: string | null
   /** Keys that the operator chose, which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>

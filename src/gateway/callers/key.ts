@@ -6,7 +6,7 @@ import type { TokenClaims } from './tokens/token-claims.ts'
 
 export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
 
-/** What the gateway knows of an API key. Times are epoch milliseconds. */
+/** An API key, as far as the gateway knows it. Times are epoch milliseconds. */
 export interface KeyView {
   readonly id: string
   readonly type: KeyType
@@ -16,11 +16,11 @@ export interface KeyView {
   readonly workspaceId: string | null
   readonly workspaceSlug: string | null
   readonly userId: string | null
-  /** What the user of the key is in its workspace; null for a service key, and for somebody who is not there any more. */
+  /** The role of the key's user in its workspace; null for a service key, and for somebody who is not there any more. */
   readonly role: Role | null
   /** The scopes that count: those of the key and, when it is a user's, of the user's role. */
   readonly scopes: ReadonlySet<string>
-  /** What the organisation, or this workspace of it, allows. */
+  /** The settings by which the organisation, or this workspace of it, allows access. */
   readonly settings: AccessSettings
   /** The hosts that its organisation lets requests name; null: all that the installation does. */
   readonly allowedHosts: AllowedHosts | null
@@ -34,7 +34,7 @@ export interface KeyView {
   readonly token?: TokenClaims
 }
 
-/** What requests of a key start from, by its own defaults and by those of its workspace and organisation. */
+/** The defaults from which requests of a key start: its own, and those of its workspace and organisation. */
 export interface RequestDefaults {
   /** Slug or id; null when there is none. */
   readonly config: string | null
@@ -45,7 +45,7 @@ export interface RequestDefaults {
   readonly outputGuardrails: readonly string[]
 }
 
-/** Whose stored things a request sees: a workspace's, or, for an admin key, an organisation's. */
+/** The scope of the stored things that a request sees: a workspace's, or, for an admin key, an organisation's. */
 export interface ProviderScope {
   readonly organisationId: string
   readonly workspaceId: string | null

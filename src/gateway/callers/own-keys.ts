@@ -1,6 +1,6 @@
 import { holdsApiKey } from '../../lib/api-key.ts'
 
-/** Who knows its own keys by their looks. A key of ours goes neither upstream nor into logs. */
+/** Somebody who knows its own keys by their looks. A key of ours goes neither upstream nor into logs. */
 export interface KeyOwner {
   readonly holdsOwnKey: (text: string) => boolean
 }

@@ -10,7 +10,7 @@ import { type GuardrailPlan, readsBody } from './plan.ts'
 import { editBody, type InspectedBody, inspectBody, refusesEdit } from './request-body.ts'
 import { type RunDeps, runGuardrails } from './run.ts'
 
-/** What the guardrails before a call found. */
+/** The findings of the guardrails before a call. */
 export interface CheckedCall {
   /** The call as they leave it. */
   readonly aimed: AimedCall

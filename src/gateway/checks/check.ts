@@ -8,7 +8,7 @@ import type { Egress } from '../egress/egress.ts'
 /** Before the call on the request, after it on the answer. */
 export type Phase = 'input' | 'output'
 
-/** What checks may know of a request, in either phase. */
+/** The facts of a request that checks may know, in either phase. */
 export interface RequestFacts {
   /** The JSON body as it will be sent; undefined when there is none. */
   readonly json: unknown
@@ -32,10 +32,10 @@ export interface RequestFacts {
   readonly header: (name: string) => string | undefined
 }
 
-/** What a check looks at. */
+/** The subject of a check. */
 export interface Subject {
   readonly phase: Phase
-  /** What was said, within the scope of the check. */
+  /** The texts that were said, within the scope of the check. */
   readonly parts: readonly TextPart[]
   readonly request: RequestFacts
   /** The answer; null before the call. */
@@ -50,10 +50,10 @@ export interface BodyEdit {
   readonly value: unknown
 }
 
-/** What a check found. */
+/** The finding of a check. */
 export interface Verdict {
   readonly passed: boolean
-  /** What `hook_results` say of it. */
+  /** The facts that `hook_results` tell of it. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly edits?: readonly BodyEdit[]
   /** Headers for the provider, flat; of the caller's those whose names begin with `replaces` are dropped. */
@@ -98,11 +98,11 @@ export interface ReadyCheck {
   readonly changes?: boolean
 }
 
-/** Which texts of a conversation a check looks at: all of it, the last message, or those of one role. */
+/** The texts of a conversation that a check looks at: all of it, the last message, or those of one role. */
 export const scopes = ['all', 'last', 'user', 'system', 'assistant', 'tool'] as const
 export type Scope = (typeof scopes)[number]
 
-/** Where a wire format is known from: the partner's public documents, or only from what others send it. The guide says which. */
+/** The source of a wire format: the partner's public documents, or only what others send it. The guide says which. */
 export type Basis = 'documented' | 'observed'
 
 /** A kind of check: how it is described, what parameters it takes, and how it is made ready. */

@@ -5,7 +5,7 @@ import { textField } from '../../lib/text/text.ts'
 import type { Phase } from './check.ts'
 import { findCheck } from './registry.ts'
 
-/** What a success or a failure is worth, as a score for the request. */
+/** The score for the request that a success or a failure is worth. */
 const feedback = z.strictObject({
   feedback: z.strictObject({
     value: z.number().min(-10).max(10).optional(),
@@ -40,7 +40,7 @@ function demandOneShape(given: Readonly<Record<string, unknown>>, context: z.cor
     context.addIssue({ code: 'custom', path: [other], message: 'It goes without onFail, which says it all.' })
 }
 
-/** What follows from a failure, in either of two shapes: one word, or its parts. */
+/** The consequences of a failure, in either of two shapes: one word, or its parts. */
 export const guardrailActions = z
   .strictObject({
     onFail: word.optional(),
@@ -83,7 +83,7 @@ export const guardrailActionChanges = z
 
 type GuardrailActions = z.output<typeof guardrailActions>
 
-/** What each word of `onFail` says. */
+/** The meaning of each word of `onFail`. */
 const wordParts = { block: { deny: true }, warn: {}, log: { async: true } } as const
 
 /** The actions without the word that stands for some of them. */
@@ -97,7 +97,7 @@ interface Issue {
   readonly message: string
 }
 
-/** What is wrong with a check's parameters. */
+/** Returns what is wrong with a check's parameters. */
 function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[]): readonly Issue[] {
   const check = findCheck(id)
   if (check === null) return [{ path: path.slice(0, -1), message: `There is no check ${JSON.stringify(id.slice(0, 100))}.` }]

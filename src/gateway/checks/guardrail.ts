@@ -18,7 +18,7 @@ export interface GuardrailCheck {
   /** True when it may change what it looks at, with the parameters it has. */
   readonly changes: boolean
   readonly scope: Scope
-  /** What counts when a service that it asks fails. */
+  /** The verdict that counts when a service that it asks fails. */
   readonly onError: 'allow' | 'deny'
   readonly timeoutMs: number
   /** True when it may pass on credentials of callers. */
@@ -33,12 +33,12 @@ export interface Guardrail {
   readonly deny: boolean
   readonly async: boolean
   readonly sequential: boolean
-  /** What the caller of a denied request is told. */
+  /** The text for the caller of a denied request. */
   readonly message: string | null
   readonly onSuccess: Feedback | null
   readonly onFail: Feedback | null
   readonly checks: readonly GuardrailCheck[]
-  /** Where its checks look at something, those that are switched off included. */
+  /** The phases in which its checks look at something, those that are switched off included. */
   readonly phases: ReadonlySet<Phase>
 }
 
@@ -90,7 +90,7 @@ function toFeedback(
 /** Local checks take no time worth a limit; the number is for those that ask somebody. */
 const longestMs = 60_000
 
-/** What a check takes from its guardrail. */
+/** The settings that a check takes from its guardrail. */
 interface Around {
   readonly deny: boolean
   readonly ofOrganisation: boolean

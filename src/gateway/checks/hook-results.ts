@@ -70,7 +70,7 @@ function toCheckResult(run: CheckRun): CheckResult {
   }
 }
 
-/** What a guardrail found, as answers tell it. */
+/** Returns what a guardrail found, as answers tell it. */
 export function toHookResult(guardrail: Guardrail, runs: readonly CheckRun[]): HookResult {
   const verdict = runs.every(lets)
   const startedAt = Math.min(...runs.map((run) => run.startedAt))
@@ -107,7 +107,7 @@ export const hookField = { input: 'before_request_hooks', output: 'after_request
 /** More of what checks say is not kept in a log. */
 const longestLog = 64 * 1024
 
-/** What a log keeps of the results; without what checks say of the texts where the caller lets it keep no bodies. */
+/** Returns what a log keeps of the results; without what checks say of the texts where the caller lets it keep no bodies. */
 export function loggedHooks(hooks: HookResults, keepsData: boolean): HookResults | null {
   const { before_request_hooks: before, after_request_hooks: after } = hooks
   if (before.length + after.length === 0) return null

@@ -11,7 +11,7 @@ export const valuesField = z.union([z.string().max(1000), z.array(z.string().max
 
 export const toValues = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
 
-/** What is wrong with values for such a comparison, as a sentence; null when nothing is. */
+/** Returns what is wrong with values for such a comparison, as a sentence; null when nothing is. */
 export function valuesFault(type: MatchType, values: readonly string[]): string | null {
   if (type === 'exact') return null
   if (values.includes('')) return 'An empty text is in every value: compare exactly, or leave it out.'

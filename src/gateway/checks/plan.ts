@@ -16,7 +16,7 @@ export interface GuardrailPlan {
   readonly strict: boolean
 }
 
-/** What names the guardrails of a request. */
+/** The facts that name the guardrails of a request. */
 export interface PlanFacts {
   readonly key: KeyView
   readonly headers: CallerHeaders

@@ -35,7 +35,7 @@ const opaque = 'The body is of a kind that cannot be read.'
 const foreign = 'The body is in another charset than UTF-8.'
 const inTokens = 'It says something in numbers of tokens, which cannot be read.'
 
-/** What checks can read of a body. */
+/** Returns what checks can read of a body. */
 export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody {
   const { headers, operation, path } = aimed.call
   const reading = readingOf(body, headers.contentType)

@@ -58,7 +58,7 @@ export interface RunDeps {
   readonly observe: (check: string, outcome: 'passed' | 'failed' | 'error') => void
 }
 
-/** What the guardrails of a phase found. */
+/** The findings of the guardrails of a phase. */
 export interface Outcome<Body> {
   /** The body, with what was changed. */
   readonly body: Body
@@ -140,7 +140,7 @@ function runAside<Body extends Inspected>(checks: readonly GuardrailCheck[], opt
   for (const check of checks) void runCheck(check, options)
 }
 
-/** What may run at the same time: a step that changes the body, or is part of a sequence, runs alone. */
+/** Groups the steps that may run at the same time: one that changes the body, or is part of a sequence, runs alone. */
 function inGroups(steps: readonly Step[]): readonly (readonly Step[])[] {
   const groups: Step[][] = []
   let open = false

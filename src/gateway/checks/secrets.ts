@@ -6,7 +6,7 @@ import { findCheck } from './registry.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { everyText } from '../dialects/texts/walk.ts'
 
-/** Where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
+/** Returns where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
 export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {
   const check = findCheck(id)
   if (check === null || check.secrets.length + check.urls.length === 0 || !isFields(parameters)) return []
@@ -47,7 +47,7 @@ function heldAt(parameters: Fields, at: JsonPath): readonly JsonPath[] {
 const namesBeside = (parameters: Fields, place: JsonPath): readonly string[] =>
   place.length === 1 ? [] : Object.keys(Object(valueAt(parameters, place.slice(0, -1)))).toSorted()
 
-/** Where a list of checks holds secrets. */
+/** Returns where a list of checks holds secrets. */
 export const checkListSecrets = (checks: unknown, path: JsonPath): readonly SecretPlace[] =>
   Array.isArray(checks)
     ? checks.flatMap((entry: unknown, at) =>
@@ -55,7 +55,7 @@ export const checkListSecrets = (checks: unknown, path: JsonPath): readonly Secr
       )
     : []
 
-/** Where a guardrail that stands in a config holds secrets. */
+/** Returns where a guardrail that stands in a config holds secrets. */
 export function inlineSecrets(guardrail: unknown, path: JsonPath): readonly SecretPlace[] {
   if (!isFields(guardrail)) return []
   const own = Object.keys(guardrail).flatMap((id) => parameterSecrets(id, guardrail[id], [...path, id]))

@@ -10,7 +10,7 @@ import { requestTexts } from '../dialects/request-texts.ts'
 import { answerTexts } from '../dialects/answer-texts.ts'
 import { checksOf, type Inspected, type RunDeps, runGuardrails } from './run.ts'
 
-/** What a guardrail is tried on: bodies as they would be sent and answered. */
+/** The sample on which a guardrail is tried: bodies as they would be sent and answered. */
 export interface Sample {
   readonly phase: Phase
   /** Below `/v1`. */
@@ -23,7 +23,7 @@ export interface Sample {
   readonly provider?: string
 }
 
-/** What a guardrail makes of a sample. */
+/** The outcome of a guardrail on a sample. */
 export interface Trial {
   readonly verdict: boolean
   /** True when the caller would be refused. */
@@ -37,7 +37,7 @@ export interface Trial {
 /** Somebody waits for the answer, and a connection of the database with them. */
 const longestMs = 10_000
 
-/** What a trial needs beside what every run does. */
+/** The needs of a trial beside those of every run. */
 export interface TrialDeps extends RunDeps {
   /** The hosts that the organisation lets checks call; null: all that the installation does. */
   readonly allowedHosts: AllowedHosts | null

@@ -58,7 +58,7 @@ function callersOwn(headers: readonly string[]): (readonly [string, string])[] {
   return kept
 }
 
-/** What we send ourselves, and the trace id, which AWS's own load balancers rewrite. */
+/** The headers that we send ourselves, and the trace id, which AWS's own load balancers rewrite. */
 const replaced = new Set(['x-amz-date', 'x-amz-content-sha256', 'x-amz-security-token', 'x-amzn-trace-id'])
 
 function accessKeyId(credential: Credential): string {

@@ -15,7 +15,7 @@ export function within<T>(limit: () => void, look: () => T): T {
   }
 }
 
-/** What goes through a text step by step. */
+/** A search that goes through a text step by step. */
 interface Stepper {
   step: (...given: readonly unknown[]) => unknown
 }

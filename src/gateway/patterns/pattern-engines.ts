@@ -13,7 +13,7 @@ export interface Engine {
   readonly bytes: number
   /** True when it is shared and kept: it belongs to what is stored, or to what was seen before. */
   readonly lasting: boolean
-  /** What it has learned of texts: the states that it came through. Written here alone. */
+  /** The weight of what it has learned of texts: the states that it came through. Written here alone. */
   learned: number
   /** True when it is among those that were used lately. Written here alone. */
   recent: boolean
@@ -32,7 +32,7 @@ const gone = new FinalizationRegistry<string>((source) => {
 
 /** Engines used lately are held, with what they have learned, up to so many bytes; the others forget it. */
 const maxRecentBytes = 8 * 1024 * 1024
-/** What goes with its request learns little. */
+/** The most that a pattern may learn that goes with its request. */
 const mostOfPassing = 64 * 1024
 const recent = new Set<Engine>()
 let recentBytes = 0

@@ -6,7 +6,7 @@ import { ownTurn } from '../../lib/own-turn.ts'
 import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.ts'
 import { patternWork } from './pattern-size.ts'
 
-/** Whose patterns they are, and what holds for them. */
+/** The owner of patterns, and what holds for them. */
 export interface PatternContext {
   /** Owners take turns. */
   readonly owner: string
@@ -16,7 +16,7 @@ export interface PatternContext {
   readonly passing?: boolean
 }
 
-/** What was made, and about how many bytes its patterns take. */
+/** The result, and about how many bytes its patterns take. */
 export interface Made<T> {
   readonly result: T
   readonly bytes: number
@@ -30,7 +30,7 @@ const littleWork = 500
 /** After a pattern that took longer, everything else gets as much time. */
 const shortMs = 1
 
-/** What was made for one run, or what is wrong with it, by source: held until all is ready. */
+/** The engines of one run, or what is wrong with them, by source: held until all is ready. */
 type Engines = Map<string, Engine | Error>
 
 interface Pass {
@@ -43,7 +43,7 @@ interface Pass {
   faulty: boolean
 }
 
-/** What runs just now: a pass has no waiting in it. */
+/** The pass that runs just now, which has no waiting in it. */
 let pass: Pass | null = null
 
 const queue = createFairQueue(
@@ -100,7 +100,7 @@ function tryRun<T>({ making, engines, run }: Attempt<T>): Made<T> | { readonly m
   }
 }
 
-/** What is wrong with a pattern, as a sentence's end; null when it can be used, as far as it is known yet. */
+/** Returns what is wrong with a pattern, as a sentence's end; null when it can be used, as far as it is known yet. */
 export function patternFault(source: string): string | null {
   const found = pass === null ? made(source, {}) : inPass(pass, source)
   return found instanceof Error ? found.message : null

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
-/** What is known of the matches of a pattern in a text of which more and more is said. */
+/** The reach of a pattern's matches in a text of which more and more is said. */
 export interface PatternReach {
   /** How long a match can be when it first shows, in UTF-16 units; Infinity when there is no bound, or none that is known. */
   readonly longest: number
@@ -56,7 +56,7 @@ function longestWay(known: readonly (Instruction | null)[], start: number): Patt
   return { longest: longest.get(start) ?? Infinity, readsEnd }
 }
 
-/** Where the program has matched already, whatever may follow: a text in which it gets there fails, however it goes on. */
+/** Returns where the program has matched already, whatever may follow: a text in which it gets there fails, however it goes on. */
 function matchedAt(known: readonly (Instruction | null)[]): ReadonlySet<number> {
   const before = new Map<number, number[]>()
   for (const [at, found] of known.entries())

@@ -1,6 +1,6 @@
 const token = /\\Q[\s\S]*?(?:\\E|$)|\\p\{[^}]*\}|\\p.|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/gi
 
-/** What one part of a pattern adds. */
+/** The size that one part of a pattern adds. */
 type Adds = (text: string) => number
 
 /** About how large a pattern's program is. The engine says it when it has made it, and half a million instructions take long to make. */
@@ -39,7 +39,7 @@ const instructions: Adds = (text) => ('*+?|^$'.includes(text) ? 0 : text.startsW
 const ignoresCase = /\(\?[a-zA-Z]*i|\/[a-z]*i[a-z]*$/
 const isClass = (text: string): boolean => text.startsWith('[') || /^\\p/i.test(text)
 
-/** What a class of Unicode's costs to read, and how much more than a letter each repeat of it. */
+/** The cost of reading a class of Unicode's, and how much more than a letter each repeat of it costs. */
 const readsBigClass = 50
 const perBigClass = 5
 const bigClasses = (text: string): number => [...text.matchAll(/\\p/gi)].length + Math.floor(text.length / 100)

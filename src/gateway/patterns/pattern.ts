@@ -23,7 +23,7 @@ export interface Match {
 
 /** More matches than anyone writes. */
 const maxMatches = 10_000
-/** What takes longer looks at the same characters again and again, or comes through a thousand places at once: linear is still a minute. */
+/** The bounds of a search. One that takes longer looks at the same characters again and again, or is in a thousand places at once: linear is still a minute. */
 const search: CpuBounds = { microsPerCharacter: 0.1, leastMs: 25 }
 const searches: CpuBounds = { microsPerCharacter: 0.5, leastMs: 50 }
 

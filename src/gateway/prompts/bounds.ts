@@ -1,4 +1,4 @@
-/** What a template may cost. A template that keeps to the first four can be stored; the rest is counted while one is rendered. */
+/** The most that a template may cost. One that keeps to the first four can be stored; the rest is counted while one is rendered. */
 export const bounds = {
   /** Characters of one template or partial. */
   templateLength: 262_144,

@@ -5,7 +5,7 @@ export interface Context {
 }
 
 /**
- * What a name means there, looked up as Mustache does, but among own properties alone: no prototype, no getter, no function. `spend` is
+ * Returns what a name means there, looked up as Mustache does, but among own properties alone: no prototype, no getter, no function. `spend` is
  * told how many properties are looked for.
  */
 export function lookup(context: Context, name: string, spend: (properties: number) => void): unknown {

@@ -5,7 +5,7 @@ import { jsonOutput, undeclared } from './json-output.ts'
 import { newBudget, plainText, render, type Partials } from './render.ts'
 import { compile, walk, type Template } from './template.ts'
 
-/** What a version says of its template. */
+/** The template of a version, as it is stored. */
 export interface TemplateSource {
   readonly string: string
   readonly isRaw: boolean

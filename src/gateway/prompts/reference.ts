@@ -1,4 +1,4 @@
-/** Which version of a prompt or partial is meant: `id`, `id@latest`, `id@12`, `id@label`. */
+/** A reference to a version of a prompt or partial: `id`, `id@latest`, `id@12`, `id@label`. */
 export interface Reference {
   /** UUID or slug. */
   readonly id: string

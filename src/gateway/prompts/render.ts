@@ -3,7 +3,7 @@ import { bounds } from './bounds.ts'
 import { lookup, toText, type Context } from './context.ts'
 import { type Indent, type Template } from './template.ts'
 
-/** Where a template's text goes: as it is, or into a JSON document, where every value has to stay a value. */
+/** The place where a template's text goes: as it is, or into a JSON document, where every value has to stay a value. */
 export interface Output {
   /** Text of the template itself. */
   text(text: string): string
@@ -76,7 +76,7 @@ const seen = (context: Context, name: string, { budget }: RenderContext): unknow
     if (budget.lookups > bounds.lookups) throw tooMuch(`more than ${bounds.lookups} names would be looked up`)
   })
 
-/** What a section is rendered with: each item of a list, the value itself, what is around it when the value is `true`, or nothing. */
+/** Returns what a section is rendered with: each item of a list, the value itself, what is around it when the value is `true`, or nothing. */
 function contextsOf(
   { name, inverted }: { readonly name: string; readonly inverted: boolean },
   parent: Context,

@@ -64,7 +64,7 @@ interface Place {
   readonly count: { tags: number }
   readonly nesting: number
   readonly source: string
-  /** Where these tokens end in the source. */
+  /** The end of these tokens in the source. */
   readonly end: number
 }
 

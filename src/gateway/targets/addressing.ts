@@ -40,7 +40,7 @@ export function modelReference(model: string | null): ModelReference | null {
   return slash < 2 || slash === model.length - 1 ? null : { slug: model.slice(1, slash), model: model.slice(slash + 1), param: 'model' }
 }
 
-/** What names a target beside the headers. */
+/** The names of a target beside those in headers. */
 export interface NamedOtherwise {
   readonly fromModel: ModelReference | null
   /** The provider of a prompt, in whose place no header puts another. */

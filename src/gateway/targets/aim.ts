@@ -12,7 +12,7 @@ import { admitChanged, admitModel, modelRequest } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
 import { resolveTarget, type Target } from './target.ts'
 
-/** What a target is found with. */
+/** The sources with which a target is found. */
 export interface TargetDeps {
   readonly snapshot: ProviderSource
   readonly dedicatedValidation: DedicatedValidation

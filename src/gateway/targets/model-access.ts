@@ -27,7 +27,7 @@ export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Cal
 export const readsForm = ({ view }: Target, headers: CallerHeaders): boolean =>
   (view?.models ?? null) !== null && isForm(headers.contentType)
 
-/** What cannot be read may name any model. */
+/** Refuses what cannot be read, because it may name any model. */
 export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHeaders): void {
   if ((view?.models ?? null) === null || contentEncoding === '') return
   throw new ApiError('unsupported_media_type', `The models of @${view?.slug} are restricted: send the body without content-encoding.`, {
@@ -62,7 +62,7 @@ function ownHost({ view, customHost }: Target): Target['customHost'] {
 
 export const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? allowAll
 
-/** What is posted without running a model. */
+/** The operations that post something without running a model. */
 const runsNone: ReadonlySet<string> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'cancelFinetune'])
 
 const runsModel = ({ method, operation: { name } }: ModelRequest): boolean => method === 'POST' && !runsNone.has(name)

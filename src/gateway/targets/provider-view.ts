@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import type { Credential } from '../providers/provider.ts'
 
-/** What the gateway knows of a stored provider (`@slug`) or virtual key, with its credential in the clear. */
+/** A stored provider (`@slug`) or virtual key, with its credential in the clear. */
 export interface ProviderView {
   readonly id: string
   readonly slug: string
@@ -23,7 +23,7 @@ export interface ProviderView {
   readonly models: ModelRules | null
 }
 
-/** Which models of an integration may be used, and where they are when not at its own host. */
+/** The models of an integration that may be used, and where they are when not at its own host. */
 export interface ModelRules {
   /** True: all but those disabled by name. False: those enabled by name. */
   readonly allowAll: boolean

@@ -11,7 +11,7 @@ import type { NamedBy } from '../egress/allowed-hosts.ts'
 import { findProvider } from '../providers/catalog.ts'
 import type { Credential, Provider } from '../providers/provider.ts'
 
-/** Where a request goes and with what: a row of the catalogue, a credential, and the host that may see it. */
+/** The target of a request: a row of the catalogue, a credential, and the host that may see it. */
 export interface Target {
   readonly providerId: string
   readonly provider: Provider
@@ -21,7 +21,7 @@ export interface Target {
   /** A base URL that replaces the catalogue's, and the field that named it. */
   readonly customHost: { readonly url: string; readonly param: string } | null
   readonly customHeaders: Readonly<Record<string, string>>
-  /** Who named the host, when it is not the catalogue's. */
+  /** The one who named the host, when it is not the catalogue's. */
   readonly namedBy: NamedBy
   /** The model as the provider knows it; null when the request names none. */
   readonly model: string | null

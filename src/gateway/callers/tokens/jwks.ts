@@ -12,7 +12,7 @@ export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) =>
 export interface JwksOptions {
   readonly egress: Egress
   readonly url: string
-  /** Whose memory the keys take: nobody can push out those of another. */
+  /** The owner whose memory the keys take: nobody can push out those of another. */
   readonly owner: string
   /** How long fetched keys are believed without asking again. */
   readonly maxAgeMs: number
@@ -41,7 +41,7 @@ interface Held {
   running: Promise<void> | null
 }
 
-/** What was fetched belongs to an egress, and so to one composed app. */
+/** Fetched keys by egress, because they belong to one composed app. */
 const byEgress = new WeakMap<Egress, Map<string, Map<string, Held>>>()
 
 /** The keys behind a URL. Keys fetched for one who asks serve all of the same owner who name the same URL. */

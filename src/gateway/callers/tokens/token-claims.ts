@@ -3,7 +3,7 @@ import { isUuid } from '../../../lib/is-uuid.ts'
 import { metadataField } from '../../../lib/metadata.ts'
 import { isStorable, textField } from '../../../lib/text/text.ts'
 
-/** What a token says, after its signature was found good. Times are epoch milliseconds. */
+/** The claims of a token whose signature was found good. Times are epoch milliseconds. */
 export interface TokenClaims {
   readonly issuer: string | null
   readonly subject: string | null
@@ -11,7 +11,7 @@ export interface TokenClaims {
   readonly organisation: string
   /** Slug or id. */
   readonly workspace: string
-  /** Who it is: `email_id`, else `sub`, else `uid`. */
+  /** The name of its holder: `email_id`, else `sub`, else `uid`. */
   readonly holder: string
   /** In lower case; null when the holder is no e-mail address. */
   readonly email: string | null
@@ -20,7 +20,7 @@ export interface TokenClaims {
   readonly expiresAt: number
   readonly issuedAt: number | null
   readonly notBefore: number | null
-  /** What requests with it start from. */
+  /** The config from which requests with it start. */
   readonly config: string | null
   readonly configLocked: boolean
   readonly metadata: Readonly<Record<string, string>>

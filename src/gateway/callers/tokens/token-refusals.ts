@@ -1,6 +1,6 @@
 import { ApiError } from '../../../lib/errors.ts'
 
-/** What a token that was refused said of itself. Nothing of it was proved, unless the error is about a scope. */
+/** A token that was refused, as it told of itself. Nothing of it was proved, unless the error is about a scope. */
 export interface TokenRefusal {
   readonly organisationId: string
   readonly holder: string | null

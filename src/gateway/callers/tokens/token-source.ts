@@ -5,7 +5,7 @@ import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { RequestDefaults } from '../key.ts'
 
-/** What the gateway knows of an organisation's issuer of tokens. */
+/** An organisation's issuer of tokens, as far as the gateway knows it. */
 export interface TokenIssuer {
   readonly organisationId: string
   /** Null: the organisation takes no tokens. */
@@ -14,7 +14,7 @@ export interface TokenIssuer {
   readonly version: string
 }
 
-/** Where the holder of a token acts, and who it is there. */
+/** The holder of a token: where it acts, and who it is there. */
 export interface TokenHolder {
   readonly organisationId: string
   readonly workspaceId: string
@@ -29,12 +29,12 @@ export interface TokenHolder {
   readonly conflict: string | null
 }
 
-/** What of a token says where it acts, and for whom. */
+/** The claims of a token that say where it acts, and for whom. */
 export interface WantedHolder {
   /** Slug or id. */
   readonly workspace: string
   readonly email: string | null
-  /** Who it is to its issuer; null where people are known by their e-mail address alone. */
+  /** The holder as its issuer knows it; null where people are known by their e-mail address alone. */
   readonly identity: { readonly issuer: string; readonly subject: string } | null
 }
 

@@ -16,7 +16,7 @@ const types: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt
 export const tokenFault = (message: string, code: ErrorCode = 'unauthorized', cause?: unknown): ApiError =>
   new ApiError(code, `The token is not accepted: ${message}`, { param: 'authorization', cause })
 
-/** What a token says before anything of it is believed. Throws `unauthorized` when it cannot be read. */
+/** Reads a token before anything of it is believed. Throws `unauthorized` when it cannot be read. */
 export function readUnverified(token: string): JWTPayload {
   if (token.length > longestToken) throw tokenFault(`it is longer than ${longestToken} characters.`)
   try {
@@ -28,7 +28,7 @@ export function readUnverified(token: string): JWTPayload {
 
 export interface VerifyDeps {
   readonly egress: Egress
-  /** Whose issuer it is. */
+  /** The organisation whose issuer it is. */
   readonly organisationId: string
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -57,7 +57,7 @@ export async function verifyToken(token: string, settings: TokenSettings, deps: 
 const longestLifeDays = 366
 const dayMs = 24 * 60 * 60 * 1000
 
-/** What the library leaves open: a token from the future, and one that never ends. */
+/** Refuses what the library leaves open: a token from the future, and one that never ends. */
 function checkTimes({ iat, exp = 0 }: JWTPayload, { clock_tolerance: tolerance }: TokenSettings, now: number): void {
   if (iat !== undefined && iat * 1000 > now + tolerance * 1000) throw tokenFault('it was issued in the future.')
   if (exp * 1000 > now + longestLifeDays * dayMs + tolerance * 1000)
@@ -132,7 +132,7 @@ function explained(error: unknown, token: string): ApiError {
   return keysFault(error)
 }
 
-/** What was found wrong is the token's own; what would be right stays with those who make tokens. */
+/** Tells what is wrong with the token; what would be right stays with those who make tokens. */
 function claimFault({ claim, reason, payload }: errors.JWTClaimValidationFailed): string {
   if (reason === 'missing') return `the claim ${claim} is missing.`
   if (claim === 'nbf') return `it is not valid yet: ${timesOf(payload)}.`

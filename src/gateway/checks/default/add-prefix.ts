@@ -4,7 +4,7 @@ import type { JsonPath } from '../../../lib/json/json-path.ts'
 import { check, type BodyEdit } from '../check.ts'
 import { roleOf } from '../../dialects/texts/walk.ts'
 
-/** What is said to a model; the inputs of other operations, such as embeddings, stay as they are. */
+/** The operations in which something is said to a model; the inputs of others, such as embeddings, stay as they are. */
 const conversations = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
 
 /** A list of a million prompts is not made ten thousand times as long. */

@@ -1,4 +1,4 @@
-/** What of a text is JSON. */
+/** The JSON in a text. */
 interface Found {
   readonly values: readonly unknown[]
   /** True when there is none beside these; a text of brackets must not keep us for ever. */
@@ -7,7 +7,7 @@ interface Found {
 
 /** So many characters are looked at: of brackets that are never closed, every one may be the first of an object that ends at the end. */
 const maxScanned = 8 * 1024 * 1024
-/** What is no JSON after all costs as much as so many characters. */
+/** The characters that a miss costs: a text that began like JSON and was none. */
 const missCost = 1000
 
 /** Each part of it takes one way only: with a part for spaces of its own a long run of them would be looked at again from each of them. */

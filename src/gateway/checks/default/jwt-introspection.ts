@@ -15,7 +15,7 @@ export interface Introspection {
 
 const maxKept = 10_000
 
-/** What was said of tokens, by their fingerprints; it belongs to an egress, and so to one composed app. */
+/** The answers about tokens, by their fingerprints, for each egress, because they belong to one composed app. */
 const byEgress = new WeakMap<Egress, ExpiringCache<JWTPayload | string>>()
 
 function keptBy(egress: Egress): ExpiringCache<JWTPayload | string> {

@@ -9,7 +9,7 @@ import { introspect } from './jwt-introspection.ts'
 import { matcher, matchTypes, toValues, valuesFault, valuesField } from '../match-values.ts'
 import { calledUrl } from './webhook.ts'
 
-/** What verifies with a public key. With a shared secret the published key itself would verify. */
+/** The algorithms that verify with a public key. With a shared secret the published key itself would verify. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const
 
 const claimNames = z.array(z.string().min(1).max(255)).max(50)
@@ -73,7 +73,7 @@ const fields = {
 
 type Parameters = z.output<z.ZodObject<typeof fields>>
 
-/** Who calls, by a token of another issuer. */
+/** Checks who calls, by a token of another issuer. */
 export const jwt = check({
   id: 'default.jwt',
   title: 'JWT',
@@ -172,7 +172,7 @@ function signatureVerifier(parameters: Parameters): Verify | null {
   }
 }
 
-/** What the issuer says of a token is held against the same rules as the claims of a signed one. */
+/** Holds what the issuer says of a token against the same rules as the claims of a signed one. */
 async function withClaims(
   said: JWTPayload | string,
   token: string,

@@ -27,7 +27,7 @@ function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[], 
 /** So many are named: a request of a million tools must not get an answer of as many faults. */
 const maxNamed = 20
 
-/** What of a kind is refused, each once. */
+/** Returns what of a kind is refused, each once. */
 const refused = (found: readonly string[], isRefused: Rule, kind: string): readonly string[] =>
   Array.from(new Set(found))
     .filter((name) => isRefused(name))
@@ -62,7 +62,7 @@ function toolOf(tool: Fields): Tool {
   return { types: types.length === 0 ? ['function'] : types, names: named.filter((one) => typeof one === 'string') }
 }
 
-/** What tells more of a tool, and holds none. */
+/** The fields that tell more of a tool, and hold none. */
 const described: ReadonlySet<string> = new Set([
   'parameters',
   'input_schema',

@@ -1,14 +1,14 @@
 import { isFields } from '../../../lib/json/fields.ts'
 import type { Pattern } from '../../patterns/pattern.ts'
 
-/** What does not fit, and where. */
+/** A fault: what does not fit, and where. */
 export interface SchemaFault {
   /** JSON Pointer into the value. */
   readonly path: string
   readonly message: string
 }
 
-/** What a keyword needs of the validation that it is part of. */
+/** The needs of a keyword from the validation that it is part of. */
 export interface Validation {
   /** Validates a part of the value against a part of the schema. */
   readonly check: (schema: unknown, value: unknown, path: string) => readonly SchemaFault[]

@@ -14,7 +14,7 @@ const maxPatterns = 50_000
 /** A part of a schema, and the JSON Pointer to it. */
 type Place = readonly [part: unknown, at: string]
 
-/** What a keyword's value must be. */
+/** The shape that a keyword's value must have. */
 interface Shape {
   readonly is: string
   readonly fits: (rule: unknown) => boolean
@@ -71,7 +71,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['uniqueItems', { is: 'true or false', fits: (rule) => typeof rule === 'boolean' }],
 ])
 
-/** What says something of a schema, and nothing of values. */
+/** The keywords that say something of a schema, and nothing of values. */
 const remarks = new Set(
   `$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment $defs definitions title description default examples example
    deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema`.split(/\s+/),
@@ -85,7 +85,7 @@ function misspeltFault(root: unknown): string | null {
 }
 
 /**
- * What is wrong with a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would judge nothing, and its
+ * Returns what is wrong with a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would judge nothing, and its
  * author would never know.
  */
 export function schemaFault(root: unknown): string | null {

@@ -33,7 +33,7 @@ export interface OpenAccount<Credentials> {
 }
 
 interface AccountSpec<Credentials extends Shape> extends Pick<Account, 'plugin'> {
-  /** Whom to name in errors. */
+  /** The name for errors. */
   readonly title: string
   readonly schema: z.ZodObject<Credentials>
 }

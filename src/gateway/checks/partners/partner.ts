@@ -9,7 +9,7 @@ import { accountFields, accountRule, baseUrl, findAccount, type OpenAccount, plu
 type Shape = Readonly<Record<string, z.ZodType>>
 type Parsed<Fields extends Shape> = z.output<z.ZodObject<Fields>>
 
-/** What a partner is asked about. */
+/** The question to a partner. */
 export interface Asked<Fields extends Shape, Credentials extends Shape> {
   readonly parameters: Parsed<Fields>
   readonly credentials: Parsed<Credentials>
@@ -31,12 +31,12 @@ export interface SignedCall {
   readonly body: string
 }
 
-/** What an answer means. */
+/** The meaning of an answer. */
 export interface Finding {
   readonly passed: boolean
-  /** What `hook_results` say; never the words that were found. */
+  /** The facts for `hook_results`; never the words that were found. */
   readonly data?: Readonly<Record<string, unknown>>
-  /** What the text becomes; absent: it stays. */
+  /** The text as it becomes; absent: it stays. */
   readonly text?: string
   /** The same of all texts, in their order, where a call holds them all. */
   readonly texts?: readonly string[]
@@ -50,10 +50,10 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
   readonly title: string
   readonly about: string
   readonly basis: Basis
-  /** What it takes, beside credentials, address and time. */
+  /** The parameters beside credentials, address and time. */
   readonly fields: Fields
   readonly credentials: Credentials
-  /** Which of the credentials are secret, as paths. */
+  /** The paths of the credentials that are secret. */
   readonly secrets: readonly string[]
   /** Tells whether it may change texts, by its parameters; absent: never. */
   readonly changes?: (parameters: Parsed<Fields>) => boolean
@@ -63,7 +63,7 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
   readonly takes?: 'text' | 'all'
   /** The address of the service unless `baseUrl` names another. */
   readonly service: (credentials: Parsed<Credentials>) => string
-  /** Where credentials name the host: the partner's own domains. Any other host needs leave, as all hosts do that data names. */
+  /** The partner's own domains, where credentials name the host. Any other host needs leave, as all hosts do that data names. */
   readonly domains?: readonly string[]
   readonly call: (asked: Asked<Fields, Credentials>) => PartnerCall
   /** Headers that convince the service. */
@@ -220,7 +220,7 @@ const isOwnHost = ({ hostname }: URL, domains: readonly string[] | undefined): b
   domains === undefined || domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`))
 
 interface Post<Answer> {
-  /** Whom to name in errors. */
+  /** The name for errors. */
   readonly title: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -288,7 +288,7 @@ function toVerdict(title: string, found: Found): Verdict {
   return { passed: failing.length === 0, data: { explanation, ...telling?.data }, edits }
 }
 
-/** What the texts become; a text of several pieces is put together again. */
+/** Returns the edits that make the texts what they become; a text of several pieces is put together again. */
 function editsOf(title: string, { subject, pieces, findings }: Found): readonly BodyEdit[] {
   const all = findings[0]?.texts
   if (all !== undefined) {

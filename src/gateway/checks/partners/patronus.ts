@@ -30,7 +30,7 @@ interface Evaluation {
   readonly timeoutMs?: number
 }
 
-/** Where in the text something was found; none unless the service says it in pairs. */
+/** Returns the places where something was found; none unless the service says it in pairs. */
 function spansIn(result: {
   readonly additional_info?: { readonly positions: unknown } | null | undefined
 }): readonly (readonly [number, number])[] {

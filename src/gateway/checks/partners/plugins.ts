@@ -9,7 +9,7 @@ export interface Plugin {
   readonly id: string
   /** The releases that brought its checks. */
   readonly releases: readonly string[]
-  /** What all of its checks need together; what only some of them need may be absent. */
+  /** The fields that all of its checks need together; those that only some of them need may be absent. */
   readonly schema: z.ZodObject
   /** Fields that are secret, as paths. */
   readonly secrets: readonly string[]

@@ -36,7 +36,7 @@ export interface Message {
   readonly content: string
 }
 
-/** What is looked at, as messages. */
+/** Returns the texts that are looked at, as messages. */
 export const messagesOf = ({ parts }: Subject): readonly Message[] => parts.map(({ role, text }) => ({ role, content: text }))
 
 /** All that the request says, as messages; the answer is not among them. */
