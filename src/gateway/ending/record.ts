@@ -33,12 +33,8 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     status: ending.status,
     outcome: ending.outcome,
     errorCode: ending.error?.code ?? null,
-    usage,
-    usageSource: usage === null ? 'none' : last !== null && isRecalled(last) ? 'cache' : 'provider',
     retryCount: retriesOf(trail),
-    cacheStatus: cacheStatusOf(trail),
-    lastUsedOption: last !== null && (last.sentAt !== null || isRecalled(last)) ? last.option : null,
-    cachedLogId: last?.recalled?.answer?.requestId ?? null,
+    ...origin(trail, last, usage),
     ...trail.trace,
     metadata: trail.metadata,
     prompt: trail.prompt && toLogged(trail.prompt),
@@ -47,6 +43,18 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     ...asked(trail, redaction),
     ...targetFacts(last),
     ...answered(trail, ending.relayed, redaction),
+  }
+}
+
+/** Tells where the answer and its usage come from: a target, or the cache. */
+function origin(trail: Trail, last: Attempt | null, usage: Usage | null) {
+  const recalled = last !== null && isRecalled(last)
+  return {
+    usage,
+    usageSource: usage === null ? ('none' as const) : recalled ? ('cache' as const) : ('provider' as const),
+    cacheStatus: cacheStatusOf(trail),
+    lastUsedOption: last !== null && (last.sentAt !== null || recalled) ? last.option : null,
+    cachedLogId: last?.recalled?.answer?.requestId ?? null,
   }
 }
 

@@ -80,10 +80,10 @@ test('hostile patterns are bounded as in a stored config', async (t) => {
 test('the schema of configs is that of the level', async (t) => {
   const { status, body } = await control.call(acme.workspaceKey, 'GET', '/catalogue/config-schema')
   t.is(status, 200)
-  type Schema = Body & { readonly $ref?: string; readonly $defs?: Record<string, Body>; readonly properties?: Body }
+  type Schema = Body & { readonly $ref?: string; readonly $defs?: Record<string, Body> }
   const schema = body['schema'] as Schema
-  const named = schema.$defs?.[(schema.$ref ?? '').replace('#/$defs/', '')] as Schema | undefined
-  const properties = (named ?? schema).properties ?? {}
+  const named = schema.$defs?.[(schema.$ref ?? '').replace('#/$defs/', '')]
+  const properties = (named ?? schema)['properties'] as Body
   for (const name of ['provider', 'strategy', 'targets', 'retry', 'cache']) t.true(name in properties, name)
   t.true((body['unsupported'] as readonly { readonly part: string }[]).some(({ part }) => part === 'cache'))
 })
