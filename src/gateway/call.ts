@@ -9,7 +9,7 @@ import type { Target } from './targets/target.ts'
 import type { RequestBody } from './wire/body.ts'
 import type { CallerHeaders } from './wire/headers.ts'
 
-/** What a request says before its body is read, and who sent it. */
+/** The head of a call: what a request says before its body is read, and who sent it. */
 export interface CallHead {
   readonly exchange: Exchange
   readonly caller: Caller
@@ -27,7 +27,7 @@ export interface CallHead {
   readonly guardrails: GuardrailPlan | null
 }
 
-/** What the caller asked, complete. No step changes a call; prompts make another one of it. */
+/** A call: what the caller asked, complete. No step changes a call; prompts make another one of it. */
 export interface Call extends CallHead {
   /** The path that goes on to the provider: without the slug of a model, or that of the chat completion which a prompt makes. */
   readonly upstreamPath: string

@@ -32,7 +32,7 @@ import { beginTrail, cacheStatusOf, lastAttempt, sentBody, type Trail } from './
 import { headerValue } from './wire/header-list.ts'
 import { type CallerHeaders, sortHeaders } from './wire/headers.ts'
 
-/** What every exchange of a process shares. */
+/** The parts that every exchange of a process shares. */
 export interface PipelineDeps {
   readonly snapshot: Snapshot
   /** Absent: API keys are all that is known. */

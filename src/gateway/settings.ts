@@ -1,7 +1,7 @@
 import type { DedicatedValidation } from './front/bounds/validate.ts'
 import type { AllowedHosts } from './egress/allowed-hosts.ts'
 
-/** What the data plane reads of the configuration. Durations are milliseconds, sizes bytes. */
+/** The settings of the data plane. Durations are milliseconds, sizes bytes. */
 export interface GatewaySettings {
   /** Extra header prefixes beside `service`. */
   readonly headerAliases: readonly string[]
@@ -11,7 +11,7 @@ export interface GatewaySettings {
   readonly maxUploadBytes: number
   /** The hosts that requests may name; null: all. */
   readonly allowedHosts: AllowedHosts | null
-  /** What a feature of requests needs to act: its flag, and the level of the installation, which may rise. */
+  /** Tells for each feature of requests if it acts, by its flag and the level of the installation, which may rise. */
   readonly acts: Readonly<Record<'configs' | 'guardrails', () => boolean>>
   /** Tells whether the installation is at the level of a release, so that what it brought acts. */
   readonly atLeast: (release: string) => boolean

@@ -14,7 +14,7 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 type OrNull<T> = { [Name in keyof T]: T[Name] | null }
 
 /**
- * What is known of an exchange so far, for the record of one that ended early. Only `pipeline.ts` writes it, and no step reads it.
+ * The facts of an exchange as far as they are known, for the record of one that ended early. Only `pipeline.ts` writes it, and no step reads it.
  * One object per exchange, never reused.
  */
 export interface Trail

@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { textValue } from '../wire/headers.ts'
 import { clientDialect } from '../front/fronts.ts'
 
-/** What our own answer headers say of an exchange; flat name, value list in the caller's prefix. */
+/** The facts of an exchange for our own answer headers; flat name, value list in the caller's prefix. */
 export interface AnswerFacts {
   readonly requestId: string
   readonly traceId: string
@@ -41,7 +41,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   return headers
 }
 
-/** What statuses that no standard has are called. */
+/** The names of statuses that no standard has. */
 export const ownStatusTexts: Readonly<Record<number, string>> = {
   246: 'Guardrail Warning',
   446: 'Denied By Guardrail',

@@ -8,7 +8,7 @@ const policy: readonly string[] = ['content-security-policy', "default-src 'none
 const nothing: readonly string[] = []
 
 /**
- * What keeps a page of a provider's from acting in our name in the browser of somebody who was led to it, flat. API clients do not look
+ * The headers that keep a page of a provider's from acting in our name in the browser of somebody who was led to it, flat. API clients do not look
  * at it, and a provider's own policy stays in force beside it.
  */
 export const sandboxOf = (rawHeaders: readonly string[]): readonly string[] =>

@@ -9,7 +9,7 @@ import type { Prepared } from './prepare.ts'
 
 /** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */
 export interface Attempt {
-  /** Where in the config the target stands; `config` without one. */
+  /** The place of the target in the config; `config` without one. */
   readonly option: string
   target: Target | null
   /** A body that was opened for this target, as the client sent it; null when the call had it already. */

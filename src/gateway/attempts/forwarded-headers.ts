@@ -23,7 +23,7 @@ export function forwardedHeaders({ headers, caller, config }: Call, { added, hol
   return holdsAnswer ? [...headersWithout(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
 }
 
-/** What guardrails say of the caller, in place of what the caller says of itself. */
+/** Puts what guardrails say of the caller in place of what the caller says of itself. */
 const withChecked = (headers: readonly string[], { added, replaces }: NonNullable<Verdict['headers']>): readonly string[] => [
   ...headersWithout(headers, (name) => name.startsWith(replaces)),
   ...added,

@@ -111,10 +111,10 @@ const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { s
 const MiB = 1024 * 1024
 /** Clients send the same config with every request; by its text it is kept once it came again, as long as the level stays: what is always new is never kept. */
 const checked = createWeighed<{ readonly release: string; readonly config: ChosenConfig }>({ most: 32 * MiB, mostOfOne: 8 * MiB })
-/** What came once, by hash. */
+/** The texts that came once, by hash. */
 const seen = createLru<true>(10_000)
 
-/** What is made of a text takes about so many times its length. */
+/** The bytes that are made of each character of a text, about. */
 const perCharacter = 10
 
 function inline(text: string, { organisationId, workspaceId, settings }: KeyView, { level }: ChooseDeps): MaybePromise<ChosenConfig> {

@@ -24,7 +24,7 @@ export interface CacheRule {
 
 /** The fields of one target, with those around it merged in. */
 export interface TargetFields {
-  /** Where in the config this stands: `config`, or `config.targets[0]`. */
+  /** The place in the config: `config`, or `config.targets[0]`. */
   readonly option: string
   /** A row of the catalogue, or `@slug`. */
   readonly provider: string | null

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import type { ActiveConfig } from './compile.ts'
 
-/** What the gateway knows of a stored config. */
+/** A stored config, as far as the gateway knows it. */
 export interface ConfigView {
   readonly id: string
   readonly slug: string

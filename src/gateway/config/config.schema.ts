@@ -241,7 +241,7 @@ function passthroughFaults(config: GatewayConfig): readonly Fault[] {
     .map((name): Fault => [[name], 'A config with passthrough changes nothing: take one of the two out.'])
 }
 
-/** Where a config holds guardrails, by the phase in which they run. */
+/** The fields of a config that hold guardrails, by the phase in which they run. */
 const listsOf = {
   input: ['input_guardrails', 'before_request_hooks'],
   output: ['output_guardrails', 'after_request_hooks'],

@@ -35,7 +35,7 @@ export const unreadFieldNames: ReadonlySet<string> = new Set([
   'vertex_storage_bucket_name',
 ])
 
-/** What a release brought: a field, or one value of it. */
+/** An item that a release brought: a field, or one value of it. */
 interface Brought {
   readonly since: string
   readonly value?: string

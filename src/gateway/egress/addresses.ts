@@ -4,7 +4,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = readonly [Address, number]
 
 /**
- * What an address is to us: `public`, `private` (ours to open by naming the host or the address), `special` (openable only by
+ * The sort of an address: `public`, `private` (ours to open by naming the host or the address), `special` (openable only by
  * its address) or `never` (instance metadata and link-local, which no setting opens).
  */
 export type AddressKind = 'public' | 'private' | 'special' | 'never'
@@ -35,7 +35,7 @@ export function kindOf(address: Address): AddressKind {
   return range === 'unicast' && inner.length === 0 && isGlobal(address) ? 'public' : 'special'
 }
 
-/** Where clouds keep instance credentials, and the link-local ranges around them. */
+/** The addresses where clouds keep instance credentials, and the link-local ranges around them. */
 const never = [
   '169.254.0.0/16', // AWS, GCP, Azure, Oracle, ECS and EKS credentials, and all other link-local
   '100.100.100.200/32', // Alibaba

@@ -3,7 +3,7 @@ import { createLru } from '../../lib/collections/lru.ts'
 import { parseAddress } from './addresses.ts'
 import { parseTrustedHosts } from './trust.ts'
 
-/** Who named a host: the request itself, or something that is stored (an integration, a config, a guardrail, a setting). */
+/** The source of a host's name: the request itself, or something that is stored (an integration, a config, a guardrail, a setting). */
 export type NamedBy = 'request' | 'stored'
 
 /** To which hosts that data names requests may go. The hosts of the catalogue are not asked about. */

@@ -8,7 +8,7 @@ import { rawHeaderText } from './raw-headers.ts'
 import { detachBody } from './request-body.ts'
 import type { Slot } from './slot.ts'
 
-/** What an exchange needs to know of where it goes. */
+/** The way that an exchange goes. */
 export interface Route {
   /** `host` or `host:port`, as the Host header has it. */
   readonly authority: string
@@ -201,7 +201,7 @@ function onTimer(exchange: Exchange): void {
   exchange.checkTime()
 }
 
-/** What undici would let through and we do not: absolute paths and CONNECT reach other hosts, another Host header another tenant. */
+/** Refuses what undici would let through: absolute paths and CONNECT reach other hosts, another Host header another tenant. */
 function faultOf({ method, path, headers }: EgressRequest, authority: string): string | null {
   if (method === 'CONNECT') return 'the method CONNECT is not allowed'
   if (!path.startsWith('/')) return 'the path must start with a slash'

@@ -8,7 +8,7 @@ export function duration(ms: number): string {
 }
 
 /**
- * What went wrong with an exchange, told without addresses: the messages may reach a caller, the cause only our log.
+ * Tells what went wrong with an exchange, without addresses: the messages may reach a caller, the cause only our log.
  * `answered` is true once the response's headers have come.
  */
 export function toFailure(error: Error, answered: boolean): ApiError {
@@ -56,7 +56,7 @@ const table: Readonly<Record<string, Explanation>> = {
   UND_ERR_NOT_SUPPORTED: unsendable,
 }
 
-/** What a lost connection is called, by the layer that noticed. */
+/** The names of a lost connection, by the layer that noticed. */
 const brokenOff: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', 'ENETRESET'])
 
 const unreachable: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { Address, Network } from './addresses.ts'
 import { parseAddress, parseNetwork, within } from './addresses.ts'
 
-/** What an operator lets through although the guard would refuse it. */
+/** The hosts and addresses that an operator lets through although the guard would refuse them. */
 export interface Trust {
   /** True when the name is trusted, for all ports or for this one. */
   name(hostname: string, port: number): boolean

@@ -63,7 +63,7 @@ function secretsOf({ attempts, headers }: Sent, sensitive: ReadonlySet<string> |
   return secrets
 }
 
-/** What stands behind the scheme in the headers that hold credentials. */
+/** Adds what stands behind the scheme in the headers that hold credentials. */
 function addSent(secrets: string[], sent: readonly string[]): void {
   eachHeader(sent, (name, value) => {
     if (isCredentialHeader(name)) add(secrets, value.slice(value.lastIndexOf(' ') + 1))
@@ -92,7 +92,7 @@ const replacing =
 
 const none: readonly string[] = []
 
-/** What stands otherwise in a URL. */
+/** The characters that stand otherwise in a URL. */
 const escaped = /[^\w!'()*.~-]/
 const beyondAscii = /[\u0080-\uffff]/
 const latin1 = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text)

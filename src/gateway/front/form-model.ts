@@ -56,7 +56,7 @@ const tooLong = () =>
 
 interface Found {
   readonly text: string
-  /** Where it stands in the body. */
+  /** The place in the body where it begins. */
   readonly start: number
   readonly end: number
 }
@@ -76,7 +76,7 @@ function createScan(delimiter: string): (chunk: Buffer) => Found | null {
   let base = -rest.length
   let within: keyof typeof steps = 'content'
 
-  /** What is read next, and where it begins; null: more has to come, from that place on. */
+  /** The next piece to read, and where it begins; null: more has to come, from that place on. */
   interface Step {
     readonly at: number
     readonly within: keyof typeof steps | null

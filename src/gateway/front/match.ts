@@ -1,7 +1,7 @@
 import { unescaped } from '../wire/segments.ts'
 import { operations, type Operation, type OperationSpec } from './operations.ts'
 
-/** What a request asks for: a dedicated operation, or the pass-through, where the path is the provider's own. */
+/** The operation that a request asks for: a dedicated one, or the pass-through, where the path is the provider's own. */
 export interface MatchedOperation {
   readonly name: Operation | 'proxy'
   readonly spec: OperationSpec | null
@@ -15,7 +15,7 @@ interface Entry {
   readonly segments: readonly string[]
 }
 
-/** What is no dedicated operation. */
+/** The operation of a request for none of the dedicated ones. */
 export const passThrough: MatchedOperation = { name: 'proxy', spec: null, params: {} }
 const fixed = new Map<string, MatchedOperation>()
 const templates = new Map<string, Entry[]>()

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 
-/** What a request says of itself for tracing. */
+/** The trace to which a request says that it belongs. */
 export interface Trace {
   readonly traceId: string
   readonly spanId: string | null

@@ -9,7 +9,7 @@ import { type MatchedOperation, matchOperation } from './match.ts'
 /** A slash and a dot as one server or another reads them: plain, percent-encoded once or more often, in an overlong UTF-8. */
 const slash = String.raw`[/\\]|%(?:25)*(?:2f|5c|c0%(?:25)*af)`
 const dot = String.raw`\.|%(?:25)*(?:2e|c0%(?:25)*ae)`
-/** What some servers cut a segment off at before they look for dots: `/..;a/`. */
+/** The characters at which some servers cut a segment off before they look for dots: `/..;a/`. */
 const segmentEnd = String.raw`;|%(?:25)*(?:3b|3f|23|00|09|20)`
 
 /** A segment `.` or `..`, by which a server would climb out of the base path. */

@@ -32,7 +32,7 @@ function toFacts(valueOf: (name: Name, at: number) => unknown): Facts {
 }
 
 /**
- * What is confidential in a log, sealed as one text: three lengths (4 bytes each, little-endian: facts, request body, response body; a body
+ * The confidential part of a log, sealed as one text: three lengths (4 bytes each, little-endian: facts, request body, response body; a body
  * that is absent has 0xffffffff), the facts as JSON text, the bodies. What logs are listed and filtered by stays in the clear.
  */
 export interface Confidential extends Facts {

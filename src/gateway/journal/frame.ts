@@ -26,7 +26,7 @@ const absent = 0xff_ff_ff_ff
 const flags = { requestTruncated: 1, responseTruncated: 2, sealed: 4 } as const
 const scratchBytes = 64 * 1024
 
-/** What a frame is made of. */
+/** The parts of a frame. */
 export interface Frame extends FrameBodies {
   /** JSON text, see `record.ts`. */
   readonly record: string
@@ -34,7 +34,7 @@ export interface Frame extends FrameBodies {
   readonly sealed: readonly Uint8Array[] | null
 }
 
-/** What was read from a frame: views of the reader's buffer, valid until it reads again. */
+/** A frame as it was read: views of the reader's buffer, valid until it reads again. */
 export interface StoredFrame extends FrameBodies {
   readonly record: Buffer
   readonly sealed: Buffer | null

@@ -39,7 +39,7 @@ export interface ExchangeRecord {
   /** Until the first body byte went to the client. */
   readonly firstByteMs: number | null
   readonly usage: Usage | null
-  /** Where `usage` came from: the provider's own figures, those of an answer that was given again and cost nothing, or none (unmetered). */
+  /** The source of `usage`: the provider's own figures, those of an answer that was given again and cost nothing, or none (unmetered). */
   readonly usageSource: 'provider' | 'cache' | 'none'
   readonly retryCount: number
   readonly cacheStatus: string
@@ -56,7 +56,7 @@ export interface ExchangeRecord {
   readonly upstreamUrl: string | null
   /** The prompt that the request named; null when it named none. */
   readonly prompt: LoggedPrompt | null
-  /** What guardrails found; null when none ran that anybody waited for. */
+  /** The findings of guardrails; null when none ran that anybody waited for. */
   readonly hooks: HookResults | null
   /** The attempts, in order; null when there was only one, of which the record itself tells. */
   readonly attempts: readonly LoggedAttempt[] | null

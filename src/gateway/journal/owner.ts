@@ -14,7 +14,7 @@ const machine = [
   attempt(() => fs.readlinkSync('/proc/self/ns/pid')),
 ].join(' ')
 
-/** Who may write, or ship, a directory. */
+/** The process that may write, or ship, a directory. */
 interface Owner {
   /** `writer` appends; `shipper` only ships what is there. */
   readonly role: 'writer' | 'shipper'
@@ -52,7 +52,7 @@ export function release({ directory, token }: Claim): void {
   if (readOwner(directory)?.token === token) fs.rmSync(path.join(directory, 'lock'), { force: true })
 }
 
-/** What a process may do with a directory: `writing` its own journal is open in it, `adopted` all is there, `foreign` another's. */
+/** The right of a process to a directory: `writing` its own journal is open in it, `adopted` all is there, `foreign` another's. */
 export type Standing = 'writing' | 'adopted' | 'foreign'
 
 /** Looks whose a directory is, and takes it over when its owner is dead. */

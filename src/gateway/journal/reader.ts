@@ -4,7 +4,7 @@ import type { Segment } from './segment.ts'
 
 export interface ReadFrame {
   readonly frame: StoredFrame
-  /** Where the frame begins and ends in its segment. */
+  /** The places in its segment where the frame begins and ends. */
   readonly start: number
   readonly end: number
 }
@@ -12,7 +12,7 @@ export interface ReadFrame {
 export interface Batch {
   /** Valid until the next read. */
   readonly frames: readonly ReadFrame[]
-  /** Where to go on; past torn or damaged bytes when the segment is closed. */
+  /** The place to go on; past torn or damaged bytes when the segment is closed. */
   readonly offset: number
   /** `more` there may be more to read now; `waiting` the writer has not written more yet; `ended` nothing will follow. */
   readonly state: 'more' | 'waiting' | 'ended'
@@ -76,7 +76,7 @@ export function createSegmentReader(): (segment: Segment, options: ReadOptions) 
 
 interface Found {
   readonly frames: readonly ReadFrame[]
-  /** What stood after the last frame. */
+  /** The bytes after the last frame. */
   readonly rest: { readonly kind: 'end' | 'none' | 'full' } | { readonly kind: 'short'; readonly bytes: number }
   readonly end: number
 }

@@ -2,7 +2,7 @@ import type { DialectId } from '../dialects/dialect.ts'
 import type { Traits } from '../dialects/traits.ts'
 import type { Operation } from '../front/operations.ts'
 
-/** Whose API a provider's own paths are. */
+/** The API of a provider's own paths. */
 export type ProviderApi = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'
 
 /** A provider's credential in the clear: its key, and named fields such as `aws_region` or `azure_resource_name`. */

@@ -4,7 +4,7 @@ import { operationParams } from '../front/operation-params.ts'
 /** `{name}`, `{first|second}` (the first that is given), `{+name}` (may span several path segments). */
 const placeholder = /\{(\+?)([a-z0-9_|]+)\}/g
 
-/** What a host label or a path segment may be made of: nothing that could end it, climb out of it or begin another part of the URL. */
+/** The characters of a host label or a path segment: nothing that could end it, climb out of it or begin another part of the URL. */
 const safeValue = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 const encodedSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
 

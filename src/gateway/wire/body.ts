@@ -97,7 +97,7 @@ async function collect(source: Readable, limit: number): Promise<Buffer> {
   return bytes
 }
 
-/** What was read of a body that turns out to be too long is put back, so that it can be read as a stream. */
+/** Collects a body. If it turns out to be too long, what was read is put back, so that it can be read as a stream. */
 const collectOrGiveBack = (source: Readable, limit: number): Promise<Buffer | null> =>
   collected(source, limit, (held) => {
     source.pause()
@@ -184,7 +184,7 @@ export function stringsOf(bytes: Buffer, key: string): readonly string[] {
   return topLevelValues(text, key).map(([start, end]) => String(JSON.parse(text.slice(start, end))))
 }
 
-/** Where the string values of a key stand in an object's own level; the text is JSON that was parsed before. */
+/** Returns where the string values of a key stand in an object's own level; the text is JSON that was parsed before. */
 function topLevelValues(text: string, key: string): readonly (readonly [start: number, end: number])[] {
   const found: [number, number][] = []
   let depth = 0
@@ -211,7 +211,7 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** Where the string value behind a key begins; -1 when the string was no key, or its value is no string. */
+/** Returns where the string value behind a key begins; -1 when the string was no key, or its value is no string. */
 function valueStart(text: string, keyEnd: number): number {
   const rest = /\s*:\s*"/y
   rest.lastIndex = keyEnd

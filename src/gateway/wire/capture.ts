@@ -5,7 +5,7 @@ import { decompress } from './encoding.ts'
 const tailBytes = 32 * 1024
 
 /**
- * What is kept of an answer while it passes: its first bytes for the log, its last for the usage. The first bytes are references to
+ * The parts of an answer that are kept while it passes: its first bytes for the log, its last for the usage. The first bytes are references to
  * the chunks that pass anyway.
  */
 export class Capture {

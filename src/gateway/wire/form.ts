@@ -3,7 +3,7 @@ export interface FormField {
   readonly name: string
   /** Null for a file. */
   readonly text: string | null
-  /** Where its content stands in the body. */
+  /** The place of its content in the body. */
   readonly start: number
   readonly end: number
 }

@@ -58,7 +58,7 @@ const ownPrefix = 'x-service-'
 /** Returns the prefixes under which headers are ours: `x-service-`, then the aliases. */
 export const headerPrefixes = (aliases: readonly string[]): readonly string[] => [ownPrefix, ...aliases.map((name) => `x-${name}-`)]
 
-/** What a header name means here. */
+/** The meaning of a header name. */
 interface HeaderName {
   readonly lower: string
   readonly forProvider: boolean
@@ -67,7 +67,7 @@ interface HeaderName {
   readonly key: KeyHeader | null
   /** True when it may be one of ours, or of an alias. */
   readonly extension: boolean
-  /** What it says of the body, by which the body is read. */
+  /** The aspect of the body that it tells, by which the body is read. */
   readonly ofBody: 'type' | 'encoding' | null
 }
 
@@ -110,7 +110,7 @@ export interface CallerHeaders {
   /** Flat name, value … as received, without credentials and without what is not for a provider. */
   readonly forward: readonly string[]
   readonly contentType: string
-  /** What the bytes of the body must be unfolded by before they can be read; empty for those that are as they are (`identity`). */
+  /** The codings by which the bytes of the body must be unfolded before they can be read; empty for those that are as they are (`identity`). */
   readonly contentEncoding: string
 }
 
@@ -158,7 +158,7 @@ function takeKey({ keys }: Sorted, name: KeyHeader, value: string): void {
   keys[name] = value
 }
 
-/** What is known of a body of which no header has spoken yet. */
+/** The body as it counts before any header has spoken of it. */
 const plainBody = { contentType: '', contentEncoding: '', typed: false }
 
 function noteBody(sorted: Sorted, what: 'type' | 'encoding', value: string): void {
@@ -209,7 +209,7 @@ function connectionTokens(raw: readonly string[]): ReadonlySet<string> {
 
 const none: ReadonlySet<string> = new Set()
 
-/** What describes the bytes stays with them, whatever a peer declares. */
+/** Adds the names that a peer declares; those that describe the bytes stay with them, whatever it says. */
 function addTokens(tokens: Set<string>, value: string): void {
   for (const token of value.toLowerCase().split(',')) if (!token.trim().startsWith('content-')) tokens.add(token.trim())
 }
@@ -241,7 +241,7 @@ export function answerTrailers(raw: readonly string[], prefixes: readonly string
 const notInTrailers =
   /^(?:content-(?:length|encoding|type|range|security-policy)|trailer|location|www-authenticate|cache-control|x-content-type-options|access-control-.*)$/i
 
-/** What a header value says: on the wire it is latin1, and clients put UTF-8 into it. */
+/** Returns the text of a header value: on the wire it is latin1, and clients put UTF-8 into it. */
 export function valueText(value: string): string {
   if (!beyondAscii.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')

@@ -17,7 +17,7 @@ export class FrameCutter {
   /** The last bytes held, in which a frame's end may begin. */
   #edge: Buffer = none
 
-  /** What may go on now; null: nothing yet. The usual chunk ends with a frame and passes without a copy. */
+  /** Returns what may go on now; null: nothing yet. The usual chunk ends with a frame and passes without a copy. */
   push(chunk: Buffer): Buffer | null {
     const probe = this.#edge.length === 0 ? chunk : Buffer.concat([this.#edge, chunk])
     const end = lastFrameEnd(probe)

@@ -4,7 +4,7 @@ import { type InspectedAnswer, type Inspection, isDedicated, statusOf } from './
 import { streamAnswer } from './stream-answer.ts'
 import { copiedAnswer, wholeAnswer } from './whole-answer.ts'
 
-/** What decides how an answer goes through the guardrails. */
+/** The parts of an inspection that decide how an answer goes through the guardrails. */
 type Held = Pick<Inspection, 'plan' | 'hooks' | 'aimed'>
 
 /** Tells whether an answer is held: for output guardrails, or to attach what guardrails found before the call. */

@@ -8,7 +8,7 @@ import { requestFacts } from '../../checks/facts.ts'
 import type { GuardrailPlan } from '../../checks/plan.ts'
 import { type Inspected, type Outcome, type RunDeps, runGuardrails } from '../../checks/run.ts'
 
-/** What the inspection of an answer works with. */
+/** The inspection of an answer: all that it works with. */
 export interface Inspection {
   readonly aimed: AimedCall
   /** The results of guardrails before the call. */
@@ -20,7 +20,7 @@ export interface Inspection {
   readonly maxHeldBytes: number
 }
 
-/** What is said of a body that cannot be read. */
+/** Returns what is said of a body that cannot be read. */
 export const unreadable = (reason: string): Inspected & { readonly unreadable: string } => ({
   json: undefined,
   parts: [],

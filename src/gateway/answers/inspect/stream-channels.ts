@@ -20,7 +20,7 @@ export interface Channel {
   doubted: boolean
 }
 
-/** Where the text of a frame went, and how far the channel was then. */
+/** The channel to which the text of a frame went, and how far the channel was then. */
 export interface Mark {
   readonly channel: Channel
   readonly until: number
@@ -36,7 +36,7 @@ export type Moment = ReadonlyMap<Channel, { readonly said: number; readonly over
 export class StreamChannels {
   readonly #channels = new Map<string, Channel>()
   readonly #bySpeaker = new Map<string, Set<Channel>>()
-  /** What each speaker says now, one thing after another. */
+  /** The channels in which each speaker says something now, one thing after another. */
   readonly #speaking = new Map<string, ReadonlySet<Channel>>()
   /** How many characters were said. */
   total = 0
@@ -74,7 +74,7 @@ export class StreamChannels {
     return channel
   }
 
-  /** Who says something else has said what came before; calls of tools may be written at the same time. */
+  /** Ends what a speaker said before when it says something else; calls of tools may be written at the same time. */
   #goOn(texts: ExtractedTexts['texts'], marks: readonly Mark[]): void {
     const now = new Map<string, Set<Channel>>()
     for (const [at, { speaker, beside }] of texts.entries()) {
@@ -89,7 +89,7 @@ export class StreamChannels {
     }
   }
 
-  /** What was said, one part a channel. */
+  /** Returns what was said, one part a channel. */
   parts(): readonly TextPart[] {
     return [...this.#channels.values()].flatMap(({ name, text }) => (text === '' ? [] : [{ path: [name], role: 'assistant', text }]))
   }
@@ -102,7 +102,7 @@ export class StreamChannels {
     return new Map([...this.#channels.values()].map((channel) => [channel, { said: channel.said, over: channel.over }]))
   }
 
-  /** What was said up to a moment passes: all but the end of what may still go on, in which a failure may have begun. */
+  /** Lets pass what was said up to a moment: all but the end of what may still go on, in which a failure may have begun. */
   pass(moment: Moment, reachesBack: number): void {
     for (const [channel, { said, over }] of moment) channel.safe = Math.max(channel.safe, over ? said : said - reachesBack)
   }

@@ -7,7 +7,7 @@ import { readFrames, type Frame, rewriteFrame } from './stream-frames.ts'
 
 interface Held {
   readonly frame: Frame
-  /** Where what it says went. */
+  /** The channels to which its texts went. */
   readonly marks: readonly Mark[]
 }
 
@@ -37,12 +37,12 @@ export class StreamWindow {
     }
   }
 
-  /** What was said, one part a channel. */
+  /** Returns what was said, one part a channel. */
   parts(): readonly TextPart[] {
     return this.#channels.parts()
   }
 
-  /** What was said, as checks see it: not all of it when it is more than is kept. */
+  /** Returns what was said, as checks see it: not all of it when it is more than is kept. */
   said(): Inspected {
     const more = this.total > maxKept && { cut: `There is more to read than ${maxKept} characters.` }
     return { json: undefined, parts: this.parts(), ...more }

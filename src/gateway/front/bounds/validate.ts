@@ -18,7 +18,7 @@ export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   promptComplete: promptRequest,
 }
 
-/** What public clients leave out may be absent where `DEDICATED_VALIDATION` is lenient. */
+/** The schemas where `DEDICATED_VALIDATION` is lenient: fields that public clients leave out may be absent. */
 const lenientSchemas: typeof bodySchemas = { createFinetune: lenientFineTuningBody }
 
 /** How the specification's demands on callers of the dedicated endpoints are met: its stored credential and its fields are needed, or may be absent. */
