@@ -18,7 +18,7 @@ export interface Frame {
   readonly data: string | null
 }
 
-/** What a request is written with, beside what it says. */
+/** The context in which a request is written. */
 export interface EncodeContext {
   /** The model as the provider knows it. */
   readonly model: string
@@ -34,21 +34,23 @@ export interface Encoded {
   readonly memory: Memory
 }
 
-/** What an encoder must know again when the answer comes. */
+/** Facts of a request that are needed again when its answer comes. */
 export interface Memory {
   /** The tool by which structured output is asked for where there is no other way: its arguments are the answer's text. `wrapped`: below `value`. */
   readonly schemaTool: { readonly name: string; readonly wrapped: boolean } | null
   /** Names of tools that had to be changed: the provider's -> the caller's. */
   readonly toolNames: ReadonlyMap<string, string> | null
+  /** The caller's names of tools that take a plain text, which the provider knows as functions with one parameter `input`. */
+  readonly customTools: ReadonlySet<string> | null
   /** True if the caller asked for JSON without a schema where the provider has no such mode: fences around it are taken off. */
   readonly unwrapsJson: boolean
 }
 
-export const noMemory: Memory = { schemaTool: null, toolNames: null, unwrapsJson: false }
+export const noMemory: Memory = { schemaTool: null, toolNames: null, customTools: null, unwrapsJson: false }
 
-/** What an answer is read and written with. */
+/** The context in which an answer is read and written. */
 export interface AnswerContext {
-  /** What the caller asked. */
+  /** The request that is answered. */
   readonly request: NeutralRequest
   readonly memory: Memory
   /** Ids that the provider did not give are made of it. */

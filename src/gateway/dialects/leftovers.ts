@@ -1,19 +1,47 @@
 import type { Fields } from '../../lib/json/fields.ts'
 import type { DialectId } from './dialect.ts'
 import type { Loss } from './neutral/loss.ts'
+import type { Part } from './neutral/parts.ts'
 import type { NeutralRequest } from './neutral/request.ts'
 
-/** Returns the fields of a body that its decoder does not read, for the request's bag. Null is not a value. */
-export function unread(body: Fields, known: ReadonlySet<string>): Fields {
-  let rest: Record<string, unknown> | null = null
-  for (const name in body) if (!known.has(name) && body[name] !== null && body[name] !== undefined) (rest ??= {})[name] = body[name]
-  return rest ?? nothing
+/** Fields without which a request would mean something else, by the dialect that alone knows them. */
+const meaningful: Readonly<Partial<Record<DialectId, ReadonlySet<string>>>> = {
+  'openai-chat': new Set(['audio', 'web_search_options']),
+  'openai-responses': new Set(['previous_response_id', 'conversation', 'prompt', 'background']),
+  anthropic: new Set(['container', 'mcp_servers']),
+  google: new Set(['cachedContent', 'speechConfig', 'imageConfig']),
 }
 
 const nothing: Fields = {}
 
-/** Notes the fields of other dialects that a request brought: they steer their own vendor. Returns those of the dialect itself. */
+/** Returns the fields of a body that its decoder does not read, for the request's bag. Null is not a value. */
+export function unread(body: Fields, known: ReadonlySet<string>): Fields {
+  let rest: Record<string, unknown> | null = null
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (!known.has(name) && value !== null && value !== undefined) (rest ??= {})[name] = value
+  }
+  return rest ?? nothing
+}
+
+/** Drops the fields that other dialects brought, or refuses those that have a meaning of their own. Returns the fields of the dialect itself. */
 export function spendBag({ bag }: NeutralRequest, own: DialectId, loss: Loss): Fields {
-  for (const [dialect, fields] of Object.entries(bag)) if (dialect !== own) for (const name of Object.keys(fields)) loss.dropAt(name)
+  for (const [dialect, fields] of Object.entries(bag)) {
+    if (dialect === own) continue
+    const meant = isDialect(dialect) ? meaningful[dialect] : undefined
+    for (const [name, value] of Object.entries(fields))
+      if (value !== false && meant?.has(name) === true) loss.refuseAt(name, 'has no counterpart there')
+      else loss.dropAt(name)
+  }
+  return bag[own] ?? nothing
+}
+
+const isDialect = (name: string): name is DialectId => Object.hasOwn(meaningful, name)
+
+/** The same for a part: what it brought for other dialects only steers. */
+export function spendPartBag({ bag, at }: Pick<Part, 'bag' | 'at'>, own: DialectId, loss: Loss): Fields {
+  if (bag === null) return nothing
+  for (const [dialect, fields] of Object.entries(bag))
+    if (dialect !== own) for (const name of Object.keys(fields)) loss.dropAt(`${at}.${name}`)
   return bag[own] ?? nothing
 }

@@ -6,11 +6,11 @@ export interface Traits {
   readonly developerRole: boolean
   /** True if `stream_options.include_usage` is known; a provider that refuses it sends usage anyhow, or never. */
   readonly streamUsage: boolean
-  /** The field in which reasoning comes and goes back in OpenAI's chat. Null: it does not go back. */
+  /** The field in which reasoning comes and goes back in OpenAI's chat. Null: it does not go back, and comes in either. */
   readonly reasoningField: 'reasoning_content' | 'reasoning' | null
-  /** What ids of tool calls must look like. */
+  /** The form that ids of tool calls must have. */
   readonly toolIds: 'any' | 'nine-characters'
-  /** Where the model runs, for formats that several clouds serve with differences. */
+  /** The cloud on which the model runs, for formats that several serve with differences. */
   readonly host: 'own' | 'vertex' | 'bedrock' | 'azure'
 }
 
@@ -19,7 +19,7 @@ export const plainTraits: Traits = {
   cap: 'max_tokens',
   developerRole: false,
   streamUsage: true,
-  reasoningField: 'reasoning_content',
+  reasoningField: null,
   toolIds: 'any',
   host: 'own',
 }

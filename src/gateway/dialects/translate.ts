@@ -20,7 +20,7 @@ export interface AskedConversation {
   readonly strict: boolean
 }
 
-/** Where a conversation goes. */
+/** The other end of a translated conversation. */
 export interface SpokenConversation {
   readonly dialect: DialectId
   /** For messages: the provider's name. */

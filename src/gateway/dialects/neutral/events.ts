@@ -11,7 +11,7 @@ export interface Citation {
   readonly title: string | null
   /** The text that was cited, as it stands at its source. */
   readonly quote: string | null
-  /** Where in the text of its block it belongs, in UTF-16 units; null: to all of it. */
+  /** The piece of its block's text to which it belongs, in UTF-16 units; null: all of it. */
   readonly start: number | null
   readonly end: number | null
   readonly bag: Bag | null
@@ -32,10 +32,10 @@ export type BlockStart =
   | { readonly kind: 'refusal' }
   | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly custom: boolean }
   | { readonly kind: 'media'; readonly media: 'image' | 'audio' | 'video' | 'file'; readonly source: MediaSource }
-  /** What only its vendor understands, such as a search that it ran. */
+  /** Content that only its vendor understands, such as a search that it ran. */
   | { readonly kind: 'opaque'; readonly type: string; readonly raw: Fields }
 
-/** What is known of a block when it ends. */
+/** The facts of a block that are known when it ends. */
 export interface BlockEnd {
   /** Of reasoning, and of calls by Google. */
   readonly signature: Signature | null

@@ -22,7 +22,7 @@ export interface Finish {
   readonly raw: string | null
   /** The sequence at which it stopped, where the provider says so. */
   readonly stopSequence: string | null
-  /** Why it was kept back, where the provider says so. */
+  /** The reason why it was kept back, where the provider says so. */
   readonly explanation: string | null
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import type { FieldNames, RequestField } from './request.ts'
 
 /**
- * What a translation cannot carry. Loss of meaning is refused before any call. Loss of steering is dropped, clamped or defaulted, and the
+ * The losses of one translation. Loss of meaning is refused before any call. Loss of steering is dropped, clamped or defaulted, and the
  * caller is told which field; in strict mode it is refused too. A class, because it is one object per translation that collects as it goes.
  */
 export class Loss {
@@ -31,6 +31,11 @@ export class Loss {
   dropAt(place: string, why = 'has no counterpart there'): void {
     if (this.#strict) throw this.#refusal(place, `${why}, and this request asks that nothing be dropped`)
     if (this.#dropped.size < mostNames) this.#dropped.add(place)
+  }
+
+  /** Names a value that was chosen for the caller, such as `max_tokens=4096`. It is no loss. */
+  note(text: string): void {
+    if (this.#dropped.size < mostNames) this.#dropped.add(text)
   }
 
   /** Throws `invalid_request` for a field without which the request would mean something else. */

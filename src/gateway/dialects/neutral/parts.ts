@@ -17,7 +17,7 @@ interface PartBase {
   readonly bag: Bag | null
 }
 
-/** Where the bytes of an image, a file, a sound or a film are. */
+/** The bytes of an image, a file, a sound or a film, or their place. */
 export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
   /** Plain base64, without line breaks. */
@@ -92,7 +92,7 @@ export interface RefusalPart extends PartBase {
   readonly text: string
 }
 
-/** What only one vendor understands, such as the result of a tool that runs at the vendor. Others refuse or drop it. */
+/** Content that only one vendor understands, such as the result of a tool that runs at the vendor. Others refuse or drop it. */
 export interface OpaquePart extends PartBase {
   readonly kind: 'opaque'
   readonly dialect: DialectId

@@ -3,7 +3,7 @@ import type { DialectId } from '../dialect.ts'
 import type { Bag, CacheMark, Part } from './parts.ts'
 
 /**
- * What somebody says in a conversation. Neighbours never have one role, and all results of one round of tools are one turn. A turn with the
+ * All that one side says in a conversation until the other speaks. Neighbours never have one role, and all results of one round of tools are one turn. A turn with the
  * role `system` stands in the midst of a conversation; what is said to the model before it is in `system` of the request.
  */
 export interface Turn {
@@ -47,7 +47,7 @@ export interface VendorTool {
 
 export type Tool = FunctionTool | CustomTool | VendorTool
 
-/** Which tools the model may or must call. */
+/** The tools that the model may or must call. */
 export interface ToolChoice {
   readonly mode: 'auto' | 'none' | 'required'
   /** Null: any of them. */
@@ -117,6 +117,8 @@ export interface NeutralRequest {
   readonly streamUsage: boolean
   /** Top-level fields that only the caller's dialect knows, and those that nobody knows. */
   readonly bag: Bag
+  /** Facts that the caller's own dialect needs again to write the answer. No provider gets them. */
+  readonly echo: Fields
 }
 
 /** A request in which nothing is said but who asks. Decoders write over it. */
@@ -152,10 +154,14 @@ export const emptyRequest = (dialect: DialectId): NeutralRequest => ({
   stream: false,
   streamUsage: false,
   bag: {},
+  echo: {},
 })
 
 /** The fields of a request that a dialect may lack a place for. */
-export type RequestField = Exclude<keyof NeutralRequest, 'dialect' | 'model' | 'system' | 'turns' | 'bag' | 'stream' | 'streamUsage'>
+export type RequestField = Exclude<
+  keyof NeutralRequest,
+  'dialect' | 'model' | 'system' | 'turns' | 'bag' | 'echo' | 'stream' | 'streamUsage'
+>
 
 /** How one dialect names the fields of a request: `maxTokens` is `generationConfig.maxOutputTokens`. */
 export type FieldNames = Readonly<Partial<Record<RequestField, string>>>

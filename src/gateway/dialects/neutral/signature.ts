@@ -1,7 +1,7 @@
-/** Whose signature reasoning bears. Signatures of Claude are valid wherever Claude runs. */
+/** The vendors that sign reasoning. Signatures of Claude are valid wherever Claude runs. */
 export type SignatureOrigin = 'anthropic' | 'google' | 'openai' | 'bedrock' | 'cohere' | 'mistral'
 
-/** What a vendor wants back with the reasoning of its model, to know it again. Only the vendor that made it may see it. */
+/** A mark that a vendor wants back with the reasoning of its model, to know it again. Only the vendor that made it may see it. */
 export interface Signature {
   readonly origin: SignatureOrigin
   readonly value: string

@@ -1,0 +1,22 @@
+import type { Effort, Reasoning } from './neutral/request.ts'
+
+const efforts: ReadonlySet<string> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+
+export const isEffort = (value: unknown): value is Effort => typeof value === 'string' && efforts.has(value)
+
+/** The share of the cap that a budget for thinking has, by effort. */
+const shares: Readonly<Record<Effort, number>> = { none: 0, minimal: 0, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.9 }
+
+/** Returns the budget of an effort in tokens, at least `min`, for an answer of at most so many tokens. */
+export const budgetOf = (effort: Effort, maxTokens: number, min: number): number => Math.max(min, Math.floor(maxTokens * shares[effort]))
+
+/** Returns the effort that a request means: its own, or that of its budget; null when it leaves it to the model. */
+export function effortOf({ effort, budget, enabled }: Reasoning, maxTokens: number | null): Effort | null {
+  if (effort !== null) return effort
+  if (enabled === false || budget === 0) return 'none'
+  if (budget === null || budget < 0) return null
+  const share = budget / Math.max(1, maxTokens ?? budget * 2)
+  if (share < 0.2) return 'low'
+  if (share < 0.5) return 'medium'
+  return share < 0.8 ? 'high' : 'xhigh'
+}

@@ -1,0 +1,110 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { Part, ReasoningPart, ToolCallPart } from '../neutral/parts.ts'
+import type { Turn } from '../neutral/request.ts'
+import { readSignature } from '../neutral/signature.ts'
+import { Turns } from '../neutral/turns.ts'
+import { fieldsAt, fieldsIn, listIn, neededText, textIn, unreadable } from '../reading.ts'
+import { argumentsText } from '../tool-calls.ts'
+import { cacheMarkIn, readContent } from './parts-decode.ts'
+
+interface Conversation {
+  readonly system: readonly Part[]
+  readonly turns: readonly Turn[]
+}
+
+/** Reads the messages of a chat. The names of tools that results answer are those of the calls before them. */
+export function readMessages(messages: readonly unknown[]): Conversation {
+  const system: Part[] = []
+  const turns = new Turns()
+  const names = new Map<string, string>()
+  for (const [index, item] of messages.entries()) {
+    const at = `messages[${index}]`
+    const message = fieldsAt(item, at)
+    const role = textIn(message, 'role', `${at}.`)
+    if (role === 'system' || role === 'developer') {
+      const parts = readContent(message['content'], `${at}.content`, cacheMarkIn(message))
+      if (turns.isEmpty) system.push(...parts)
+      else turns.add('system', parts, at)
+    } else if (role === 'assistant') turns.add('assistant', readAssistant(message, at, names), at)
+    else if (role === 'tool' || role === 'function') turns.add('tool', [readResult(message, at, names)], at)
+    else if (role === 'user') turns.add('user', readContent(message['content'], `${at}.content`, cacheMarkIn(message)), at)
+    else throw unreadable(`${at}.role`, 'system, developer, user, assistant, tool or function')
+  }
+  return { system, turns: turns.list }
+}
+
+function readAssistant(message: Fields, at: string, names: Map<string, string>): readonly Part[] {
+  const refusal = textIn(message, 'refusal', `${at}.`)
+  const audio = fieldsIn(message, 'audio', `${at}.`)
+  const calls = readCalls(message, at)
+  for (const { id, name } of calls) names.set(id, name)
+  const said = readContent(message['content'], `${at}.content`, cacheMarkIn(message))
+  const parts: Part[] = [...readReasoning(message, at), ...said]
+  if (refusal !== null && refusal !== '') parts.push({ kind: 'refusal', text: refusal, at: `${at}.refusal`, cache: null, bag: null })
+  if (audio !== null)
+    parts.push({ kind: 'opaque', dialect: 'openai-chat', type: 'audio', raw: audio, at: `${at}.audio`, cache: null, bag: null })
+  return [...parts, ...calls]
+}
+
+/** Reasoning comes back in blocks with their signatures where the client keeps them, else as a text that nobody signed. */
+function readReasoning(message: Fields, at: string): readonly ReasoningPart[] {
+  const blocks = message['thinking_blocks']
+  if (Array.isArray(blocks) && blocks.length > 0)
+    return blocks.map((block, index) => readBlock(fieldsAt(block, `${at}.thinking_blocks[${index}]`), `${at}.thinking_blocks[${index}]`))
+  const field = typeof message['reasoning_content'] === 'string' ? 'reasoning_content' : 'reasoning'
+  const text = message[field]
+  if (typeof text !== 'string' || text === '') return []
+  return [{ kind: 'reasoning', text, signature: null, redacted: false, at: `${at}.${field}`, cache: null, bag: null }]
+}
+
+function readBlock(block: Fields, at: string): ReasoningPart {
+  const base = { kind: 'reasoning', at, cache: null, bag: null } as const
+  if (block['type'] === 'redacted_thinking')
+    return { ...base, text: '', signature: readSignature(block['data'], 'anthropic'), redacted: true }
+  const signature = readSignature(block['signature'], 'anthropic')
+  return { ...base, text: textIn(block, 'thinking', `${at}.`) ?? '', signature, redacted: false }
+}
+
+function readCalls(message: Fields, at: string): readonly ToolCallPart[] {
+  const old = fieldsIn(message, 'function_call', `${at}.`)
+  if (old !== null) return [readCall({ id: oldId(neededText(old, 'name', `${at}.function_call.`)), function: old }, `${at}.function_call`)]
+  return listIn(message, 'tool_calls', `${at}.`).map((call, index) =>
+    readCall(fieldsAt(call, `${at}.tool_calls[${index}]`), `${at}.tool_calls[${index}]`),
+  )
+}
+
+/** Calls of the old form have no id: a result is that of the last call of its name. */
+const oldId = (name: string): string => `call_${name}`
+
+function readCall(call: Fields, at: string): ToolCallPart {
+  const custom = fieldsIn(call, 'custom', `${at}.`)
+  const about = custom ?? fieldsIn(call, 'function', `${at}.`) ?? {}
+  const extra = call['extra_content']
+  const google = isFields(extra) && isFields(extra['google']) ? extra['google'] : null
+  return {
+    kind: 'tool-call',
+    id: neededText(call, 'id', `${at}.`),
+    name: neededText(about, 'name', `${at}.function.`),
+    arguments: custom === null ? argumentsText(about['arguments']) : (textIn(custom, 'input', `${at}.custom.`) ?? ''),
+    custom: custom !== null,
+    signature: google === null ? null : readSignature(google['thought_signature'], 'google'),
+    at,
+    cache: cacheMarkIn(call),
+    bag: null,
+  }
+}
+
+function readResult(message: Fields, at: string, names: ReadonlyMap<string, string>): Part {
+  const isOld = message['role'] === 'function'
+  const callId = isOld ? oldId(neededText(message, 'name', `${at}.`)) : neededText(message, 'tool_call_id', `${at}.`)
+  return {
+    kind: 'tool-result',
+    callId,
+    name: names.get(callId) ?? textIn(message, 'name', `${at}.`),
+    parts: readContent(message['content'], `${at}.content`, null),
+    isError: false,
+    at,
+    cache: cacheMarkIn(message),
+    bag: null,
+  }
+}

@@ -1,0 +1,28 @@
+import type { FieldNames } from '../neutral/request.ts'
+
+export const names: FieldNames = {
+  tools: 'tools',
+  toolChoice: 'tool_choice',
+  parallelTools: 'parallel_tool_calls',
+  maxTokens: 'max_tokens',
+  stop: 'stop',
+  format: 'response_format',
+  modalities: 'modalities',
+  candidates: 'n',
+  logprobs: 'logprobs',
+  topLogprobs: 'top_logprobs',
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  seed: 'seed',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  logitBias: 'logit_bias',
+  verbosity: 'verbosity',
+  reasoning: 'reasoning_effort',
+  user: 'user',
+  metadata: 'metadata',
+  store: 'store',
+  tier: 'service_tier',
+  cache: 'cache_control',
+}

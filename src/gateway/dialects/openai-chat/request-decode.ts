@@ -1,0 +1,190 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { isFields } from '../../../lib/json/fields.ts'
+import { isEffort } from '../effort.ts'
+import { unread } from '../leftovers.ts'
+import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from '../neutral/request.ts'
+import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
+import { readMessages } from './messages-decode.ts'
+import { cacheMarkIn } from './parts-decode.ts'
+
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'n',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'store',
+  'service_tier',
+  'stream',
+  'stream_options',
+  'tools',
+  'functions',
+  'function_call',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'thinking',
+  'verbosity',
+  'modalities',
+  'cache_control',
+])
+
+/** Reads a chat completion. */
+export function decodeRequest(body: Fields): NeutralRequest {
+  const { system, turns } = readMessages(listIn(body, 'messages'))
+  const isOld = Array.isArray(body['functions']) && !Array.isArray(body['tools'])
+  return {
+    ...emptyRequest('openai-chat'),
+    model: textIn(body, 'model') ?? '',
+    system,
+    turns,
+    tools: isOld ? readFunctions(listIn(body, 'functions')) : readTools(listIn(body, 'tools')),
+    toolChoice: readChoice(isOld ? body['function_call'] : body['tool_choice']),
+    parallelTools: isOld ? false : flagIn(body, 'parallel_tool_calls'),
+    maxTokens: numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens'),
+    stop: readStop(body['stop']),
+    format: readFormat(fieldsIn(body, 'response_format')),
+    modalities: listIn(body, 'modalities').filter((item) => typeof item === 'string'),
+    candidates: numberIn(body, 'n'),
+    logprobs: flagIn(body, 'logprobs'),
+    topLogprobs: numberIn(body, 'top_logprobs'),
+    ...readSampling(body),
+    verbosity: textIn(body, 'verbosity'),
+    reasoning: readReasoning(body),
+    user: textIn(body, 'safety_identifier') ?? textIn(body, 'user'),
+    metadata: fieldsIn(body, 'metadata'),
+    store: flagIn(body, 'store'),
+    tier: textIn(body, 'service_tier'),
+    cache: cacheMarkIn(body),
+    ...readStreaming(body),
+    bag: { 'openai-chat': unread(body, known) },
+    echo: isOld ? { functions: true } : {},
+  }
+}
+
+const readStreaming = (body: Fields) => ({
+  stream: flagIn(body, 'stream') ?? false,
+  streamUsage: fieldsIn(body, 'stream_options')?.['include_usage'] === true,
+})
+
+const readSampling = (body: Fields) => ({
+  temperature: numberIn(body, 'temperature'),
+  topP: numberIn(body, 'top_p'),
+  topK: numberIn(body, 'top_k'),
+  seed: numberIn(body, 'seed'),
+  frequencyPenalty: numberIn(body, 'frequency_penalty'),
+  presencePenalty: numberIn(body, 'presence_penalty'),
+  logitBias: fieldsIn(body, 'logit_bias'),
+})
+
+function readStop(stop: unknown): readonly string[] {
+  if (stop === undefined || stop === null) return []
+  if (typeof stop === 'string') return [stop]
+  if (Array.isArray(stop) && stop.every((one) => typeof one === 'string')) return stop
+  throw unreadable('stop', 'a string, or a list of strings')
+}
+
+function readFormat(format: Fields | null): OutputFormat | null {
+  if (format === null || format['type'] === 'text') return null
+  if (format['type'] === 'json_object') return { kind: 'json' }
+  if (format['type'] !== 'json_schema') throw unreadable('response_format.type', 'text, json_object or json_schema')
+  const about = fieldsIn(format, 'json_schema', 'response_format.') ?? {}
+  const at = 'response_format.json_schema.'
+  return {
+    kind: 'schema',
+    schema: fieldsIn(about, 'schema', at) ?? {},
+    name: textIn(about, 'name', at),
+    description: textIn(about, 'description', at),
+    strict: flagIn(about, 'strict', at),
+  }
+}
+
+/** `thinking` is how clients that know Claude switch it on in this format. */
+function readReasoning(body: Fields): Reasoning | null {
+  const [effort, thinking] = [textIn(body, 'reasoning_effort'), fieldsIn(body, 'thinking')]
+  if (effort === null && thinking === null) return null
+  if (effort !== null && !isEffort(effort)) throw unreadable('reasoning_effort', 'none, minimal, low, medium, high, xhigh or max')
+  const type = thinking?.['type']
+  return {
+    effort,
+    budget: thinking === null ? null : numberIn(thinking, 'budget_tokens', 'thinking.'),
+    enabled: type === undefined ? null : type !== 'disabled',
+    show: null,
+  }
+}
+
+const readTools = (tools: readonly unknown[]): readonly Tool[] =>
+  tools.map((tool, index) => readTool(fieldsAt(tool, `tools[${index}]`), `tools[${index}]`))
+
+function readTool(tool: Fields, at: string): Tool {
+  const type = textIn(tool, 'type', `${at}.`) ?? 'function'
+  if (type === 'custom') {
+    const about = fieldsIn(tool, 'custom', `${at}.`) ?? {}
+    const format = fieldsIn(about, 'format', `${at}.custom.`)
+    const grammar = format === null || format['type'] === 'text' ? null : format
+    return {
+      kind: 'custom',
+      name: neededText(about, 'name', `${at}.custom.`),
+      description: textIn(about, 'description'),
+      format: grammar,
+      at,
+    }
+  }
+  if (type !== 'function') return { kind: 'vendor', dialect: 'openai-chat', type, raw: tool, at }
+  const about = fieldsIn(tool, 'function', `${at}.`) ?? {}
+  return { ...readFunction(about, `${at}.function`), at, cache: cacheMarkIn(tool) ?? cacheMarkIn(about) }
+}
+
+const readFunctions = (functions: readonly unknown[]): readonly Tool[] =>
+  functions.map((one, index) => readFunction(fieldsAt(one, `functions[${index}]`), `functions[${index}]`))
+
+const readFunction = (about: Fields, at: string): Extract<Tool, { readonly kind: 'function' }> => ({
+  kind: 'function',
+  name: neededText(about, 'name', `${at}.`),
+  description: textIn(about, 'description', `${at}.`),
+  parameters: fieldsIn(about, 'parameters', `${at}.`),
+  strict: flagIn(about, 'strict', `${at}.`),
+  cache: null,
+  at,
+  bag: null,
+})
+
+const modes: Readonly<Record<string, ToolChoice['mode']>> = { auto: 'auto', none: 'none', required: 'required', any: 'required' }
+
+function readChoice(choice: unknown): ToolChoice | null {
+  if (choice === null || choice === undefined) return null
+  if (typeof choice === 'string') {
+    const mode = Object.hasOwn(modes, choice) ? modes[choice] : undefined
+    if (mode === undefined) throw unreadable('tool_choice', 'auto, none, required, or an object')
+    return { mode, names: null }
+  }
+  if (!isFields(choice)) throw unreadable('tool_choice', 'auto, none, required, or an object')
+  if (choice['type'] === 'allowed_tools') return readAllowed(fieldsIn(choice, 'allowed_tools', 'tool_choice.') ?? {})
+  const named = choice['type'] === 'custom' ? choice['custom'] : (choice['function'] ?? choice)
+  return { mode: 'required', names: [neededText(isFields(named) ? named : {}, 'name', 'tool_choice.function.')] }
+}
+
+function readAllowed(allowed: Fields): ToolChoice {
+  const at = 'tool_choice.allowed_tools.'
+  const names = listIn(allowed, 'tools', at).map((tool, index) => {
+    const place = `${at}tools[${index}]`
+    const one = fieldsAt(tool, place)
+    const named = one['function'] ?? one['custom'] ?? one
+    return neededText(isFields(named) ? named : {}, 'name', `${place}.function.`)
+  })
+  return { mode: allowed['mode'] === 'required' ? 'required' : 'auto', names }
+}
