@@ -98,6 +98,8 @@ export interface Config {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** The most copies for mirrors that each process has under way at a time. */
+  readonly mirrorConcurrency: number
   /** True if confidential parts of logs are sealed, on disk and in the database. */
   readonly logSealing: boolean
   /** Most bytes of one body that a log keeps. */

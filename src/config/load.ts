@@ -135,6 +135,7 @@ const timesOf = (values: Values) => ({
 })
 
 const boundsOf = (values: Values) => ({
+  mirrorConcurrency: values.MIRROR_CONCURRENCY,
   maxJsonBytes: values.MAX_JSON_PAYLOAD_SIZE_IN_MB,
   maxUploadBytes: values.MAX_UPLOAD_SIZE_IN_MB,
   maxLogBodyBytes: values.MAX_LOG_BODY_SIZE_IN_KB,

@@ -206,6 +206,10 @@ export const settings = {
     desc: 'The largest answer that is cached.',
     example: '256',
   }),
+  MIRROR_CONCURRENCY: setting(integer(0, 1000), '32', {
+    desc: 'The most copies of requests that each process sends to the mirrors of configs at a time; one organisation gets a quarter of them. `0` sends none.',
+    example: '100',
+  }),
   DRAIN_DELAY: optional(duration(0), {
     desc: 'The time between failing readiness and closing connections, for load balancers to notice. Default: `5s`, with the embedded database `0s`.',
     example: '10s',

@@ -38,6 +38,16 @@ export interface Call extends CallHead {
   /** By how many bytes a form is shorter than it was declared, since the slug of its model was taken out. */
   readonly shortenedBy: number
   readonly prompt: Prompt | null
+  /** Null: the caller waits for the answer. */
+  readonly mirror: Mirrored | null
+}
+
+/** A call that is a copy of another one, for a mirror. */
+export interface Mirrored {
+  /** The exchange that it was copied from. */
+  readonly of: string
+  /** True if it counts for the limits and budgets of the caller. */
+  readonly billed: boolean
 }
 
 /** A call on its way to one target: what guardrails look at, and what is sent. */

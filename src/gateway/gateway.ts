@@ -3,11 +3,16 @@ import { setImmediate } from 'node:timers/promises'
 import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner-exchange.ts'
+import type { Call } from './call.ts'
+import { createMirrors } from './mirrors/mirrors.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
 import type { Waiting } from './attempts/try-target.ts'
 import { headerPrefixes } from './wire/headers.ts'
 
-export type GatewayOptions = Omit<PipelineDeps, 'prefixes' | 'waiting'>
+export interface GatewayOptions extends Omit<PipelineDeps, 'prefixes' | 'waiting' | 'mirrors'> {
+  /** Told of every exchange that the gateway takes over. */
+  readonly taken?: (exchange: Exchange) => void
+}
 
 /** The data plane of one process. */
 export interface Gateway {
@@ -27,11 +32,20 @@ export interface Gateway {
 /** Builds the data plane on its ports. */
 export function createGateway(options: GatewayOptions): Gateway {
   const waiting = createIndexedSet<Waiting>()
+  const mirrors = createMirrors({
+    atOnce: options.settings.mirrorConcurrency,
+    run: (exchange, call) => run(exchange, call),
+    metrics: options.metrics,
+    random: Math.random,
+  })
   const deps: PipelineDeps = {
     ...options,
     waiting,
+    mirrors,
     prefixes: headerPrefixes(options.settings.headerAliases),
   }
+  // A copy for a mirror is no request of a client's, and is counted as what it is.
+  const copying: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
   let draining = false
@@ -39,20 +53,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     running -= 1
     if (draining && running === 0) wake()
   }
-  const handle = (exchange: Exchange): void => {
+  const run = (exchange: Exchange, made: Call | null): void => {
     running += 1
+    options.taken?.(exchange)
     exchange.onceClosed(done)
-    runExchange(deps, exchange).catch((cause: unknown) => {
+    runExchange(made === null ? deps : copying, exchange, made).catch((cause: unknown) => {
       deps.report(toApiError(cause), exchange.requestId)
       exchange.destroy()
     })
   }
+  const handle = (exchange: Exchange): void => run(exchange, null)
   return {
     handle,
     perform: (request) => performBy(handle, request),
     inflight: () => running,
     async drain(graceMs) {
       draining = true
+      mirrors.stop()
       if (running === 0) return 0
       const timer = setTimeout(wake, graceMs)
       await idle

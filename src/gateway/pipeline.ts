@@ -11,7 +11,7 @@ import type { FailedCredentials } from './callers/failed-credentials.ts'
 import { type Caller, identify } from './callers/identify.ts'
 import type { Tokens } from './callers/tokens/tokens.ts'
 import { planGuardrails } from './checks/plan.ts'
-import { chooseConfig, configOf, demandInlineHosts, mayHaveConfig, onlyTry } from './config/choose.ts'
+import { chooseConfig, configOf, demandInlineHosts, mayHaveConfig, onlyTry, type TargetConfig } from './config/choose.ts'
 import type { Egress } from './egress/egress.ts'
 import { finish } from './ending/finish.ts'
 import type { GatewayMetrics } from './ending/metrics.ts'
@@ -23,6 +23,7 @@ import { ownTrace, readMetadata, readTrace } from './front/metadata.ts'
 import { explainPath } from './front/misspelt-path.ts'
 import { readCall } from './front/read-call.ts'
 import { checkRequestLine, misplacedKey, readOperation } from './front/request-line.ts'
+import type { Mirrors } from './mirrors/mirrors.ts'
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, Snapshot } from './ports.ts'
 import { expandPrompt } from './prompts/expand.ts'
@@ -49,6 +50,7 @@ export interface PipelineDeps {
   /** The exchanges that wait or stream, so that a drain can end them. */
   readonly waiting: IndexedSet<Waiting>
   readonly routing: RoutingState
+  readonly mirrors: Mirrors
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
   /** Told of exchanges whose caller was refused. */
@@ -57,21 +59,14 @@ export interface PipelineDeps {
 
 /**
  * One exchange from first to last: head -> call -> attempts -> record.
- * Every path of the data plane goes through here, and nothing else writes the trail. Never rejects.
+ * Every path of the data plane goes through here, and nothing else writes the trail. `made`: the call of an exchange that the process makes
+ * itself; null: the exchange says it. Never rejects.
  */
-export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promise<void> {
+export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: Call | null = null): Promise<void> {
   const trail = beginTrail(exchange)
   try {
-    const head = await readHead(deps, trail)
-    if (asksForOwnModels(head) && !asksToExplain(head)) {
-      answerOwn(deps, trail, await ownModels(deps, head))
-      return
-    }
-    const call = await readWhole(deps, trail, head)
-    if (asksToExplain(call)) {
-      answerOwn(deps, trail, await explain(call, deps))
-      return
-    }
+    const call = made === null ? await takeCall(deps, trail) : noteCall(trail, made)
+    if (call === null) return
     const own = (attempt: Attempt) => answerHeaders(trail, attempt)
     if (call.course !== null) trail.faults = []
     const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
@@ -82,6 +77,29 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange): Promi
     answerFailure(deps, trail, explainPath(toApiError(thrown), trail))
   }
 }
+
+/** Returns the call that an exchange says; null: Gatehouse has answered it itself. */
+async function takeCall(deps: PipelineDeps, trail: Trail): Promise<Call | null> {
+  const head = await readHead(deps, trail)
+  if (asksForOwnModels(head) && !asksToExplain(head)) {
+    answerOwn(deps, trail, await ownModels(deps, head))
+    return null
+  }
+  const call = await readWhole(deps, trail, head)
+  if (!asksToExplain(call)) return call
+  answerOwn(deps, trail, await explain(call, deps))
+  return null
+}
+
+/** Notes a call that is complete already. */
+function noteCall(trail: Trail, call: Call): Call {
+  const { caller, headers, trace, metadata, path, operation, prompt, mirror, body } = call
+  Object.assign(trail, { caller, headers, trace, metadata, path, operation, prompt, mirror, body, config: storedConfig(call.config) })
+  return call
+}
+
+const storedConfig = (config: Pick<TargetConfig, 'slug' | 'version'> | null): Trail['config'] =>
+  config === null || config.slug === null || config.version === null ? null : { slug: config.slug, version: config.version }
 
 /** Refuses an exchange that the data plane does not take on. Nothing of it is read, and nothing is logged. */
 export const refuseUnread = (exchange: Exchange, error: ApiError): void => refuse(exchange, error, answerHeaders(beginTrail(exchange)))
@@ -105,6 +123,7 @@ async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
   const { path } = trail
   checkRequestLine({ path, operation, caller, headers })
   const chosen = mayHaveConfig(headers, caller.key) ? await choose(deps, headers, caller) : nothingChosen
+  trail.config = storedConfig(chosen.course ?? chosen.config)
   return { exchange, caller, headers, trace, metadata, path, operation, ...chosen }
 }
 

@@ -9,6 +9,8 @@ export interface GatewaySettings {
   readonly streamIdleTimeoutMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** The most copies for mirrors that one process has under way at a time. */
+  readonly mirrorConcurrency: number
   /** The hosts that requests may name; null: all. */
   readonly allowedHosts: AllowedHosts | null
   /** Tells for each feature of requests if it acts, by its flag and the level of the installation, which may rise. */

@@ -21,8 +21,10 @@ export interface Trail
   extends
     Writable<OrNull<Pick<CallHead, 'caller' | 'headers'>>>,
     Writable<Pick<CallHead, 'trace' | 'metadata' | 'path' | 'operation'>>,
-    Writable<Pick<Call, 'prompt'>> {
+    Writable<Pick<Call, 'prompt' | 'mirror'>> {
   readonly exchange: Exchange
+  /** The stored config that the request began with. */
+  config: { readonly slug: string; readonly version: number } | null
   /** Epoch milliseconds. */
   readonly receivedAt: number
   /** As the client sent it; each attempt has its own. */
@@ -48,6 +50,8 @@ export function beginTrail(exchange: Exchange): Trail {
     exchange,
     path,
     prompt: null,
+    mirror: null,
+    config: null,
     receivedAt: Math.round(Date.now() - (performance.now() - exchange.startedAt)),
     headers: null,
     operation: passThrough,

@@ -12,9 +12,10 @@ import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, Ledger, Provi
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { limitFailedCredentials } from '../../src/gateway/callers/failed-credentials.ts'
+import type { Exchange } from '../../src/gateway/exchange/exchange.ts'
 import { NodeExchange } from '../../src/gateway/exchange/node-exchange.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
-import type { Observation } from '../../src/gateway/ending/metrics.ts'
+import type { MirrorOutcome, Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
 import { createRoutingState } from '../../src/gateway/routing/state.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
@@ -33,6 +34,7 @@ export interface GatewayBed {
   readonly logged: readonly Logged[]
   readonly observed: readonly Observation[]
   readonly reported: readonly ApiError[]
+  readonly mirrored: readonly MirrorOutcome[]
   /** The log of the next exchange to end. */
   nextLog(): Promise<Logged>
   stop(): Promise<void>
@@ -52,6 +54,7 @@ export interface GatewayBedOptions {
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
+  readonly taken?: (exchange: Exchange) => void
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
 }
@@ -69,6 +72,7 @@ const settings: GatewaySettings = {
   level: () => '99.0.0',
   dedicatedValidation: 'strict',
   chosenKeys: new Set(),
+  mirrorConcurrency: 8,
   allowedHosts: null,
 }
 
@@ -112,6 +116,7 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
 const toConfig = (slug: string, given: GatewayConfig): ConfigView => ({
   id: randomUUID(),
   slug,
+  version: 1,
   active: compileConfig(gatewayConfig.parse(given), slug),
 })
 
@@ -131,6 +136,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
   const logged: Logged[] = []
   const observed: Observation[] = []
   const reported: ApiError[] = []
+  const mirrored: MirrorOutcome[] = []
   const waiting: ((entry: Logged) => void)[] = []
   const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...key, ...given }]))
   const providers = new Map(Object.entries(options.providers ?? {}).map(([slug, given]) => [slug, toProvider(slug, given)]))
@@ -144,6 +150,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
   })
   const gateway = createGateway({
+    ...(options.taken === undefined ? {} : { taken: options.taken }),
     snapshot: {
       key: (secret) => keys.get(secret) ?? null,
       provider: (_, slug) => providers.get(slug) ?? null,
@@ -166,7 +173,13 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     },
     egress,
     answers: createAnswerCache(answerMemory(), Date.now),
-    metrics: { record: (observation) => void observed.push(observation), attemptFailed() {}, authFailure() {}, checkRan() {} },
+    metrics: {
+      record: (observation) => void observed.push(observation),
+      attemptFailed() {},
+      mirrored: (outcome) => void mirrored.push(outcome),
+      authFailure() {},
+      checkRan() {},
+    },
     settings: { ...settings, ...options.settings },
     report: (error) => void reported.push(error),
   })
@@ -180,6 +193,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     logged,
     observed,
     reported,
+    mirrored,
     nextLog: () => new Promise((resolve) => waiting.push(resolve)),
     async stop() {
       server.closeAllConnections()

@@ -1,15 +1,13 @@
 import type { ExchangeRecord, Journal } from '../../gateway/ports.ts'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
-import { performBy } from '../../gateway/exchange/inner-exchange.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
 import type { Loggers } from './log.ts'
 
 /** The access log of the data plane: one line an exchange, whether it got as far as a record or not. */
 export interface AccessLog {
   /** The journal, which also writes the line of every exchange that it records. */
   journal(journal: Journal): Journal
-  /** The gateway, whose exchanges without a record (no valid key) get a line when they end. */
-  gateway(gateway: Gateway): Gateway
+  /** Takes an exchange that begins; one without a record (no valid key) gets a line when it ends. */
+  taken(exchange: Exchange): void
 }
 
 /** Opens the access log. */
@@ -23,15 +21,11 @@ export function openAccessLog({ access: log, accessLine }: Pick<Loggers, 'access
         if (unwritten.delete(record.id)) accessLine(toLine(record), 'exchange')
       },
     }),
-    gateway(gateway) {
-      const handle = (exchange: Exchange): void => {
-        unwritten.add(exchange.requestId)
-        exchange.onceClosed(() => {
-          if (unwritten.delete(exchange.requestId)) log.info(toShortLine(exchange), 'exchange')
-        })
-        gateway.handle(exchange)
-      }
-      return { ...gateway, handle, perform: (request) => performBy(handle, request) }
+    taken(exchange) {
+      unwritten.add(exchange.requestId)
+      exchange.onceClosed(() => {
+        if (unwritten.delete(exchange.requestId)) log.info(toShortLine(exchange), 'exchange')
+      })
     },
   }
 }

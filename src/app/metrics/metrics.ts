@@ -43,7 +43,9 @@ export function createMetrics(version: string): Metrics {
   }
 }
 
-function counters(registry: Registry): Pick<Metrics, 'attemptFailed' | 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
+function counters(
+  registry: Registry,
+): Pick<Metrics, 'attemptFailed' | 'mirrored' | 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
   const authFailures = cells(registry, {
     name: 'gateway_auth_failures_total',
     help: 'Requests refused for their key.',
@@ -59,6 +61,11 @@ function counters(registry: Registry): Pick<Metrics, 'attemptFailed' | 'authFail
     help: 'Attempts after which a request was tried again, by what failed.',
     labelNames: ['provider', 'reason'],
   })
+  const mirrored = cells(registry, {
+    name: 'gateway_mirrored_requests_total',
+    help: 'Copies of requests for mirrors, by what became of them.',
+    labelNames: ['outcome'],
+  })
   const blocked = cells(registry, {
     name: 'gateway_egress_blocked_total',
     help: 'URLs that the egress guard refused.',
@@ -72,6 +79,7 @@ function counters(registry: Registry): Pick<Metrics, 'attemptFailed' | 'authFail
   const jobs = cells(registry, { name: 'gateway_job_runs_total', help: 'Runs of background jobs.', labelNames: ['job', 'outcome'] })
   return {
     attemptFailed: (provider, reason) => attempts({ provider, reason }),
+    mirrored: (outcome) => mirrored({ outcome }),
     authFailure: (reason) => authFailures({ reason }),
     checkRan: (check, outcome) => checks({ check, outcome }),
     egressBlocked: (reason) => blocked({ reason }),

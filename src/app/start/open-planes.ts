@@ -191,8 +191,9 @@ interface Doors {
 function openGateway(options: PlanesOptions, { snapshot, journal, answers, breakers, tokens, failures, recordRefusal }: Doors): Gateway {
   const { deps, loggers } = options
   const lines = openAccessLog(loggers)
-  const gateway = createGateway({
+  return createGateway({
     snapshot,
+    taken: (exchange) => lines.taken(exchange),
     tokens,
     failures,
     ledger: unlimitedLedger,
@@ -222,7 +223,6 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, break
         },
       }),
   })
-  return lines.gateway(gateway)
 }
 
 /** Returns a function that is true while flag and level let a feature act on requests. */

@@ -14,11 +14,12 @@ interface ConfigRow {
   readonly organisationId: string
   readonly workspaceId: string
   readonly versionId: string
+  readonly version: number
   readonly config: Buffer
 }
 
 const columns = `
-  SELECT c.id, c.slug, c.organisation_id AS "organisationId", c.workspace_id AS "workspaceId", v.id AS "versionId", v.config
+  SELECT c.id, c.slug, c.organisation_id AS "organisationId", c.workspace_id AS "workspaceId", v.id AS "versionId", v.version, v.config
     FROM configs c
     JOIN config_versions v ON v.id = c.version_id
     JOIN workspaces w ON w.id = c.workspace_id
@@ -51,7 +52,7 @@ async function openConfig(row: ConfigRow, vault: Vault): Promise<Loaded<ConfigVi
     compileConfig(gatewayConfig.parse(JSON.parse(text)), row.id),
   )
   return {
-    view: { id: row.id, slug: row.slug, active },
+    view: { id: row.id, slug: row.slug, version: row.version, active },
     dependsOn: [row.id, row.workspaceId, owner],
     until: Infinity,
     weight: weightOf(text, bytes),

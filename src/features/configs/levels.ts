@@ -1,6 +1,6 @@
 import { levelFault } from '../guardrails/index.ts'
 import { inlineChecks } from '../../gateway/checks/secrets.ts'
-import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { configsWithin, type GatewayConfig } from '../../gateway/config/config.schema.ts'
 import { pathText } from '../../lib/json/json-path.ts'
 import type { Level } from '../../release/level.ts'
 import { guardrailFields } from './secrets.ts'
@@ -14,5 +14,5 @@ export function refuseLaterChecks(config: GatewayConfig, level: Pick<Level, 'rel
     const fault = levelFault(id, `${path}.${pathText(at)}`, level)
     if (fault !== null) throw fault
   }
-  for (const [at, target] of (config.targets ?? []).entries()) refuseLaterChecks(target, level, `${path}.targets[${at}]`)
+  for (const [at, inner] of configsWithin(config)) refuseLaterChecks(inner, level, `${path}.${at}`)
 }

@@ -3,7 +3,7 @@ import { demandNoDependants, findDependants, type Dependant } from '../../app/da
 import type { Vault } from '../../app/secrets/vault.ts'
 import { inlinePlugins } from '../../gateway/checks/secrets.ts'
 import type { Phase } from '../../gateway/checks/check.ts'
-import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { configsWithin, type GatewayConfig } from '../../gateway/config/config.schema.ts'
 import { unusableGuardrail } from '../references/index.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { guardrailFields } from './secrets.ts'
@@ -12,35 +12,31 @@ import type { ConfigEntity } from './config.entity.ts'
 const lists = { input: 'input_guardrails', output: 'output_guardrails' } as const
 const phases = ['input', 'output'] as const
 
-/** The stored guardrails that a config names, its targets' included, by slug or id. */
+/** The stored guardrails that a config names, those within it included, by slug or id. */
 export const guardrailsNamedIn = (config: GatewayConfig): ReadonlySet<string> =>
   new Set(phases.flatMap((phase) => [...namedFor(phase, config)]))
 
-/** The partners whose stored credentials the checks of a config use, its targets' included. */
+/** The partners whose stored credentials the checks of a config use, those within it included. */
 export const pluginsNamedIn = (config: GatewayConfig): ReadonlySet<string> =>
   new Set([
     ...guardrailFields.flatMap((name) => (config[name] ?? []).flatMap(inlinePlugins)),
-    ...(config.targets ?? []).flatMap((target) => Array.from(pluginsNamedIn(target))),
+    ...configsWithin(config).flatMap(([, inner]) => Array.from(pluginsNamedIn(inner))),
   ])
 
 function namedFor(phase: Phase, config: GatewayConfig): ReadonlySet<string> {
   const named = new Set((config[lists[phase]] ?? []).filter((entry) => typeof entry === 'string'))
-  for (const target of config.targets ?? []) for (const name of namedFor(phase, target)) named.add(name)
+  for (const [, inner] of configsWithin(config)) for (const name of namedFor(phase, inner)) named.add(name)
   return named
 }
 
-/** The slugs of the stored providers and virtual keys that a config names, its targets' included. */
-export function providersNamedIn({
-  provider,
-  virtual_key: virtualKey,
-  override_params: params,
-  targets = [],
-}: GatewayConfig): ReadonlySet<string> {
+/** The slugs of the stored providers and virtual keys that a config names, those within it included. */
+export function providersNamedIn(config: GatewayConfig): ReadonlySet<string> {
+  const { provider, virtual_key: virtualKey, override_params: params } = config
   const model = typeof params?.['model'] === 'string' ? params['model'] : null
   const named = new Set([storedSlug(provider), virtualKey?.replace(/^@/, ''), storedSlug(model)?.split('/', 1)[0]].filter((slug) => slug))
   const slugs = new Set<string>()
   for (const slug of named) if (typeof slug === 'string') slugs.add(slug)
-  for (const target of targets) for (const slug of providersNamedIn(target)) slugs.add(slug)
+  for (const [, inner] of configsWithin(config)) for (const slug of providersNamedIn(inner)) slugs.add(slug)
   return slugs
 }
 
@@ -71,8 +67,8 @@ function pathOf(config: GatewayConfig, named: Named, path: string): string {
   const { phase, reference } = named
   const at = (config[lists[phase]] ?? []).indexOf(reference)
   if (at !== -1) return `${path}.${lists[phase]}[${at}]`
-  for (const [index, target] of (config.targets ?? []).entries())
-    if (namedFor(phase, target).has(reference)) return pathOf(target, named, `${path}.targets[${index}]`)
+  for (const [place, inner] of configsWithin(config))
+    if (namedFor(phase, inner).has(reference)) return pathOf(inner, named, `${path}.${place}`)
   return path
 }
 

@@ -7,23 +7,26 @@ import type { SecretPlace } from '../../lib/text/masked-secrets.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Returns the places of credentials in a config: its own, and those of its targets. */
+/** Returns the places of credentials in a config: its own, and those of the configs within it. */
 export const configSecrets = (config: unknown): readonly SecretPlace[] => (isFields(config) ? secretsAt(config, [], []) : [])
 
 function secretsAt(config: Fields, path: JsonPath, above: readonly unknown[]): readonly SecretPlace[] {
   const goesTo = [...above, addressOf(config)]
   const own = Object.keys(config).filter((name) => secretConfigFields.has(name))
-  const { targets } = config
   const guardrails = guardrailFields.flatMap((name) =>
     items(config[name], [...path, name]).flatMap(([guardrail, at]) => inlineSecrets(guardrail, at)),
   )
   return [
     ...own.map((name) => ({ path: [...path, name], goesTo })),
     ...guardrails,
-    ...(Array.isArray(targets)
-      ? targets.flatMap((target: unknown, at) => (isFields(target) ? secretsAt(target, [...path, 'targets', at], goesTo) : []))
-      : []),
+    ...configsIn(config).flatMap(([at, inner]) => (isFields(inner) ? secretsAt(inner, [...path, ...at], goesTo) : [])),
   ]
+}
+
+/** Returns the configs that stand in one which was not checked yet. */
+function configsIn({ targets, mirror }: Fields): readonly (readonly [path: JsonPath, config: unknown])[] {
+  const listed = Array.isArray(targets) ? targets.map((target: unknown, at) => [['targets', at], target] as const) : []
+  return isFields(mirror) ? [...listed, [['mirror', 'target'], mirror['target']]] : listed
 }
 
 /** The fields of a config that hold inline guardrails. */

@@ -1,15 +1,15 @@
 import { inlineUrls } from '../../gateway/checks/secrets.ts'
-import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { configsWithin, type GatewayConfig } from '../../gateway/config/config.schema.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { pathText } from '../../lib/json/json-path.ts'
 import { guardrailFields } from './secrets.ts'
 
 const urlFields = ['custom_host', 'azure_foundry_url', 'huggingface_base_url']
 
-/** Lets the egress guard look at every URL of a config, its targets' included. Throws `blocked_host` naming the field. */
+/** Lets the egress guard look at every URL of a config, those within it included. Throws `blocked_host` naming the field. */
 export async function checkUrls(config: GatewayConfig, egress: Egress, path = 'config'): Promise<void> {
   for (const [field, url] of [...urlsOf(config), ...checkUrlsOf(config)]) await egress.origin(url, `${path}.${field}`)
-  for (const [at, target] of (config.targets ?? []).entries()) await checkUrls(target, egress, `${path}.targets[${at}]`)
+  for (const [at, inner] of configsWithin(config)) await checkUrls(inner, egress, `${path}.${at}`)
 }
 
 type NamedUrl = readonly [field: string, url: string]

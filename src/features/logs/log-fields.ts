@@ -104,6 +104,16 @@ export const logFields = {
       .nullable()
       .meta({ description: 'The log of the request whose answer was given again from the cache; null for any other answer.' }),
   ),
+  mirror_of: shows(
+    'mirror_of',
+    z.uuid().nullable().meta({ description: 'The log of the request of which this one is a copy for a mirror; null: it is no copy.' }),
+  ),
+  is_billed: shows('billed', z.boolean().meta({ description: 'False for a copy that does not count for the budgets of its key.' })),
+  config_slug: shows(
+    'config_slug',
+    text.meta({ description: 'The stored config that the request began with; null without one, or if the request brought its own.' }),
+  ),
+  config_version: shows('config_version', z.int().nullable()),
   trace_id: shows('trace_id', z.string()),
   span_id: shows('span_id', text),
   parent_span_id: shows('parent_span_id', text),

@@ -4,6 +4,7 @@ import { replay } from '../cache/replay.ts'
 import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
 import type { GatewaySettings } from '../settings.ts'
 import type { Attempt } from './attempt.ts'
+import type { Mirrors } from '../mirrors/mirrors.ts'
 import { prepare } from './prepare.ts'
 import { recallAnswer } from './recall-answer.ts'
 
@@ -13,6 +14,7 @@ export type AnswerSource = (handler: EgressHandler) => EgressCall
 export interface SourceDeps {
   readonly egress: Egress
   readonly answers: AnswerCache
+  readonly mirrors: Mirrors
   readonly settings: GatewaySettings
 }
 
@@ -41,10 +43,11 @@ export async function answerSource(checked: CheckedCall, options: SourceOptions,
 }
 
 async function prepareSource(
-  { aimed: { call, target, body } }: CheckedCall,
+  checked: CheckedCall,
   { attempt, forward, timeouts }: SourceOptions,
-  { egress, settings }: SourceDeps,
+  { egress, settings, mirrors }: SourceDeps,
 ): Promise<AnswerSource> {
+  const { call, target, body } = checked.aimed
   const { origin, request } = (attempt.prepared = await prepare({
     method: call.exchange.method,
     path: call.upstreamPath,
@@ -56,6 +59,7 @@ async function prepareSource(
     target,
     body,
   }))
+  mirrors.copy(checked)
   return (handler) => {
     attempt.sentAt = performance.now()
     return origin.send(request, handler)

@@ -4,6 +4,7 @@ import { type ProviderError, readProviderError } from '../dialects/provider-erro
 import { readRetryAfter } from '../routing/retry-timing.ts'
 import type { AttemptReport, FailureKind } from '../routing/verdict.ts'
 import { decompress } from '../wire/encoding.ts'
+import { leavesNothing } from '../front/operations.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { Attempt } from './attempt.ts'
 
@@ -107,21 +108,6 @@ export function reportOfError(call: Call, attempt: Attempt, { error, late }: Fai
 /** Answers that say that the provider did nothing: it refused the request, or had no room for it. */
 const refusedAll = (status: number): boolean => (status >= 400 && status < 500 && status !== 408) || status === 503 || status === 529
 
-/** Calls that can be made twice without anything being there twice: they run a model, which costs, and leave nothing behind. */
-const leavesNothing: ReadonlySet<string> = new Set([
-  'chatComplete',
-  'promptComplete',
-  'complete',
-  'embed',
-  'messages',
-  'countTokens',
-  'createModelResponse',
-  'imageGenerate',
-  'imageEdit',
-  'createSpeech',
-  'createTranscription',
-  'createTranslation',
-])
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
 /** Returns true if the call may be sent once more. A body that goes through as it comes can be sent once. */

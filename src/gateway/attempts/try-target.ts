@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
 import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
 import type { Inspection } from '../answers/inspect/inspection.ts'
@@ -18,7 +19,8 @@ import { modelNames } from '../dialects/model-names.ts'
 import { clientDialect, isGooglePath } from '../front/fronts.ts'
 import { openBody } from '../front/read-call.ts'
 import type { Journal } from '../journal/log-record.ts'
-import type { Ledger } from '../limits/ledger.ts'
+import type { Ledger, Reservation } from '../limits/ledger.ts'
+import type { Mirrors } from '../mirrors/mirrors.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { admit, findTarget, recheckModel } from '../targets/aim.ts'
 import { modelRequest } from '../targets/model-access.ts'
@@ -43,6 +45,7 @@ export interface AttemptDeps {
   readonly prefixes: readonly string[]
   /** The exchanges that wait or stream, so that a drain can end them. */
   readonly waiting: IndexedSet<Waiting>
+  readonly mirrors: Mirrors
   readonly journal: Pick<Journal, 'maxBodyBytes'>
 }
 
@@ -73,11 +76,16 @@ export interface Try {
 export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd> {
   const { call, attempt } = made
   const aimed = await aim(call, attempt, deps)
-  const reservation = deps.ledger.reserve({ requestId: call.exchange.requestId, key: call.caller.key, provider: aimed.target.view })
-  attempt.reservation = reservation instanceof Promise ? await reservation : reservation
+  if (call.mirror === null || call.mirror.billed) {
+    const reservation = reserve(aimed, deps)
+    attempt.reservation = reservation instanceof Promise ? await reservation : reservation
+  }
   const checked = await check(aimed, attempt, deps)
   return send(checked, made, deps)
 }
+
+const reserve = ({ call: { exchange, caller }, target }: AimedCall, { ledger }: AttemptDeps): MaybePromise<Reservation> =>
+  ledger.reserve({ requestId: exchange.requestId, key: caller.key, provider: target.view })
 
 /** Finds the target of a call, and makes its body what this target may be sent. */
 export async function aim(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {

@@ -15,12 +15,14 @@ import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { withPatterns } from '../patterns/pattern-making.ts'
 import { type ActiveConfig, compileConfig, type TargetFields } from './compile.ts'
-import { type GatewayConfig, gatewayConfig } from './config.schema.ts'
+import { configsWithin, type GatewayConfig, gatewayConfig } from './config.schema.ts'
 import type { Leaf } from './plan.ts'
 
 interface Standing {
   /** Null for one that the request itself brought. */
   readonly slug: string | null
+  /** Of a stored config. */
+  readonly version: number | null
   /** True if it goes before what the request says of its target: it was asked for, or may not be overridden. */
   readonly binding: boolean
   /** True if the key may use no other, so that the request may not loosen what it bounds. */
@@ -37,9 +39,10 @@ export interface ChosenConfig extends ActiveConfig, Standing {
 export interface TargetConfig extends TargetFields, Standing {}
 
 /** Returns what a chosen config says of one of its targets. */
-export const configOf = ({ slug, binding, locked: isLocked }: Standing, { target }: Leaf<TargetFields>): TargetConfig => ({
+export const configOf = ({ slug, version, binding, locked: isLocked }: Standing, { target }: Leaf<TargetFields>): TargetConfig => ({
   ...target,
   slug,
+  version,
   binding,
   locked: isLocked,
 })
@@ -87,21 +90,24 @@ export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseD
 function askedFor(slug: string, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig> {
   return settled(stored(key, slug, deps), (view) => {
     if (view === null) throw unknownConfig(slug)
-    return usable({ ...view.active, slug: view.slug, urls: [], binding: true, locked: false })
+    return chosen(view, { binding: true, locked: false })
   })
 }
 
 function started(view: ConfigView | null, { reference, locked: isLocked }: { reference: string; locked: boolean }): ChosenConfig {
   if (view === null) throw goneDefault(reference)
-  return usable({ ...view.active, slug: view.slug, urls: [], binding: isLocked, locked: isLocked })
+  return chosen(view, { binding: isLocked, locked: isLocked })
 }
 
 /** The default is all that this key may use; to name it is no harm. */
 function locked(view: ConfigView | null, asked: string, reference: string): ChosenConfig {
   if (view === null) throw goneDefault(reference)
-  if (asked === view.slug || asked === view.id) return usable({ ...view.active, slug: view.slug, urls: [], binding: true, locked: true })
+  if (asked === view.slug || asked === view.id) return chosen(view, { binding: true, locked: true })
   throw bound(`the config ${JSON.stringify(view.slug)}`)
 }
+
+const chosen = ({ active, slug, version }: ConfigView, standing: Pick<Standing, 'binding' | 'locked'>): ChosenConfig =>
+  usable({ ...active, slug, version, urls: [], ...standing })
 
 const bound = (what: string) => new ApiError('forbidden', `This API key is bound to ${what}. Leave ${header} out.`, { param: header })
 
@@ -144,7 +150,8 @@ function isNew(text: string): boolean {
 
 function toChosen(json: unknown, release: string, owner: string): ChosenConfig {
   const parsed = atLevel(gatewayConfig, release, 'request').safeParse(json, { error: plainIssue })
-  if (parsed.success) return { ...compileConfig(parsed.data, owner), slug: null, urls: ownUrls(parsed.data), binding: true, locked: false }
+  if (parsed.success)
+    return { ...compileConfig(parsed.data, owner), slug: null, version: null, urls: ownUrls(parsed.data), binding: true, locked: false }
   const faults = schemaFaults(parsed.error, { value: json, above: 'config', whole: 'config' })
   const said = joinFaults(faults.map(({ param, message }) => `${param}: ${message}`))
   const [first] = faults
@@ -156,7 +163,7 @@ const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_reques
 
 const ownUrls = (config: GatewayConfig): readonly CheckUrl[] => [
   ...guardrailFields.flatMap((name) => (config[name] ?? []).flatMap((guardrail, at) => inlineUrls(guardrail, [name, at]))),
-  ...(config.targets ?? []).flatMap(ownUrls),
+  ...configsWithin(config).flatMap(([, inner]) => ownUrls(inner)),
 ]
 
 /** Header values are latin1 on the wire, and clients put UTF-8 into them. */

@@ -98,7 +98,7 @@ function toStrategy(strategy: NonNullable<GatewayConfig['strategy']>, targets: r
 }
 
 /** Fields that belong to one credential; a target with a credential of its own takes none of them from above. */
-const isAddress = (name: string): boolean =>
+export const isAddress = (name: string): boolean =>
   name === 'provider' || name === 'virtual_key' || name === 'api_key' || name === 'custom_host' || providerFieldNames.has(name)
 
 /** Fields about the config itself, which say nothing of what requests become. */

@@ -1,8 +1,8 @@
 import { parseJsonPath, type Step } from '../../lib/json/json-path.ts'
 import { compileInline, type Guardrail } from '../checks/guardrail.ts'
 import type { InlineGuardrail } from '../checks/guardrail.schema.ts'
-import { compileLeaf, compilePlan } from './compile-plan.ts'
-import type { GatewayConfig, GuardrailReference } from './config.schema.ts'
+import { compileLeaf, compilePlan, isAddress } from './compile-plan.ts'
+import { configsWithin, type GatewayConfig, type GuardrailReference } from './config.schema.ts'
 import type { Leaf, Plan } from './plan.ts'
 import { providerFieldsOf } from './provider-fields.ts'
 
@@ -20,6 +20,17 @@ export interface BodyChanges {
 /** The time for which answers may be given again. */
 export interface CacheRule {
   readonly maxAgeMs: number
+}
+
+/** A target that gets copies of requests, whose answers are only logged. */
+export interface MirrorRule {
+  readonly target: TargetFields
+  /** 0 to 1. */
+  readonly share: number
+  /** True if copies count for the limits and budgets of the caller. */
+  readonly billed: boolean
+  /** True if the target has an address of its own, so that nothing of the caller's that names or opens another goes there. */
+  readonly elsewhere: boolean
 }
 
 /** The fields of one target, with those around it merged in. */
@@ -41,6 +52,8 @@ export interface TargetFields {
   readonly changes: BodyChanges | null
   /** Null: no answer is kept. */
   readonly cache: CacheRule | null
+  /** Null: no request is copied. */
+  readonly mirror: MirrorRule | null
   /** Slugs or ids of stored guardrails, and guardrails of the config itself. */
   readonly inputGuardrails: readonly (string | Guardrail)[]
   readonly outputGuardrails: readonly (string | Guardrail)[]
@@ -68,6 +81,26 @@ export const compileConfig = (config: GatewayConfig, owner = ''): ActiveConfig =
 })
 
 const toTarget = (config: GatewayConfig, option: string): TargetFields => ({
+  ...toPlainTarget(config, option),
+  mirror: mirrorRule(config, option),
+})
+
+/** Makes the rule of a mirror. Its requests are changed already, and so its target takes over where it goes alone. */
+function mirrorRule(config: GatewayConfig, option: string): MirrorRule | null {
+  const { mirror } = config
+  if (mirror === undefined) return null
+  const { target, share = 1, billed = false } = mirror
+  const elsewhere = Object.keys(target).some(isAddress)
+  const above = Object.entries(config).filter(([name]) => name === 'request_timeout' || (!elsewhere && isAddress(name)))
+  return {
+    target: toPlainTarget({ ...Object.fromEntries(above), ...target }, `${option}.mirror.target`),
+    share,
+    billed,
+    elsewhere,
+  }
+}
+
+const toPlainTarget = (config: GatewayConfig, option: string): TargetFields => ({
   option,
   provider: config.provider ?? null,
   virtualKey: config.virtual_key ?? null,
@@ -79,6 +112,7 @@ const toTarget = (config: GatewayConfig, option: string): TargetFields => ({
   firstTokenTimeoutMs: config.first_token_timeout ?? null,
   changes: bodyChanges(config),
   cache: cacheRule(config),
+  mirror: null,
   inputGuardrails: guardrails(`${option}.input_guardrails`, config.input_guardrails, config.before_request_hooks),
   outputGuardrails: guardrails(`${option}.output_guardrails`, config.output_guardrails, config.after_request_hooks),
   strictOpenAiCompliance: config.strict_open_ai_compliance ?? null,
@@ -101,7 +135,7 @@ export const laterParts: readonly LaterPart[] = [
 /** Returns the parts of a config, and of the targets within it, that cannot be carried out. */
 export const unsupportedParts = (config: GatewayConfig, option = 'config'): readonly string[] => [
   ...laterParts.filter(({ asksFor }) => asksFor(config)).map(({ part }) => `${option}.${part}`),
-  ...(config.targets ?? []).flatMap((target, at) => unsupportedParts(target, `${option}.targets[${at}]`)),
+  ...configsWithin(config).flatMap(([at, inner]) => unsupportedParts(inner, `${option}.${at}`)),
 ]
 
 function guardrails(

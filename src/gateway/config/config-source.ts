@@ -6,6 +6,8 @@ import type { ActiveConfig } from './compile.ts'
 export interface ConfigView {
   readonly id: string
   readonly slug: string
+  /** Counted from 1. */
+  readonly version: number
   readonly active: ActiveConfig
 }
 

@@ -5,8 +5,8 @@ import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider, laterProviders } from '../providers/catalog.ts'
 import { valuesSince } from '../../release/since.ts'
-import { asBrought, providerFieldNames, unreadFieldNames } from './provider-fields.ts'
-import { breaker, cache, retry, strategy } from './strategy.schema.ts'
+import { asBrought, providerFieldNames, secretConfigFields, unreadFieldNames } from './provider-fields.ts'
+import { breaker, cache, mirrorShare, retry, strategy } from './strategy.schema.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
 export type GuardrailReference = string | InlineGuardrail
@@ -18,6 +18,7 @@ export interface GatewayConfig {
   readonly weight?: number | undefined
   readonly strategy?: z.output<typeof strategy> | undefined
   readonly targets?: readonly GatewayConfig[] | undefined
+  readonly mirror?: MirrorConfig | undefined
   readonly provider?: string | undefined
   readonly api_key?: string | undefined
   readonly virtual_key?: string | undefined
@@ -40,6 +41,19 @@ export interface GatewayConfig {
   readonly passthrough?: boolean | undefined
   readonly fetch_integrated_models?: boolean | undefined
 }
+
+/** Copies of requests for a target whose answers nobody gets. */
+export interface MirrorConfig {
+  readonly target: GatewayConfig
+  readonly share?: number | undefined
+  readonly billed?: boolean | undefined
+}
+
+/** Returns the configs that stand in another, each with its path there. */
+export const configsWithin = ({ targets = [], mirror }: GatewayConfig): readonly (readonly [path: string, config: GatewayConfig])[] => [
+  ...targets.map((target, at) => [`targets[${at}]`, target] as const),
+  ...(mirror === undefined ? [] : [['mirror.target', mirror.target] as const]),
+]
 
 /** A name, a setting or a credential: plain ASCII on one line, since it ends up in a URL, a header or a signature. */
 const line = z
@@ -181,6 +195,12 @@ export const gatewayConfig: z.ZodType<GatewayConfig> = z
         .optional()
         .meta({ description: 'Configs within this one, from which the strategy chooses; they inherit the fields that they do not set.' })
     },
+    get mirror() {
+      return z
+        .strictObject({ target: gatewayConfig, ...mirrorShare })
+        .optional()
+        .meta({ description: 'Sends copies of requests to a further target, whose answers are only logged.' })
+    },
   })
   .superRefine((config: GatewayConfig, context) => {
     for (const [path, message] of faultsOf(config)) context.addIssue({ code: 'custom', path: [...path], message })
@@ -195,7 +215,7 @@ type Fault = readonly [path: readonly (string | number)[], message: string]
 function faultsOf(config: GatewayConfig): readonly Fault[] {
   const meaningful = Object.entries(config).some(([name, value]) => value !== undefined && !idle.has(name))
   if (!meaningful) return [[[], 'The config says nothing of what to do: give at least a provider, targets, parameters or guardrails.']]
-  return [...strategyFaults(config), ...passthroughFaults(config), ...guardrailFaults(config)]
+  return [...strategyFaults(config), ...passthroughFaults(config), ...guardrailFaults(config), ...mirrorFaults(config)]
 }
 
 function strategyFaults({ strategy: chosen, targets }: GatewayConfig): readonly Fault[] {
@@ -239,6 +259,38 @@ function passthroughFaults(config: GatewayConfig): readonly Fault[] {
   return notWithPassthrough
     .filter((name) => config[name] !== undefined)
     .map((name): Fault => [[name], 'A config with passthrough changes nothing: take one of the two out.'])
+}
+
+/** The fields by which the target of a mirror says where copies go, and what is changed in them. */
+const mirrorFields: ReadonlySet<string> = new Set([
+  'name',
+  'provider',
+  'virtual_key',
+  'api_key',
+  'custom_host',
+  'forward_headers',
+  'request_timeout',
+  'override_params',
+  'default_params',
+  'drop_params',
+  ...providerFieldNames,
+])
+
+const credentials = ['virtual_key', 'api_key', ...secretConfigFields]
+
+function* mirrorFaults({ mirror }: GatewayConfig): Generator<Fault> {
+  if (mirror === undefined) return
+  const { target } = mirror
+  for (const [name, value] of Object.entries(target))
+    if (value !== undefined && !mirrorFields.has(name))
+      yield [['mirror', 'target', name], 'The target of a mirror only says where copies go, and what is changed in them: take this out.']
+  const { provider: named, custom_host: host } = target
+  const isOther = (named !== undefined && !named.startsWith('@')) || host !== undefined
+  if (isOther && credentials.every((name) => target[name] === undefined))
+    yield [
+      ['mirror', 'target'],
+      'The credential of the caller goes to no mirror: name a stored provider (@slug) or a virtual_key, or give an api_key.',
+    ]
 }
 
 /** The fields of a config that hold guardrails, by the phase in which they run. */

@@ -145,6 +145,15 @@ export const retry = z.strictObject({
   use_retry_after_header: z.boolean().optional().meta({ description: 'Another name for `use_retry_after_headers`.' }),
 })
 
+/** How many requests a mirror copies, and whom its copies cost. */
+export const mirrorShare = {
+  share: z.number().min(0).max(1).optional().meta({ description: 'The share of the requests that are copied, from 0 to 1; 1 by default.' }),
+  billed: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True: copies count for the limits and budgets of the caller, as other requests do.' }),
+}
+
 /** The cache of answers, and for how many seconds it keeps them. */
 export const cache = z.strictObject({
   mode: z.enum(['simple', 'semantic']).meta({ description: '`simple`: the same request; `semantic`: a request with the same meaning.' }),

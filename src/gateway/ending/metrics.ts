@@ -19,11 +19,16 @@ export interface Observation {
   readonly usage: Usage | null
 }
 
+/** `answered` and `failed` are copies that were sent; of the others, by why they were not. */
+export type MirrorOutcome = 'answered' | 'failed' | 'busy' | 'too_large' | 'draining'
+
 /** The metrics door. Cheap: called once an exchange, on the hot path. */
 export interface GatewayMetrics {
   record(observation: Observation): void
   /** One attempt after which another followed; `reason` is a kind of failure, or a class of statuses such as `5xx`. */
   attemptFailed(provider: string, reason: string): void
+  /** One request that a mirror copied, or did not copy. */
+  mirrored(outcome: MirrorOutcome): void
   /** One run of one check of a guardrail. */
   checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
   authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite'): void

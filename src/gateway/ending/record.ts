@@ -35,6 +35,8 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     errorCode: ending.error?.code ?? null,
     retryCount: retriesOf(trail),
     ...origin(trail, last, usage),
+    ...mirrored(trail),
+    config: trail.config,
     ...trail.trace,
     metadata: trail.metadata,
     prompt: trail.prompt && toLogged(trail.prompt),
@@ -57,6 +59,9 @@ function origin(trail: Trail, last: Attempt | null, usage: Usage | null) {
     cachedLogId: last?.recalled?.answer?.requestId ?? null,
   }
 }
+
+const mirrored = ({ mirror }: Trail) => (mirror === null ? ownRequest : { mirrorOf: mirror.of, billed: mirror.billed })
+const ownRequest = { mirrorOf: null, billed: true } as const
 
 const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
 

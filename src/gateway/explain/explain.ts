@@ -11,6 +11,8 @@ import { configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
 import type { Leaf } from '../config/plan.ts'
 import type { RoutingState } from '../routing/state.ts'
+import { leavesNothing } from '../front/operations.ts'
+import { copyCall } from '../mirrors/copy-call.ts'
 import { describeRequest, mostBytes } from './describe-request.ts'
 import { asksForOwnModels } from '../models/own-models.ts'
 import { orderOf } from './order.ts'
@@ -119,12 +121,34 @@ async function explainTarget(call: Call, { step: { leaf }, attempt }: Aiming, de
       timeout: requestTimeout(headers, config, deps.settings),
       guardrails: { input: (guardrails?.input ?? []).map(present), output: (guardrails?.output ?? []).map(present) },
       cache: await explainCache(aimed, forward, deps),
+      mirror: await explainMirror(aimed, deps),
       request,
       error: null,
     }
   } catch (thrown) {
-    const { code, message, param } = toApiError(thrown)
-    return { error: { code, message, param } }
+    return { error: presentError(thrown) }
+  }
+}
+
+function presentError(thrown: unknown): object {
+  const { code, message, param } = toApiError(thrown)
+  return { code, message, param }
+}
+
+/** Explains the copy of a request that a mirror would be sent; null: none would be made. */
+async function explainMirror(aimed: AimedCall, deps: ExplainDeps): Promise<object | null> {
+  const { call } = aimed
+  const rule = call.config?.mirror ?? null
+  if (rule === null || !leavesNothing.has(call.operation.name)) return null
+  const { share, billed, target } = rule
+  try {
+    const copy = copyCall({ aimed, headers: [] }, rule, call.exchange)
+    const copied = await aim(copy, beginAttempt(target.option, copy.body), deps)
+    const { request } = await describeRequest(copied, deps)
+    const { providerId, view, model } = copied.target
+    return { option: target.option, share, billed, provider: providerId, provider_slug: view?.slug ?? null, model, request, error: null }
+  } catch (thrown) {
+    return { option: target.option, share, billed, error: presentError(thrown) }
   }
 }
 

@@ -52,3 +52,19 @@ export const modelOperations = {
 } as const satisfies Record<string, Pick<OperationSpec, 'method' | 'path'>>
 
 export type Operation = keyof typeof operations
+
+/** Calls that can be made twice without anything being there twice: they run a model, which costs, and leave nothing behind. */
+export const leavesNothing: ReadonlySet<string> = new Set([
+  'chatComplete',
+  'promptComplete',
+  'complete',
+  'embed',
+  'messages',
+  'countTokens',
+  'createModelResponse',
+  'imageGenerate',
+  'imageEdit',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+])

@@ -46,6 +46,12 @@ export interface ExchangeRecord {
   readonly lastUsedOption: string | null
   /** The exchange whose answer was given again; null: the answer is no cached one. */
   readonly cachedLogId: string | null
+  /** The exchange of which this one is a copy for a mirror; null: it is none. */
+  readonly mirrorOf: string | null
+  /** False for a copy that does not count for the budgets of its caller. */
+  readonly billed: boolean
+  /** The stored config that the request began with; null: none, or one that the request brought. */
+  readonly config: { readonly slug: string; readonly version: number } | null
   readonly traceId: string
   readonly spanId: string | null
   readonly parentSpanId: string | null

@@ -47,6 +47,9 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.hooks,
     record.attempts,
     record.cachedLogId,
+    record.mirrorOf,
+    record.billed,
+    record.config && [record.config.slug, record.config.version],
   ])
 }
 
@@ -70,6 +73,10 @@ type Fields = [
   attempts?: ExchangeRecord['attempts'],
   /** Absent in records of processes that had no cache. */
   cachedLogId?: string | null,
+  /** Absent in records of processes that had no mirrors, and did not log configs. */
+  mirrorOf?: string | null,
+  billed?: boolean,
+  config?: readonly [slug: string, version: number] | null,
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -117,8 +124,14 @@ export function decodeRecord(text: string): ExchangeRecord {
     hooks: fields[37] ?? null,
     attempts: fields[38] ?? null,
     cachedLogId: fields[39] ?? null,
+    mirrorOf: fields[40] ?? null,
+    billed: fields[41] ?? true,
+    config: decodeConfig(fields[42] ?? null),
   }
 }
+
+const decodeConfig = (fields: NonNullable<Fields[42]> | null): ExchangeRecord['config'] =>
+  fields === null ? null : { slug: fields[0], version: fields[1] }
 
 function decodePrompt(fields: NonNullable<Fields[36]> | null): ExchangeRecord['prompt'] {
   if (fields === null) return null

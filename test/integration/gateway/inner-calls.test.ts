@@ -196,11 +196,13 @@ test('a drain ends calls from within too', async (t) => {
 
 test('the access log has a line of every call from within, refused ones too', async (t) => {
   const lines = new LineCollector()
-  const logging = openAccessLog(createLoggers({ logLevel: 'info', logFile: null, version: '1.2.3' }, lines)).gateway(bed.gateway)
-  const answer = await logging.perform({ method: 'GET', url: '/v1/models', headers: [], clientAddress: '203.0.113.9' })
+  const log = openAccessLog(createLoggers({ logLevel: 'info', logFile: null, version: '1.2.3' }, lines))
+  const own = await startGateway({ taken: (exchange) => log.taken(exchange) })
+  const answer = await own.gateway.perform({ method: 'GET', url: '/v1/models', headers: [], clientAddress: '203.0.113.9' })
   await text(answer.body)
   t.is(answer.status, 401)
   await eventually(() => lines.parsed.length > 0, 2000)
   const [line] = lines.parsed
   t.like(line, { request_id: answer.requestId, method: 'GET', status: 401, client_ip: '203.0.113.9' })
+  await own.stop()
 })

@@ -14,13 +14,7 @@ function lineOf(more: Partial<ExchangeRecord>, level: 'info' | 'warn' = 'info'):
   const { access, accessLine } = createLoggers({ logLevel: level, logFile: null, version: '1.2.3' }, stream)
   const log = openAccessLog({ access, accessLine })
   const record = exchangeRecord(more)
-  const gateway = log.gateway({
-    handle: () => {},
-    perform: () => Promise.reject(new Error('not here')),
-    inflight: () => 0,
-    drain: async () => 0,
-  })
-  gateway.handle({ requestId: record.id, onceClosed() {} } as unknown as Exchange)
+  log.taken({ requestId: record.id, onceClosed() {} } as unknown as Exchange)
   log.journal({ maxBodyBytes: 0, append: () => {} }).append(record, exchangeBodies(null, null))
   return String(stream.read() ?? '')
 }
