@@ -1,0 +1,182 @@
+import { type Counts, type Dimension, dimensions, isDimension } from '../dialects/neutral/counts.ts'
+import type { ConditionalRates, PriceEntry, PricePeriod } from './entry.ts'
+import { factorOf, type Multipliers } from './multipliers.ts'
+import { findRate, type FoundRate, holdingRates, periodAt, type PriceFacts } from './rates.ts'
+import { divideEven } from './whole.ts'
+
+export type CostState =
+  /** Every count has a price. */
+  | 'priced'
+  /** Some counts have none: the amount is a lower bound. */
+  | 'partly_priced'
+  /** The counts are estimates. */
+  | 'estimated'
+  /** The price or the counts are not known, which is not the same as free. */
+  | 'unpriced'
+  /** The provider charges nothing: a failure without usage, an answer from the cache. */
+  | 'not_charged'
+
+/** One line of a cost: count x rate = amount. Amounts and rates are pico-US-dollars. */
+export interface CostLine {
+  readonly dimension: Dimension | 'provider_reported_cost'
+  readonly count: number
+  readonly unit: string
+  /** Null: the provider named the amount. */
+  readonly rate: bigint | null
+  readonly amount: bigint
+  /** Where the rate stands: `catalogue`, `integration`, a layer, or `provider`. */
+  readonly source: string
+  readonly note: string | null
+}
+
+export interface Cost {
+  readonly state: CostState
+  /** Null when unpriced. */
+  readonly amount: bigint | null
+  readonly lines: readonly CostLine[]
+  /** The dimensions that were used and have no rate. */
+  readonly unpriced: readonly string[]
+}
+
+/** The prices of one model, as they were found for a request. */
+export interface ModelPrices {
+  readonly entry: PriceEntry
+  /** The name under which the model was found. */
+  readonly model: string
+  readonly source: string
+  /** Per mille of the token rates for a mode for which the model has no rates of its own. */
+  readonly modeDefault: Readonly<Record<string, number>> | null
+  /** The integration's factors; null: it has none. */
+  readonly multipliers: Multipliers | null
+}
+
+/** What was used, with the facts on which rates depend. */
+export interface PricedUsage {
+  readonly counts: Counts
+  readonly facts: PriceFacts
+  /** The cost that the provider itself named; it goes before every list. */
+  readonly reported: bigint | null
+  /** True: the counts are not the provider's. */
+  readonly estimated: boolean
+}
+
+/** Prices what one attempt used. `prices` is null when no list knows the model. */
+export function priceUsage(usage: PricedUsage, prices: ModelPrices | null): Cost {
+  if (usage.reported !== null) return reportedCost(usage.reported)
+  const used = namesOf(usage.counts)
+  const period = prices === null ? null : periodAt(prices.entry, usage.facts.startedAt)
+  if (prices === null || period === null || used.length === 0) return { state: 'unpriced', amount: null, lines: [], unpriced: used }
+  if (prices.entry.free === true) return stated([], [], usage)
+  const holding = holdingRates(period, usage.facts)
+  const pricing = { usage, prices, period, holding, hasMode: hasRatesFor(period, usage.facts.mode) }
+  const lines: CostLine[] = []
+  const unpriced: string[] = []
+  for (const name of used) {
+    const line = lineOf(name, usage.counts[name] ?? 0, pricing)
+    if (line === null) unpriced.push(name)
+    else lines.push(line)
+  }
+  return stated(lines, unpriced, usage)
+}
+
+/** The cost of what a provider does not charge. */
+export const notCharged: Cost = { state: 'not_charged', amount: 0n, lines: [], unpriced: [] }
+
+const reportedCost = (amount: bigint): Cost => ({
+  state: 'priced',
+  amount,
+  lines: [{ dimension: 'provider_reported_cost', count: 1, unit: 'request', rate: null, amount, source: 'provider', note: null }],
+  unpriced: [],
+})
+
+function stated(lines: readonly CostLine[], unpriced: readonly string[], { estimated }: PricedUsage): Cost {
+  if (lines.length === 0 && unpriced.length > 0) return { state: 'unpriced', amount: null, lines, unpriced }
+  const amount = lines.reduce((sum, line) => sum + line.amount, 0n)
+  return { state: unpriced.length > 0 ? 'partly_priced' : estimated ? 'estimated' : 'priced', amount, lines, unpriced }
+}
+
+function namesOf(counts: Counts): readonly Dimension[] {
+  const names: Dimension[] = []
+  for (const name in counts) if (isDimension(name) && (counts[name] ?? 0) > 0) names.push(name)
+  return names
+}
+
+interface Pricing {
+  readonly usage: PricedUsage
+  readonly prices: ModelPrices
+  readonly period: PricePeriod
+  readonly holding: readonly ConditionalRates[]
+  /** True if the model has rates of its own for the mode of the request. */
+  readonly hasMode: boolean
+}
+
+function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine | null {
+  const found = findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing)
+  if (found === null) return null
+  const dimension = dimensions[found.dimension].unit === 'millisecond' ? found.dimension : counted
+  const notes: string[] = []
+  if (dimension !== found.dimension) notes.push(`no rate of its own: the rate of ${found.dimension}`)
+  const rate = adjusted(found, dimension, { pricing, notes })
+  const { unit, per } = dimensions[dimension]
+  if (per > 1n) notes.push(perNotes[unit]?.(per) ?? '')
+  const amount = divideEven(BigInt(count) * rate, per)
+  return { dimension, count, unit, rate, amount, source: pricing.prices.source, note: notes.length === 0 ? null : notes.join('; ') }
+}
+
+const perNotes: Readonly<Record<string, (per: bigint) => string>> = {
+  millisecond: (per) => `the rate is for ${per / 1000n} s`,
+  pixel: () => 'the rate is for a million pixels',
+}
+
+const times = ['_second', '_minute', '_hour'] as const
+
+/** A model has its rate for seconds, minutes or hours: one of the three. */
+function ofOtherTime(counted: Dimension, { period, holding }: Pricing): FoundRate | null {
+  const end = times.find((time) => counted.endsWith(time))
+  if (end === undefined) return null
+  for (const time of times) {
+    const name = counted.slice(0, -end.length) + time
+    const found = isDimension(name) ? findRate(name, period, holding) : null
+    if (found !== null) return found
+  }
+  return null
+}
+
+interface Adjusting {
+  readonly pricing: Pricing
+  /** Takes a word on everything that changed the rate. */
+  readonly notes: string[]
+}
+
+/** Returns the rate after the provider's discount for the mode, its surcharge for the place, and the integration's factor. */
+function adjusted(found: FoundRate, dimension: Dimension, { pricing, notes }: Adjusting): bigint {
+  const { prices } = pricing
+  const isToken = dimensions[dimension].unit === 'token'
+  let rate = BigInt(found.rate)
+  if (isToken) rate = ofMode(rate, { pricing, notes })
+  if (isToken) rate = ofPlace(rate, found, { pricing, notes })
+  const factor = prices.multipliers === null ? null : factorOf(prices.multipliers, dimension)
+  if (factor === null) return rate
+  notes.push(`${rate} x ${factor.text} of the integration`)
+  return divideEven(rate * factor.over, factor.under)
+}
+
+function ofMode(rate: bigint, { pricing, notes }: Adjusting): bigint {
+  const { mode } = pricing.usage.facts
+  if (mode === null || pricing.hasMode) return rate
+  const perMille = pricing.prices.modeDefault?.[mode]
+  notes.push(
+    perMille === undefined ? `mode_unpriced: the standard rate, ${mode} has none` : `derived: ${perMille} per mille of ${rate} for ${mode}`,
+  )
+  return perMille === undefined ? rate : divideEven(rate * BigInt(perMille), 1000n)
+}
+
+function ofPlace(rate: bigint, { conditions }: FoundRate, { pricing, notes }: Adjusting): bigint {
+  const { geo } = pricing.usage.facts
+  const perMille = geo === null ? undefined : pricing.prices.entry.uplift?.[geo]
+  if (perMille === undefined || conditions?.geo !== undefined || conditions?.region !== undefined) return rate
+  notes.push(`${perMille} per mille of ${rate} for ${geo}`)
+  return divideEven(rate * BigInt(perMille), 1000n)
+}
+
+const hasRatesFor = ({ when = [] }: PricePeriod, mode: string | null): boolean => mode !== null && when.some((entry) => entry.mode === mode)
