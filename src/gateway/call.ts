@@ -38,6 +38,8 @@ export interface Call extends CallHead {
   /** By how many bytes a form is shorter than it was declared, since the slug of its model was taken out. */
   readonly shortenedBy: number
   readonly prompt: Prompt | null
+  /** The body of a request for a prompt, as the client sent it; null: the request named none. */
+  readonly promptRequest: unknown
   /** Null: the caller waits for the answer. */
   readonly mirror: Mirrored | null
 }

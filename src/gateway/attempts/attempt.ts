@@ -1,5 +1,6 @@
 import type { HookResults } from '../checks/hook-results.ts'
 import { noHooks } from '../checks/hook-results.ts'
+import type { Prompt } from '../prompts/prompt.ts'
 import type { Reservation } from '../limits/ledger.ts'
 import type { FailureKind } from '../routing/verdict.ts'
 import type { Target } from '../targets/target.ts'
@@ -16,6 +17,8 @@ export interface Attempt {
   opened: RequestBody | null
   /** As this target is sent it, or as far as that was made. */
   body: RequestBody | null
+  /** The prompt of the target's config, which made its body; null: it has none. */
+  prompt: Prompt | null
   hooks: HookResults
   reservation: Reservation | null
   prepared: Prepared | null
@@ -51,6 +54,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   target: null,
   opened: null,
   body,
+  prompt: null,
   hooks: noHooks,
   reservation: null,
   prepared: null,

@@ -9,6 +9,7 @@ import { checkBefore, type CheckedCall } from '../checks/before.ts'
 import type { GuardrailSource } from '../checks/guardrail-source.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { RunDeps } from '../checks/run.ts'
+import type { TargetConfig } from '../config/choose.ts'
 import { changeBody } from '../config/change-body.ts'
 import type { Egress, EgressHandler } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
@@ -21,8 +22,10 @@ import { openBody } from '../front/read-call.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Ledger, Reservation } from '../limits/ledger.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
+import { expandConfigPrompt } from '../prompts/expand.ts'
+import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { GatewaySettings } from '../settings.ts'
-import { admit, findTarget, recheckModel } from '../targets/aim.ts'
+import { admit, findTarget, namesOwnTarget, recheckModel } from '../targets/aim.ts'
 import { modelRequest } from '../targets/model-access.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
@@ -35,7 +38,7 @@ import { type Ended, reportOfAnswer, reportOfStatus } from './report.ts'
 import { requestTimeout } from './timeouts.ts'
 
 export interface AttemptDeps {
-  readonly snapshot: ProviderSource & GuardrailSource
+  readonly snapshot: ProviderSource & GuardrailSource & PromptSource
   readonly ledger: Ledger
   readonly egress: Egress
   readonly answers: AnswerCache
@@ -88,7 +91,9 @@ const reserve = ({ call: { exchange, caller }, target }: AimedCall, { ledger }: 
   ledger.reserve({ requestId: exchange.requestId, key: caller.key, provider: target.view })
 
 /** Finds the target of a call, and makes its body what this target may be sent. */
-export async function aim(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
+export async function aim(given: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
+  const call = namesPrompt(given) ? await expandConfigPrompt(given, given.config, { snapshot, settings }) : given
+  if (call !== given) attempt.prompt = call.prompt
   const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
   if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
   const target = (attempt.target = await findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }))
@@ -98,6 +103,12 @@ export async function aim(call: Call, attempt: Attempt, { snapshot, settings }: 
   checkBody(call, body, settings)
   return note(attempt, admit(call, target, body))
 }
+
+type PromptCall = Call & { readonly config: TargetConfig & { readonly promptId: string } }
+
+/** Returns true if the config makes the request by a prompt. One that the request does not have to go by gives way to what the request names. */
+const namesPrompt = (call: Call): call is PromptCall =>
+  call.config !== null && call.config.promptId !== null && (call.config.binding || !namesOwnTarget(call))
 
 const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)

@@ -40,6 +40,8 @@ export interface TargetFields {
   /** A row of the catalogue, or `@slug`. */
   readonly provider: string | null
   readonly virtualKey: string | null
+  /** The prompt that makes chat completions of requests: `id`, `id@latest`, `id@12` or `id@label`. */
+  readonly promptId: string | null
   readonly apiKey: string | null
   readonly customHost: string | null
   /** Details of the provider, as a credential's fields. */
@@ -104,6 +106,7 @@ const toPlainTarget = (config: GatewayConfig, option: string): TargetFields => (
   option,
   provider: config.provider ?? null,
   virtualKey: config.virtual_key ?? null,
+  promptId: config.prompt_id ?? null,
   apiKey: config.api_key ?? null,
   customHost: config.custom_host ?? null,
   fields: providerFieldsOf(config),
@@ -128,7 +131,6 @@ interface LaterPart {
 /** Parts that a config may hold, and with which it cannot be used yet. */
 export const laterParts: readonly LaterPart[] = [
   { part: 'cache', when: 'when its mode is `semantic`', asksFor: ({ cache }) => cache?.mode === 'semantic' },
-  { part: 'prompt_id', when: 'when it is given', asksFor: ({ prompt_id: prompt }) => prompt !== undefined },
   { part: 'fetch_integrated_models', when: 'when it is true', asksFor: ({ fetch_integrated_models: models }) => models === true },
 ]
 

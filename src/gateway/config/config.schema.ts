@@ -104,7 +104,12 @@ const ownFields = {
   provider: provider.optional().meta({ description: 'A provider of the catalogue, or a stored provider: `@slug`.' }),
   api_key: line.optional().meta({ description: 'The key for that provider.' }),
   virtual_key: slug.optional().meta({ description: 'A stored provider by its slug, as older configs name it.' }),
-  prompt_id: z.string().min(1).max(255).optional().meta({ description: 'The prompt from which requests are made.' }),
+  prompt_id: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'The prompt that makes chat completions of requests: an id or slug, also with `@latest`, `@12` or `@label`.' }),
   custom_host: url.optional().meta({ description: 'The base URL of the provider. A stored credential never goes there.' }),
   forward_headers: z
     .array(headerName)

@@ -39,7 +39,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     config: trail.config,
     ...trail.trace,
     metadata: trail.metadata,
-    prompt: trail.prompt && toLogged(trail.prompt),
+    ...promptOf(trail, last),
     hooks: loggedHooks(last?.hooks ?? noHooks, keepsBodies(trail.headers)),
     attempts: loggedAttempts(trail, { ending, redaction, keepsWords: keepsBodies(trail.headers) }),
     ...asked(trail, redaction),
@@ -62,6 +62,11 @@ function origin(trail: Trail, last: Attempt | null, usage: Usage | null) {
 
 const mirrored = ({ mirror }: Trail) => (mirror === null ? ownRequest : { mirrorOf: mirror.of, billed: mirror.billed })
 const ownRequest = { mirrorOf: null, billed: true } as const
+
+function promptOf({ prompt: named }: Trail, last: Attempt | null) {
+  const prompt = last?.prompt ?? named
+  return { prompt: prompt && toLogged(prompt) }
+}
 
 const toLogged = ({ id, versionId, slug }: LoggedPrompt): LoggedPrompt => ({ id, versionId, slug })
 

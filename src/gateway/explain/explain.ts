@@ -56,12 +56,14 @@ export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
     operation: operation.name,
     metadata: call.metadata,
     config: course === null && config === null ? null : { slug, source: slug === null ? 'request' : 'stored' },
-    prompt: prompt === null ? null : { slug: prompt.slug, version_id: prompt.versionId },
+    prompt: presentPrompt(prompt),
     answered_by: own ? 'gatehouse' : 'provider',
     conditions,
     targets,
   }
 }
+
+const presentPrompt = (prompt: Call['prompt']) => (prompt === null ? null : { slug: prompt.slug, version_id: prompt.versionId })
 
 /** Gatehouse answers such a request itself. */
 const noStep = { steps: [], conditions: [] } as const
@@ -118,6 +120,7 @@ async function explainTarget(call: Call, { step: { leaf }, attempt }: Aiming, de
       provider: aimed.target.providerId,
       provider_slug: aimed.target.view?.slug ?? null,
       model: aimed.target.model,
+      prompt: presentPrompt(attempt.prompt),
       timeout: requestTimeout(headers, config, deps.settings),
       guardrails: { input: (guardrails?.input ?? []).map(present), output: (guardrails?.output ?? []).map(present) },
       cache: await explainCache(aimed, forward, deps),

@@ -25,12 +25,14 @@ export async function readCall(head: CallHead, settings: GatewaySettings): Promi
     const body = await read(head, settings, { maxHeldBytes: 0 })
     const unfolded = body.kind === 'json' && head.headers.contentEncoding !== ''
     const headers = unfolded ? withoutEncoding(head.headers) : head.headers
-    return { ...head, headers, upstreamPath, model, body, shortenedBy: 0, prompt: null, mirror: null }
+    return { ...head, headers, upstreamPath, model, body, shortenedBy: 0, ...nothingMade }
   }
   const found = model === null ? modelOfForm(head) : noFormModel
   const form = found instanceof Promise ? await found : found
-  return { ...head, upstreamPath, model: model ?? form.model, body: null, shortenedBy: form.shortenedBy, prompt: null, mirror: null }
+  return { ...head, upstreamPath, model: model ?? form.model, body: null, shortenedBy: form.shortenedBy, ...nothingMade }
 }
+
+const nothingMade = { prompt: null, promptRequest: null, mirror: null } as const
 
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, target: Target, settings: GatewaySettings): Promise<RequestBody> {

@@ -1,4 +1,9 @@
 import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { TargetConfig } from '../config/choose.ts'
+import { validateBody } from '../front/bounds/validate.ts'
+import type { GatewaySettings } from '../settings.ts'
 import type { PromptSource } from './prompt-source.ts'
 import { matchOperation } from '../front/match.ts'
 import type { Call } from '../call.ts'
@@ -13,33 +18,74 @@ const chatPath = '/chat/completions'
  * a call like any other. Throws `not_found`, `invalid_request`.
  */
 export async function expandPrompt(call: Call, snapshot: PromptSource): Promise<Call> {
-  const request = call.body?.json
-  if (typeof request !== 'object' || request === null)
-    throw new ApiError('invalid_request', 'A prompt takes its variables as plain JSON: without content-encoding.', {
-      param: 'content-encoding',
-    })
-  const prompt = await findPrompt(call, snapshot)
-  const json = renderPrompt(prompt, { ...request })
-  demandModel(prompt, json)
-  const bytes = Buffer.from(JSON.stringify(json))
+  const request = requestFor(call.body?.json)
+  const reference = decodeSegment(call.operation.params['promptId'] ?? '')
+  const prompt = await findPrompt(call, { reference, snapshot })
+  if (prompt === null) throw new ApiError('not_found', unknownPrompt(reference), { param: 'promptId' })
   const at = call.path.indexOf('?')
   return {
     ...call,
-    prompt,
+    ...renderedBy(prompt, request),
+    promptRequest: request,
     operation: matchOperation('POST', chatPath),
     upstreamPath: at === -1 ? chatPath : chatPath + call.path.slice(at),
-    body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
   }
 }
 
-async function findPrompt({ caller, operation }: Call, snapshot: PromptSource): Promise<Prompt> {
-  const { organisationId, workspaceId } = caller.key
-  const reference = decodeSegment(operation.params['promptId'] ?? '')
-  const found = snapshot.prompt({ organisationId, workspaceId }, reference)
-  const prompt = found instanceof Promise ? await found : found
-  if (prompt !== null) return prompt
-  throw new ApiError('not_found', `There is no prompt ${JSON.stringify(reference.slice(0, 100))} in this workspace.`, { param: 'promptId' })
+export interface ConfigPromptDeps {
+  readonly snapshot: PromptSource
+  readonly settings: Pick<GatewaySettings, 'dedicatedValidation'>
 }
+
+/**
+ * Returns the call that the prompt of a config makes of a chat completion, or of a request for another prompt: with the variables and
+ * parameters that the client sent. Throws `invalid_request`.
+ */
+export async function expandConfigPrompt(
+  call: Call,
+  config: TargetConfig & { readonly promptId: string },
+  deps: ConfigPromptDeps,
+): Promise<Call> {
+  const { promptId: reference } = config
+  const param = `${config.option}.prompt_id`
+  if (call.operation.name !== 'chatComplete')
+    throw new ApiError(
+      'invalid_request',
+      `${param}: a prompt makes chat completions, and this request is none. Send it without the config.`,
+      { param },
+    )
+  const request = { variables: {}, ...requestFor(call.promptRequest ?? call.body?.json) }
+  validateBody('promptComplete', request, deps.settings.dedicatedValidation)
+  const prompt = await findPrompt(call, { reference, snapshot: deps.snapshot })
+  if (prompt === null) throw new ApiError('invalid_request', `${param}: ${unknownPrompt(reference)}`, { param })
+  return { ...call, ...renderedBy(prompt, request) }
+}
+
+function requestFor(json: unknown): Fields {
+  if (isFields(json)) return json
+  throw new ApiError('invalid_request', 'A prompt takes its variables as plain JSON: without content-encoding.', {
+    param: 'content-encoding',
+  })
+}
+
+function renderedBy(prompt: Prompt, request: Fields): Pick<Call, 'prompt' | 'body'> {
+  const json = renderPrompt(prompt, request)
+  demandModel(prompt, json)
+  const bytes = Buffer.from(JSON.stringify(json))
+  return { prompt, body: { kind: 'json', bytes, json, stream: null, length: bytes.length } }
+}
+
+interface Named {
+  readonly reference: string
+  readonly snapshot: PromptSource
+}
+
+function findPrompt({ caller }: Call, { reference, snapshot }: Named): MaybePromise<Prompt | null> {
+  const { organisationId, workspaceId } = caller.key
+  return snapshot.prompt({ organisationId, workspaceId }, reference)
+}
+
+const unknownPrompt = (reference: string) => `There is no prompt ${JSON.stringify(reference.slice(0, 100))} in this workspace.`
 
 function demandModel({ slug, version }: Prompt, { model }: Fields): void {
   if (typeof model === 'string') return

@@ -260,7 +260,6 @@ test.serial('a default config that is gone is named', async (t) => {
 
 const later: readonly (readonly [config: GatewayConfig, part: string])[] = [
   [{ provider: '@stored', cache: { mode: 'semantic' } }, 'config.cache'],
-  [{ provider: '@stored', prompt_id: 'pp-x' }, 'config.prompt_id'],
   [
     { strategy: { mode: 'fallback' }, targets: [{ provider: '@stored' }, { provider: '@second', cache: { mode: 'semantic' } }] },
     'config.targets[1].cache',

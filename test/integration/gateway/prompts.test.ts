@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { GatewayConfig } from '../../../src/gateway/config/config.schema.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type RawAnswer, send, sendJson } from '../../support/http.ts'
@@ -181,4 +182,58 @@ test.serial('a body that is no plain JSON is refused', async (t) => {
   t.deepEqual([gzip.status, errorOf(gzip).param], [400, 'content-encoding'])
   const none = await send(url, { method: 'POST', headers: key })
   t.is(none.status, 400)
+})
+
+const chat = (config: GatewayConfig | string, body: object, more: Readonly<Record<string, string>> = {}) =>
+  sendJson(
+    `${bed.origin}/v1/chat/completions`,
+    { ...key, 'x-service-config': typeof config === 'string' ? config : JSON.stringify(config), ...more },
+    body,
+  )
+
+test.serial('a config makes a chat completion by its prompt, with the variables and parameters of the request', async (t) => {
+  const log = bed.nextLog()
+  const answer = await chat({ prompt_id: 'pp-test', override_params: { temperature: 0.5 } }, { variables: { name: 'Ada' }, max_tokens: 9 })
+  t.is(answer.status, 200, answer.text)
+  t.is(last()?.headers.authorization, 'Bearer sk-stored-mine')
+  t.deepEqual(last()?.json, { temperature: 0.5, max_tokens: 9, model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi Ada' }] })
+  const { record } = await log
+  t.like(record, { operation: 'chatComplete', path: '/chat/completions', model: 'gpt-4o', providerSlug: 'mine' })
+  t.like(record.prompt, { slug: 'pp-test' })
+})
+
+test.serial('what a chat client sends goes before what the prompt says, also its messages', async (t) => {
+  const messages = [{ role: 'user', content: 'my own' }]
+  t.is((await chat({ prompt_id: 'pp-test' }, { model: 'gpt-5', messages })).status, 200)
+  t.deepEqual(last()?.json, { temperature: 0.1, max_tokens: 5, model: 'gpt-5', messages })
+})
+
+test.serial('targets compare two prompts, for requests that name another, too; each attempt has its own', async (t) => {
+  const config: GatewayConfig = {
+    strategy: { mode: 'fallback' },
+    targets: [{ prompt_id: 'pp-test@2' }, { prompt_id: 'pp-test@prod label', provider: '@other' }],
+  }
+  emulator.script({ behaviour: { status: 500 }, times: 1 })
+  const answer = await sendJson(
+    `${bed.origin}/v1/prompts/pp-modelless/completions`,
+    { ...key, 'x-service-config': JSON.stringify(config) },
+    { variables: { name: 'Ada' }, model: 'm' },
+  )
+  t.is(answer.status, 200, answer.text)
+  const [first, second] = emulator.requests.slice(-2)
+  t.deepEqual(first?.json['messages'], [{ role: 'user', content: 'Second Ada' }])
+  t.deepEqual(second?.json['messages'], [{ role: 'user', content: 'Labelled' }])
+  t.deepEqual([first?.headers.authorization, second?.headers.authorization], ['Bearer sk-stored-mine', 'Bearer sk-stored-other'])
+  t.is(answer.headers['x-service-last-used-option-index'], 'config.targets[1]')
+})
+
+test.serial('a prompt that is not there, and a request that a prompt cannot make, are told', async (t) => {
+  const gone = await chat({ prompt_id: 'pp-none' }, { variables: {} })
+  t.is(gone.status, 400)
+  t.like(errorOf(gone), { param: 'config.prompt_id', message: 'config.prompt_id: There is no prompt "pp-none" in this workspace.' })
+  const wrong = await chat({ prompt_id: 'pp-test' }, { variables: 'Ada' })
+  t.like(errorOf(wrong), { code: 'invalid_request', param: 'variables' })
+  const embedding = await sendJson(`${bed.origin}/v1/embeddings`, { ...key, 'x-service-config': '{"prompt_id":"pp-test"}' }, { input: 'a' })
+  t.is(embedding.status, 400)
+  t.regex(errorOf(embedding).message, /a prompt makes chat completions/)
 })
