@@ -1,4 +1,5 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
+import { type MaybePromise, settled } from '../lib/maybe-promise.ts'
 import type { IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { RelayEnd } from './answers/relay.ts'
 import { answer, ownHeaders, refuse } from './answers/respond.ts'
@@ -65,7 +66,8 @@ export interface PipelineDeps {
 export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: Call | null = null): Promise<void> {
   const trail = beginTrail(exchange)
   try {
-    const call = made === null ? await takeCall(deps, trail) : noteCall(trail, made)
+    const taken = made === null ? takeCall(deps, trail) : noteCall(trail, made)
+    const call = taken instanceof Promise ? await taken : taken
     if (call === null) return
     const own = (attempt: Attempt) => answerHeaders(trail, attempt)
     if (call.course !== null) trail.faults = []
@@ -79,15 +81,14 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
 }
 
 /** Returns the call that an exchange says; null: Gatehouse has answered it itself. */
-async function takeCall(deps: PipelineDeps, trail: Trail): Promise<Call | null> {
-  const head = await readHead(deps, trail)
-  if (asksForOwnModels(head) && !asksToExplain(head)) {
-    answerOwn(deps, trail, await ownModels(deps, head))
-    return null
-  }
-  const call = await readWhole(deps, trail, head)
-  if (!asksToExplain(call)) return call
-  answerOwn(deps, trail, await explain(call, deps))
+const takeCall = (deps: PipelineDeps, trail: Trail): MaybePromise<Call | null> =>
+  settled(readHead(deps, trail), (head) => {
+    if (asksForOwnModels(head) && !asksToExplain(head)) return answerItself(deps, trail, ownModels(deps, head))
+    return settled(readWhole(deps, trail, head), (call) => (asksToExplain(call) ? answerItself(deps, trail, explain(call, deps)) : call))
+  })
+
+async function answerItself(deps: PipelineDeps, trail: Trail, body: Promise<object>): Promise<null> {
+  answerOwn(deps, trail, await body)
   return null
 }
 
@@ -105,13 +106,26 @@ const storedConfig = (config: Pick<TargetConfig, 'slug' | 'version'> | null): Tr
 export const refuseUnread = (exchange: Exchange, error: ApiError): void => refuse(exchange, error, answerHeaders(beginTrail(exchange)))
 
 /** Reads what is known before the body. */
-async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
+function readHead(deps: PipelineDeps, trail: Trail): MaybePromise<CallHead> {
   const { exchange } = trail
   const headers = (trail.headers = sortHeaders(exchange.headers, deps.prefixes))
   const trace = (trail.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent')))
   const queryKey = googleKey(trail.path)
   const found = identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
-  const caller = (trail.caller = found instanceof Promise ? await found : found)
+  return settled(found, (caller) => readHeadOf(caller, { headers, trace, queryKey }, { deps, trail }))
+}
+
+interface Begun extends Pick<CallHead, 'headers' | 'trace'> {
+  readonly queryKey: string | null
+}
+
+function readHeadOf(
+  caller: Caller,
+  { headers, trace, queryKey }: Begun,
+  { deps, trail }: { readonly deps: PipelineDeps; readonly trail: Trail },
+): MaybePromise<CallHead> {
+  const { exchange } = trail
+  trail.caller = caller
   if (queryKey !== null && caller.holdsOwnKey(queryKey)) trail.path = withoutGoogleKey(trail.path)
   const misplaced = misplacedKey(headers, caller)
   if (misplaced !== null) {
@@ -122,9 +136,10 @@ async function readHead(deps: PipelineDeps, trail: Trail): Promise<CallHead> {
   const operation = (trail.operation = readOperation(exchange.method, trail.path))
   const { path } = trail
   checkRequestLine({ path, operation, caller, headers })
-  const chosen = mayHaveConfig(headers, caller.key) ? await choose(deps, headers, caller) : nothingChosen
-  trail.config = storedConfig(chosen.course ?? chosen.config)
-  return { exchange, caller, headers, trace, metadata, path, operation, ...chosen }
+  return settled(mayHaveConfig(headers, caller.key) ? choose(deps, headers, caller) : nothingChosen, (chosen) => {
+    trail.config = storedConfig(chosen.course ?? chosen.config)
+    return { exchange, caller, headers, trace, metadata, path, operation, ...chosen }
+  })
 }
 
 type Chosen = Pick<CallHead, 'config' | 'course' | 'guardrails'>
@@ -142,11 +157,14 @@ async function choose({ settings, snapshot }: PipelineDeps, headers: CallerHeade
 }
 
 /** The call with its body, as far as that can be read without its target, and with its prompt. */
-async function readWhole({ snapshot, settings }: PipelineDeps, trail: Trail, head: CallHead): Promise<Call> {
-  const call = await readCall(head, settings)
-  trail.headers = call.headers
-  trail.body = call.body
-  if (call.operation.name !== 'promptComplete') return call
+const readWhole = (deps: PipelineDeps, trail: Trail, head: CallHead): MaybePromise<Call> =>
+  settled(readCall(head, deps.settings), (call) => {
+    trail.headers = call.headers
+    trail.body = call.body
+    return call.operation.name === 'promptComplete' ? withPrompt(deps, trail, call) : call
+  })
+
+async function withPrompt({ snapshot, settings }: PipelineDeps, trail: Trail, call: Call): Promise<Call> {
   if (call.body !== null) checkBody(call, call.body, settings)
   const expanded = await expandPrompt(call, snapshot)
   trail.prompt = expanded.prompt

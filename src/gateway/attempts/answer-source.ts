@@ -1,3 +1,4 @@
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import { type AnswerCache, listen } from '../cache/recall.ts'
 import { replay } from '../cache/replay.ts'
@@ -26,10 +27,14 @@ export interface SourceOptions {
 }
 
 /** Returns where the answer of an attempt comes from. The request is made only when there is no answer to give again. */
-export async function answerSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): Promise<AnswerSource> {
-  const { attempt, forward } = options
+export function answerSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): MaybePromise<AnswerSource> {
   const { config } = checked.aimed.call
-  const recalled = config === null || config.cache === null ? null : await recallAnswer(checked, forward, deps.answers)
+  return config === null || config.cache === null ? prepareSource(checked, options, deps) : cachedSource(checked, options, deps)
+}
+
+async function cachedSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): Promise<AnswerSource> {
+  const { attempt, forward } = options
+  const recalled = await recallAnswer(checked, forward, deps.answers)
   if (recalled === null) return prepareSource(checked, options, deps)
   const { answer } = (attempt.recalled = recalled)
   if (answer !== null) return (handler) => replay(answer, handler)
@@ -42,13 +47,13 @@ export async function answerSource(checked: CheckedCall, options: SourceOptions,
   }
 }
 
-async function prepareSource(
+function prepareSource(
   checked: CheckedCall,
   { attempt, forward, timeouts }: SourceOptions,
   { egress, settings, mirrors }: SourceDeps,
-): Promise<AnswerSource> {
+): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
-  const { origin, request } = (attempt.prepared = await prepare({
+  const preparing = prepare({
     method: call.exchange.method,
     path: call.upstreamPath,
     operation: call.operation,
@@ -58,10 +63,13 @@ async function prepareSource(
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
     target,
     body,
-  }))
-  mirrors.copy(checked)
-  return (handler) => {
-    attempt.sentAt = performance.now()
-    return origin.send(request, handler)
-  }
+  })
+  return settled(preparing, (prepared) => {
+    attempt.prepared = prepared
+    mirrors.copy(checked)
+    return (handler: EgressHandler) => {
+      attempt.sentAt = performance.now()
+      return prepared.origin.send(prepared.request, handler)
+    }
+  })
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { authorize } from '../credentials/authorize.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
@@ -37,27 +37,27 @@ export interface Prepared {
 type Fields = Readonly<Record<string, string>>
 
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
-export async function prepare(request: SendRequest): Promise<Prepared> {
-  const { target, egress, method, body } = request
-  const checked = originOf(request)
-  const origin = checked instanceof Promise ? await checked : checked
+export function prepare(request: SendRequest): MaybePromise<Prepared> {
+  return settled(originOf(request), (origin) => prepareFor(origin, request))
+}
+
+function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Prepared> {
+  const { target, egress, method, body, timeouts } = request
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
     { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
     { egress, now: Date.now },
   )
-  const signed = signing instanceof Promise ? await signing : signing
-  return {
+  return settled(signing, (signed) => ({
     origin,
-    url: origin.origin + (path.split('?', 1)[0] ?? path),
-    request: {
-      method,
-      path: signed.path,
-      headers: headersReplaced(headers, signed.headers),
-      body: body.bytes ?? body.stream,
-      timeouts: request.timeouts,
-    },
-  }
+    url: origin.origin + withoutQuery(path),
+    request: { method, path: signed.path, headers: headersReplaced(headers, signed.headers), body: body.bytes ?? body.stream, timeouts },
+  }))
+}
+
+function withoutQuery(path: string): string {
+  const at = path.indexOf('?')
+  return at === -1 ? path : path.slice(0, at)
 }
 
 /** Returns the checked host of a request. Throws, or rejects with, `blocked_host`. */

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
 import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
 import type { Inspection } from '../answers/inspect/inspection.ts'
@@ -8,6 +8,7 @@ import type { AimedCall, Call } from '../call.ts'
 import { checkBefore, type CheckedCall } from '../checks/before.ts'
 import type { GuardrailSource } from '../checks/guardrail-source.ts'
 import { noHooks } from '../checks/hook-results.ts'
+import type { GuardrailPlan } from '../checks/plan.ts'
 import type { RunDeps } from '../checks/run.ts'
 import type { TargetConfig } from '../config/choose.ts'
 import { changeBody } from '../config/change-body.ts'
@@ -78,12 +79,14 @@ export interface Try {
 /** Tries one target: target -> reservation -> guardrails -> request -> answer. Rejects when the attempt cannot be made. */
 export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd> {
   const { call, attempt } = made
-  const aimed = await aim(call, attempt, deps)
+  const aiming = aim(call, attempt, deps)
+  const aimed = aiming instanceof Promise ? await aiming : aiming
   if (call.mirror === null || call.mirror.billed) {
     const reservation = reserve(aimed, deps)
     attempt.reservation = reservation instanceof Promise ? await reservation : reservation
   }
-  const checked = await check(aimed, attempt, deps)
+  const { guardrails } = aimed.call
+  const checked = guardrails === null ? unchecked(aimed) : await check({ aimed, guardrails }, attempt, deps)
   return send(checked, made, deps)
 }
 
@@ -91,13 +94,25 @@ const reserve = ({ call: { exchange, caller }, target }: AimedCall, { ledger }: 
   ledger.reserve({ requestId: exchange.requestId, key: caller.key, provider: target.view })
 
 /** Finds the target of a call, and makes its body what this target may be sent. */
-export async function aim(given: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): Promise<AimedCall> {
-  const call = namesPrompt(given) ? await expandConfigPrompt(given, given.config, { snapshot, settings }) : given
-  if (call !== given) attempt.prompt = call.prompt
+export function aim(call: Call, attempt: Attempt, deps: AttemptDeps): MaybePromise<AimedCall> {
+  if (!namesPrompt(call)) return aimPlain(call, attempt, deps)
+  return expandConfigPrompt(call, call.config, deps).then((expanded) => {
+    attempt.prompt = expanded.prompt
+    return aimPlain(expanded, attempt, deps)
+  })
+}
+
+function aimPlain(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): MaybePromise<AimedCall> {
   const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
   if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
-  const target = (attempt.target = await findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }))
-  if (changed !== null) return note(attempt, admit(call, target, changed))
+  return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }), (target) => {
+    attempt.target = target
+    return changed === null ? openFor(target, { call, attempt }, settings) : note(attempt, admit(call, target, changed))
+  })
+}
+
+/** Opens a body that is no JSON, now that its target is known. */
+async function openFor(target: Target, { call, attempt }: Pick<Try, 'call' | 'attempt'>, settings: GatewaySettings): Promise<AimedCall> {
   attempt.body = attempt.opened = await openBody(call, target, settings)
   const body = (attempt.body = withChanges(call, attempt.body))
   checkBody(call, body, settings)
@@ -125,10 +140,15 @@ function named({ target, call, body }: AimedCall): Target {
   return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
 }
 
+const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })
+
+interface Guarded {
+  readonly aimed: AimedCall
+  readonly guardrails: GuardrailPlan
+}
+
 /** Returns the call as the guardrails leave it. Throws `hooks_failed` when one of them denies it. */
-async function check(aimed: AimedCall, attempt: Attempt, deps: AttemptDeps): Promise<CheckedCall> {
-  const { guardrails } = aimed.call
-  if (guardrails === null) return { aimed, changed: false, headers: [], hooks: noHooks, denial: null }
+async function check({ aimed, guardrails }: Guarded, attempt: Attempt, deps: AttemptDeps): Promise<CheckedCall> {
   const checked = await checkBefore(aimed, guardrails, checkDeps(aimed.call, deps))
   attempt.hooks = checked.hooks
   attempt.body = checked.aimed.body
@@ -154,7 +174,8 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
   const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) })
-  const source = await answerSource(checked, { attempt, forward, timeouts }, deps)
+  const making = answerSource(checked, { attempt, forward, timeouts }, deps)
+  const source = making instanceof Promise ? await making : making
   const relay = relayOf(made, performance.now() + timeouts.firstByteMs, deps)
   const inspection: Inspection | null =
     held !== null && inspectsAnswer(held) ? { ...held, relay, deps: checkDeps(call, deps), maxHeldBytes: deps.settings.maxJsonBytes } : null

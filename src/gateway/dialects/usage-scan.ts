@@ -24,15 +24,16 @@ function usageObjects(bytes: Buffer): readonly Counts[] {
   if (key === undefined) return []
   const first = nextObject(bytes, key)
   if (first === null) return []
-  const last = lastObject(bytes, key)
-  return last === null ? [first] : [first, last]
+  // Most bodies name it once, and what was parsed is not parsed again.
+  const last = bytes.lastIndexOf(key) === first.at ? null : lastObject(bytes, key)
+  return last === null ? [first.counts] : [first.counts, last]
 }
 
-function nextObject(bytes: Buffer, key: Buffer): Counts | null {
+function nextObject(bytes: Buffer, key: Buffer): { readonly at: number; readonly counts: Counts } | null {
   let at = bytes.indexOf(key)
   for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
-    const found = objectAfter(bytes, at, key.length)
-    if (found !== null) return found
+    const counts = objectAfter(bytes, at, key.length)
+    if (counts !== null) return { at, counts }
     at = bytes.indexOf(key, at + key.length)
   }
   return null

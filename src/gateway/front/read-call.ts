@@ -1,7 +1,7 @@
 import { namesNoTarget } from '../targets/addressing.ts'
 import { readsForm, refuseUnreadable } from '../targets/model-access.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { signsBody } from '../attempts/prepare.ts'
 import type { Call, CallHead } from '../call.ts'
 import { readsBody } from '../checks/plan.ts'
@@ -18,24 +18,29 @@ import { takeModelOfPath } from './google-key.ts'
  * Reads the call that a request makes. A JSON body is read here, because it may name the target. Any other is opened by `openBody` when
  * the target is known: it is held only for those who must read it.
  */
-export async function readCall(head: CallHead, settings: GatewaySettings): Promise<Call> {
+export function readCall(head: CallHead, settings: GatewaySettings): MaybePromise<Call> {
   const { model, path: upstreamPath } = takeModelOfPath(head.path)
   const readsJson = head.operation.name === 'promptComplete' || isReadableJson(head.headers)
-  if (readsJson) {
-    const body = await read(head, settings, { maxHeldBytes: 0 })
-    const unfolded = body.kind === 'json' && head.headers.contentEncoding !== ''
-    const headers = unfolded ? withoutEncoding(head.headers) : head.headers
-    return { ...head, headers, upstreamPath, model, body, shortenedBy: 0, ...nothingMade }
-  }
-  const found = model === null ? modelOfForm(head) : noFormModel
-  const form = found instanceof Promise ? await found : found
-  return { ...head, upstreamPath, model: model ?? form.model, body: null, shortenedBy: form.shortenedBy, ...nothingMade }
+  if (readsJson)
+    return settled(read(head, settings, { maxHeldBytes: 0 }), (body) => {
+      const unfolded = body.kind === 'json' && head.headers.contentEncoding !== ''
+      const headers = unfolded ? withoutEncoding(head.headers) : head.headers
+      return { ...head, headers, upstreamPath, model, body, shortenedBy: 0, ...nothingMade }
+    })
+  return settled(model === null ? modelOfForm(head) : noFormModel, (form) => ({
+    ...head,
+    upstreamPath,
+    model: model ?? form.model,
+    body: null,
+    shortenedBy: form.shortenedBy,
+    ...nothingMade,
+  }))
 }
 
 const nothingMade = { prompt: null, promptRequest: null, mirror: null } as const
 
 /** Opens a body that is no JSON for its target. Can be done once. */
-export function openBody(call: Call, target: Target, settings: GatewaySettings): Promise<RequestBody> {
+export function openBody(call: Call, target: Target, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, target)
   return read(call, settings, { ...holding(call, target, settings), shortenedBy: call.shortenedBy })
 }
@@ -70,7 +75,11 @@ function holding({ headers, guardrails }: Call, target: Target, settings: Gatewa
   return { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
 }
 
-function read({ exchange, headers }: CallHead, { maxJsonBytes, maxUploadBytes }: GatewaySettings, held: Holding): Promise<RequestBody> {
+function read(
+  { exchange, headers }: CallHead,
+  { maxJsonBytes, maxUploadBytes }: GatewaySettings,
+  held: Holding,
+): MaybePromise<RequestBody> {
   const { contentType, contentEncoding } = headers
   return readBody(exchange, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
 }

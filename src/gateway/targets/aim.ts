@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AimedCall, Call } from '../call.ts'
 import { withoutSlugOfPath } from '../front/google-key.ts'
 import type { DedicatedValidation } from '../front/bounds/validate.ts'
@@ -24,7 +25,7 @@ export const findTarget = (
   { caller, headers, config, prompt, operation }: Call,
   model: string | null,
   { snapshot, dedicatedValidation, atLeast }: TargetDeps,
-): Promise<Target> =>
+): MaybePromise<Target> =>
   resolveTarget({
     caller,
     headers,

@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
 import type { TargetConfig } from '../config/choose.ts'
 import { releaseOfField } from '../config/provider-fields.ts'
@@ -52,23 +53,33 @@ const noFields: Readonly<Record<string, string>> = {}
  * own credential, a provider's name with `x-service-custom-host`; or by `model: "@slug/model"`, or by the config. Throws
  * `missing_provider`, `unknown_provider`, `missing_credential`, `blocked_host`, `invalid_request`.
  */
-export async function resolveTarget(request: TargetRequest): Promise<Target> {
+export function resolveTarget(request: TargetRequest): MaybePromise<Target> {
   const fromModel = modelReference(request.model)
   const addressing = addressingOf(request.headers, request.config, { fromModel, promptProvider: request.promptProvider })
   if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
   if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
-  if (addressing.provider === null) throw await noProvider(request)
+  if (addressing.provider === null) return refuseUnnamed(request)
   return given(request, { ...addressing, provider: addressing.provider })
 }
 
 type StoredAddressing = Addressing & { readonly stored: Reference }
 
-async function stored(request: TargetRequest, addressing: StoredAddressing, fromModel: ModelReference | null): Promise<Target> {
+function stored(request: TargetRequest, addressing: StoredAddressing, fromModel: ModelReference | null): MaybePromise<Target> {
+  const { slug } = addressing.stored
+  if (!slugPattern.test(slug)) throw unknownSlug(addressing.stored)
+  return settled(request.snapshot.provider(scopeOf(request.caller.key), slug), (view) => {
+    if (view === null) throw unknownSlug(addressing.stored)
+    return targetOf(request, addressing, { view, fromModel })
+  })
+}
+
+interface Found {
+  readonly view: ProviderView
+  readonly fromModel: ModelReference | null
+}
+
+function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, fromModel }: Found): Target {
   const reference = addressing.stored
-  if (!slugPattern.test(reference.slug)) throw unknownSlug(reference)
-  const found = request.snapshot.provider(scopeOf(request.caller.key), reference.slug)
-  const view = found instanceof Promise ? await found : found
-  if (view === null) throw unknownSlug(reference)
   assertUsable(view, reference)
   const provider = catalogRow(request, { id: view.provider, param: reference.param })
   assertSameHost(addressing, view, provider)
@@ -266,6 +277,11 @@ const unknownSlug = ({ slug, param }: Reference) =>
       param,
     },
   )
+
+/** Rejects with the error of a request that names no provider. */
+async function refuseUnnamed(request: TargetRequest): Promise<never> {
+  throw await noProvider(request)
+}
 
 async function noProvider({ model, caller, snapshot, headers: { contentEncoding } }: TargetRequest): Promise<ApiError> {
   const written = model ?? ''

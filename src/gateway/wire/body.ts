@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { PassThrough, type Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
@@ -47,33 +48,39 @@ export const mayHoldWords = (contentType: string): boolean =>
 export const modelOf = (json: unknown): string | null => (isFields(json) && typeof json['model'] === 'string' ? json['model'] : null)
 
 /** Reads (JSON) or opens (all else) the body of a request. Throws `payload_too_large`, `invalid_request`, `client_closed`. */
-export async function readBody(asked: Inbound, options: BodyOptions): Promise<RequestBody> {
+export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<RequestBody> {
   const length = declaredLength(asked)
   if (length === 0 || (length === null && asked.header('transfer-encoding') === undefined)) return none
   const json = isReadableJson(options)
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) return readJson(asked.body, limit, options.contentEncoding)
-  const held = options.maxHeldBytes > 0 ? await holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options) : null
-  if (held !== null) return { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length }
-  return {
-    kind: 'stream',
-    bytes: null,
-    json: undefined,
-    stream: bounded(asked, limit),
-    length: length === null ? null : length - (options.shortenedBy ?? 0),
-  }
+  const opened = { limit, length: length === null ? null : length - (options.shortenedBy ?? 0) }
+  if (options.maxHeldBytes === 0) return openStream(asked, opened)
+  return holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options).then((held) =>
+    held === null ? openStream(asked, opened) : { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length },
+  )
 }
+
+const openStream = (asked: Inbound, { limit, length }: { readonly limit: number; readonly length: number | null }): RequestBody => ({
+  kind: 'stream',
+  bytes: null,
+  json: undefined,
+  stream: bounded(asked, limit),
+  length,
+})
 
 /** Tells whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
 export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
   isJsonType(contentType) && (contentEncoding === '' || canDecompress(contentEncoding))
 
-async function readJson(source: Readable, limit: number, encoding: string): Promise<RequestBody> {
-  const sent = await collect(source, limit)
-  const bytes = encoding === '' ? sent : await decompressRequest(sent, encoding, limit)
-  return bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
+function readJson(source: Readable, limit: number, encoding: string): Promise<RequestBody> {
+  const sent = collect(source, limit)
+  return (encoding === '' ? sent : sent.then((bytes) => decompressRequest(bytes, encoding, limit))).then(toJsonBody)
 }
+
+const toJsonBody = (bytes: Buffer): RequestBody =>
+  bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
 
 /** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
 async function holdOpaque(asked: Inbound, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {
@@ -91,11 +98,11 @@ const tooLarge = (limit: number) =>
     param: 'body',
   })
 
-async function collect(source: Readable, limit: number): Promise<Buffer> {
-  const bytes = await collected(source, limit, (held) => held.clear())
-  if (bytes === null) throw tooLarge(limit)
-  return bytes
-}
+const collect = (source: Readable, limit: number): Promise<Buffer> =>
+  collected(source, limit, (held) => held.clear()).then((bytes) => {
+    if (bytes === null) throw tooLarge(limit)
+    return bytes
+  })
 
 /** Collects a body. If it turns out to be too long, what was read is put back, so that it can be read as a stream. */
 const collectOrGiveBack = (source: Readable, limit: number): Promise<Buffer | null> =>
