@@ -1,6 +1,9 @@
-import { route } from '../../app/route.ts'
+import type { z } from 'zod'
+import { type DataPlaneCall, route } from '../../app/route.ts'
+import { headersWithout } from '../../gateway/wire/header-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { explainBody, explanation } from './explain.schema.ts'
+import { presentPast, readLoggedRequest } from './logged-request.ts'
 
 export const explainRequest = route({
   method: 'POST',
@@ -11,14 +14,23 @@ export const explainRequest = route({
   reads: true,
   body: explainBody,
   response: explanation,
-})(async ({ body: { method, path, headers, body }, send }) => {
-  const json = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }
-  const own = [...(body === undefined ? [] : ['content-type', 'application/json']), 'x-service-explain', 'true']
-  const given = Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()))
-  const answer = await send({ method, path, headers: [...given.flat(), ...own], ...json })
+})(async ({ body: asked, send, em, actor, deps: { vault } }) => {
+  const { log_id: logId, headers: given } = asked
+  const logged = logId === undefined ? null : await readLoggedRequest(logId, given, { em, actor, vault })
+  const { call, log } = logged ?? { call: callOf(asked), log: null }
+  const own = [...(call.body === undefined ? [] : ['content-type', 'application/json']), 'x-service-explain', 'true']
+  const answer = await send({ ...call, headers: [...headersWithout(call.headers, (name) => own.includes(name)), ...own] })
   const text = answer.body.toString()
-  if (answer.status === 200) return explanation.parse(JSON.parse(text))
-  throw refusal(answer.status, text)
+  if (answer.status !== 200) throw refusal(answer.status, text)
+  const explained = explanation.parse(JSON.parse(text))
+  return log === null ? explained : { ...explained, logged: presentPast(log) }
+})
+
+const callOf = ({ method = 'POST', path = '', headers, body }: z.output<typeof explainBody>): DataPlaneCall => ({
+  method,
+  path,
+  headers: Object.entries(headers).flat(),
+  ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
 })
 
 /** The data plane refuses the request itself: the caller is told why, as a fault of what it asked to have explained. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { logAttempt, loggedHookResults } from '../logs/index.ts'
 
 /** Headers by which the caller would be somebody else, or by which the bytes of the body would be read in another way. */
 const notHere =
@@ -12,12 +13,17 @@ function headerFault(name: string, value: string): string | null {
 
 export const explainBody = z
   .strictObject({
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
+    log_id: z
+      .uuid()
+      .optional()
+      .meta({ description: 'The log of the request to explain, as it would go today; in place of `method`, `path` and `body`.' }),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional().meta({ description: '`POST` by default.' }),
     path: z
       .string()
       .max(4096)
       .regex(/^\/(?!v1\/)[\x21-\x7e]*$/, 'Give the path below /v1, such as /chat/completions.')
-      .meta({ description: 'Path and query below `/v1`.' }),
+      .optional()
+      .meta({ description: 'Path and query below `/v1`; needed without `log_id`.' }),
     headers: z
       .record(z.string(), z.string().max(131_072))
       .superRefine((headers, context) => {
@@ -27,10 +33,35 @@ export const explainBody = z
         }
       })
       .default({})
-      .meta({ description: 'The headers of the request, without its credential.' }),
+      .meta({ description: 'The headers of the request, without its credential; with `log_id` in place of those that were logged.' }),
     body: z.record(z.string(), z.unknown()).optional().meta({ description: 'The JSON body of the request, an object.' }),
   })
+  .superRefine(({ log_id: logId, method, path, body }, context) => {
+    if (logId === undefined && path === undefined)
+      context.addIssue({ code: 'custom', path: ['path'], message: 'Give the path below /v1, such as /chat/completions, or a log_id.' })
+    for (const [name, value] of Object.entries({ method, path, body }))
+      if (logId !== undefined && value !== undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'The log says this already: leave it or log_id out.' })
+  })
   .meta({ id: 'ExplainRequest', description: 'A request to the data plane, as it would be sent.' })
+
+/** The end of a logged request. */
+const past = z
+  .object({
+    id: z.uuid(),
+    created_at: z.iso.datetime(),
+    status: z.int(),
+    outcome: z.string(),
+    error_code: z.string().nullable(),
+    config: z.object({ slug: z.string(), version: z.int() }).nullable(),
+    provider_slug: z.string().nullable(),
+    model: z.string().nullable(),
+    option: z.string().nullable().meta({ description: 'The place in the config of the target that answered.' }),
+    cache_status: z.string().nullable(),
+    attempts: z.array(logAttempt).nullable(),
+    hook_results: loggedHookResults,
+  })
+  .meta({ description: 'What became of the logged request then.' })
 
 const judged = z.object({ option: z.string(), result: z.boolean().nullable(), target: z.string() })
 
@@ -38,8 +69,9 @@ export const explanation = z
   .looseObject({
     object: z.literal('explanation'),
     operation: z.string(),
+    logged: past.optional().meta({ description: 'With `log_id`: what became of the request then.' }),
     answered_by: z.enum(['gatehouse', 'provider']),
-    config: z.object({ slug: z.string().nullable(), source: z.enum(['request', 'stored']) }).nullable(),
+    config: z.object({ slug: z.string().nullable(), version: z.int().nullable(), source: z.enum(['request', 'stored']) }).nullable(),
     conditions: z.array(judged).meta({ description: 'The conditions of the config, with their results; null: it could not be judged.' }),
     targets: z.array(z.looseObject({ option: z.string(), reason: z.string() })).meta({
       description: 'The targets in the order in which they would be tried, each with the request that it would be sent.',

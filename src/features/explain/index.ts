@@ -5,7 +5,7 @@ import { explainRequest } from './explain.routes.ts'
 export const explain = feature({
   id: 'explain',
   since: '1.3.0',
-  requires: ['configs'],
+  requires: ['configs', 'logs'],
   permissions: ['configs.read'],
   entities: [],
   routes: [explainRequest],

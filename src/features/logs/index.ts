@@ -3,6 +3,11 @@ import { forgetCursors, keepPartitions } from './logs.jobs.ts'
 import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog } from './logs.routes.ts'
 
+export { findLog, logScopeOf } from './logs.queries.ts'
+export { openLog } from './open-log.ts'
+export { presentLogDetail } from './present-log.ts'
+export { logAttempt, loggedHookResults } from './log.schema.ts'
+export { insertedOperation } from './inserted-log.ts'
 export { logSelection, readSample, selectLogs, type LogSample, type LogSelection } from './samples.ts'
 
 /** Logs: one per exchange of the gateway, and those that clients insert for calls of their own. The journal writes both. */

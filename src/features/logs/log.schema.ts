@@ -55,7 +55,7 @@ const bodyFields = {
   body_truncated: z.boolean(),
 }
 
-const logAttempt = z
+export const logAttempt = z
   .object({
     option: z.string().meta({ description: 'The place of the target in the config.' }),
     provider: nullableText,
@@ -72,6 +72,8 @@ const logAttempt = z
 
 const hookList = z.array(z.record(z.string(), z.unknown()))
 
+export const loggedHookResults = z.object({ before_request_hooks: hookList, after_request_hooks: hookList }).nullable()
+
 export const logObject = z
   .object({
     _id: z.uuid(),
@@ -87,10 +89,9 @@ export const logObject = z
       ...bodyFields,
     }),
     response: z.object({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: z.string(), ...bodyFields }),
-    hook_results: z
-      .object({ before_request_hooks: hookList, after_request_hooks: hookList })
-      .nullable()
-      .meta({ description: 'What guardrails found before and after the call, as the answer told it; null when none ran.' }),
+    hook_results: loggedHookResults.meta({
+      description: 'What guardrails found before and after the call, as the answer told it; null when none ran.',
+    }),
     attempts: z
       .array(logAttempt)
       .nullable()

@@ -157,7 +157,7 @@ async function check({ aimed, guardrails }: Guarded, attempt: Attempt, deps: Att
 }
 
 /** Returns what guardrails may use: they call what the caller's organisation allows. */
-const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
+export const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
   egress: narrowed(egress, key.allowedHosts),
   credentials: (plugin) => snapshot.pluginCredentials(key, plugin),
   organisationId: key.organisationId,

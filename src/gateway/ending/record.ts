@@ -85,6 +85,7 @@ function asked(trail: Trail, redaction: Redaction) {
 const loggedNames = [
   'provider',
   'virtual-key',
+  'config',
   'custom-host',
   'trace-id',
   'span-id',
@@ -94,14 +95,20 @@ const loggedNames = [
   'debug',
 ]
 
+/** Stands in logs for a config that the request brought. */
+export const inlineConfig = '[inline]'
+
 function loggedOf({ forward, service }: CallerHeaders): readonly string[] {
   const logged = [...forward]
   for (const name of loggedNames) {
     const value = service.get(name)
-    if (value !== undefined) logged.push(`x-service-${name}`, valueText(value))
+    if (value !== undefined) logged.push(`x-service-${name}`, name === 'config' ? configName(value) : valueText(value))
   }
   return logged
 }
+
+/** A config that the request brought may hold credentials. */
+const configName = (value: string): string => (value.trimStart().startsWith('{') ? inlineConfig : valueText(value))
 
 const noTarget = { provider: null, providerSlug: null, model: null } as const
 

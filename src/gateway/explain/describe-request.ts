@@ -2,17 +2,20 @@ import { isFields } from '../../lib/json/fields.ts'
 import { forwardedHeaders } from '../attempts/forwarded-headers.ts'
 import { composeRequest, originOf } from '../attempts/prepare.ts'
 import type { AttemptDeps } from '../attempts/try-target.ts'
-import type { AimedCall } from '../call.ts'
+import type { CheckedCall } from '../checks/before.ts'
 import type { Auth } from '../providers/provider.ts'
 import { loggedHeaders } from '../wire/headers.ts'
 
 /** The explanation holds the body of each target, and there may be a hundred. */
 export const mostBytes = 128 * 1024
 
-/** Returns the request that a target would be sent before guardrails, its credentials masked, and the caller's headers in it. */
-export async function describeRequest(aimed: AimedCall, { egress, settings }: AttemptDeps) {
+/** Returns the request that a target would be sent, its credentials masked, and the caller's headers in it. */
+export async function describeRequest(
+  { aimed, headers: added }: Pick<CheckedCall, 'aimed' | 'headers'>,
+  { egress, settings }: AttemptDeps,
+) {
   const { call, target, body } = aimed
-  const forward = forwardedHeaders(call, { added: [], holdsAnswer: false })
+  const forward = forwardedHeaders(call, { added, holdsAnswer: false })
   const sent = {
     method: call.exchange.method,
     path: call.upstreamPath,

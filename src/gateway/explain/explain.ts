@@ -5,14 +5,16 @@ import { recallable } from '../attempts/recall-answer.ts'
 import { requestTimeout } from '../attempts/timeouts.ts'
 import { aim, type AttemptDeps } from '../attempts/try-target.ts'
 import type { AimedCall, Call, CallHead } from '../call.ts'
+import type { CheckedCall } from '../checks/before.ts'
 import type { Guardrail } from '../checks/guardrail.ts'
-import { planGuardrails } from '../checks/plan.ts'
+import { type GuardrailPlan, planGuardrails } from '../checks/plan.ts'
 import { configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
 import type { Leaf } from '../config/plan.ts'
 import type { RoutingState } from '../routing/state.ts'
 import { leavesNothing } from '../front/operations.ts'
 import { copyCall } from '../mirrors/copy-call.ts'
+import { checkLocally, type LocallyChecked } from './check-locally.ts'
 import { describeRequest, mostBytes } from './describe-request.ts'
 import { asksForOwnModels } from '../models/own-models.ts'
 import { orderOf } from './order.ts'
@@ -46,7 +48,7 @@ export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
   demandShort(call)
   const { caller, operation, course, config, prompt } = call
   const { key } = caller
-  const slug = (course ?? config)?.slug ?? null
+  const chosen = course ?? config
   const own = asksForOwnModels(call)
   const { steps, conditions } = own ? noStep : course === null ? onlyStep : orderOf(course.plan, chooseDeps(call, deps))
   const targets = await explainTargets(call, steps, deps)
@@ -55,7 +57,7 @@ export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
     caller: { api_key_id: key.id, type: key.type, organisation_id: key.organisationId, workspace: key.workspaceSlug, user_id: key.userId },
     operation: operation.name,
     metadata: call.metadata,
-    config: course === null && config === null ? null : { slug, source: slug === null ? 'request' : 'stored' },
+    config: chosen === null ? null : { slug: chosen.slug, version: chosen.version, source: chosen.slug === null ? 'request' : 'stored' },
     prompt: presentPrompt(prompt),
     answered_by: own ? 'gatehouse' : 'provider',
     conditions,
@@ -115,18 +117,20 @@ async function explainTarget(call: Call, { step: { leaf }, attempt }: Aiming, de
     const named = { key: caller.key, headers, config }
     const guardrails = deps.settings.acts.guardrails() ? await planGuardrails(named, deps.snapshot) : null
     const aimed = await aim({ ...call, config, guardrails }, attempt, deps)
-    const { request, forward } = await describeRequest(aimed, deps)
+    const { checked, found } = await checkLocally(aimed, guardrails, deps)
+    const { request, forward } = await describeRequest(checked, deps)
+    const { denial } = checked
     return {
       provider: aimed.target.providerId,
       provider_slug: aimed.target.view?.slug ?? null,
       model: aimed.target.model,
       prompt: presentPrompt(attempt.prompt),
       timeout: requestTimeout(headers, config, deps.settings),
-      guardrails: { input: (guardrails?.input ?? []).map(present), output: (guardrails?.output ?? []).map(present) },
-      cache: await explainCache(aimed, forward, deps),
-      mirror: await explainMirror(aimed, deps),
-      request,
-      error: null,
+      guardrails: presentGuardrails(guardrails, found),
+      cache: await explainCache(checked.aimed, forward, deps),
+      mirror: denial === null ? await explainMirror(checked, deps) : null,
+      request: denial === null ? request : null,
+      error: denial === null ? null : presentError(denial),
     }
   } catch (thrown) {
     return { error: presentError(thrown) }
@@ -139,15 +143,15 @@ function presentError(thrown: unknown): object {
 }
 
 /** Explains the copy of a request that a mirror would be sent; null: none would be made. */
-async function explainMirror(aimed: AimedCall, deps: ExplainDeps): Promise<object | null> {
-  const { call } = aimed
+async function explainMirror(checked: CheckedCall, deps: ExplainDeps): Promise<object | null> {
+  const { call } = checked.aimed
   const rule = call.config?.mirror ?? null
   if (rule === null || !leavesNothing.has(call.operation.name)) return null
   const { share, billed, target } = rule
   try {
-    const copy = copyCall({ aimed, headers: [] }, rule, call.exchange)
+    const copy = copyCall(checked, rule, call.exchange)
     const copied = await aim(copy, beginAttempt(target.option, copy.body), deps)
-    const { request } = await describeRequest(copied, deps)
+    const { request } = await describeRequest({ aimed: copied, headers: [] }, deps)
     const { providerId, view, model } = copied.target
     return { option: target.option, share, billed, provider: providerId, provider_slug: view?.slug ?? null, model, request, error: null }
   } catch (thrown) {
@@ -160,12 +164,27 @@ const breakerState = (id: string, { routing }: ExplainDeps): string => {
   return routing.breakers.states(now).find(({ target }) => target === id)?.state ?? 'closed'
 }
 
-const present = ({ id, name, deny, async: isAsync, checks }: Guardrail) => ({
+const presentGuardrails = (guardrails: GuardrailPlan | null, found: LocallyChecked['found']) => ({
+  input: (guardrails?.input ?? []).map((guardrail) => present(guardrail, found.get(guardrail))),
+  output: (guardrails?.output ?? []).map((guardrail) => present(guardrail)),
+})
+
+/** A guardrail that asks a service is named and not run; so is one for which the request would not wait. */
+const notRun = { verdict: null, transformed: null } as const
+
+interface Found {
+  readonly verdict: boolean | null
+  readonly transformed: boolean | null
+}
+
+const present = ({ id, name, deny, async: isAsync, checks }: Guardrail, { verdict, transformed }: Found = notRun) => ({
   id,
   name,
   deny,
   async: isAsync,
   checks: checks.map(({ definition }) => ({ id: definition.id, calls_out: definition.timeoutMs !== null })),
+  verdict,
+  transformed,
 })
 
 async function explainCache(aimed: AimedCall, forward: readonly string[], { answers }: ExplainDeps): Promise<object> {

@@ -1,17 +1,23 @@
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 let control: Control
 let emulator: Emulator
+/** The provider of the requests that are really sent. */
+let called: Emulator
 let acme: Tenant
 
 test.before(async () => {
-  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  ;[control, emulator, called] = await Promise.all([startControl(), startEmulator(), startEmulator()])
   acme = await control.createTenant('acme')
-  const account = { name: 'p', slug: 'p', ai_provider_id: 'openai', key: 'sk-stored', configurations: { custom_host: emulator.url } }
-  const { status, text } = await control.call(acme.adminKey, 'POST', '/integrations', { ...account, default_provider_slug: 'p' })
-  if (status !== 200) throw new Error(text)
+  for (const [slug, { url }] of Object.entries({ p: emulator, q: called })) {
+    const account = { name: slug, slug, ai_provider_id: 'openai', key: 'sk-stored', configurations: { custom_host: url } }
+    const { status, text } = await control.call(acme.adminKey, 'POST', '/integrations', { ...account, default_provider_slug: slug })
+    if (status !== 200) throw new Error(text)
+  }
   const made = await control.call(acme.workspaceKey, 'POST', '/configs', {
     name: 'c',
     slug: 'c',
@@ -22,6 +28,7 @@ test.before(async () => {
 test.after.always(async () => {
   await control?.close()
   await emulator?.stop()
+  await called?.stop()
 })
 
 type Body = Readonly<Record<string, unknown>>
@@ -33,7 +40,7 @@ test('a request is explained for the key that asks, and nobody is called', async
   t.is(status, 200, text)
   const [target] = body['targets'] as readonly Body[]
   t.like(target, { provider_slug: 'p', error: null, request: { url: `${emulator.url}/chat/completions`, body: { ...chat, seed: 1 } } })
-  t.like(body, { object: 'explanation', operation: 'chatComplete', config: { slug: 'c', source: 'stored' } })
+  t.like(body, { object: 'explanation', operation: 'chatComplete', config: { slug: 'c', version: 1, source: 'stored' } })
   t.is(emulator.requests.length, 0)
 })
 
@@ -83,4 +90,72 @@ test('it takes the scope configs.read', async (t) => {
 test('another workspace sees neither the config nor the provider', async (t) => {
   const { text } = await explain({ path: '/chat/completions', headers: { 'x-service-config': 'c' }, body: chat }, acme.sideKey)
   t.regex(text, /There is no config/)
+})
+
+/** Sends a request through the gateway; returns the id of its log once it is there. */
+async function logOf(headers: Readonly<Record<string, string>>, body: Body = chat, key = acme.workspaceKey): Promise<string> {
+  const answer = await send(`${control.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-api-key': key, ...headers },
+    body: JSON.stringify(body),
+  })
+  const id = String(answer.headers['x-service-request-id'])
+  await eventually(async () => (await control.sql.query('SELECT id FROM logs WHERE id = $1', [id])).rows.length > 0, 10_000)
+  return id
+}
+
+test('a logged request is explained as it would go today, beside what became of it then', async (t) => {
+  const created = await control.call(acme.workspaceKey, 'POST', '/configs', {
+    name: 'moving',
+    slug: 'moving',
+    config: {
+      strategy: { mode: 'fallback' },
+      targets: [{ provider: '@q', override_params: { seed: 1 } }, { provider: '@q' }],
+      input_guardrails: [{ 'default.regexReplace': { rule: 'secret', redactText: '#' }, async: false }],
+    },
+  })
+  t.is(created.status, 200, created.text)
+  const unscript = called.script({ behaviour: { status: 500 }, times: 1 })
+  const id = await logOf({ 'x-service-config': 'moving', 'x-team': 'blue' }, { ...chat, messages: [{ role: 'user', content: 'a secret' }] })
+  unscript()
+  const changed = await control.call(acme.workspaceKey, 'PUT', '/configs/moving', {
+    config: { provider: '@q', override_params: { seed: 2 } },
+  })
+  t.is(changed.status, 200, changed.text)
+  const sent = called.requests.length
+  const { status, body, text } = await explain({ log_id: id })
+  t.is(status, 200, text)
+  const [target] = body['targets'] as readonly Body[]
+  t.like(target, { provider_slug: 'q', error: null })
+  t.like(target?.['request'], { body: { ...chat, messages: [{ role: 'user', content: 'a #' }], seed: 2 }, headers: { 'x-team': 'blue' } })
+  t.like(body, { config: { slug: 'moving', version: 2 }, operation: 'chatComplete' })
+  const logged = body['logged'] as Readonly<Record<string, readonly Body[]>>
+  t.like(logged, { id, status: 200, config: { slug: 'moving', version: 1 }, option: 'config.targets[1]', provider_slug: 'q' })
+  t.deepEqual(
+    logged['attempts']?.map((attempt) => attempt['status']),
+    [500, 200],
+  )
+  t.like((logged['hook_results'] as unknown as Body)['before_request_hooks'], [{ transformed: true, verdict: true }])
+  t.is(called.requests.length, sent)
+})
+
+test('a log that does not hold its request is not explained, and says why', async (t) => {
+  const notKept = await logOf({ 'x-service-provider': '@q', 'x-service-debug': 'false' })
+  const inline = await logOf({ 'x-service-config': JSON.stringify({ provider: '@q', override_params: { seed: 3 } }) })
+  const cases: readonly (readonly [body: Body, status: number, message: RegExp])[] = [
+    [{ log_id: notKept }, 400, /body was not kept/],
+    [{ log_id: inline }, 400, /own config, which no log keeps/],
+    [{ log_id: crypto.randomUUID() }, 404, /log/],
+    [{ log_id: inline, path: '/chat/completions' }, 400, /log says this already/],
+  ]
+  for (const [body, status, message] of cases) {
+    const answer = await explain(body)
+    t.is(answer.status, status, answer.text)
+    t.regex(answer.text, message)
+  }
+  const given = await explain({ log_id: inline, headers: { 'x-service-config': 'c' } })
+  t.like((given.body['targets'] as readonly Body[])[0], { error: null, request: { body: { seed: 1 } } })
+  t.like(await explain({ log_id: inline }, acme.sideKey), { status: 404 })
+  const blind = await control.createKey(acme, { workspaceId: acme.workspaceId, scopes: ['completions.write', 'configs.read'] })
+  t.regex((await explain({ log_id: inline }, blind)).text, /logs\.view/)
 })

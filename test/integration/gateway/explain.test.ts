@@ -120,6 +120,29 @@ test.serial('a fallback tells its targets in order, and why each of them', async
   )
 })
 
+test.serial('guardrails that ask nobody are run, and those that would ask a service are named', async (t) => {
+  const hook = { 'default.webhook': { webhookURL: `${emulator.url}/hook` }, deny: true, async: false } as const
+  const config: GatewayConfig = {
+    provider: '@a',
+    input_guardrails: [{ 'default.regexReplace': { rule: 'secret', redactText: '#' }, async: false }, hook],
+  }
+  const { explanation, text } = await explain(config, { body: { messages: [{ role: 'user', content: 'a secret' }] } })
+  const [target] = explanation.targets
+  t.is(target?.error, null, text)
+  t.deepEqual(target?.request?.body['messages'], [{ role: 'user', content: 'a #' }])
+  t.like(target?.guardrails?.input[0], { verdict: true, transformed: true })
+  t.like(target?.guardrails?.input[1], { verdict: null, checks: [{ id: 'default.webhook', calls_out: true }] })
+  t.is(emulator.requests.length, 0)
+
+  const denied = await explain({ provider: '@a', input_guardrails: ['words'] }, { body: { messages: [{ role: 'user', content: 'x' }] } })
+  t.like(denied.explanation.targets[0], { request: null, error: { code: 'hooks_failed' } })
+  t.like(denied.explanation.targets[0]?.guardrails?.input[0], {
+    id: 'words',
+    verdict: false,
+    checks: [{ id: 'default.contains', calls_out: false }],
+  })
+})
+
 test.serial('conditions tell their results, also within other strategies', async (t) => {
   const config: GatewayConfig = {
     strategy: { mode: 'fallback' },
@@ -165,15 +188,6 @@ test.serial('a balanced choice tells the weights', async (t) => {
   })
   t.deepEqual(options(explanation), ['config.targets[1]'])
   t.regex(explanation.targets[0]?.reason ?? '', /by weight \(0, 1\)/)
-})
-
-test.serial('guardrails are told, and do not run', async (t) => {
-  const { explanation } = await explain(
-    { provider: '@a', input_guardrails: ['words'] },
-    { body: { messages: [{ role: 'user', content: 'x' }] } },
-  )
-  t.like(explanation.targets[0]?.guardrails?.input[0], { id: 'words', checks: [{ id: 'default.contains', calls_out: false }] })
-  t.is(explanation.targets[0]?.error, null)
 })
 
 test.serial('it tells whether the cache has the answer', async (t) => {

@@ -1,0 +1,110 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { notFound } from '../../app/database/find.ts'
+import type { Actor, DataPlaneCall } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { inlineConfig } from '../../gateway/ending/record.ts'
+import { isGooglePath } from '../../gateway/front/fronts.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { findLog, insertedOperation, logScopeOf, openLog, presentLogDetail } from '../logs/index.ts'
+
+type Headers = Readonly<Record<string, string>>
+type Log = NonNullable<Awaited<ReturnType<typeof findLog>>>
+
+export interface LogLookup {
+  readonly em: EntityManager
+  readonly actor: Actor
+  readonly vault: Vault
+}
+
+/** A request as a log has it, and the log itself. */
+export interface LoggedRequest {
+  readonly call: DataPlaneCall
+  readonly log: Log
+}
+
+const configHeader = 'x-service-config'
+
+/**
+ * Returns the request of a log, as it was sent on, so that it can be explained again. `given`: headers that go before those of the log.
+ * Throws `AB03` without the right to read logs, `AB08` for a log that is not there, `AB01` for one that does not hold its request.
+ */
+export async function readLoggedRequest(logId: string, given: Headers, { em, actor, vault }: LogLookup): Promise<LoggedRequest> {
+  if (!actor.permissions.has('logs.view'))
+    throw new ApiError('AB03', 'An explanation of a log shows its bodies: the key needs the scope logs.view.', { param: 'log_id' })
+  const row = await findLog(em, logScopeOf(actor), logId)
+  if (row === null) throw notFound('log', logId, 'log_id')
+  const log = openLog(row, vault)
+  demandRequest(log, actor)
+  const { request } = await presentLogDetail(log)
+  const { body, body_encoding: encoding, body_truncated: cut } = request
+  if (cut) throw noRequest('Its body was longer than logs keep')
+  if (body === null && log.request_bytes > 0) throw noRequest('Its body was not kept')
+  if (encoding !== null && encoding !== 'json') throw noRequest('Its body is not JSON')
+  const headers = headersOf({ ...request.headers, ...request.serviceHeaders }, { log, actor, given })
+  const call = { method: log.method, path: pathOf(log), headers: Object.entries(headers).flat() }
+  return { log, call: body === null ? call : { ...call, body: Buffer.from(JSON.stringify(body)) } }
+}
+
+const noRequest = (why: string): ApiError =>
+  new ApiError(
+    'AB01',
+    `${why}, so that the request of this log cannot be explained. Send the request itself with x-service-explain: true.`,
+    {
+      param: 'log_id',
+    },
+  )
+
+function demandRequest(row: Log, actor: Actor): void {
+  if (row.operation === insertedOperation) throw noRequest('A client told of it: the gateway did not send it')
+  if (isGooglePath(row.path)) throw noRequest('It came by a path of Google’s clients')
+  if (actor.workspaceId !== null && actor.workspaceId !== row.workspace_id) throw noRequest('It belongs to another workspace')
+}
+
+/** A request for a prompt was logged as the chat completion that the prompt made. */
+const pathOf = ({ path, prompt_id: prompt }: Log): string => (prompt === null ? path : '/chat/completions')
+
+interface HeaderContext {
+  readonly log: Log
+  readonly actor: Actor
+  readonly given: Headers
+}
+
+function headersOf(logged: Headers, { log, actor, given }: HeaderContext): Headers {
+  const kept = Object.entries(logged).filter(([name, value]) => !isFraming(name) && !value.includes('[removed]'))
+  const headers = { ...Object.fromEntries(kept), ...lowerCased(given) }
+  if (headers[configHeader] === inlineConfig)
+    throw new ApiError('AB01', `The request brought its own config, which no log keeps. Give it here as the header ${configHeader}.`, {
+      param: `headers.${configHeader}`,
+    })
+  return { ...providerOf(log), ...defaultConfig(log, actor), ...headers }
+}
+
+/** The body stands here as plain JSON. */
+const isFraming = (name: string): boolean => name === 'content-encoding' || name === 'content-length' || name === 'content-type'
+
+const lowerCased = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** The provider of a prompt is not said by the chat completion. */
+const providerOf = ({ prompt_id: prompt, provider_slug: slug }: Log): Headers =>
+  prompt === null || slug === null ? {} : { 'x-service-provider': `@${slug}` }
+
+/** The config that the key of the request started from, which another key does not. */
+const defaultConfig = ({ config_slug: slug, api_key_id: key }: Log, actor: Actor): Headers =>
+  slug === null || key === actor.id ? {} : { [configHeader]: slug }
+
+/** Returns what became of a logged request. */
+export const presentPast = (log: Log) => ({
+  id: log.id,
+  created_at: new Date(log.created_at).toISOString(),
+  status: log.status,
+  outcome: log.outcome,
+  error_code: log.error_code,
+  config: log.config_slug === null || log.config_version === null ? null : { slug: log.config_slug, version: log.config_version },
+  provider_slug: log.provider_slug,
+  model: log.model,
+  option: log.last_used_option,
+  cache_status: log.cache_status,
+  attempts: log.attempts,
+  hook_results: log.hook_results,
+})
