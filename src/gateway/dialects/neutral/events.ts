@@ -22,7 +22,8 @@ export interface TokenLogprob {
   readonly token: string
   readonly logprob: number
   readonly bytes: readonly number[] | null
-  readonly top: readonly Omit<TokenLogprob, 'top'>[]
+  /** The tokens that were the most probable in its place. */
+  readonly top: readonly TokenLogprob[]
 }
 
 /** Of what kind a block of an answer is, with what is known when it begins. */

@@ -1,0 +1,215 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { type EncodeContext, type Encoded, type Memory, noMemory } from '../codec.ts'
+import { compact } from '../compact.ts'
+import { budgetOf, effortOf } from '../effort.ts'
+import { spendBag } from '../leftovers.ts'
+import type { Loss } from '../neutral/loss.ts'
+import type { Effort, FunctionTool, NeutralRequest, Reasoning, RequestField, ToolChoice } from '../neutral/request.ts'
+import { type FunctionTools, functionTools } from '../tools.ts'
+import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
+import { type ModelFacts, modelFacts } from './model-facts.ts'
+import { type Emulated, emulateFormat } from './format-encode.ts'
+
+const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 128 }
+
+/** The versions that name the API to clouds, in place of a header. */
+const hosted: Readonly<Record<string, string>> = { vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-31' }
+
+/** Writes a request of Anthropic's Messages. */
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+  const { loss, model, traits } = context
+  const facts = modelFacts(model)
+  const own = spendBag(request, 'anthropic', loss)
+  refuseForeign(request, context)
+  const tools = functionTools(request, naming, loss)
+  const maxTokens = request.maxTokens ?? facts.maxOutput
+  if (request.maxTokens === null) loss.note(`max_tokens=${maxTokens}`)
+  const thinking = writeThinking({ request, facts, maxTokens }, context)
+  const format = emulateFormat(request, { facts, isThinking: isThinking(thinking), loss })
+  const version = hosted[traits.host]
+  const body = compact({
+    ...(version === undefined ? { model } : { anthropic_version: version }),
+    max_tokens: maxTokens,
+    system: writeSystem(request, format.instructions, context),
+    messages: writeMessages(request, { ...context, nameOf: tools.nameOf }),
+    stop_sequences: writeStop(request, context),
+    ...writeSampling({ request, facts, isThinking: isThinking(thinking) }, context),
+    ...writeTools(request, { tools, facts, format }, context),
+    ...thinking.fields,
+    output_config: outputConfig(thinking.effort, format.native),
+    metadata: request.user === null ? null : { user_id: request.user },
+    service_tier: writeTier(request, context),
+    cache_control: writeMark(request.cache),
+    ...(request.stream && traits.host !== 'bedrock' && { stream: true }),
+    ...own,
+  })
+  const memory: Memory = { ...noMemory, ...tools.memory, schemaTool: format.memory, unwrapsJson: format.unwraps }
+  return { body, headers: [], memory }
+}
+
+/** Steering that Anthropic has no field for. */
+const dropped: readonly RequestField[] = ['seed', 'frequencyPenalty', 'presencePenalty', 'logitBias', 'verbosity', 'metadata', 'store']
+
+function refuseForeign(request: NeutralRequest, { loss }: EncodeContext): void {
+  if ((request.candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
+  if (request.logprobs === true) loss.refuse('logprobs', 'asks for probabilities, which this provider does not tell')
+  if (request.modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')
+  for (const field of dropped) if (request[field] !== null && request[field] !== false) loss.drop(field)
+  if (request.topLogprobs !== null) loss.drop('topLogprobs')
+}
+
+function writeStop({ stop }: NeutralRequest, { loss }: EncodeContext): readonly string[] | null {
+  const kept = stop.filter((one) => one.trim() !== '')
+  if (kept.length < stop.length) loss.drop('stop', 'has an entry of white space')
+  return kept.length === 0 ? null : kept
+}
+
+function writeTier({ tier }: NeutralRequest, { loss }: EncodeContext): string | null {
+  if (tier === null || tier === 'auto') return tier
+  if (tier === 'default') return 'standard_only'
+  loss.drop('tier')
+  return 'auto'
+}
+
+interface Thinking {
+  readonly fields: Fields
+  readonly effort: string | null
+}
+
+const isThinking = ({ fields }: Thinking): boolean => {
+  const { thinking } = fields
+  return typeof thinking === 'object' && thinking !== null && 'type' in thinking && thinking.type !== 'disabled'
+}
+
+interface Asking {
+  readonly request: NeutralRequest
+  readonly facts: ModelFacts
+  readonly maxTokens: number
+}
+
+const noThinking: Thinking = { fields: {}, effort: null }
+
+function writeThinking({ request, facts, maxTokens }: Asking, { loss }: EncodeContext): Thinking {
+  const { reasoning, toolChoice } = request
+  if (reasoning === null) return noThinking
+  const effort = effortOf(reasoning, request.maxTokens)
+  if (effort === 'none') return facts.adaptive ? { fields: { thinking: { type: 'disabled' } }, effort: null } : noThinking
+  if (!facts.canThink) {
+    loss.drop('reasoning', 'is not known to this model')
+    return noThinking
+  }
+  if (toolChoice?.mode === 'required') loss.refuse('toolChoice', 'forces a tool, which this provider refuses while it thinks')
+  if (facts.adaptive) return { fields: { thinking: adaptive(reasoning.show) }, effort: effortWord(effort, facts) }
+  const budget = Math.min(askedBudget(reasoning, effort, maxTokens), maxTokens - 1)
+  const hinders = lacksThinking(request.turns)
+    ? 'cannot go on, since the reasoning of the last turn did not come back'
+    : 'needs a cap above 1024 tokens'
+  if (budget >= 1024 && !lacksThinking(request.turns))
+    return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, effort: null }
+  loss.drop('reasoning', hinders)
+  return noThinking
+}
+
+const askedBudget = ({ budget }: Reasoning, effort: Effort | null, maxTokens: number): number =>
+  budget !== null && budget > 0 ? Math.max(1024, budget) : budgetOf(effort ?? 'high', maxTokens, 1024)
+
+/** Newer models keep the text to themselves unless it is asked for. */
+const adaptive = (show: boolean | null): Fields => ({ type: 'adaptive', display: show === false ? 'omitted' : 'summarized' })
+
+function effortWord(effort: Effort | null, { knowsXhigh }: ModelFacts): string | null {
+  if (effort === null || effort === 'none') return null
+  if (effort === 'minimal') return 'low'
+  return effort === 'xhigh' && !knowsXhigh ? 'max' : effort
+}
+
+/** A turn with calls that is still going on must begin with its reasoning. */
+function lacksThinking(turns: NeutralRequest['turns']): boolean {
+  const last = turns.findLastIndex(({ role }) => role === 'user')
+  const going = turns.slice(last + 1).find(({ role }) => role === 'assistant')
+  if (going === undefined) return false
+  const [first] = going.parts
+  return !(first?.kind === 'reasoning' && first.signature?.origin === 'anthropic')
+}
+
+function outputConfig(effort: string | null, format: Fields | null): Fields | null {
+  return effort === null && format === null ? null : compact({ effort, format })
+}
+
+interface Sampled {
+  readonly request: NeutralRequest
+  readonly facts: ModelFacts
+  readonly isThinking: boolean
+}
+
+function writeSampling(sampled: Sampled, { loss }: EncodeContext): Fields {
+  const { request, facts, isThinking: thinks } = sampled
+  const { topP, topK } = request
+  const fixed = facts.fixedSampling || thinks
+  const written: Record<string, unknown> = { temperature: writeTemperature(request, fixed, loss) }
+  if (topK !== null && fixed) loss.drop('topK', 'is fixed for this model')
+  else if (topK !== null) written['top_k'] = topK
+  if (topP !== null && takesTopP(sampled, topP)) written['top_p'] = topP
+  else if (topP !== null) loss.drop('topP', 'is not taken by this model beside the rest')
+  return written
+}
+
+function writeTemperature({ temperature }: NeutralRequest, fixed: boolean, loss: Loss): number | null {
+  if (temperature === null) return null
+  if (fixed) {
+    if (temperature !== 1) loss.drop('temperature', 'is fixed for this model')
+    return null
+  }
+  if (temperature > 1) loss.drop('temperature', 'was lowered to 1')
+  return Math.min(1, temperature)
+}
+
+function takesTopP({ request: { temperature }, facts, isThinking: thinks }: Sampled, topP: number): boolean {
+  if (temperature !== null && !facts.takesBoth) return false
+  if (facts.fixedSampling) return topP >= 0.99
+  return !thinks || topP >= 0.95
+}
+
+interface Offered {
+  readonly tools: FunctionTools
+  readonly facts: ModelFacts
+  readonly format: Emulated
+}
+
+function writeTools(request: NeutralRequest, { tools, facts, format }: Offered, { loss }: EncodeContext): Fields {
+  const { toolChoice } = request
+  const names = toolChoice?.names?.map((name) => tools.nameOf(name)) ?? null
+  const offered = names !== null && names.length > 1 ? tools.tools.filter(({ name }) => names.includes(name)) : tools.tools
+  if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
+  if (!facts.schemas && offered.some(({ strict }) => strict === true)) loss.dropAt('tools.strict', 'is not known to this model')
+  const written = offered.map((tool) => writeTool(tool, facts))
+  if (format.tool !== null) written.push(format.tool)
+  return written.length === 0
+    ? {}
+    : compact({ tools: written, tool_choice: serially(request, format.choice ?? choiceOf(toolChoice, names)) })
+}
+
+/** One call at a time is a part of the choice. */
+function serially({ parallelTools }: NeutralRequest, choice: Fields | null): Fields | null {
+  if (parallelTools !== false || choice?.['type'] === 'none') return choice
+  return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
+}
+
+function choiceOf(choice: ToolChoice | null, names: readonly string[] | null): Fields | null {
+  if (choice === null) return null
+  const { mode } = choice
+  if (mode === 'required' && names?.length === 1) return { type: 'tool', name: names[0] }
+  return { type: mode === 'required' ? 'any' : mode }
+}
+
+const noParameters: Fields = { type: 'object', properties: {} }
+
+function writeTool({ name, description, parameters, strict, cache }: FunctionTool, { schemas }: ModelFacts): Fields {
+  const schema = parameters ?? noParameters
+  return compact({
+    name,
+    description,
+    input_schema: 'type' in schema ? schema : { type: 'object', ...schema },
+    strict: schemas && strict === true ? true : null,
+    cache_control: writeMark(cache),
+  })
+}

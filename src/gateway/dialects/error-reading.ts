@@ -1,0 +1,43 @@
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { NeutralError } from './neutral/error.ts'
+import { readProviderError } from './provider-error.ts'
+
+/** So much is told of an error that is no JSON, such as a page of a proxy. */
+const mostText = 500
+
+/** Reads an error in whatever form it comes. `status`: of the answer; 0 in a stream, where the error's own word tells it. */
+export function readError(status: number, body: unknown): NeutralError {
+  const json: unknown = Array.isArray(body) ? body[0] : body
+  const told = status === 0 ? (readProviderError(json)?.status ?? 502) : status
+  if (!isFields(json)) return { status: told, message: plainText(json), type: null, code: null, param: null }
+  const inner = innerError(json)
+  return {
+    status: told,
+    message: messageIn(inner) ?? messageIn(json) ?? 'The provider gave no reason.',
+    type: textOf(inner['type']) ?? textOf(inner['status']) ?? textOf(inner['__type']),
+    code: textOf(inner['code']),
+    param: textOf(inner['param']),
+  }
+}
+
+const plainText = (json: unknown): string =>
+  typeof json === 'string' && json.trim() !== '' ? json.trim().slice(0, mostText) : 'The provider gave no reason.'
+
+function innerError(json: Fields): Fields {
+  const { error, response } = json
+  if (isFields(error)) return error
+  return isFields(response) && isFields(response['error']) ? response['error'] : json
+}
+
+function messageIn(from: Fields): string | null {
+  const { message, error, detail, errors } = from
+  if (typeof message === 'string') return message
+  if (isFields(message)) return messageIn(message) ?? JSON.stringify(message).slice(0, mostText)
+  if (typeof error === 'string') return error
+  if (typeof detail === 'string') return detail
+  const [first]: readonly unknown[] = Array.isArray(detail) ? detail : Array.isArray(errors) ? errors : []
+  if (!isFields(first)) return null
+  return textOf(first['msg']) ?? textOf(first['message'])
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null)

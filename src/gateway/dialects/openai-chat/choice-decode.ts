@@ -1,0 +1,228 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { JsonScan } from '../json-scan.ts'
+import { mediaOfUrl } from '../media.ts'
+import { type BlockEnd, type BlockStart, type NeutralEvent, plainEnd } from '../neutral/events.ts'
+import { readSignature, type Signature } from '../neutral/signature.ts'
+import { saidFields, saidList, saidText } from '../reading.ts'
+import { argumentsText } from '../tool-calls.ts'
+import { readFinish } from './finish.ts'
+import { readCitation, readLogprobs } from './answer-parts.ts'
+
+/** So many characters of calls are held back: those that come while another is open. */
+const mostHeld = 4 * 1024 * 1024
+
+interface Call {
+  readonly index: number | null
+  id: string
+  name: string
+  /** Arguments that were not told yet. */
+  held: string
+  signature: Signature | null
+  state: 'held' | 'open' | 'over'
+  told: boolean
+  readonly scan: JsonScan
+}
+
+type Kind = BlockStart['kind']
+
+function argumentPiece(about: Fields): string {
+  const given = about['arguments'] ?? about['input'] ?? ''
+  return typeof given === 'string' ? given : argumentsText(given)
+}
+
+const googleSignature = (piece: Fields): Signature | null =>
+  readSignature(saidFields(saidFields(piece, 'extra_content') ?? piece, 'google')?.['thought_signature'], 'google')
+
+/** One choice of an answer as its pieces come. A class, because it is a state machine. */
+export class ChoiceDecoder {
+  readonly #choice: number
+  readonly #makeId: (call: number) => string
+  readonly #calls: Call[] = []
+  #kind: Kind | null = null
+  #end: BlockEnd = plainEnd
+  #heldSize = 0
+  finished = false
+
+  constructor(choice: number, makeId: (call: number) => string) {
+    this.#choice = choice
+    this.#makeId = makeId
+  }
+
+  /** Takes the pieces of one frame, or a whole message. */
+  push(delta: Fields, events: NeutralEvent[]): void {
+    this.#reason(delta, events)
+    this.#content(delta['content'], events)
+    const refusal = saidText(delta, 'refusal')
+    if (refusal !== null && refusal !== '') this.#say('refusal', refusal, events)
+    for (const image of saidList(delta, 'images')) this.#image(image, events)
+    for (const note of saidList(delta, 'annotations')) this.#cite(note, events)
+    for (const call of saidList(delta, 'tool_calls')) this.#call(call, events)
+    const old = saidFields(delta, 'function_call')
+    if (old !== null) this.#call({ index: 0, function: old }, events)
+  }
+
+  logprobs(json: unknown, events: NeutralEvent[]): void {
+    const tokens = readLogprobs(json)
+    if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens })
+  }
+
+  /** Closes what is open, tells the calls that were held, and the finish. */
+  finish(word: string, events: NeutralEvent[]): void {
+    if (this.finished) return
+    this.finished = true
+    this.#close(events)
+    for (const call of this.#calls) {
+      if (call.state === 'held') this.#open(call, events)
+      this.#close(events)
+    }
+    events.push({ type: 'finish', choice: this.#choice, finish: readFinish(word, this.#calls.length > 0) })
+  }
+
+  /** Content may be a list of parts, of which some are reasoning. */
+  #content(content: unknown, events: NeutralEvent[]): void {
+    if (typeof content === 'string') {
+      if (content !== '') this.#say('text', content, events)
+      return
+    }
+    if (!Array.isArray(content)) return
+    for (const part of content) {
+      if (!isFields(part)) continue
+      const thinking = part['thinking']
+      if (part['type'] === 'thinking') {
+        const texts = Array.isArray(thinking)
+          ? saidList(part, 'thinking').map((one) => saidText(one, 'text') ?? '')
+          : [saidText(part, 'thinking') ?? '']
+        this.#say('reasoning', texts.join(''), events)
+      } else this.#content(saidText(part, 'text'), events)
+    }
+  }
+
+  #say(kind: 'text' | 'reasoning' | 'refusal', text: string, events: NeutralEvent[]): void {
+    if (this.#kind !== kind) {
+      this.#close(events)
+      this.#begin({ kind }, events)
+    }
+    events.push({ type: 'delta', choice: this.#choice, text })
+  }
+
+  #begin(block: BlockStart, events: NeutralEvent[]): void {
+    this.#kind = block.kind
+    events.push({ type: 'block-start', choice: this.#choice, block })
+  }
+
+  #close(events: NeutralEvent[]): void {
+    if (this.#kind === null) return
+    if (this.#kind === 'tool-call') {
+      const open = this.#calls.find(({ state }) => state === 'open')
+      if (open !== undefined) {
+        open.state = 'over'
+        if (!open.told) events.push({ type: 'delta', choice: this.#choice, text: '{}' })
+        this.#end = { signature: open.signature, redacted: false }
+      }
+    }
+    events.push({ type: 'block-end', choice: this.#choice, end: this.#end })
+    this.#kind = null
+    this.#end = plainEnd
+  }
+
+  #image(image: Fields, events: NeutralEvent[]): void {
+    const url = saidText(saidFields(image, 'image_url') ?? image, 'url')
+    if (url === null) return
+    this.#close(events)
+    this.#begin({ kind: 'media', media: 'image', source: mediaOfUrl(url) }, events)
+    this.#close(events)
+  }
+
+  #cite(note: Fields, events: NeutralEvent[]): void {
+    const citation = readCitation(note)
+    if (citation === null) return
+    if (this.#kind !== 'text') {
+      this.#close(events)
+      this.#begin({ kind: 'text' }, events)
+    }
+    events.push({ type: 'citation', choice: this.#choice, citation })
+  }
+
+  /** Blocks of reasoning have their signature. What of their text was told before is not told again. */
+  #reason(delta: Fields, events: NeutralEvent[]): void {
+    const blocks = saidList(delta, 'thinking_blocks')
+    for (const block of blocks) this.#sign(block, events)
+    const text = saidText(delta, 'reasoning_content') ?? saidText(delta, 'reasoning') ?? ''
+    if (blocks.length === 0 && text !== '') this.#say('reasoning', text, events)
+  }
+
+  #sign(block: Fields, events: NeutralEvent[]): void {
+    const redacted = block['type'] === 'redacted_thinking'
+    const signature = readSignature(redacted ? block['data'] : block['signature'], 'anthropic')
+    if (redacted || this.#kind !== 'reasoning') {
+      this.#close(events)
+      this.#begin({ kind: 'reasoning' }, events)
+      const text = saidText(block, 'thinking') ?? ''
+      if (text !== '') this.#say('reasoning', text, events)
+    }
+    this.#end = { signature, redacted }
+    this.#close(events)
+  }
+
+  #call(piece: Fields, events: NeutralEvent[]): void {
+    const about = saidFields(piece, 'function') ?? saidFields(piece, 'custom') ?? piece
+    const call = this.#callOf(piece)
+    if (call.name === '') call.name = saidText(about, 'name') ?? ''
+    call.signature ??= googleSignature(piece)
+    this.#argue(call, argumentPiece(about))
+    if (call.state !== 'open') this.#makeRoom(call, events)
+    if (call.state === 'open') this.#tell(call, events)
+  }
+
+  #argue(call: Call, text: string): void {
+    if (text === '') return
+    call.held += text
+    call.scan.push(text)
+    if (call.state === 'held') this.#heldSize += text.length
+  }
+
+  /** True if more is held than may be. */
+  get overflows(): boolean {
+    return this.#heldSize > mostHeld
+  }
+
+  /** Servers tell calls apart by index, by id, or not at all; a new id under an old index is a new call. */
+  #callOf(piece: Fields): Call {
+    const index = typeof piece['index'] === 'number' ? piece['index'] : null
+    const id = saidText(piece, 'id') ?? ''
+    const same = (call: Call) =>
+      index === null ? id === '' || call.id === id : call.index === index && (id === '' || call.id === id || call.id === '')
+    const found = this.#calls.findLast((call) => same(call))
+    if (found !== undefined) {
+      found.id ||= id
+      return found
+    }
+    const call: Call = { index, id, name: '', held: '', signature: null, state: 'held', told: false, scan: new JsonScan() }
+    this.#calls.push(call)
+    return call
+  }
+
+  /** Opens a call when its name is known and no other is open, or the open one is whole. */
+  #makeRoom(call: Call, events: NeutralEvent[]): void {
+    if (call.state === 'over' || call.name === '') return
+    const open = this.#calls.find(({ state }) => state === 'open')
+    if (open !== undefined && !open.scan.isWhole) return
+    if (this.#calls.find(({ state }) => state === 'held') !== call) return
+    this.#close(events)
+    this.#open(call, events)
+  }
+
+  #open(call: Call, events: NeutralEvent[]): void {
+    call.state = 'open'
+    call.id ||= this.#makeId(this.#calls.indexOf(call))
+    this.#begin({ kind: 'tool-call', id: call.id, name: call.name, custom: false }, events)
+    this.#tell(call, events)
+  }
+
+  #tell(call: Call, events: NeutralEvent[]): void {
+    if (call.held === '') return
+    events.push({ type: 'delta', choice: this.#choice, text: call.held })
+    call.held = ''
+    call.told = true
+  }
+}

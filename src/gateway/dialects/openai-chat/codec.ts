@@ -1,0 +1,20 @@
+import type { Codec } from '../codec.ts'
+import { readError } from '../error-reading.ts'
+import { encodeAnswer } from './answer-encode.ts'
+import { writeError } from './error-codec.ts'
+import { names } from './names.ts'
+import { decodeRequest } from './request-decode.ts'
+import { encodeRequest } from './request-encode.ts'
+import { decodeAnswer, streamDecoder } from './stream-decode.ts'
+import { streamEncoder } from './stream-encode.ts'
+
+/** OpenAI's chat completions, and those of all who speak like them. */
+export const chatCodec: Codec = {
+  id: 'openai-chat',
+  framing: 'sse',
+  names,
+  request: { decode: decodeRequest, encode: encodeRequest },
+  answer: { decode: decodeAnswer, encode: encodeAnswer },
+  stream: { decoder: streamDecoder, encoder: streamEncoder },
+  error: { decode: readError, encode: writeError },
+}

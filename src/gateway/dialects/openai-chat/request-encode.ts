@@ -1,0 +1,147 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { compact } from '../compact.ts'
+import { effortOf } from '../effort.ts'
+import { spendBag } from '../leftovers.ts'
+import type { FunctionTool, NeutralRequest, OutputFormat, RequestField } from '../neutral/request.ts'
+import { type FunctionTools, functionTools } from '../tools.ts'
+import { writeMessages } from './messages-encode.ts'
+import { type ModelFacts, modelFacts } from './model-facts.ts'
+
+const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
+
+/** Writes a chat completion. */
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+  const { loss, model, traits } = context
+  const facts = modelFacts(model)
+  const own = spendBag(request, 'openai-chat', loss)
+  const tools = functionTools(request, naming, loss)
+  const body: Record<string, unknown> = {
+    model,
+    messages: writeMessages(request, { ...context, nameOf: tools.nameOf }),
+    ...writeOutput(request, facts, context),
+    ...writeSampling(request, facts, context),
+    ...writeTools(request, tools, context),
+    ...own,
+  }
+  const effort = writeEffort(request, facts, context)
+  if (effort !== null) body['reasoning_effort'] = effort
+  if (request.stream) {
+    body['stream'] = true
+    if (traits.streamUsage) body['stream_options'] = { include_usage: true }
+  }
+  if (marksCache(request)) loss.dropAt('cache_control')
+  return { body, headers: [], memory: { ...noMemory, ...tools.memory } }
+}
+
+function writeOutput(request: NeutralRequest, facts: ModelFacts, { loss, traits }: EncodeContext): Fields {
+  const { maxTokens, stop, format, candidates, logprobs, topLogprobs, user, store, tier, verbosity, modalities, metadata } = request
+  if (modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')
+  if (stop.length > 4) loss.drop('stop', 'has more than 4 entries')
+  if (metadata !== null && store !== true) loss.drop('metadata')
+  return compact({
+    [traits.cap === 'max_completion_tokens' || facts.fixedSampling ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
+    stop: stop.length === 0 ? null : stop.slice(0, 4),
+    response_format: writeFormat(format),
+    n: candidates,
+    logprobs,
+    top_logprobs: topLogprobs,
+    user,
+    store,
+    metadata: store === true ? metadata : null,
+    service_tier: tier,
+    verbosity,
+  })
+}
+
+function writeFormat(format: OutputFormat | null): Fields | null {
+  if (format === null) return null
+  if (format.kind === 'json') return { type: 'json_object' }
+  const { schema, name, description, strict } = format
+  return {
+    type: 'json_schema',
+    json_schema: compact({ name: name ?? 'response', description, schema, strict: strict ?? fitsStrict(schema) }),
+  }
+}
+
+/** Returns true for a schema that OpenAI's strict mode takes as it is; null for any other: a caller's schema is not rewritten. */
+function fitsStrict(schema: unknown): true | null {
+  return isStrict(schema) ? true : null
+}
+
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every((one) => isStrict(one))
+  if (!isFields(schema)) return true
+  return !Object.hasOwn(schema, 'default') && listsAll(schema) && Object.values(schema).every((one) => isStrict(one))
+}
+
+/** Every property must be required, and no other allowed. */
+function listsAll({ properties, required, additionalProperties }: Fields): boolean {
+  if (!isFields(properties)) return true
+  const names: readonly unknown[] = Array.isArray(required) ? required : []
+  return additionalProperties === false && Object.keys(properties).every((name) => names.includes(name))
+}
+
+const samplingFields = [
+  ['temperature', 'temperature'],
+  ['topP', 'top_p'],
+  ['seed', 'seed'],
+  ['frequencyPenalty', 'frequency_penalty'],
+  ['presencePenalty', 'presence_penalty'],
+  ['logitBias', 'logit_bias'],
+] as const satisfies readonly (readonly [RequestField, string])[]
+
+/** Models that think take none of it. */
+function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: ModelFacts, { loss }: EncodeContext): Fields {
+  const fixed = fixedSampling && !(knowsNone && request.reasoning?.effort === 'none')
+  const written: Record<string, unknown> = {}
+  for (const [field, name] of samplingFields) {
+    const value = request[field]
+    if (value === null) continue
+    if (fixed && field !== 'seed') loss.drop(field, 'is fixed for this model')
+    else written[name] = value
+  }
+  if (request.topK !== null) loss.drop('topK')
+  return written
+}
+
+function writeEffort({ reasoning, maxTokens }: NeutralRequest, { reasons, knowsNone }: ModelFacts, { loss }: EncodeContext): string | null {
+  if (reasoning === null) return null
+  const effort = effortOf(reasoning, maxTokens)
+  if (effort === null) return null
+  if (!reasons || (effort === 'none' && !knowsNone)) {
+    if (effort !== 'none' || reasons) loss.drop('reasoning', 'is not known to this model')
+    return reasons && effort === 'none' ? 'low' : null
+  }
+  return effort
+}
+
+function writeTools({ toolChoice, parallelTools }: NeutralRequest, { tools, nameOf }: FunctionTools, { loss }: EncodeContext): Fields {
+  if (tools.length === 0) {
+    if (toolChoice !== null && toolChoice.mode !== 'none') loss.drop('toolChoice', 'names tools, and the request has none')
+    return {}
+  }
+  return compact({
+    tools: tools.map((tool) => writeTool(tool)),
+    tool_choice: toolChoice === null ? null : writeChoice(toolChoice.mode, toolChoice.names?.map((name) => nameOf(name)) ?? null),
+    parallel_tool_calls: parallelTools,
+  })
+}
+
+const writeTool = ({ name, description, parameters, strict }: FunctionTool): Fields => ({
+  type: 'function',
+  function: compact({ name, description, parameters: parameters ?? { type: 'object', properties: {} }, strict }),
+})
+
+function writeChoice(mode: string, names: readonly string[] | null): unknown {
+  const [only] = names ?? []
+  if (names === null || only === undefined) return mode
+  if (mode === 'required' && names.length === 1) return { type: 'function', function: { name: only } }
+  return { type: 'allowed_tools', allowed_tools: { mode, tools: names.map((name) => ({ type: 'function', function: { name } })) } }
+}
+
+const marksCache = ({ cache, system, turns, tools }: NeutralRequest): boolean =>
+  cache !== null ||
+  system.some((part) => part.cache !== null) ||
+  turns.some(({ parts }) => parts.some((part) => part.cache !== null)) ||
+  tools.some((tool) => tool.kind === 'function' && tool.cache !== null)

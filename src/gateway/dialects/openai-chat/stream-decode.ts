@@ -1,0 +1,136 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
+import { readError } from '../error-reading.ts'
+import type { NeutralEvent } from '../neutral/events.ts'
+import { countOf } from '../neutral/token-usage.ts'
+import { saidFields, saidList, saidText } from '../reading.ts'
+import { hashedId } from '../tool-calls.ts'
+import { ChoiceDecoder } from './choice-decode.ts'
+import { readCounts } from './counts.ts'
+import { doneMark } from './marks.ts'
+
+/** More candidates than this are none that somebody asked for. */
+const mostChoices = 128
+const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
+const none: readonly NeutralEvent[] = []
+
+/** Reads a stream of chunks, and whole answers as one chunk. A class, because it is a state machine. */
+class ChatDecoder implements StreamDecoder {
+  readonly #context: AnswerContext
+  readonly #choices = new Map<number, ChoiceDecoder>()
+  #state: 'before' | 'within' | 'over' = 'before'
+  #sources: readonly string[] = []
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  frame({ data }: Frame): readonly NeutralEvent[] {
+    if (this.#state === 'over') return none
+    if (data === null) return ping
+    if (data === doneMark) return this.#finish()
+    const json = parsed(data)
+    return isFields(json) ? this.chunk(json) : none
+  }
+
+  end(): readonly NeutralEvent[] {
+    const isWhole = this.#state === 'within' && this.#choices.size > 0 && [...this.#choices.values()].every(({ finished }) => finished)
+    return isWhole ? this.#finish() : none
+  }
+
+  chunk(json: Fields): readonly NeutralEvent[] {
+    const groq = saidFields(json, 'x_groq')
+    const error = json['error'] ?? groq?.['error'] ?? null
+    if (error !== null) return this.#fail({ error })
+    const events: NeutralEvent[] = []
+    if (this.#state === 'before') this.#start(json, events)
+    const isSound = saidList(json, 'choices').every((choice) => this.#choice(choice, events))
+    if (!isSound) return this.#fail({ error: { message: broken } }, events)
+    const usage = saidFields(json, 'usage') ?? saidFields(groq ?? json, 'usage')
+    if (usage !== null) events.push({ type: 'usage', usage: readCounts(usage), tier: saidText(json, 'service_tier') })
+    const { citations } = json
+    if (Array.isArray(citations)) this.#sources = citations.filter((one) => typeof one === 'string')
+    return events
+  }
+
+  #start(json: Fields, events: NeutralEvent[]): void {
+    this.#state = 'within'
+    const id = saidText(json, 'id')
+    const created = countOf(json['created'])
+    events.push({
+      type: 'start',
+      id: id === '' ? null : id,
+      model: saidText(json, 'model') || null,
+      created: created === 0 ? null : created,
+    })
+  }
+
+  /** Returns false when the choice broke off. */
+  #choice(json: Fields, events: NeutralEvent[]): boolean {
+    const index = countOf(json['index']) ?? 0
+    const choice = index < mostChoices ? this.#decoderOf(index) : null
+    if (choice === null || choice.finished) return true
+    const delta = saidFields(json, 'delta') ?? saidFields(json, 'message')
+    if (delta !== null) choice.push(delta, events)
+    choice.logprobs(json['logprobs'], events)
+    const finish = saidText(json, 'finish_reason') ?? ''
+    if (failures.has(finish) || choice.overflows) return false
+    if (finish !== '') this.#finishChoice(index, finish, events)
+    return true
+  }
+
+  #decoderOf(index: number): ChoiceDecoder {
+    const found = this.#choices.get(index)
+    if (found !== undefined) return found
+    const made = new ChoiceDecoder(index, (call) => `call_${hashedId(`${this.#context.requestId}:${index}:${call}`, 24)}`)
+    this.#choices.set(index, made)
+    return made
+  }
+
+  #finishChoice(index: number, finish: string, events: NeutralEvent[]): void {
+    if (index === 0) for (const url of this.#sources) events.push(cited(url))
+    this.#decoderOf(index).finish(finish, events)
+  }
+
+  #fail(body: unknown, events: NeutralEvent[] = []): readonly NeutralEvent[] {
+    this.#state = 'over'
+    events.push({ type: 'error', error: readError(0, body) })
+    return events
+  }
+
+  #finish(): readonly NeutralEvent[] {
+    if (this.#state !== 'within') return none
+    this.#state = 'over'
+    const events: NeutralEvent[] = []
+    for (const choice of this.#choices.values()) choice.finish('stop', events)
+    events.push({ type: 'end' })
+    return events
+  }
+}
+
+const failures: ReadonlySet<string> = new Set(['error', 'abort', 'insufficient_system_resource'])
+const broken = 'The provider broke its answer off.'
+
+const cited = (url: string): NeutralEvent => ({
+  type: 'citation',
+  choice: 0,
+  citation: { url, title: null, quote: null, start: null, end: null, bag: null },
+})
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}
+
+export const streamDecoder = (context: AnswerContext): StreamDecoder => new ChatDecoder(context)
+
+/** Reads a whole answer: its messages are pieces that come all at once. */
+export function decodeAnswer(json: unknown, context: AnswerContext): readonly NeutralEvent[] {
+  if (!isFields(json)) return none
+  const decoder = new ChatDecoder(context)
+  const events = decoder.chunk(json)
+  return [...events, ...decoder.end()]
+}

@@ -1,0 +1,172 @@
+import type { AnswerContext, Frame, StreamEncoder } from '../codec.ts'
+import { urlOfMedia } from '../media.ts'
+import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
+import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
+import { madeId, writeThinking } from './answer-encode.ts'
+import { writeCitation, writeLogprobs } from './answer-parts.ts'
+import { writeCounts } from './counts.ts'
+import { writeError } from './error-codec.ts'
+import { writeFinish } from './finish.ts'
+import { doneMark } from './marks.ts'
+
+interface ChoiceState {
+  begun: boolean
+  block: BlockStart | null
+  /** The number of calls so far. */
+  calls: number
+  /** The reasoning of the open block, which its signature comes with. */
+  reasoning: string
+  /** Characters of text before the open block, and in it. */
+  offset: number
+  length: number
+}
+
+type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
+
+const none: readonly Frame[] = []
+const signOfLife: readonly Frame[] = [{ name: null, data: null }]
+
+/** Writes a stream of chunks. A class, because it is a state machine. */
+class ChatEncoder implements StreamEncoder {
+  readonly #context: AnswerContext
+  readonly #isOld: boolean
+  readonly #choices: ChoiceState[] = []
+  #head = ''
+  readonly #tail: string
+  #usage: TokenUsage | null = null
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+    this.#isOld = context.request.echo['functions'] === true
+    this.#tail = context.request.streamUsage ? ',"usage":null}' : '}'
+  }
+
+  event(event: NeutralEvent): readonly Frame[] {
+    switch (event.type) {
+      case 'delta':
+        return this.#delta(event)
+      case 'start':
+        return this.#start(event)
+      case 'usage':
+        this.#usage = mergeUsage(this.#usage, event.usage)
+        return none
+      case 'error':
+        return [{ name: null, data: JSON.stringify(writeError(event.error, this.#context.requestId)) }]
+      case 'ping':
+        return signOfLife
+      case 'end':
+        return this.#end()
+      default:
+        return this.#ofChoice(event)
+    }
+  }
+
+  #start({ id, model, created }: Of<'start'>): readonly Frame[] {
+    const { requestId, now, model: asked } = this.#context
+    const about = { id: id ?? madeId(requestId), object: 'chat.completion.chunk', created: created ?? now, model: model ?? asked }
+    this.#head = `${JSON.stringify(about).slice(0, -1)},"choices":[`
+    this.#stateOf(0).begun = true
+    return [this.#chunk(0, roleDelta)]
+  }
+
+  #stateOf(choice: number): ChoiceState {
+    return (this.#choices[choice] ??= { begun: false, block: null, calls: 0, reasoning: '', offset: 0, length: 0 })
+  }
+
+  #chunk(choice: number, delta: string, rest = '"logprobs":null,"finish_reason":null'): Frame {
+    return { name: null, data: `${this.#head}{"index":${choice},"delta":${delta},${rest}}]${this.#tail}` }
+  }
+
+  #delta({ choice, text }: Of<'delta'>): readonly Frame[] {
+    const state = this.#stateOf(choice)
+    const written = JSON.stringify(text)
+    state.length += text.length
+    switch (state.block?.kind) {
+      case 'text':
+        return [this.#chunk(choice, `{"content":${written}}`)]
+      case 'reasoning':
+        state.reasoning += text
+        return [this.#chunk(choice, `{"reasoning_content":${written}}`)]
+      case 'refusal':
+        return [this.#chunk(choice, `{"refusal":${written}}`)]
+      case 'tool-call':
+        return [this.#chunk(choice, this.#arguments(state, written))]
+      default:
+        return none
+    }
+  }
+
+  #arguments({ calls, block }: ChoiceState, written: string): string {
+    if (this.#isOld) return `{"function_call":{"arguments":${written}}}`
+    const isCustom = block?.kind === 'tool-call' && block.custom
+    return `{"tool_calls":[{"index":${calls - 1},${isCustom ? `"custom":{"input":${written}}` : `"function":{"arguments":${written}}`}}]}`
+  }
+
+  #ofChoice(event: Of<'block-start' | 'block-end' | 'citation' | 'logprobs' | 'finish'>): readonly Frame[] {
+    const { choice } = event
+    const state = this.#stateOf(choice)
+    const frames: Frame[] = []
+    if (!state.begun) {
+      state.begun = true
+      frames.push(this.#chunk(choice, roleDelta))
+    }
+    if (event.type === 'block-start') this.#open(event, state, frames)
+    else if (event.type === 'block-end') this.#close(event, state, frames)
+    else if (event.type === 'citation')
+      frames.push(this.#chunk(choice, JSON.stringify({ annotations: [writeCitation(event.citation, state.offset, state.length)] })))
+    else if (event.type === 'logprobs')
+      frames.push(this.#chunk(choice, '{}', `"logprobs":${JSON.stringify(writeLogprobs(event.tokens))},"finish_reason":null`))
+    else this.#finish(event, frames)
+    return frames
+  }
+
+  #open({ choice, block }: Of<'block-start'>, state: ChoiceState, frames: Frame[]): void {
+    state.block = block
+    state.reasoning = ''
+    state.length = 0
+    if (block.kind === 'media' && block.media === 'image') {
+      const image = { type: 'image_url', image_url: { url: urlOfMedia(block.source) } }
+      frames.push(this.#chunk(choice, JSON.stringify({ images: [image] })))
+    }
+    if (block.kind !== 'tool-call') return
+    const { id, name, custom } = block
+    const index = state.calls
+    state.calls += 1
+    const called = custom
+      ? { index, id, type: 'custom', custom: { name, input: '' } }
+      : { index, id, type: 'function', function: { name, arguments: '' } }
+    frames.push(this.#chunk(choice, JSON.stringify(this.#isOld ? { function_call: { name, arguments: '' } } : { tool_calls: [called] })))
+  }
+
+  #close({ choice, end }: Of<'block-end'>, state: ChoiceState, frames: Frame[]): void {
+    const { block, reasoning } = state
+    state.block = null
+    if (block === null) return
+    if (block.kind === 'text') state.offset += state.length
+    if (block.kind === 'tool-call' && state.length === 0 && !block.custom)
+      frames.push(this.#chunk(choice, this.#arguments({ ...state, block }, '"{}"')))
+    if (block.kind === 'tool-call' && end.signature?.origin === 'google') {
+      const extra = { index: state.calls - 1, extra_content: { google: { thought_signature: end.signature.value } } }
+      frames.push(this.#chunk(choice, JSON.stringify({ tool_calls: [extra] })))
+    }
+    const thinking = writeThinking(reasoning, { block, end })
+    if (thinking.length > 0) frames.push(this.#chunk(choice, JSON.stringify({ thinking_blocks: thinking })))
+  }
+
+  #finish({ choice, finish }: Of<'finish'>, frames: Frame[]): void {
+    if (finish.explanation !== null) frames.push(this.#chunk(choice, JSON.stringify({ refusal: finish.explanation })))
+    frames.push(this.#chunk(choice, '{}', `"logprobs":null,"finish_reason":"${writeFinish(finish, this.#isOld)}"`))
+  }
+
+  #end(): readonly Frame[] {
+    const frames: Frame[] = []
+    if (this.#context.request.streamUsage && this.#usage !== null)
+      frames.push({ name: null, data: `${this.#head}],"usage":${JSON.stringify(writeCounts(this.#usage))}}` })
+    frames.push({ name: null, data: doneMark })
+    return frames
+  }
+}
+
+const roleDelta = '{"role":"assistant","content":"","refusal":null}'
+
+export const streamEncoder = (context: AnswerContext): StreamEncoder => new ChatEncoder(context)

@@ -1,0 +1,96 @@
+import type { Memory } from './codec.ts'
+import type { BlockStart, NeutralEvent } from './neutral/events.ts'
+
+/** Turns the events of a provider into those of what the caller asked. */
+export type WayBack = (event: NeutralEvent) => readonly NeutralEvent[]
+
+type CallStart = BlockStart & { readonly kind: 'tool-call' }
+
+/**
+ * Returns how the events of an answer become those that the caller asked for: tools have their own names, tools that take a plain text get
+ * one, the tool that stands for structured output is the text of the answer, and fences around JSON fall. Null: they are so already.
+ */
+export function wayBack(memory: Memory): WayBack | null {
+  const { toolNames, customTools, schemaTool, unwrapsJson } = memory
+  const renames = toolNames !== null && toolNames.size > 0
+  if (!renames && customTools === null && schemaTool === null && !unwrapsJson) return null
+  const back = new Back(memory)
+  return (event) => back.event(event)
+}
+
+/** A class, because it is a state machine. */
+class Back {
+  readonly #memory: Memory
+  /** What is held of the open block until it is whole; null: it passes. */
+  #held: string | null = null
+  #finish: (text: string) => string = (text) => text
+  #isAnswer = false
+  #calls = 0
+
+  constructor(memory: Memory) {
+    this.#memory = memory
+  }
+
+  event(event: NeutralEvent): readonly NeutralEvent[] {
+    if (event.type === 'block-start') return [this.#start(event)]
+    if (event.type === 'delta' && this.#held !== null) {
+      this.#held += event.text
+      return []
+    }
+    if (event.type === 'block-end') return this.#end(event)
+    // A model that only called the tool for the answer has not called anything.
+    if (event.type === 'finish' && this.#isAnswer && this.#calls === 0 && event.finish.reason === 'tool-calls')
+      return [{ ...event, finish: { ...event.finish, reason: 'stop' } }]
+    return [event]
+  }
+
+  #start(event: NeutralEvent & { readonly type: 'block-start' }): NeutralEvent {
+    const { block } = event
+    this.#held = null
+    if (block.kind === 'text' && this.#memory.unwrapsJson) this.#hold(withoutFences)
+    if (block.kind !== 'tool-call') return event
+    const { schemaTool, customTools } = this.#memory
+    if (schemaTool !== null && block.name === schemaTool.name) {
+      this.#isAnswer = true
+      if (schemaTool.wrapped) this.#hold((text) => valueOf(text, 'value'))
+      return { ...event, block: { kind: 'text' } }
+    }
+    this.#calls += 1
+    const renamed = this.#renamed(block)
+    if (customTools?.has(renamed.name) !== true) return { ...event, block: renamed }
+    this.#hold((text) => valueOf(text, 'input'))
+    return { ...event, block: { ...renamed, custom: true } }
+  }
+
+  #hold(finish: (text: string) => string): void {
+    this.#held = ''
+    this.#finish = finish
+  }
+
+  #renamed(block: CallStart): CallStart {
+    const name = this.#memory.toolNames?.get(block.name)
+    return name === undefined ? block : { ...block, name }
+  }
+
+  #end(event: NeutralEvent & { readonly type: 'block-end' }): readonly NeutralEvent[] {
+    const held = this.#held
+    if (held === null) return [event]
+    this.#held = null
+    return [{ type: 'delta', choice: event.choice, text: this.#finish(held) }, event]
+  }
+}
+
+/** Returns what stands below one field of a JSON object, as a text: a string as it is, all else as JSON. */
+function valueOf(text: string, field: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    const value: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, field) : parsed
+    return typeof value === 'string' && field === 'input' ? value : JSON.stringify(value ?? null)
+  } catch {
+    return text
+  }
+}
+
+const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/
+
+const withoutFences = (text: string): string => fenced.exec(text)?.[1] ?? text
