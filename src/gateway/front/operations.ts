@@ -11,24 +11,39 @@ export interface OperationSpec {
   readonly virtualKey?: true
   /** The dialect of its requests and answers. */
   readonly dialect: DialectId
+  /** Absent: no other format has the like of it. */
+  readonly task?: Task
 }
 
+/** The work that operations of several formats do: a provider that has not the one may have the other. */
+export type Task =
+  | 'conversation'
+  | 'completion'
+  | 'embedding'
+  | 'token-count'
+  | 'image'
+  | 'image-edit'
+  | 'speech'
+  | 'transcription'
+  | 'translation'
+  | 'rerank'
+
 export const operations = {
-  chatComplete: { method: 'POST', path: '/chat/completions', dialect: 'openai-chat' },
-  promptComplete: { method: 'POST', path: '/prompts/{promptId}/completions', dialect: 'openai-chat' },
-  complete: { method: 'POST', path: '/completions', dialect: 'completions', virtualKey: true },
-  embed: { method: 'POST', path: '/embeddings', dialect: 'embeddings' },
-  messages: { method: 'POST', path: '/messages', dialect: 'anthropic' },
-  countTokens: { method: 'POST', path: '/messages/count_tokens', dialect: 'anthropic' },
-  createModelResponse: { method: 'POST', path: '/responses', dialect: 'openai-responses' },
+  chatComplete: { method: 'POST', path: '/chat/completions', dialect: 'openai-chat', task: 'conversation' },
+  promptComplete: { method: 'POST', path: '/prompts/{promptId}/completions', dialect: 'openai-chat', task: 'conversation' },
+  complete: { method: 'POST', path: '/completions', dialect: 'completions', task: 'completion', virtualKey: true },
+  embed: { method: 'POST', path: '/embeddings', dialect: 'embeddings', task: 'embedding' },
+  messages: { method: 'POST', path: '/messages', dialect: 'anthropic', task: 'conversation' },
+  countTokens: { method: 'POST', path: '/messages/count_tokens', dialect: 'anthropic', task: 'token-count' },
+  createModelResponse: { method: 'POST', path: '/responses', dialect: 'openai-responses', task: 'conversation' },
   getModelResponse: { method: 'GET', path: '/responses/{response_id}', dialect: 'openai-responses' },
   deleteModelResponse: { method: 'DELETE', path: '/responses/{response_id}', dialect: 'openai-responses' },
   listResponseInputItems: { method: 'GET', path: '/responses/{response_id}/input_items', dialect: 'openai-responses' },
-  imageGenerate: { method: 'POST', path: '/images/generations', dialect: 'images' },
-  imageEdit: { method: 'POST', path: '/images/edits', dialect: 'images' },
-  createSpeech: { method: 'POST', path: '/audio/speech', dialect: 'audio' },
-  createTranscription: { method: 'POST', path: '/audio/transcriptions', dialect: 'audio' },
-  createTranslation: { method: 'POST', path: '/audio/translations', dialect: 'audio' },
+  imageGenerate: { method: 'POST', path: '/images/generations', dialect: 'images', task: 'image' },
+  imageEdit: { method: 'POST', path: '/images/edits', dialect: 'images', task: 'image-edit' },
+  createSpeech: { method: 'POST', path: '/audio/speech', dialect: 'audio', task: 'speech' },
+  createTranscription: { method: 'POST', path: '/audio/transcriptions', dialect: 'audio', task: 'transcription' },
+  createTranslation: { method: 'POST', path: '/audio/translations', dialect: 'audio', task: 'translation' },
   uploadFile: { method: 'POST', path: '/files', dialect: 'openai-platform' },
   listFiles: { method: 'GET', path: '/files', dialect: 'openai-platform' },
   retrieveFile: { method: 'GET', path: '/files/{file_id}', dialect: 'openai-platform' },

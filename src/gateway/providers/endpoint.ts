@@ -11,7 +11,21 @@ export function withDefaults(provider: Provider, fields: Fields): Fields {
   const merged: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(provider.fields)) if (value !== null) merged[name] = value
   for (const [name, value] of Object.entries(fields)) if (value !== '') merged[name] = value
+  for (const [name, [document, member]] of Object.entries(provider.fieldsWithin ?? {}))
+    if ((merged[name] ?? '') === '') merged[name] = memberOf(merged[document] ?? '', member)
   return merged
+}
+
+/** A text in a JSON document; empty when there is none. */
+function memberOf(document: string, member: string): string {
+  if (document === '') return ''
+  try {
+    const value: unknown = Reflect.get(Object(JSON.parse(document)), member)
+    return typeof value === 'string' ? value : ''
+  } catch {
+    // Who signs with the document tells what is wrong with it.
+    return ''
+  }
 }
 
 /** The provider's base URL for these fields; null when it has no host of its own and a custom host is needed. */
@@ -25,6 +39,9 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
   for (const spoken of addressOf(provider, fields).speaks) if (spoken.operation === operation) return spoken
   return null
 }
+
+/** Returns all that a provider serves without translation at the address to which these fields lead. */
+export const spokenHere = (provider: Provider, fields: Fields): readonly Spoken[] => addressOf(provider, fields).speaks
 
 /**
  * A base path and an operation's path as one. `^/path` leaves the base path out; a version that both carry (a custom host

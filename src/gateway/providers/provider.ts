@@ -1,6 +1,6 @@
 import type { DialectId } from '../dialects/dialect.ts'
 import type { Traits } from '../dialects/traits.ts'
-import type { Operation } from '../front/operations.ts'
+import type { Operation, Task } from '../front/operations.ts'
 
 /** The API of a provider's own paths. */
 export type ProviderApi = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'
@@ -52,22 +52,25 @@ export interface Spoken {
   readonly path: string
 }
 
-/** An endpoint of a provider that is no operation of ours: conversations get there by translation. */
-export interface ConversationEndpoint {
+/** A task that a provider does in a format of its own: what callers ask in another one is translated. */
+export interface Offer {
+  readonly task: Task
   readonly dialect: DialectId
-  /** As in `Spoken`; `{model}` is filled in. */
+  /** As in `Spoken`. */
   readonly path: string
-  /** The path of streams, where it is another. */
+  /** Where streams are asked for, when that is another path. */
   readonly streamPath?: string
+  /** The models for which it stands; the first group is the model as the path wants it. Absent: all. */
+  readonly models?: RegExp
+  readonly traits?: Partial<Traits>
 }
 
-/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl`, `speaks` and `conversations`. */
+/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `speaks`. */
 export interface Variant {
   readonly field: string
   readonly value?: string
   readonly baseUrl: string
   readonly speaks: readonly Spoken[]
-  readonly conversations?: readonly ConversationEndpoint[]
 }
 
 /** One provider: only how it differs. `{field}` in `baseUrl` and in paths is filled from the credential's fields, `{model}` from the body. */
@@ -79,8 +82,8 @@ export interface Provider {
   readonly baseUrl: string | null
   readonly auth: Auth
   readonly speaks: readonly Spoken[]
-  /** Where conversations are translated to. Absent: to what of `speaks` is a conversation. */
-  readonly conversations?: readonly ConversationEndpoint[]
+  /** What it does in formats of its own, at every address. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
+  readonly offers?: readonly Offer[]
   /** How it differs from the dialect that it speaks, for requests that are translated. */
   readonly traits?: Partial<Traits>
   readonly variants?: readonly Variant[]
@@ -90,5 +93,7 @@ export interface Provider {
   readonly fieldHeaders?: Readonly<Record<string, string>>
   /** Credential fields with their defaults; null: required; empty: optional. */
   readonly fields?: Readonly<Record<string, string | null>>
+  /** Fields that stand within another one, a JSON document, unless they are given themselves: field -> [document, member]. */
+  readonly fieldsWithin?: Readonly<Record<string, readonly [document: string, member: string]>>
   readonly quirks?: Quirks
 }

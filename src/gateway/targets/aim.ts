@@ -7,6 +7,7 @@ import type { DedicatedValidation } from '../front/bounds/validate.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
+import { speakersOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
@@ -86,12 +87,20 @@ function withQuirks(body: RequestBody, { provider: { quirks } }: Target): Reques
 /** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
 const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
-/** Translation between dialects will hook in here; until then a provider serves what it speaks. */
-function assertServed({ provider, providerId }: Target, { name }: MatchedOperation): void {
+/** Refuses an operation that a provider surely does not have. */
+function assertServed({ provider, providerId }: Target, { name, spec }: MatchedOperation): void {
   if (name === 'proxy' || spokenAt(provider, name) !== null || !foreignApis.has(provider.api)) return
+  const able = speakersOf(name)
   throw new ApiError(
     'unsupported_operation',
-    `${providerId} does not speak this endpoint's format, and Gatehouse does not translate to it yet. Call the provider's own endpoint by its path instead.`,
+    `${providerId} does not serve ${spec?.path ?? name}, and Gatehouse does not translate to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.`,
     { param: 'x-service-provider' },
   )
+}
+
+const mostNamed = 12
+
+function whoCan(able: readonly string[]): string {
+  const more = able.length - mostNamed
+  return `These do: ${able.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more (GET /v1/catalogue/providers)` : ''}.`
 }

@@ -1,4 +1,5 @@
 import { sigv4, type Auth, type Provider } from '../provider.ts'
+import { bedrockOffers, vertexOffers } from './cloud-offers.ts'
 import {
   at,
   batches,
@@ -105,6 +106,7 @@ export const clouds = {
     auth: sigv4('bedrock'),
     fields: { ...aws, ...optional(encryptionHeaders) },
     fieldHeaders: encryptionHeaders,
+    offers: bedrockOffers,
   }),
   sagemaker: foreign('https://runtime.sagemaker.{aws_region}.amazonaws.com', {
     auth: sigv4('sagemaker'),
@@ -116,7 +118,14 @@ export const clouds = {
     api: 'vertex',
     auth: { kind: 'google' },
     fields: { vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: '', vertex_service_account_json: '' },
-    variants: [{ field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com', speaks: [] }],
+    fieldsWithin: { vertex_project_id: ['vertex_service_account_json', 'project_id'] },
+    offers: vertexOffers,
+    // cloud.google.com/vertex-ai/generative-ai/docs/learn/locations: two multi-regions have hosts of another form.
+    variants: [
+      { field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com', speaks: [] },
+      { field: 'vertex_region', value: 'us', baseUrl: 'https://aiplatform.us.rep.googleapis.com', speaks: [] },
+      { field: 'vertex_region', value: 'eu', baseUrl: 'https://aiplatform.eu.rep.googleapis.com', speaks: [] },
+    ],
   }),
   oracle: foreign('https://inference.generativeai.{oracle_region}.oci.oraclecloud.com', {
     since: '1.7.0',

@@ -21,29 +21,44 @@ const v1 = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Pro
 /** Their API reference knows `max_tokens` only. */
 const maxTokens: Quirks = { rename: { max_completion_tokens: 'max_tokens' } }
 
+/** Where reasoning comes, and goes back with the turn that it belongs to. */
+const reasoningContent = { reasoningField: 'reasoning_content' } as const
+const reasoning = { reasoningField: 'reasoning' } as const
+
 /** Providers that take and answer the OpenAI shape; a row says what each serves and how it differs. */
 export const openaiCompatible = {
   openai: openai('https://api.openai.com/v1', everything, {
     fields: { openai_organization: '', openai_project: '', openai_beta: '' },
     fieldHeaders: { openai_organization: 'openai-organization', openai_project: 'openai-project', openai_beta: 'openai-beta' },
+    // platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens, and take the role developer.
+    traits: { cap: 'max_completion_tokens', developerRole: true },
   }),
   '302ai': v1('https://api.302.ai', chat),
   aibadgr: openai('https://aibadgr.com/api/v1', chat),
   anyscale: openai('https://api.endpoints.anyscale.com/v1', [...chat, ...completions, ...embeddings]),
-  cerebras: openai('https://api.cerebras.ai/v1', chat),
+  // inference-docs.cerebras.ai/api-reference/chat-completions: penalties and logit_bias give a 400.
+  cerebras: openai('https://api.cerebras.ai/v1', chat, {
+    quirks: { drop: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
+    traits: { cap: 'max_completion_tokens', ...reasoning },
+  }),
   cometapi: openai('https://api.cometapi.com/v1', [...chat, ...embeddings]),
-  dashscope: openai('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', [...chat, ...embeddings]),
+  dashscope: openai('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', [...chat, ...embeddings], {
+    quirks: { ...maxTokens, drop: ['frequency_penalty'] },
+    traits: reasoningContent,
+  }),
   deepbricks: openai('https://api.deepbricks.ai/v1', [...chat, ...images]),
-  deepinfra: openai('https://api.deepinfra.com/v1/openai', chat),
-  deepseek: v1('https://api.deepseek.com', chat, { quirks: maxTokens }),
+  deepinfra: openai('https://api.deepinfra.com/v1/openai', chat, { quirks: maxTokens, traits: reasoningContent }),
+  deepseek: v1('https://api.deepseek.com', chat, { quirks: maxTokens, traits: reasoningContent }),
   'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions]),
   // Images have their own shapes and hosts, fine-tunes and files their own dataset API: pass-through.
   'fireworks-ai': openai('https://api.fireworks.ai/inference/v1', [...chat, ...completions, ...embeddings], {
     fields: { fireworks_account_id: '' },
+    traits: reasoningContent,
   }),
   // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
   groq: openai('https://api.groq.com/openai/v1', [...chat, ...speech, ...transcriptions, ...translations], {
     quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
+    traits: { cap: 'max_completion_tokens', ...reasoning },
   }),
   // A dedicated endpoint serves one model, so its paths name none.
   huggingface: openai('https://api-inference.huggingface.co', at([...chat, ...completions], '/models/{+model}/v1'), {
@@ -62,9 +77,14 @@ export const openaiCompatible = {
   lepton: openai('https://api.lepton.ai', at([...chat, ...completions, ...transcriptions], '/api/v1')),
   lingyi: v1('https://api.lingyiwanwu.com', chat),
   matterai: openai('https://api.matterai.so/v1', chat),
-  // docs.mistral.ai/api: random_seed and max_tokens; temperature from 0 to 1.5; unknown fields give a 422.
+  // docs.mistral.ai/api: random_seed and max_tokens; temperature from 0 to 1.5; unknown fields give a 422; usage comes unasked.
   'mistral-ai': openai('https://api.mistral.ai/v1', [...chat, ...embeddings], {
-    quirks: { rename: { seed: 'random_seed', max_completion_tokens: 'max_tokens' }, clamp: { temperature: [0, 1.5] } },
+    quirks: {
+      rename: { seed: 'random_seed', max_completion_tokens: 'max_tokens' },
+      drop: ['logprobs', 'top_logprobs', 'logit_bias', 'user', 'store', 'stream_options'],
+      clamp: { temperature: [0, 1.5] },
+    },
+    traits: { streamUsage: false, toolIds: 'nine-characters' },
   }),
   // modal.com/docs/guide/webhook-proxy-auth: a token pair in two headers, for endpoints behind proxy auth.
   modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
@@ -73,31 +93,44 @@ export const openaiCompatible = {
   }),
   monsterapi: openai('https://llm.monsterapi.ai/v1', chat),
   // platform.moonshot.cn/docs/api/chat: temperature from 0 to 1.
-  moonshot: v1('https://api.moonshot.cn', chat, { quirks: { clamp: { temperature: [0, 1] } } }),
+  moonshot: v1('https://api.moonshot.cn', chat, {
+    quirks: { ...maxTokens, clamp: { temperature: [0, 1] } },
+    traits: reasoningContent,
+  }),
   ncompass: openai('https://api.ncompass.tech/v1', chat),
-  nebius: openai('https://api.studio.nebius.ai/v1', [...chat, ...completions, ...embeddings]),
+  nebius: openai('https://api.studio.nebius.ai/v1', [...chat, ...completions, ...embeddings], { traits: reasoningContent }),
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
-  'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions]),
+  'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions], { traits: reasoningContent }),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
   // Its OpenAI shape sits below /v1, its own API below /api.
-  ollama: v1(null, [...chat, ...embeddings], { auth: noAuth }),
-  openrouter: v1('https://openrouter.ai/api', chat),
+  ollama: v1(null, [...chat, ...embeddings], { auth: noAuth, traits: reasoning }),
+  openrouter: v1('https://openrouter.ai/api', chat, { traits: reasoning }),
   ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', chat),
-  'perplexity-ai': openai('https://api.perplexity.ai', chat, { quirks: maxTokens }),
+  // docs.perplexity.ai/api-reference/chat-completions-post: usage comes with every chunk.
+  'perplexity-ai': openai('https://api.perplexity.ai', chat, {
+    quirks: { ...maxTokens, drop: ['seed', 'logprobs', 'top_logprobs', 'stop', 'stream_options'] },
+    traits: { streamUsage: false },
+  }),
   predibase: openai('https://serving.app.predibase.com', at(chat, '/{predibase_tenant_id}/deployments/v2/llms/{model}/v1'), {
     fields: { predibase_tenant_id: null },
   }),
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
-  sambanova: v1('https://api.sambanova.ai', chat),
+  sambanova: v1('https://api.sambanova.ai', chat, { quirks: maxTokens }),
   // Images answer with their own shape: pass-through.
-  siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens }),
-  'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens }),
+  siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens, traits: reasoningContent }),
+  'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens, traits: reasoning }),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
   voyage: openai('https://api.voyageai.com/v1', embeddings),
-  'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings]),
+  'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings], {
+    traits: { cap: 'max_completion_tokens', ...reasoningContent },
+  }),
   // docs.z.ai and docs.bigmodel.cn, chat completion: max_tokens; temperature from 0 to 1.
-  'z-ai': openai('https://api.z.ai/api/paas/v4', chat, { quirks: { ...maxTokens, clamp: { temperature: [0, 1] } } }),
+  'z-ai': openai('https://api.z.ai/api/paas/v4', chat, {
+    quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
+    traits: reasoningContent,
+  }),
   zhipu: openai('https://open.bigmodel.cn/api/paas/v4', [...chat, ...embeddings], {
-    quirks: { ...maxTokens, clamp: { temperature: [0, 1] } },
+    quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
+    traits: reasoningContent,
   }),
 } as const satisfies Record<string, Provider>

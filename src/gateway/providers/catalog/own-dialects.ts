@@ -1,7 +1,7 @@
 import { header, noAuth, query, scheme, type Provider } from '../provider.ts'
-import { foreign, messages, tokenCounts } from './rows.ts'
+import { chat, foreign, messages, openai, tokenCounts } from './rows.ts'
 
-/** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; the rest waits for translation. */
+/** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; `offers` says what it does in its own format. */
 export const ownDialects = {
   // docs.anthropic.com/en/api/versioning: the version header is required.
   anthropic: {
@@ -13,10 +13,33 @@ export const ownDialects = {
     fields: { anthropic_version: '', anthropic_beta: '' },
     fieldHeaders: { anthropic_version: 'anthropic-version', anthropic_beta: 'anthropic-beta' },
   },
-  ai21: foreign('https://api.ai21.com/studio/v1'),
+  // docs.ai21.com/reference/jamba-1-6-api-ref: chat completions in OpenAI's shape.
+  ai21: openai('https://api.ai21.com/studio/v1', chat),
   bytez: foreign('https://api.bytez.com', { auth: scheme('Key') }),
-  cohere: foreign('https://api.cohere.ai', { api: 'cohere' }),
-  google: foreign('https://generativelanguage.googleapis.com', { api: 'google', auth: query('key') }),
+  // docs.cohere.com/reference: chat and embeddings have a second version.
+  cohere: foreign('https://api.cohere.ai', {
+    api: 'cohere',
+    offers: [
+      { task: 'conversation', dialect: 'cohere', path: '/v2/chat' },
+      { task: 'embedding', dialect: 'cohere', path: '/v2/embed' },
+      { task: 'rerank', dialect: 'cohere', path: '/v2/rerank' },
+    ],
+  }),
+  // ai.google.dev/api: the method follows the model behind a colon.
+  google: foreign('https://generativelanguage.googleapis.com', {
+    api: 'google',
+    auth: query('key'),
+    offers: [
+      {
+        task: 'conversation',
+        dialect: 'google',
+        path: '/v1beta/models/{+model}:generateContent',
+        streamPath: '/v1beta/models/{+model}:streamGenerateContent?alt=sse',
+      },
+      { task: 'embedding', dialect: 'google', path: '/v1beta/models/{+model}:batchEmbedContents' },
+      { task: 'token-count', dialect: 'google', path: '/v1beta/models/{+model}:countTokens' },
+    ],
+  }),
   nomic: foreign('https://api-atlas.nomic.ai/v1'),
   palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key') }),
   'reka-ai': foreign('https://api.reka.ai', { auth: header('x-api-key') }),

@@ -1,0 +1,75 @@
+import type { Offer } from '../provider.ts'
+
+const claudeOnBedrock = /^(?:[a-z-]+\.)?anthropic\.|\/(?:[a-z-]+\.)?anthropic\./
+
+/**
+ * docs.aws.amazon.com/bedrock/latest/APIReference: Converse takes every vendor's models; Claude's own format goes by InvokeModel, whose
+ * body names no model. Models may begin with a region (`eu.`), and may be ARNs.
+ */
+export const bedrockOffers: readonly Offer[] = [
+  { task: 'conversation', dialect: 'bedrock', path: '/model/{model}/converse', streamPath: '/model/{model}/converse-stream' },
+  {
+    task: 'conversation',
+    dialect: 'anthropic',
+    path: '/model/{model}/invoke',
+    streamPath: '/model/{model}/invoke-with-response-stream',
+    models: claudeOnBedrock,
+    traits: { host: 'bedrock' },
+  },
+  { task: 'embedding', dialect: 'bedrock', path: '/model/{model}/invoke' },
+  { task: 'token-count', dialect: 'bedrock', path: '/model/{model}/count-tokens' },
+]
+
+const vertexModels = '/v1/projects/{vertex_project_id}/locations/{vertex_region}/publishers'
+const claudes = /^(?:anthropic[./])?(claude-[^/]+)$/
+/** Models that are neither Claude nor Gemini. */
+const others = /^(?!(?:anthropic[./])?claude-|(?:(?:google|models)[./])?gemini-)/
+const geminis = /^(?:(?:google|models)[./])?(gemini-[^/]+)$/
+
+/** docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference: by publisher; the models of others answer in OpenAI's shape. */
+export const vertexOffers: readonly Offer[] = [
+  {
+    task: 'conversation',
+    dialect: 'anthropic',
+    path: `${vertexModels}/anthropic/models/{model}:rawPredict`,
+    streamPath: `${vertexModels}/anthropic/models/{model}:streamRawPredict`,
+    models: claudes,
+    traits: { host: 'vertex' },
+  },
+  {
+    task: 'token-count',
+    dialect: 'anthropic',
+    path: `${vertexModels}/anthropic/models/count-tokens:rawPredict`,
+    models: claudes,
+    traits: { host: 'vertex' },
+  },
+  {
+    task: 'conversation',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:generateContent`,
+    streamPath: `${vertexModels}/google/models/{model}:streamGenerateContent?alt=sse`,
+    models: geminis,
+    traits: { host: 'vertex' },
+  },
+  {
+    task: 'embedding',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:embedContent`,
+    models: geminis,
+    traits: { host: 'vertex' },
+  },
+  {
+    task: 'token-count',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:countTokens`,
+    models: geminis,
+    traits: { host: 'vertex' },
+  },
+  {
+    task: 'conversation',
+    dialect: 'openai-chat',
+    path: '/v1/projects/{vertex_project_id}/locations/{vertex_region}/endpoints/openapi/chat/completions',
+    models: others,
+    traits: { host: 'vertex' },
+  },
+]

@@ -1,0 +1,69 @@
+import type { DialectId } from '../dialects/dialect.ts'
+import { plainTraits, type Traits } from '../dialects/traits.ts'
+import { type Operation, operations, type OperationSpec } from '../front/operations.ts'
+import { findProvider, providers } from './catalog.ts'
+import { spokenAt, spokenHere } from './endpoint.ts'
+import type { Offer, Provider } from './provider.ts'
+
+type Fields = Readonly<Record<string, string>>
+
+/** How a provider does what an operation asks. */
+export interface Serving {
+  /** The dialect in which it is asked; another one than that of the operation: the request is translated. */
+  readonly dialect: DialectId
+  /** A template, as in `Spoken`. */
+  readonly path: string
+  /** Where a stream is asked for. */
+  readonly streamPath: string
+  /** The model as the path wants it. */
+  readonly model: string | null
+  readonly traits: Traits
+}
+
+/** An operation at the address to which the fields of a credential lead. */
+export interface Asked {
+  readonly operation: Operation
+  /** The model as the provider knows it; null: the request names none. */
+  readonly model: string | null
+  readonly fields?: Fields
+}
+
+/** Returns how a provider serves an operation: as the caller asks it, or in a format of its own. Null: it cannot. */
+export function servingOf(provider: Provider, { operation, model, fields = {} }: Asked): Serving | null {
+  const spoken = spokenAt(provider, operation, fields)
+  if (spoken !== null) return toServing(provider, spoken, model)
+  const { dialect, task }: OperationSpec = operations[operation]
+  if (task === undefined) return null
+  const able = offersAt(provider, fields).filter((offer) => offer.task === task && standsFor(offer, model))
+  const offer = able.find((one) => one.dialect === dialect) ?? able[0]
+  return offer === undefined ? null : toServing(provider, offer, model)
+}
+
+/** Returns what a provider does in any format: what it speaks at an address, then what it offers at all of them. */
+export function offersAt(provider: Provider, fields: Fields = {}): readonly Offer[] {
+  const spoken = spokenHere(provider, fields).flatMap(({ operation, dialect, path }): readonly Offer[] => {
+    const { task }: OperationSpec = operations[operation]
+    return task === undefined ? [] : [{ task, dialect, path }]
+  })
+  return [...spoken, ...(provider.offers ?? [])]
+}
+
+const standsFor = ({ models }: Offer, model: string | null): boolean => models === undefined || (model !== null && models.test(model))
+
+type Way = Pick<Offer, 'dialect' | 'path' | 'streamPath' | 'models' | 'traits'>
+
+function toServing(
+  { traits }: Provider,
+  { dialect, path, streamPath = path, models, traits: ownTraits }: Way,
+  model: string | null,
+): Serving {
+  const plain = model === null || models === undefined ? model : (models.exec(model)?.[1] ?? model)
+  return { dialect, path, streamPath, model: plain, traits: { ...plainTraits, ...traits, ...ownTraits } }
+}
+
+/** Returns the providers that serve an operation as callers ask it, by their ids; those that every level has. */
+export const speakersOf = (operation: Operation): readonly string[] =>
+  Object.keys(providers).filter((id) => {
+    const provider = findProvider(id)
+    return provider !== null && provider.since === undefined && spokenAt(provider, operation) !== null
+  })
