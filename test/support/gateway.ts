@@ -17,6 +17,7 @@ import { NodeExchange } from '../../src/gateway/exchange/node-exchange.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { MirrorOutcome, Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
+import { noPrices, type TargetPrices } from '../../src/gateway/routing/target-prices.ts'
 import { createRoutingState } from '../../src/gateway/routing/state.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
 import type { ApiError } from '../../src/lib/errors.ts'
@@ -54,6 +55,7 @@ export interface GatewayBedOptions {
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
+  readonly prices?: TargetPrices
   readonly taken?: (exchange: Exchange) => void
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
@@ -163,6 +165,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
     ledger: options.ledger ?? { reserve: () => ({ settle() {} }) },
     routing: createRoutingState(),
+    prices: options.prices ?? noPrices,
     journal: {
       maxBodyBytes: 64 * 1024,
       append(record, bodies) {

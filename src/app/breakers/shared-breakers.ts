@@ -1,5 +1,6 @@
 import { Pool, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
+import type { BreakerState } from '../../gateway/routing/breaker.ts'
 import { createRoutingState, type RoutingState, type Told } from '../../gateway/routing/state.ts'
 import { systemSession, type Change } from '../snapshot/change-feed.ts'
 import type { Follower } from '../snapshot/snapshot.ts'
@@ -20,6 +21,7 @@ export interface SharedBreakers extends Follower {
 
 interface Row {
   readonly id: string
+  readonly organisation_id: string
   readonly age_ms: number
   readonly left_ms: number
 }
@@ -27,7 +29,7 @@ interface Row {
 const table = 'breakers'
 /** The clocks of machines differ, so that times are told by the database's. */
 const read = `
-  SELECT id, extract(epoch FROM now() - opened_at)::float8 * 1000 AS age_ms, extract(epoch FROM until - now())::float8 * 1000 AS left_ms
+  SELECT id, organisation_id, extract(epoch FROM now() - opened_at)::float8 * 1000 AS age_ms, extract(epoch FROM until - now())::float8 * 1000 AS left_ms
     FROM breakers`
 /** So many are taken over at a start: a process holds no more. */
 const readLatest = `${read} ORDER BY opened_at DESC LIMIT 10000`
@@ -67,7 +69,7 @@ export function openSharedBreakers(options: SharedBreakersOptions): SharedBreake
   attempt(state, () => readAll(state))
   return {
     routing: state.routing,
-    open: () => state.routing.breakers.states(Date.now()).filter((breaker) => breaker.state !== 'closed').length,
+    open: () => statesOf(state.routing).filter((breaker) => breaker.state !== 'closed').length,
     changed: ({ kind, entityId }: Change) => {
       if (kind === table) attempt(state, () => readOne(state, entityId))
     },
@@ -105,19 +107,25 @@ async function tell({ pool }: State, { change, about }: Told): Promise<void> {
 async function readOne({ pool, routing }: State, id: string): Promise<void> {
   const { rows } = await pool.query<Row>(`${read} WHERE id = $1`, [id])
   const [row] = rows
-  if (row === undefined) routing.breakers.apply({ kind: 'closed', target: id })
+  if (row === undefined) close(routing, id)
   else applyRow(routing, row)
 }
 
 async function readAll({ pool, routing }: State): Promise<void> {
   const { rows } = await pool.query<Row>(readLatest)
   const open = new Set(rows.map(({ id }) => id))
-  for (const { target, state } of routing.breakers.states(Date.now()))
-    if (state !== 'closed' && !open.has(target)) routing.breakers.apply({ kind: 'closed', target })
+  for (const { target, state } of statesOf(routing)) if (state !== 'closed' && !open.has(target)) close(routing, target)
   for (const row of rows) applyRow(routing, row)
 }
 
-function applyRow({ breakers }: RoutingState, { id, age_ms: ageMs, left_ms: leftMs }: Row): void {
+const statesOf = (routing: RoutingState): readonly BreakerState[] => routing.all().flatMap(({ breakers }) => breakers.states(Date.now()))
+
+/** Whose a breaker was is not known when its row is gone. */
+function close(routing: RoutingState, target: string): void {
+  for (const { breakers } of routing.all()) breakers.apply({ kind: 'closed', target })
+}
+
+function applyRow(routing: RoutingState, { id, organisation_id: organisationId, age_ms: ageMs, left_ms: leftMs }: Row): void {
   const now = Date.now()
-  breakers.apply({ kind: 'opened', target: id, openedAt: now - ageMs, until: now + leftMs })
+  routing.of(organisationId).breakers.apply({ kind: 'opened', target: id, openedAt: now - ageMs, until: now + leftMs })
 }

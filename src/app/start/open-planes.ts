@@ -20,6 +20,7 @@ import { unlimitedLedger } from '../ledger.ts'
 import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
+import { noPrices } from '../../gateway/routing/target-prices.ts'
 import { createAnswerCache } from '../../gateway/cache/recall.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
@@ -198,6 +199,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, break
     failures,
     ledger: unlimitedLedger,
     routing: breakers.routing,
+    prices: noPrices,
     journal: lines.journal(journal),
     egress: deps.egress,
     answers: createAnswerCache(answers, () => deps.clock.now()),

@@ -6,7 +6,10 @@ import { type ChosenConfig, configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
 import { usageOf } from '../ending/usage.ts'
 import { type Move, route, type Route } from '../routing/route.ts'
+import type { Breakers } from '../routing/breaker.ts'
+import type { Measures } from '../routing/measures.ts'
 import type { RoutingState, Told } from '../routing/state.ts'
+import { type CostFacts, costOf, type TargetPrices } from '../routing/target-prices.ts'
 import { leadsOn } from '../routing/verdict.ts'
 import { namesOwnTarget } from '../targets/aim.ts'
 import { modelOf } from '../wire/body.ts'
@@ -17,7 +20,8 @@ import { callDeadline } from './timeouts.ts'
 import { type AttemptDeps, type Judge, type Try, tryTarget } from './try-target.ts'
 import { pause } from './pause.ts'
 
-type CourseDeps = AttemptDeps & { readonly routing: RoutingState }
+/** What choosing among targets takes. */
+export type CourseDeps = AttemptDeps & { readonly routing: RoutingState; readonly prices: TargetPrices }
 type CourseMove = Move<TargetFields>
 
 export interface Course extends Pick<Try, 'ownHeaders'> {
@@ -35,9 +39,9 @@ export async function followCourse(course: Course, deps: CourseDeps): Promise<Re
   const { binding, plan, alone } = course.course
   const deadlineAt = callDeadline(call, deps.settings)
   const way = route(binding || !namesOwnTarget(call) ? plan : alone, {
-    ...deps.routing,
+    ...deps.routing.of(call.caller.key.organisationId),
     facts: factsOf(call),
-    cost: () => null,
+    cost: ({ target }) => costOf(target, costFactsOf(call, deps)),
     random: Math.random,
     now: Date.now,
     deadlineAt,
@@ -83,7 +87,7 @@ async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
   const judge = new CourseJudge(making, attempt, deps.routing)
   const ended = await tryLeaf({ making, attempt, judge }, deps).catch((thrown: unknown) => toApiError(thrown))
   const next = judge.conclude(ended)
-  measure(leaf, attempt, { ended, routing: deps.routing })
+  measure(leaf, attempt, { ended, measures: deps.routing.of(source.caller.key.organisationId).measures })
   if (next !== null) giveUp(attempt, ended, deps)
   return {
     next,
@@ -116,7 +120,8 @@ class CourseJudge implements Judge {
   readonly deadlineAt: number
   readonly #making: Making
   readonly #attempt: Attempt
-  readonly #routing: RoutingState
+  readonly #breakers: Breakers
+  readonly #tell: RoutingState['tell']
   readonly #probe: boolean
   #judged = false
   #next: CourseMove | null = null
@@ -126,9 +131,10 @@ class CourseJudge implements Judge {
     this.deadlineAt = making.deadlineAt
     this.#making = making
     this.#attempt = attempt
-    this.#routing = routing
+    this.#breakers = routing.of(making.course.call.caller.key.organisationId).breakers
+    this.#tell = routing.tell
     const { leaf } = making.move
-    this.#probe = leaf.breaker !== null && routing.breakers.begin(leaf.id, Date.now())
+    this.#probe = leaf.breaker !== null && this.#breakers.begin(leaf.id, Date.now())
   }
 
   stands(report: Ended): boolean {
@@ -161,10 +167,10 @@ class CourseJudge implements Judge {
   #noteBreaker({ status, final }: Ended): void {
     const { id, breaker } = this.#making.move.leaf
     if (breaker === null) return
-    if (final) return this.#probe ? this.#routing.breakers.abandon(id) : undefined
+    if (final) return this.#probe ? this.#breakers.abandon(id) : undefined
     const failed = breaker.statuses === null ? status >= 500 : breaker.statuses.has(status)
-    const change = this.#routing.breakers.end(id, breaker, { failed, probe: this.#probe, now: Date.now() })
-    if (change !== null) this.#routing.tell({ change, about: this.#about() })
+    const change = this.#breakers.end(id, breaker, { failed, probe: this.#probe, now: Date.now() })
+    if (change !== null) this.#tell({ change, about: this.#about() })
   }
 
   #about(): Told['about'] {
@@ -184,10 +190,10 @@ class CourseJudge implements Judge {
 const failureMs = 60_000
 
 /** Notes how long the first token took, for strategies that go by it. */
-function measure({ id }: CourseMove['leaf'], attempt: Attempt, { ended, routing }: Measured): void {
+function measure({ id }: CourseMove['leaf'], attempt: Attempt, { ended, measures }: Measured): void {
   const relayed = 'kind' in ended && ended.kind === 'relayed' ? ended.result : null
   const ms = attempt.sentAt === null ? null : firstTokenMs(attempt.sentAt, attempt.fault?.status ?? statusOf(ended), relayed)
-  if (ms !== null) routing.measures.noteLatency(id, ms, Date.now())
+  if (ms !== null) measures.noteLatency(id, ms, Date.now())
 }
 
 const statusOf = (ended: RelayEnd | ApiError): number =>
@@ -200,7 +206,7 @@ function firstTokenMs(sentAt: number, status: number, relayed: RelayResult | nul
 
 interface Measured {
   readonly ended: RelayEnd | ApiError
-  readonly routing: RoutingState
+  readonly measures: Measures
 }
 
 /** Settles and measures an attempt that is not the last: nothing of it is left for the exchange to settle. */
@@ -211,6 +217,17 @@ function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { metrics }: Cours
   const { failure, status } = attempt.fault ?? { failure: null, status: 0 }
   metrics.attemptFailed(attempt.target?.providerId ?? 'none', failure ?? `${Math.floor(status / 100)}xx`)
 }
+
+/** Returns the facts by which the targets of a call are ranked for `least-cost`. */
+export const costFactsOf = (
+  { model, body, caller: { key } }: Call,
+  { prices, snapshot }: Pick<CourseDeps, 'prices' | 'snapshot'>,
+): CostFacts => ({
+  scope: { organisationId: key.organisationId, workspaceId: key.workspaceId },
+  model: model ?? modelOf(body?.json),
+  prices,
+  snapshot,
+})
 
 /** Returns the part of a call that conditions and sticky fields can see. */
 export const factsOf = ({ metadata, body, headers, path, model, caller: { key } }: Call) => ({

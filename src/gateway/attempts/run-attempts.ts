@@ -1,9 +1,8 @@
 import type { RelayEnd } from '../answers/relay.ts'
 import type { Call } from '../call.ts'
-import type { RoutingState } from '../routing/state.ts'
 import { type Attempt, beginAttempt } from './attempt.ts'
-import { followCourse } from './follow-course.ts'
-import { type AttemptDeps, type Try, tryTarget } from './try-target.ts'
+import { type CourseDeps, followCourse } from './follow-course.ts'
+import { type Try, tryTarget } from './try-target.ts'
 
 /** The attempts of one exchange. */
 export interface Attempts extends Pick<Try, 'ownHeaders'> {
@@ -14,7 +13,7 @@ export interface Attempts extends Pick<Try, 'ownHeaders'> {
 }
 
 /** Tries the targets of a call until one attempt stands. Rejects when none can be made. */
-export function runAttempts(call: Call, made: Attempts, deps: AttemptDeps & { readonly routing: RoutingState }): Promise<RelayEnd> {
+export function runAttempts(call: Call, made: Attempts, deps: CourseDeps): Promise<RelayEnd> {
   const { course } = call
   if (course !== null) return followCourse({ ...made, call, course }, deps)
   const attempt = beginAttempt(call.config?.option ?? 'config', call.body)

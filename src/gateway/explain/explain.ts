@@ -1,9 +1,9 @@
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { type Attempt, beginAttempt } from '../attempts/attempt.ts'
-import { factsOf } from '../attempts/follow-course.ts'
+import { type CourseDeps, costFactsOf, factsOf } from '../attempts/follow-course.ts'
 import { recallable } from '../attempts/recall-answer.ts'
 import { requestTimeout } from '../attempts/timeouts.ts'
-import { aim, type AttemptDeps } from '../attempts/try-target.ts'
+import { aim } from '../attempts/try-target.ts'
 import type { AimedCall, Call, CallHead } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import type { Guardrail } from '../checks/guardrail.ts'
@@ -11,7 +11,8 @@ import { type GuardrailPlan, planGuardrails } from '../checks/plan.ts'
 import { configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
 import type { Leaf } from '../config/plan.ts'
-import type { RoutingState } from '../routing/state.ts'
+import type { Breakers } from '../routing/breaker.ts'
+import { costOf } from '../routing/target-prices.ts'
 import { leavesNothing } from '../front/operations.ts'
 import { copyCall } from '../mirrors/copy-call.ts'
 import { checkLocally, type LocallyChecked } from './check-locally.ts'
@@ -19,7 +20,7 @@ import { describeRequest, mostBytes } from './describe-request.ts'
 import { asksForOwnModels } from '../models/own-models.ts'
 import { orderOf } from './order.ts'
 
-export type ExplainDeps = AttemptDeps & { readonly routing: RoutingState }
+export type ExplainDeps = CourseDeps
 
 const header = 'x-service-explain'
 
@@ -71,10 +72,10 @@ const presentPrompt = (prompt: Call['prompt']) => (prompt === null ? null : { sl
 const noStep = { steps: [], conditions: [] } as const
 const onlyStep = { steps: [{ leaf: null, reason: 'It is the only target.' }], conditions: [] } as const
 
-const chooseDeps = (call: Call, { routing }: ExplainDeps) => ({
-  ...routing,
+const chooseDeps = (call: Call, deps: ExplainDeps) => ({
+  ...deps.routing.of(call.caller.key.organisationId),
   facts: factsOf(call),
-  cost: () => null,
+  cost: ({ target }: Leaf<TargetFields>) => costOf(target, costFactsOf(call, deps)),
   random: Math.random,
   now: Date.now,
   note: () => {},
@@ -88,21 +89,22 @@ interface Explained {
 /** Explains one target after the other: a body that is no JSON is opened for the first, and is part of the call from then on. */
 async function explainTargets(call: Call, steps: readonly Explained[], deps: ExplainDeps): Promise<readonly object[]> {
   const explained: object[] = []
+  const { breakers } = deps.routing.of(call.caller.key.organisationId)
   let { body } = call
   for (const step of steps) {
     const attempt = beginAttempt(step.leaf?.option ?? call.config?.option ?? 'config', body)
-    explained.push({ ...describeStep(step, attempt, deps), ...(await explainTarget({ ...call, body }, { step, attempt }, deps)) })
+    explained.push({ ...describeStep(step, attempt, breakers), ...(await explainTarget({ ...call, body }, { step, attempt }, deps)) })
     body = attempt.opened ?? body
   }
   body?.stream?.destroy()
   return explained
 }
 
-const describeStep = ({ leaf, reason }: Explained, { option }: Attempt, deps: ExplainDeps) => ({
+const describeStep = ({ leaf, reason }: Explained, { option }: Attempt, breakers: Breakers) => ({
   option,
   reason,
   retries: leaf?.retry?.attempts ?? 0,
-  breaker: leaf === null || leaf.breaker === null ? null : breakerState(leaf.id, deps),
+  breaker: leaf === null || leaf.breaker === null ? null : breakerState(leaf.id, breakers),
 })
 
 interface Aiming {
@@ -159,9 +161,9 @@ async function explainMirror(checked: CheckedCall, deps: ExplainDeps): Promise<o
   }
 }
 
-const breakerState = (id: string, { routing }: ExplainDeps): string => {
+const breakerState = (id: string, breakers: Breakers): string => {
   const now = Date.now()
-  return routing.breakers.states(now).find(({ target }) => target === id)?.state ?? 'closed'
+  return breakers.states(now).find(({ target }) => target === id)?.state ?? 'closed'
 }
 
 const presentGuardrails = (guardrails: GuardrailPlan | null, found: LocallyChecked['found']) => ({

@@ -1,4 +1,4 @@
-import type { Choice, Leaf, Plan } from '../config/plan.ts'
+import { type Choice, type Leaf, leavesOf, type Plan } from '../config/plan.ts'
 import { admitted, type ChooseDeps, chooseTarget } from '../routing/choose-target.ts'
 
 /** A target that a request would be sent to, and why then. */
@@ -23,19 +23,19 @@ export interface Order<Target> {
 }
 
 /** Returns the targets of a plan in the order in which a request would be sent to them, if each of them failed. Changes no state. */
-export function orderOf<Target>(plan: Plan<Target>, deps: ChooseDeps): Order<Target> {
+export function orderOf<Target>(plan: Plan<Target>, deps: ChooseDeps<Target>): Order<Target> {
   const conditions: JudgedCondition[] = []
   const quiet = { ...deps, note: () => {}, measures: { ...deps.measures, noteChosen: () => {} } }
   return { steps: walk(plan, { deps: quiet, conditions, reason: 'It is the only target.' }), conditions }
 }
 
-interface Walk {
-  readonly deps: ChooseDeps
+interface Walk<Target> {
+  readonly deps: ChooseDeps<Target>
   readonly conditions: JudgedCondition[]
   readonly reason: string
 }
 
-function walk<Target>(plan: Plan<Target>, walked: Walk): readonly Step<Target>[] {
+function walk<Target>(plan: Plan<Target>, walked: Walk<Target>): readonly Step<Target>[] {
   if (plan.kind === 'leaf') return [{ leaf: plan, reason: walked.reason }]
   const { strategy, targets } = plan
   if (strategy.mode === 'fallback') {
@@ -56,7 +56,7 @@ function fallbackReason({ option, strategy }: Choice, at: number, open: number):
   return `It follows when the target before it fails${named === '' ? '' : ` with ${named}`}.`
 }
 
-function choiceReason(choice: Choice, { deps, conditions }: Walk): string {
+function choiceReason<Target>(choice: Choice<Target>, { deps, conditions }: Walk<Target>): string {
   const { option, strategy } = choice
   if (strategy.mode === 'loadbalance')
     return strategy.sticky === null
@@ -66,10 +66,11 @@ function choiceReason(choice: Choice, { deps, conditions }: Walk): string {
     const held = conditions.find((one) => one.option.startsWith(`${option}.strategy.`) && one.result === true)
     return held === undefined ? `No condition of ${option} is true: it is the default.` : `${held.option} is the first that is true.`
   }
+  const ranked = strategy.mode === 'least-cost' && leavesOf(choice).every((leaf) => deps.cost(leaf) !== null)
+  if (ranked) return `${option} chooses the cheapest.`
   const known = choice.targets.some((target) => target.kind === 'leaf' && deps.measures.latency(target.id, deps.now()) !== null)
-  if (strategy.mode === 'least-latency')
-    return known ? `${option} chooses the fastest.` : `${option} knows no times yet: it takes the first.`
-  return `${option} chooses the cheapest, of which nothing is known yet: it takes the first.`
+  const fastest = known ? 'chooses the fastest' : 'knows no times yet: it takes the first'
+  return strategy.mode === 'least-cost' ? `${option} does not know all prices, and ${fastest}.` : `${option} ${fastest}.`
 }
 
 function judge({ option, strategy, targets }: Choice, { facts }: ChooseDeps): readonly JudgedCondition[] {

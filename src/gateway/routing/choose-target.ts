@@ -5,12 +5,12 @@ import { type Measures, pickLowest } from './measures.ts'
 import { pickSticky, type StickyRule } from './sticky.ts'
 import { pickByWeight } from './weights.ts'
 
-export interface ChooseDeps {
+export interface ChooseDeps<Target = unknown> {
   readonly facts: RouteFacts
   readonly breakers: Breakers
   readonly measures: Measures
-  /** Returns the price of a target in any unit, for `least-cost`; null when it is not known. */
-  readonly cost: (target: string) => number | null
+  /** Returns a figure by which targets are ranked for `least-cost`; null when the price of this one is not known. */
+  cost(target: Leaf<Target>): number | null
   /** Returns a number in [0, 1). */
   readonly random: () => number
   /** Returns epoch milliseconds. */
@@ -20,23 +20,23 @@ export interface ChooseDeps {
 }
 
 /** Returns the target that a strategy other than `fallback` chooses. */
-export function chooseTarget<Target>(choice: Choice<Target>, deps: ChooseDeps): Plan<Target> {
+export function chooseTarget<Target>(choice: Choice<Target>, deps: ChooseDeps<Target>): Plan<Target> {
   const at = pick(choice, deps)
   return (at === null ? undefined : choice.targets[at]) ?? firstOpened(choice, deps.breakers)
 }
 
-function pick({ id, option, strategy, targets }: Choice, deps: ChooseDeps): number | null {
+function pick<Target>({ id, option, strategy, targets }: Choice<Target>, deps: ChooseDeps<Target>): number | null {
   if (strategy.mode === 'conditional') return matching(option, strategy.conditions, deps) ?? strategy.otherwise
   const open = targets.map((target) => !admitted(target, deps))
   if (strategy.mode === 'loadbalance') {
     const weights = strategy.weights.map((weight, at) => (open[at] === true ? 0 : weight))
     return strategy.sticky === null ? pickByWeight(weights, deps.random()) : byIdentity(id, weights, { rule: strategy.sticky, deps })
   }
-  const figures = (of: (target: string) => number | null) =>
+  const figures = (of: (target: Leaf<Target>) => number | null) =>
     targets.map((target, at) => (open[at] === true ? Infinity : lowest(target, of)))
-  const costs = strategy.mode === 'least-cost' ? figures(deps.cost) : null
+  const costs = strategy.mode === 'least-cost' ? figures((target) => deps.cost(target)) : null
   // Without the price of each target there is no cheapest one, and the fastest is taken.
-  const known = costs !== null && !costs.includes(null) ? costs : figures((target) => deps.measures.latency(target, deps.now()))
+  const known = costs !== null && !costs.includes(null) ? costs : figures((target) => deps.measures.latency(target.id, deps.now()))
   return byFigure(id, known, deps.measures)
 }
 
@@ -69,8 +69,8 @@ function byFigure(choice: string, figures: readonly (number | null)[], measures:
 }
 
 /** Returns the lowest figure of a target, or of the targets within it; null when one is not known. */
-function lowest(plan: Plan, figureOf: (target: string) => number | null): number | null {
-  if (plan.kind === 'leaf') return figureOf(plan.id)
+function lowest<Target>(plan: Plan<Target>, figureOf: (target: Leaf<Target>) => number | null): number | null {
+  if (plan.kind === 'leaf') return figureOf(plan)
   const figures = plan.targets.map((target) => lowest(target, figureOf))
   return figures.includes(null) ? null : Math.min(...figures.map((figure) => figure ?? Infinity))
 }

@@ -15,7 +15,7 @@ export interface Move<Target> {
   readonly last: boolean
 }
 
-export interface RouteDeps extends ChooseDeps {
+export interface RouteDeps<Target = unknown> extends ChooseDeps<Target> {
   readonly budgets: RetryBudgets
   /** Epoch milliseconds at which the request's time is over. */
   readonly deadlineAt: number
@@ -24,22 +24,22 @@ export interface RouteDeps extends ChooseDeps {
 /** The way of one request through a plan: takes how each attempt ended, and gives the next one. Returns how the last one ended. */
 export type Route<Target> = Generator<Move<Target>, AttemptReport, AttemptReport>
 
-interface Walk extends RouteDeps {
+interface Walk<Target> extends RouteDeps<Target> {
   /** Milliseconds that retries waited so far, in sum. */
   waitedMs: number
 }
 
 /** Plans the attempts of a request. No I/O, no clock and no chance of its own: the caller makes each attempt and reports it. */
-export const route = <Target>(plan: Plan<Target>, deps: RouteDeps): Route<Target> => walk(plan, { ...deps, waitedMs: 0 }, true)
+export const route = <Target>(plan: Plan<Target>, deps: RouteDeps<Target>): Route<Target> => walk(plan, { ...deps, waitedMs: 0 }, true)
 
 /** `last`: nothing around the plan is left to try after it. */
-function walk<Target>(plan: Plan<Target>, run: Walk, last: boolean): Route<Target> {
+function walk<Target>(plan: Plan<Target>, run: Walk<Target>, last: boolean): Route<Target> {
   if (plan.kind === 'leaf') return tries(plan, run, last)
   return plan.strategy.mode === 'fallback' ? inTurn(plan, run, last) : walk(chooseTarget(plan, run), run, last)
 }
 
 /** Tries one target, and repeats it as its rule says. */
-function* tries<Target>(leaf: Leaf<Target>, run: Walk, last: boolean): Route<Target> {
+function* tries<Target>(leaf: Leaf<Target>, run: Walk<Target>, last: boolean): Route<Target> {
   const most = leaf.retry?.attempts ?? 0
   run.budgets.noteTry(leaf.id, run.now())
   let report = yield { leaf, waitMs: 0, repetition: 0, last: last && most === 0 }
@@ -51,14 +51,14 @@ function* tries<Target>(leaf: Leaf<Target>, run: Walk, last: boolean): Route<Tar
   return report
 }
 
-interface Failed {
+interface Failed<Target> {
   readonly leaf: Leaf
   readonly report: AttemptReport
-  readonly run: Walk
+  readonly run: Walk<Target>
 }
 
 /** Returns the milliseconds before a repetition, null when there is to be none. A breaker that opened meanwhile ends the repetitions too. */
-function waitBefore(repetition: number, { leaf: { id, retry }, report, run }: Failed): number | null {
+function waitBefore<Target>(repetition: number, { leaf: { id, retry }, report, run }: Failed<Target>): number | null {
   if (retry === null || !leadsOn(retry.after, report)) return null
   const now = run.now()
   const leftMs = Math.min(run.deadlineAt - now, longestWaitMs - run.waitedMs)
@@ -70,7 +70,7 @@ function waitBefore(repetition: number, { leaf: { id, retry }, report, run }: Fa
 }
 
 /** Tries one target after the other, leaving out those that are open. */
-function* inTurn<Target>(choice: Choice<Target>, run: Walk, isLast: boolean): Route<Target> {
+function* inTurn<Target>(choice: Choice<Target>, run: Walk<Target>, isLast: boolean): Route<Target> {
   const { strategy } = choice
   let last: AttemptReport | null = null
   for (const target of choice.targets) {

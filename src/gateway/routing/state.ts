@@ -2,11 +2,18 @@ import { type BreakerChange, type Breakers, createBreakers } from './breaker.ts'
 import { createMeasures, type Measures } from './measures.ts'
 import { createRetryBudgets, type RetryBudgets } from './retry-budget.ts'
 
-/** The knowledge of a process about targets, beyond one request. */
-export interface RoutingState {
+/** The knowledge of a process about the targets of one organisation, beyond one request. */
+export interface TargetStates {
   readonly breakers: Breakers
   readonly budgets: RetryBudgets
   readonly measures: Measures
+}
+
+/** The knowledge of a process about targets. Each organisation has its own, so that none can push out that of another. */
+export interface RoutingState {
+  of(organisationId: string): TargetStates
+  /** Returns those of all organisations that are known. */
+  all(): readonly TargetStates[]
   /** Tells the other processes. */
   readonly tell: (told: Told) => void
 }
@@ -24,13 +31,35 @@ export interface Told {
   }
 }
 
-/** So many targets are known at once. */
-const mostTargets = 10_000
+/** So many targets of one organisation are known at once: requests bring configs, and with them as many targets as they like. */
+const mostTargets = 1000
+/** So many organisations are known at once; the one that was used longest ago is forgotten first. */
+const mostOrganisations = 1000
 
 /** Makes the state of a process. `tell` tells the other processes of a breaker. */
-export const createRoutingState = (tell: RoutingState['tell'] = () => {}): RoutingState => ({
+export function createRoutingState(tell: RoutingState['tell'] = () => {}): RoutingState {
+  const states = new Map<string, TargetStates>()
+  return {
+    tell,
+    all: () => [...states.values()],
+    of(organisationId) {
+      const found = states.get(organisationId)
+      // The order matters only near the bound.
+      if (found !== undefined && states.size * 2 < mostOrganisations) return found
+      const state = found ?? createTargetStates()
+      states.delete(organisationId)
+      for (const oldest of states.keys()) {
+        if (states.size < mostOrganisations) break
+        states.delete(oldest)
+      }
+      states.set(organisationId, state)
+      return state
+    },
+  }
+}
+
+const createTargetStates = (): TargetStates => ({
   breakers: createBreakers(mostTargets),
   budgets: createRetryBudgets(mostTargets),
   measures: createMeasures(mostTargets),
-  tell,
 })
