@@ -23,7 +23,7 @@ export async function recallAnswer(checked: CheckedCall, forward: readonly strin
 export function recallable({ call, target, body }: AimedCall, forward: readonly string[]): Recallable | null {
   const { exchange, caller, operation, headers, config } = call
   const rule = config?.cache ?? null
-  if (rule === null || !isCacheable(operation.name, body.json)) return null
+  if (rule === null || !isCacheable(operation.spec, body.json)) return null
   const { organisationId, workspaceId } = caller.key
   const scope = { organisationId, workspaceId, namespace: namespaceOf(headers) }
   const { method } = exchange

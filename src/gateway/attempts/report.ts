@@ -113,5 +113,5 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT
 /** Returns true if the call may be sent once more. A body that goes through as it comes can be sent once. */
 function mayRepeat({ operation, exchange }: Call, { body }: Attempt, nothingDone: boolean): boolean {
   if (body !== null && body.stream !== null) return false
-  return nothingDone || leavesNothing.has(operation.name) || safeMethods.has(exchange.method)
+  return nothingDone || operation.spec?.leavesNothing === true || safeMethods.has(exchange.method)
 }

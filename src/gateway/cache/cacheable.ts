@@ -1,23 +1,12 @@
 import { hasEnded, holdsError } from '../dialects/answer-marks.ts'
-import type { Operation } from '../front/operations.ts'
-
-/** Operations whose answer depends on nothing but the request: what they answer may be given again. */
-const pure: ReadonlySet<Operation | 'proxy'> = new Set<Operation | 'proxy'>([
-  'chatComplete',
-  'complete',
-  'embed',
-  'messages',
-  'countTokens',
-  'createModelResponse',
-  'imageGenerate',
-])
+import type { OperationSpec } from '../front/operations.ts'
 
 /** Fields of a body by which an answer depends on, or changes, what the provider stores. */
 const stateful = ['previous_response_id', 'conversation', 'background']
 
 /** Tells whether an answer to this request may be kept: a JSON body of an operation without effects. */
-export function isCacheable(operation: Operation | 'proxy', json: unknown): boolean {
-  if (!pure.has(operation) || typeof json !== 'object' || json === null || Array.isArray(json)) return false
+export function isCacheable(spec: OperationSpec | null, json: unknown): boolean {
+  if (spec?.answersAgain === undefined || typeof json !== 'object' || json === null || Array.isArray(json)) return false
   return stateful.every((name) => {
     const value: unknown = Reflect.get(json, name)
     return value === undefined || value === null || value === false

@@ -5,21 +5,6 @@ import type { GatewaySettings } from '../settings.ts'
 import { isJsonType, type RequestBody } from '../wire/body.ts'
 import { validateBody } from './bounds/validate.ts'
 
-/** The operations that take a JSON object; the others take multipart, or nothing. */
-const jsonOperations = new Set<string>([
-  'chatComplete',
-  'promptComplete',
-  'complete',
-  'embed',
-  'messages',
-  'countTokens',
-  'createModelResponse',
-  'imageGenerate',
-  'createSpeech',
-  'createBatch',
-  'createFinetune',
-])
-
 /** Throws `invalid_request` or `unsupported_media_type` for a body that its operation cannot have. */
 export function checkBody(
   { operation, headers }: Pick<CallHead, 'operation' | 'headers'>,
@@ -28,7 +13,7 @@ export function checkBody(
 ): void {
   const { name, spec } = operation
   const { contentType } = headers
-  if (name === 'proxy' || spec === null || !jsonOperations.has(name)) return
+  if (name === 'proxy' || spec?.json !== true) return
   if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
   if (!isJsonType(contentType)) {
     const got = contentType === '' ? 'a body without content-type' : contentType

@@ -13,6 +13,12 @@ export interface OperationSpec {
   readonly dialect: DialectId
   /** Absent: no other format has the like of it. */
   readonly task?: Task
+  /** True if its body is a JSON object. */
+  readonly json?: true
+  /** True if it runs a model, which costs, and leaves nothing behind: asked twice, it answers twice. */
+  readonly leavesNothing?: true
+  /** Whether its answer may be given again: to an `equal` request, or also to a `similar` one. Absent: to none. */
+  readonly answersAgain?: 'equal' | 'similar'
 }
 
 /** The work that operations of several formats do: a provider that has not the one may have the other. */
@@ -29,31 +35,95 @@ export type Task =
   | 'rerank'
 
 export const operations = {
-  chatComplete: { method: 'POST', path: '/chat/completions', dialect: 'openai-chat', task: 'conversation' },
-  promptComplete: { method: 'POST', path: '/prompts/{promptId}/completions', dialect: 'openai-chat', task: 'conversation' },
-  complete: { method: 'POST', path: '/completions', dialect: 'completions', task: 'completion', virtualKey: true },
-  embed: { method: 'POST', path: '/embeddings', dialect: 'embeddings', task: 'embedding' },
-  messages: { method: 'POST', path: '/messages', dialect: 'anthropic', task: 'conversation' },
-  countTokens: { method: 'POST', path: '/messages/count_tokens', dialect: 'anthropic', task: 'token-count' },
-  createModelResponse: { method: 'POST', path: '/responses', dialect: 'openai-responses', task: 'conversation' },
+  chatComplete: {
+    method: 'POST',
+    path: '/chat/completions',
+    dialect: 'openai-chat',
+    task: 'conversation',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'similar',
+  },
+  promptComplete: {
+    method: 'POST',
+    path: '/prompts/{promptId}/completions',
+    dialect: 'openai-chat',
+    task: 'conversation',
+    json: true,
+    leavesNothing: true,
+  },
+  complete: {
+    method: 'POST',
+    path: '/completions',
+    dialect: 'completions',
+    task: 'completion',
+    virtualKey: true,
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
+  embed: {
+    method: 'POST',
+    path: '/embeddings',
+    dialect: 'embeddings',
+    task: 'embedding',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
+  messages: {
+    method: 'POST',
+    path: '/messages',
+    dialect: 'anthropic',
+    task: 'conversation',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'similar',
+  },
+  countTokens: {
+    method: 'POST',
+    path: '/messages/count_tokens',
+    dialect: 'anthropic',
+    task: 'token-count',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
+  createModelResponse: {
+    method: 'POST',
+    path: '/responses',
+    dialect: 'openai-responses',
+    task: 'conversation',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
   getModelResponse: { method: 'GET', path: '/responses/{response_id}', dialect: 'openai-responses' },
   deleteModelResponse: { method: 'DELETE', path: '/responses/{response_id}', dialect: 'openai-responses' },
   listResponseInputItems: { method: 'GET', path: '/responses/{response_id}/input_items', dialect: 'openai-responses' },
-  imageGenerate: { method: 'POST', path: '/images/generations', dialect: 'images', task: 'image' },
-  imageEdit: { method: 'POST', path: '/images/edits', dialect: 'images', task: 'image-edit' },
-  createSpeech: { method: 'POST', path: '/audio/speech', dialect: 'audio', task: 'speech' },
-  createTranscription: { method: 'POST', path: '/audio/transcriptions', dialect: 'audio', task: 'transcription' },
-  createTranslation: { method: 'POST', path: '/audio/translations', dialect: 'audio', task: 'translation' },
+  imageGenerate: {
+    method: 'POST',
+    path: '/images/generations',
+    dialect: 'images',
+    task: 'image',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
+  imageEdit: { method: 'POST', path: '/images/edits', dialect: 'images', task: 'image-edit', leavesNothing: true },
+  createSpeech: { method: 'POST', path: '/audio/speech', dialect: 'audio', task: 'speech', json: true, leavesNothing: true },
+  createTranscription: { method: 'POST', path: '/audio/transcriptions', dialect: 'audio', task: 'transcription', leavesNothing: true },
+  createTranslation: { method: 'POST', path: '/audio/translations', dialect: 'audio', task: 'translation', leavesNothing: true },
   uploadFile: { method: 'POST', path: '/files', dialect: 'openai-platform' },
   listFiles: { method: 'GET', path: '/files', dialect: 'openai-platform' },
   retrieveFile: { method: 'GET', path: '/files/{file_id}', dialect: 'openai-platform' },
   deleteFile: { method: 'DELETE', path: '/files/{file_id}', dialect: 'openai-platform' },
   retrieveFileContent: { method: 'GET', path: '/files/{file_id}/content', dialect: 'openai-platform' },
-  createBatch: { method: 'POST', path: '/batches', dialect: 'openai-platform' },
+  createBatch: { method: 'POST', path: '/batches', dialect: 'openai-platform', json: true, json: true },
   listBatches: { method: 'GET', path: '/batches', dialect: 'openai-platform', virtualKey: true },
   retrieveBatch: { method: 'GET', path: '/batches/{batch_id}', dialect: 'openai-platform' },
   cancelBatch: { method: 'POST', path: '/batches/{batch_id}/cancel', dialect: 'openai-platform', virtualKey: true },
-  createFinetune: { method: 'POST', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true },
+  createFinetune: { method: 'POST', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true, json: true, json: true },
   listFinetunes: { method: 'GET', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true },
   retrieveFinetune: { method: 'GET', path: '/fine_tuning/jobs/{fine_tuning_job_id}', dialect: 'openai-platform', virtualKey: true },
   cancelFinetune: { method: 'POST', path: '/fine_tuning/jobs/{fine_tuning_job_id}/cancel', dialect: 'openai-platform' },
