@@ -11,6 +11,16 @@ export type FeatureFlag =
   | 'SCIM_ENABLED'
   | 'POLICY_ENABLED'
 
+/** How the semantic cache compares requests. */
+export interface SemanticConfig {
+  readonly provider: string
+  readonly model: string
+  readonly dimensions: number | null
+  readonly timeoutMs: number
+  readonly threshold: number
+  readonly maxTemperature: number
+}
+
 export interface DatabaseConfig {
   /** True when no DB_HOST is given: a PostgreSQL of our own, in `dataDir`. */
   readonly embedded: boolean
@@ -111,6 +121,12 @@ export interface Config {
   /** Of cached answers, in each process. */
   readonly answerMemoryBytes: number
   readonly maxAnswerBytes: number
+  /** Of one organisation in the database. */
+  readonly storedAnswerBytes: number
+  /** Null: answers are given again to equal requests only. */
+  readonly semantic: SemanticConfig | null
+  /** Of embeddings, in each process. */
+  readonly vectorMemoryBytes: number
   readonly drainDelayMs: number
   readonly terminationGraceMs: number
   readonly publicUrl: string | null

@@ -66,6 +66,26 @@ export const integer = (least: number, most: number): Kind<number> => ({
   },
 })
 
+/** A number between two bounds. */
+export const number = (least: number, most: number): Kind<number> => ({
+  name: 'number',
+  schema: { type: 'number', minimum: least, maximum: most },
+  parse: (input) => {
+    const value = /^\d+(\.\d+)?$/.test(input) ? Number(input) : Number.NaN
+    return value >= least && value <= most ? value : fault(`${quoted(input)} is not a number from ${least} to ${most}`)
+  },
+})
+
+/** `@` and the slug of a stored provider. */
+export const providerSlug: Kind<string> = {
+  name: 'slug',
+  schema: formed('@[A-Za-z0-9][A-Za-z0-9_-]*'),
+  parse: (input) =>
+    /^@[A-Za-z0-9][\w-]{0,254}$/.test(input)
+      ? input
+      : fault(`${quoted(input)} is no stored provider: write @ and its slug, such as @embeddings`),
+}
+
 /** A release of Gatehouse. */
 export const release: Kind<string> = {
   name: 'release',
@@ -87,10 +107,7 @@ export const chart: Kind<string> = {
 export const size = (bytes: number, { least, most }: { least: number; most: number }): Kind<number> => ({
   name: bytes === 1024 ? 'KiB' : 'MiB',
   schema: { type: 'number', minimum: least, maximum: most },
-  parse: (input) => {
-    const value = /^\d+(\.\d+)?$/.test(input) ? Number(input) : Number.NaN
-    return value >= least && value <= most ? Math.round(value * bytes) : fault(`${quoted(input)} is not a number from ${least} to ${most}`)
-  },
+  parse: (input) => Math.round(number(least, most).parse(input) * bytes),
 })
 
 const unitsMs: Readonly<Record<string, number>> = { '': 1, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

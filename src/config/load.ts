@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { customCleanEnv, type CleanedEnv } from 'envalid'
 import type { Secret } from '../lib/secret.ts'
-import type { Config, DatabaseConfig, MailConfig } from './config.ts'
+import type { Config, DatabaseConfig, MailConfig, SemanticConfig } from './config.ts'
 import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
@@ -113,6 +113,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     logSealing: values.LOG_SEALING === 'on',
     ...timesOf(values),
     ...boundsOf(values),
+    semantic: semanticOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
@@ -131,8 +132,22 @@ const timesOf = (values: Values) => ({
   cacheMaxStaleMs: values.CACHE_MAX_STALE,
   answerMemoryBytes: values.RESPONSE_CACHE_MEMORY_IN_MB,
   maxAnswerBytes: values.RESPONSE_CACHE_MAX_ANSWER_IN_KB,
+  storedAnswerBytes: values.RESPONSE_CACHE_STORED_IN_MB,
+  vectorMemoryBytes: values.SEMANTIC_CACHE_MEMORY_IN_MB,
   terminationGraceMs: values.TERMINATION_GRACE,
 })
+
+const semanticOf = (values: Values): SemanticConfig | null =>
+  values.SEMANTIC_CACHE_EMBEDDING_PROVIDER === undefined
+    ? null
+    : {
+        provider: values.SEMANTIC_CACHE_EMBEDDING_PROVIDER,
+        model: values.SEMANTIC_CACHE_EMBEDDING_MODEL,
+        dimensions: values.SEMANTIC_CACHE_EMBEDDING_DIMENSIONS ?? null,
+        timeoutMs: values.SEMANTIC_CACHE_EMBEDDING_TIMEOUT,
+        threshold: values.SEMANTIC_CACHE_SIMILARITY_THRESHOLD,
+        maxTemperature: values.SEMANTIC_CACHE_MAX_TEMPERATURE,
+      }
 
 const boundsOf = (values: Values) => ({
   mirrorConcurrency: values.MIRROR_CONCURRENCY,

@@ -1,3 +1,4 @@
+import { cacheSettings } from './cache-settings.ts'
 import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
@@ -198,14 +199,7 @@ export const settings = {
     desc: 'How long known keys and providers still work while the database is down.',
     example: '1h',
   }),
-  RESPONSE_CACHE_MEMORY_IN_MB: setting(size(MiB, { least: 0, most: 65_536 }), '32', {
-    desc: 'The memory of each process for cached answers, in front of the database. It is used only when a config has a cache.',
-    example: '256',
-  }),
-  RESPONSE_CACHE_MAX_ANSWER_IN_KB: setting(size(KiB, { least: 1, most: 65_536 }), '1024', {
-    desc: 'The largest answer that is cached.',
-    example: '256',
-  }),
+  ...cacheSettings,
   MIRROR_CONCURRENCY: setting(integer(0, 1000), '32', {
     desc: 'The most copies of requests that each process sends to the mirrors of configs at a time; one organisation gets a quarter of them. `0` sends none.',
     example: '100',

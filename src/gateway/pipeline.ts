@@ -113,7 +113,8 @@ function readHead(deps: PipelineDeps, trail: Trail): MaybePromise<CallHead> {
   const headers = (trail.headers = sortHeaders(exchange.headers, deps.prefixes))
   const trace = (trail.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent')))
   const queryKey = googleKey(trail.path)
-  const found = identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
+  const found =
+    exchange.caller ?? identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
   return settled(found, (caller) => readHeadOf(caller, { headers, trace, queryKey }, { deps, trail }))
 }
 
@@ -138,10 +139,13 @@ function readHeadOf(
   const operation = (trail.operation = readOperation(exchange.method, trail.path))
   const { path } = trail
   checkRequestLine({ path, operation, caller, headers })
-  return settled(mayHaveConfig(headers, caller.key) ? choose(deps, headers, caller) : nothingChosen, (chosen) => {
-    trail.config = storedConfig(chosen.course ?? chosen.config)
-    return { exchange, caller, headers, trace, metadata, path, operation, ...chosen }
-  })
+  return settled(
+    exchange.caller === null && mayHaveConfig(headers, caller.key) ? choose(deps, headers, caller) : nothingChosen,
+    (chosen) => {
+      trail.config = storedConfig(chosen.course ?? chosen.config)
+      return { exchange, caller, headers, trace, metadata, path, operation, ...chosen }
+    },
+  )
 }
 
 type Chosen = Pick<CallHead, 'config' | 'course' | 'guardrails'>

@@ -22,4 +22,20 @@ export interface GatewaySettings {
   readonly dedicatedValidation: DedicatedValidation
   /** Keys that the operator chose (INIT_*), which no shape gives away. */
   readonly chosenKeys: ReadonlySet<string>
+  /** Null: no embedding provider is set, so that the cache compares no texts. */
+  readonly semantic: SemanticSettings | null
+}
+
+/** How requests are compared by their meaning. */
+export interface SemanticSettings {
+  /** The stored provider that makes embeddings: `@slug`, in the workspace of the caller. */
+  readonly provider: string
+  readonly model: string
+  /** Null: as many as the model makes. */
+  readonly dimensions: number | null
+  /** The least cosine of two texts that mean the same. */
+  readonly threshold: number
+  readonly maxTemperature: number
+  /** The longest wait for an embedding. */
+  readonly timeoutMs: number
 }

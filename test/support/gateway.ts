@@ -75,6 +75,7 @@ const settings: GatewaySettings = {
   dedicatedValidation: 'strict',
   chosenKeys: new Set(),
   mirrorConcurrency: 8,
+  semantic: null,
   allowedHosts: null,
 }
 
@@ -175,13 +176,14 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       },
     },
     egress,
-    answers: createAnswerCache(answerMemory(), Date.now),
+    answers: createAnswerCache({ store: answerMemory(), near: null, now: Date.now }),
     metrics: {
       record: (observation) => void observed.push(observation),
       attemptFailed() {},
       mirrored: (outcome) => void mirrored.push(outcome),
       authFailure() {},
       checkRan() {},
+      embedded() {},
     },
     settings: { ...settings, ...options.settings },
     report: (error) => void reported.push(error),

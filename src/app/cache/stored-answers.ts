@@ -16,6 +16,8 @@ export interface StoredAnswersOptions {
 export interface StoredAnswers {
   get(key: string, scope: AnswerScope): Promise<CachedAnswer | null>
   put(key: string, scope: AnswerScope, kept: KeptAnswer): void
+  /** Its connections, for what else the cache keeps. */
+  pool(): Pool
   /** Answers that could not be kept. */
   dropped(): number
   stop(): Promise<void>
@@ -52,6 +54,7 @@ export function openStoredAnswers(options: StoredAnswersOptions): StoredAnswers 
       return Promise.race([found, late]).finally(() => clearTimeout(timer))
     },
     put: (key, scope, kept) => put(state, key, { ...kept, scope }),
+    pool: () => connections(state),
     dropped: () => state.dropped,
     async stop() {
       await state.pool?.end().catch(() => {})
@@ -61,7 +64,7 @@ export function openStoredAnswers(options: StoredAnswersOptions): StoredAnswers 
 
 function connections(state: State): Pool {
   if (state.pool !== null) return state.pool
-  const pool = new Pool({ ...systemSession(state.client), max: 2, idleTimeoutMillis: 30_000, application_name: 'gatehouse-answers' })
+  const pool = new Pool({ ...systemSession(state.client), max: 4, idleTimeoutMillis: 30_000, application_name: 'gatehouse-answers' })
   pool.on('error', (error) => state.log.debug({ err: error }, 'an idle connection of the cache was lost'))
   return (state.pool = pool)
 }

@@ -86,7 +86,7 @@ function seriesOpener(registry: Registry): (labels: SeriesLabels) => Series {
 }
 
 const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
-const caches = new Set(['hit', 'miss', 'disabled', 'semantic hit', 'refresh'])
+const caches = new Set(['hit', 'miss', 'disabled', 'semantic hit', 'semantic miss', 'refresh'])
 
 /** Every value from a closed set, so that no caller can add a series. */
 function labelsOf(seen: Observation, full: boolean): SeriesLabels {

@@ -16,6 +16,17 @@ const measured = {
   gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
   gateway_cached_answers_bytes: { help: 'Bytes of cached answers in memory.', labelNames: [] },
   gateway_cached_answers_dropped_total: { help: 'Answers that the database could not keep for the cache.', labelNames: [] },
+  gateway_cached_answers_stored_bytes: {
+    help: 'Bytes of cached answers in the database, as the process that counted them last found.',
+    labelNames: [],
+    aggregator: 'max',
+  },
+  gateway_cached_answers_fullest_ratio: {
+    help: 'The part of its bound in the database that the organisation with the most cached answers uses.',
+    labelNames: [],
+    aggregator: 'max',
+  },
+  gateway_cached_vectors_bytes: { help: 'Bytes of embeddings in memory, for the semantic cache.', labelNames: [] },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
@@ -39,6 +50,10 @@ export type MeasuredName = keyof typeof measured
 /** Facts in words, told by the labels of a gauge that is always 1. */
 const stated = {
   gateway_build_info: { help: 'Always 1; the labels say which build runs.', labelNames: ['version'] },
+  gateway_semantic_index_info: {
+    help: 'Always 1; the label says where embeddings of the semantic cache are compared.',
+    labelNames: ['place'],
+  },
   gateway_level_info: {
     help: 'Always 1; the labels say which release level is in effect, and which one is finalized in the database.',
     labelNames: ['level', 'finalized'],

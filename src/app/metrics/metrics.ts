@@ -45,7 +45,7 @@ export function createMetrics(version: string): Metrics {
 
 function counters(
   registry: Registry,
-): Pick<Metrics, 'attemptFailed' | 'mirrored' | 'authFailure' | 'checkRan' | 'egressBlocked' | 'shed' | 'jobRan'> {
+): Pick<Metrics, 'attemptFailed' | 'mirrored' | 'authFailure' | 'checkRan' | 'embedded' | 'egressBlocked' | 'shed' | 'jobRan'> {
   const authFailures = cells(registry, {
     name: 'gateway_auth_failures_total',
     help: 'Requests refused for their key.',
@@ -55,6 +55,11 @@ function counters(
     name: 'gateway_guardrail_checks_total',
     help: 'Runs of the checks of guardrails.',
     labelNames: ['check', 'outcome'],
+  })
+  const embeddings = cells(registry, {
+    name: 'gateway_cache_embeddings_total',
+    help: 'Embeddings for the semantic cache; `resting`: none was asked for, because the one before failed.',
+    labelNames: ['outcome'],
   })
   const attempts = cells(registry, {
     name: 'gateway_failed_attempts_total',
@@ -82,6 +87,7 @@ function counters(
     mirrored: (outcome) => mirrored({ outcome }),
     authFailure: (reason) => authFailures({ reason }),
     checkRan: (check, outcome) => checks({ check, outcome }),
+    embedded: (outcome) => embeddings({ outcome }),
     egressBlocked: (reason) => blocked({ reason }),
     shed: (reason) => shed({ reason }),
     jobRan: (job, outcome) => jobs({ job, outcome }),

@@ -21,10 +21,12 @@ import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
 import { noPrices } from '../../gateway/routing/target-prices.ts'
-import { createAnswerCache } from '../../gateway/cache/recall.ts'
+import { createEmbed } from '../../gateway/cache/embed.ts'
+import { createAnswerCache, type Near } from '../../gateway/cache/recall.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
+import { type OpenVectors, openVectors } from '../cache/vectors.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
 
 /** The data plane with its three doors, and how to close it in order. */
@@ -45,15 +47,15 @@ export function openPlanes(options: PlanesOptions): Planes {
   const { deps } = options
   const { roles } = deps.config
   const failures = openFailures(deps)
-  const answers = openAnswers(options)
+  const { answers, vectors } = openAnswers(options)
   const breakers = openBreakers(options)
-  const snapshot = openSnapshot(options, { failures, answers, breakers })
+  const snapshot = openSnapshot(options, { failures, answers, vectors, breakers })
   const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
   if (!roles.has('gateway') && !roles.has('control'))
     return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll({ snapshot, answers, breakers }) }
   const logging = openLogging(options)
   const { journal, directory } = logging
-  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, breakers, ...callers }) : null
+  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, vectors, breakers, ...callers }) : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
     deps: Object.freeze({ ...deps, journal }),
@@ -141,17 +143,20 @@ function openFailures({ config, log, metrics }: Deps): FailedCredentials {
   return failures
 }
 
-function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOptions): Answers {
+function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOptions): Pick<Doors, 'answers' | 'vectors'> {
   const stored = openStoredAnswers({ client: db.connection.runtime, seal: vault.logs, log })
   const answers = createAnswers({ stored, memoryBytes: config.answerMemoryBytes, maxBodyBytes: config.maxAnswerBytes })
   metrics.measure('gateway_cached_answers_bytes', () => answers.memoryBytes())
   metrics.measure('gateway_cached_answers_dropped_total', () => stored.dropped())
-  return answers
+  const vectors = openVectors({ pool: () => stored.pool(), log, memoryBytes: config.vectorMemoryBytes })
+  metrics.measure('gateway_cached_vectors_bytes', () => vectors.memoryBytes())
+  if (config.semantic !== null) metrics.state('gateway_semantic_index_info', () => ({ place: vectors.place() }))
+  return { answers, vectors }
 }
 
 function openSnapshot(
   { deps, db, features }: PlanesOptions,
-  { failures, answers, breakers }: Pick<Doors, 'failures' | 'answers' | 'breakers'>,
+  { failures, answers, vectors, breakers }: Pick<Doors, 'failures' | 'answers' | 'vectors' | 'breakers'>,
 ): LiveSnapshot {
   return createSnapshot({
     client: db.connection.runtime,
@@ -161,7 +166,7 @@ function openSnapshot(
     spent: (address) => failures.spent(address),
     maxStaleMs: deps.config.cacheMaxStaleMs,
     views: viewsOf(features),
-    followers: [answers, breakers],
+    followers: [answers, vectors, breakers],
   })
 }
 
@@ -183,16 +188,19 @@ interface Doors {
   readonly snapshot: LiveSnapshot
   readonly journal: OpenJournal
   readonly answers: Answers
+  readonly vectors: OpenVectors
   readonly breakers: SharedBreakers
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
 }
 
-function openGateway(options: PlanesOptions, { snapshot, journal, answers, breakers, tokens, failures, recordRefusal }: Doors): Gateway {
+function openGateway(options: PlanesOptions, doors: Doors): Gateway {
+  const { snapshot, journal, answers, vectors, breakers, tokens, failures, recordRefusal } = doors
   const { deps, loggers } = options
   const lines = openAccessLog(loggers)
-  return createGateway({
+  const near = openNear(deps, vectors, (request) => gateway.perform(request))
+  const gateway: Gateway = createGateway({
     snapshot,
     taken: (exchange) => lines.taken(exchange),
     tokens,
@@ -202,7 +210,7 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, break
     prices: noPrices,
     journal: lines.journal(journal),
     egress: deps.egress,
-    answers: createAnswerCache(answers, () => deps.clock.now()),
+    answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),
     metrics: deps.metrics,
     settings: {
       ...deps.config,
@@ -225,6 +233,13 @@ function openGateway(options: PlanesOptions, { snapshot, journal, answers, break
         },
       }),
   })
+  return gateway
+}
+
+/** Finds similar requests by embeddings that the gateway asks for itself. */
+function openNear({ config, metrics }: Deps, vectors: OpenVectors, perform: Gateway['perform']): Near | null {
+  const settings = config.semantic
+  return settings === null ? null : { vectors, embed: createEmbed({ perform, settings, observe: (outcome) => metrics.embedded(outcome) }) }
 }
 
 /** Returns a function that is true while flag and level let a feature act on requests. */

@@ -7,3 +7,26 @@ export const dropExpiredAnswers: Job = {
   every: '17 * * * *',
   run: ({ orm }) => asSystem(orm, async (em) => void (await em.execute('SELECT drop_answer_partitions()'))),
 }
+
+interface Kept {
+  readonly trimmed: string
+  readonly bytes: string
+  readonly fullest: string
+}
+
+/** Deletes the oldest answers of organisations that keep too many, and measures what is left. */
+export const trimAnswers: Job = {
+  name: 'cache.trim',
+  every: '*/5 * * * *',
+  async run({ orm, config, metrics, log }) {
+    const rows = await asSystem(orm, (em) =>
+      em.execute<Kept[]>('SELECT trimmed, bytes, fullest FROM trim_answers(?)', [config.storedAnswerBytes]),
+    )
+    const [kept] = rows
+    if (kept === undefined) return
+    if (Number(kept.trimmed) > 0)
+      log.info({ answers: Number(kept.trimmed) }, 'the oldest cached answers were deleted: RESPONSE_CACHE_STORED_IN_MB is reached')
+    metrics.measure('gateway_cached_answers_stored_bytes', () => Number(kept.bytes))
+    metrics.measure('gateway_cached_answers_fullest_ratio', () => Number(kept.fullest) / config.storedAnswerBytes)
+  },
+}

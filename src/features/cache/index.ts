@@ -1,5 +1,5 @@
 import { feature } from '../../app/feature.ts'
-import { dropExpiredAnswers } from './cache.jobs.ts'
+import { dropExpiredAnswers, trimAnswers } from './cache.jobs.ts'
 import { purgeCache } from './cache.routes.ts'
 
 /** Answers that the gateway gives again, as configs ask: deleting them. `gateway/cache` gives them. */
@@ -10,5 +10,5 @@ export const cache = feature({
   permissions: ['configs.update'],
   entities: [],
   routes: [purgeCache],
-  jobs: [dropExpiredAnswers],
+  jobs: [dropExpiredAnswers, trimAnswers],
 })

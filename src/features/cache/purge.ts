@@ -17,6 +17,8 @@ export async function purgeAnswers(em: EntityManager, { organisationId, workspac
   const where = conditions.map(([name]) => `${name} = ?`).join(' AND ')
   const values = conditions.map(([, value]) => value)
   const { affectedRows } = await em.execute<{ affectedRows: number }>(`DELETE FROM cached_answers WHERE ${where}`, values, 'run')
+  const [vectors] = await em.execute<{ exist: boolean }[]>(`SELECT to_regclass('answer_vectors') IS NOT NULL AS exist`)
+  if (vectors?.exist === true) await em.execute(`DELETE FROM answer_vectors WHERE ${where}`, values)
   await em.execute(
     `INSERT INTO cache_purges (id, organisation_id, purged_at) VALUES (?, ?, clock_timestamp())
      ON CONFLICT (id) DO UPDATE SET purged_at = excluded.purged_at`,

@@ -34,7 +34,7 @@ export function answerSource(checked: CheckedCall, options: SourceOptions, deps:
 
 async function cachedSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): Promise<AnswerSource> {
   const { attempt, forward } = options
-  const recalled = await recallAnswer(checked, forward, deps.answers)
+  const recalled = await recallAnswer(checked, forward, deps)
   if (recalled === null) return prepareSource(checked, options, deps)
   const { answer } = (attempt.recalled = recalled)
   if (answer !== null) return (handler) => replay(answer, handler)

@@ -1,10 +1,13 @@
 import { ApiError } from '../../lib/errors.ts'
 import { repeatedKey } from '../../lib/json/repeated-key.ts'
 import type { CheckedCall } from '../checks/before.ts'
-import { answerKey } from '../cache/answer-key.ts'
+import { type AnswerFacts, answerKey } from '../cache/answer-key.ts'
 import { isCacheable } from '../cache/cacheable.ts'
-import type { AnswerCache, Recallable, Recalled } from '../cache/recall.ts'
+import { likenessOf } from '../cache/likeness.ts'
+import type { Alike, AnswerCache, Recallable, Recalled } from '../cache/recall.ts'
 import type { AimedCall } from '../call.ts'
+import type { SemanticSettings } from '../settings.ts'
+import type { SemanticRule } from '../config/compile.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 
@@ -14,27 +17,52 @@ const longestNamespace = 255
  * Looks for an answer that was given before to the same request, as it would now be sent: after the prompt, the config's changes and the
  * guardrails. Returns null when the config has no cache, or the request is none whose answer may be kept.
  */
-export async function recallAnswer(checked: CheckedCall, forward: readonly string[], answers: AnswerCache): Promise<Recalled | null> {
-  const request = recallable(checked.aimed, forward)
-  return request === null ? null : answers.recall(request)
+export async function recallAnswer(checked: CheckedCall, forward: readonly string[], deps: RecallDeps): Promise<Recalled | null> {
+  const request = recallable(checked.aimed, forward, deps.settings.semantic)
+  return request === null ? null : deps.answers.recall(request)
+}
+
+export interface RecallDeps {
+  readonly answers: AnswerCache
+  readonly settings: { readonly semantic: SemanticSettings | null }
 }
 
 /** Returns what the cache is asked for a request; null when no answer of it is kept. */
-export function recallable({ call, target, body }: AimedCall, forward: readonly string[]): Recallable | null {
+export function recallable(aimed: AimedCall, forward: readonly string[], semantic: SemanticSettings | null): Recallable | null {
+  const { call, target, body } = aimed
   const { exchange, caller, operation, headers, config } = call
   const rule = config?.cache ?? null
   if (rule === null || !isCacheable(operation.spec, body.json)) return null
   const { organisationId, workspaceId } = caller.key
   const scope = { organisationId, workspaceId, namespace: namespaceOf(headers) }
-  const { method } = exchange
+  const compared = comparable(body)
+  const facts = { scope, target, method: exchange.method, path: call.upstreamPath, forward }
   return {
-    key: answerKey({ scope, target, method, path: call.upstreamPath, forward, body: comparable(body) }),
+    key: answerKey({ ...facts, body: compared }),
+    alike:
+      semantic === null || rule.semantic === null || compared !== body.json ? null : alike({ aimed, facts, rule: rule.semantic }, semantic),
     scope,
     requestId: exchange.requestId,
     askedAt: exchange.startedAt,
     maxAgeMs: rule.maxAgeMs,
     refresh: headers.service.get('cache-force-refresh')?.toLowerCase() === 'true',
   }
+}
+
+interface Comparison {
+  readonly aimed: AimedCall
+  readonly facts: Omit<AnswerFacts, 'body'>
+  readonly rule: SemanticRule
+}
+
+/** Returns what a request is compared by; null when only the answer to an equal one will do. */
+function alike({ aimed: { call, body }, facts, rule }: Comparison, settings: SemanticSettings): Alike | null {
+  const { provider, model, dimensions } = settings
+  if (call.operation.spec?.answersAgain !== 'similar') return null
+  const likeness = likenessOf(body.json, { ...rule, maxTemperature: rule.maxTemperature ?? settings.maxTemperature })
+  if (likeness === null) return null
+  const partition = answerKey({ ...facts, body: ['alike', provider, model, dimensions, likeness.rest] })
+  return { text: likeness.text, partition, threshold: rule.threshold ?? settings.threshold, asker: call }
 }
 
 /** A number of more digits than a process can tell apart. */

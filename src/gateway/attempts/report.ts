@@ -4,7 +4,6 @@ import { type ProviderError, readProviderError } from '../dialects/provider-erro
 import { readRetryAfter } from '../routing/retry-timing.ts'
 import type { AttemptReport, FailureKind } from '../routing/verdict.ts'
 import { decompress } from '../wire/encoding.ts'
-import { leavesNothing } from '../front/operations.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { Attempt } from './attempt.ts'
 

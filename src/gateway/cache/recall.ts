@@ -1,9 +1,12 @@
+import type { CallHead } from '../call.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import type { AnswerScope, AnswerStore, CachedAnswer } from './answer-store.ts'
+import type { Embed } from './embed.ts'
 import { type HeardAnswer, Recorder } from './recorder.ts'
+import type { Vectors } from './vectors.ts'
 
 /** The cache's part in an exchange. */
-export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED'
+export type CacheStatus = 'HIT' | 'SEMANTIC HIT' | 'MISS' | 'SEMANTIC MISS' | 'REFRESH' | 'DISABLED'
 
 /** A request whose answer may be kept. */
 export interface Recallable {
@@ -15,10 +18,24 @@ export interface Recallable {
   readonly maxAgeMs: number
   /** True: the provider is asked, whatever is kept. */
   readonly refresh: boolean
+  /** Null: only the answer to an equal request will do. */
+  readonly alike: Alike | null
+}
+
+/** A request for which the answer to a similar one will do. */
+export interface Alike {
+  readonly text: string
+  /** A hash of all that must be equal. */
+  readonly partition: string
+  /** The least cosine. */
+  readonly threshold: number
+  /** The one who asks, and pays for the comparison. */
+  readonly asker: CallHead
 }
 
 /** How the answer to a request comes. */
 export interface Recalled {
+  /** Of the answer. */
   readonly key: string
   readonly status: Exclude<CacheStatus, 'DISABLED'>
   /** The answer that is given again; null: the provider is asked. */
@@ -31,61 +48,146 @@ export interface Recalled {
 export interface AnswerCache {
   /** Resolves when it is known how the answer comes: equal requests of one process wait for the first of them. */
   recall(request: Recallable): Promise<Recalled>
-  /** Resolves with true if an answer is kept that the request would get. */
+  /** Resolves with true if an answer is kept that an equal request would get. */
   holds(request: Recallable): Promise<boolean>
+}
+
+export interface AnswerCacheOptions {
+  readonly store: AnswerStore
+  /** Null: answers are given to equal requests only. */
+  readonly near: Near | null
+  readonly now: () => number
+}
+
+/** How similar requests are found. */
+export interface Near {
+  readonly embed: Embed
+  readonly vectors: Vectors
+}
+
+/** An answer with its key. */
+interface Found {
+  readonly key: string
+  readonly answer: CachedAnswer
 }
 
 /** A request on its way to the provider; null: its answer is not kept. */
 interface Asked {
   readonly askedAt: number
-  readonly answer: Promise<CachedAnswer | null>
+  readonly found: Promise<Found | null>
+}
+
+interface State extends AnswerCacheOptions {
+  readonly asked: Map<string, Asked>
 }
 
 /** A cache over a store, with the requests whose answers are on their way. */
-export function createAnswerCache(store: AnswerStore, now: () => number): AnswerCache {
-  const asked = new Map<string, Asked>()
-
-  const fresh = (answer: CachedAnswer | null, { maxAgeMs }: Recallable) =>
-    answer !== null && answer.createdAt + maxAgeMs > now() ? answer : null
-
-  async function find(request: Recallable): Promise<CachedAnswer | null> {
-    const { key, scope } = request
-    const kept = fresh(await store.get(key, scope), request)
-    const first = asked.get(key)
-    if (kept !== null || first === undefined || store.purgedSince(scope, first.askedAt)) return kept
-    return fresh(await first.answer, request)
-  }
-
-  /** Lets equal requests wait for this one, and gives what ends their wait. */
-  function lead({ key, askedAt }: Recallable): (answer: CachedAnswer | null) => void {
-    if (asked.has(key)) return () => {}
-    const { promise, resolve } = Promise.withResolvers<CachedAnswer | null>()
-    asked.set(key, { askedAt, answer: promise })
-    return (answer) => {
-      asked.delete(key)
-      resolve(answer)
-    }
-  }
-
+export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
+  const state: State = { ...options, asked: new Map() }
   return {
-    holds: async (request) => fresh(await store.get(request.key, request.scope), request) !== null,
+    holds: async (request) => (await load(state, request.key, request)) !== null,
     async recall(request) {
+      const { store, near } = state
       const { key, refresh } = request
-      const { maxBodyBytes } = store
-      const found = refresh ? null : await find(request)
-      if (found !== null) return { key, status: 'HIT', answer: found, heard: () => {}, maxBodyBytes }
-      const told = lead(request)
-      const heard = (answer: HeardAnswer | null) => told(answer === null ? null : keep(store, request, { answer, at: now() }))
-      return { key, status: refresh ? 'REFRESH' : 'MISS', answer: null, heard, maxBodyBytes }
+      const found = refresh ? null : await find(state, request)
+      if (found !== null) return again(store, 'HIT', found)
+      const told = lead(state, request)
+      const compared = compare(request, near)
+      const vector = refresh ? null : await compared
+      const alike = vector === null || near === null ? null : await findAlike(state, request, { ...vector, near })
+      if (alike !== null) {
+        told(alike)
+        return again(store, 'SEMANTIC HIT', alike)
+      }
+      const heard = (answer: HeardAnswer | null) => {
+        const kept = answer === null ? null : keep(state, request, answer)
+        told(kept)
+        if (kept !== null) void place(state, { request, kept }, compared)
+      }
+      const status = refresh ? 'REFRESH' : vector === null ? 'MISS' : 'SEMANTIC MISS'
+      return { key, status, answer: null, heard, maxBodyBytes: store.maxBodyBytes }
     },
   }
 }
 
-function keep(store: AnswerStore, request: Recallable, { answer, at }: { answer: HeardAnswer; at: number }): CachedAnswer {
-  const { key, scope, requestId, askedAt, maxAgeMs } = request
-  const kept = { ...answer, requestId, createdAt: at, expiresAt: at + maxAgeMs }
-  store.put(key, scope, { answer: kept, askedAt })
-  return kept
+function fresh({ now }: State, answer: CachedAnswer | null, { maxAgeMs }: Recallable): CachedAnswer | null {
+  return answer !== null && answer.createdAt + maxAgeMs > now() ? answer : null
+}
+
+async function load(state: State, key: string, request: Recallable): Promise<Found | null> {
+  const answer = fresh(state, await state.store.get(key, request.scope), request)
+  return answer === null ? null : { key, answer }
+}
+
+async function find(state: State, request: Recallable): Promise<Found | null> {
+  const { key, scope } = request
+  const kept = await load(state, key, request)
+  const first = state.asked.get(key)
+  if (kept !== null || first === undefined || state.store.purgedSince(scope, first.askedAt)) return kept
+  const found = await first.found
+  return fresh(state, found?.answer ?? null, request) === null ? null : found
+}
+
+/** Lets equal requests wait for this one, and gives what ends their wait. */
+function lead({ asked }: State, { key, askedAt }: Recallable): (found: Found | null) => void {
+  if (asked.has(key)) return () => {}
+  const { promise, resolve } = Promise.withResolvers<Found | null>()
+  asked.set(key, { askedAt, found: promise })
+  return (found) => {
+    asked.delete(key)
+    resolve(found)
+  }
+}
+
+/** Finds the answer to the nearest text that still has one. */
+async function findAlike(state: State, request: Recallable, { alike, vector, near }: Compared & { near: Near }): Promise<Found | null> {
+  const keys = await near.vectors.nearest({ scope: request.scope, partition: alike.partition, vector }, alike.threshold)
+  for (const key of keys) {
+    const found = await load(state, key, request)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function keep({ store, now }: State, { key, scope, requestId, askedAt, maxAgeMs }: Recallable, heard: HeardAnswer): Found {
+  const at = now()
+  const answer = { ...heard, requestId, createdAt: at, expiresAt: at + maxAgeMs }
+  store.put(key, scope, { answer, askedAt })
+  return { key, answer }
+}
+
+interface Kept {
+  readonly request: Recallable
+  readonly kept: Found
+}
+
+/** Lets similar requests find an answer. */
+async function place({ store, near }: State, { request, kept }: Kept, compared: Promise<Compared | null>): Promise<void> {
+  const found = await compared
+  const { scope, askedAt } = request
+  if (found === null || near === null || store.purgedSince(scope, askedAt)) return
+  const { alike, vector } = found
+  near.vectors.put({ key: kept.key, scope, partition: alike.partition, vector, askedAt, expiresAt: kept.answer.expiresAt })
+}
+
+const again = ({ maxBodyBytes }: AnswerStore, status: Recalled['status'], { key, answer }: Found): Recalled => ({
+  key,
+  status,
+  answer,
+  heard: () => {},
+  maxBodyBytes,
+})
+
+/** A request with the vector of its text. */
+interface Compared {
+  readonly alike: Alike
+  readonly vector: Float32Array
+}
+
+async function compare({ alike }: Recallable, near: Near | null): Promise<Compared | null> {
+  if (alike === null || near === null) return null
+  const vector = await near.embed(alike.asker, alike.text)
+  return vector === null ? null : { alike, vector }
 }
 
 /** Sends a request, and listens to its answer; the answer to a call that is stopped is not kept. */

@@ -17,9 +17,22 @@ export interface BodyChanges {
   readonly drop: readonly (readonly Step[])[]
 }
 
-/** The time for which answers may be given again. */
+/** Says which answers may be given again. */
 export interface CacheRule {
   readonly maxAgeMs: number
+  /** Null: only to equal requests. */
+  readonly semantic: SemanticRule | null
+}
+
+/** How alike two requests must be for one answer. */
+export interface SemanticRule {
+  /** The least cosine of two texts; null: as the installation says. */
+  readonly threshold: number | null
+  /** Null: as the installation says. */
+  readonly maxTemperature: number | null
+  /** True: also requests with tools, or with images and other media. What is no text must be equal. */
+  readonly tools: boolean
+  readonly media: boolean
 }
 
 /** A target that gets copies of requests, whose answers are only logged. */
@@ -130,7 +143,6 @@ interface LaterPart {
 
 /** Parts that a config may hold, and with which it cannot be used yet. */
 export const laterParts: readonly LaterPart[] = [
-  { part: 'cache', when: 'when its mode is `semantic`', asksFor: ({ cache }) => cache?.mode === 'semantic' },
   { part: 'fetch_integrated_models', when: 'when it is true', asksFor: ({ fetch_integrated_models: models }) => models === true },
 ]
 
@@ -153,7 +165,18 @@ function guardrails(
 const defaultMaxAge = 604_800
 
 const cacheRule = ({ cache }: GatewayConfig): CacheRule | null =>
-  cache === undefined ? null : { maxAgeMs: (cache.max_age ?? defaultMaxAge) * 1000 }
+  cache === undefined ? null : { maxAgeMs: (cache.max_age ?? defaultMaxAge) * 1000, semantic: semanticRule(cache) }
+
+function semanticRule(rule: NonNullable<GatewayConfig['cache']>): SemanticRule | null {
+  const { mode, similarity_threshold: threshold, max_temperature: maxTemperature, include = [] } = rule
+  if (mode === 'simple') return null
+  return {
+    threshold: threshold ?? null,
+    maxTemperature: maxTemperature ?? null,
+    tools: include.includes('tools'),
+    media: include.includes('media'),
+  }
+}
 
 function bodyChanges({
   override_params: override = {},

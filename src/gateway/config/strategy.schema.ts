@@ -158,4 +158,21 @@ export const mirrorShare = {
 export const cache = z.strictObject({
   mode: z.enum(['simple', 'semantic']).meta({ description: '`simple`: the same request; `semantic`: a request with the same meaning.' }),
   max_age: z.int().min(60).max(7_776_000).optional().meta({ description: 'How many seconds an answer is kept.' }),
+  similarity_threshold: z
+    .number()
+    .min(0.5)
+    .max(1)
+    .optional()
+    .meta({ description: 'How alike two texts must be in the mode `semantic`: the least cosine of their vectors.' }),
+  max_temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .optional()
+    .meta({ description: 'Requests with a higher temperature are not compared by meaning.' }),
+  include: z
+    .array(z.enum(['tools', 'media']))
+    .max(2)
+    .optional()
+    .meta({ description: 'Compares also requests with tools, or with images and other media, by the meaning of their text.' }),
 })

@@ -21,6 +21,8 @@ export interface Observation {
 
 /** `answered` and `failed` are copies that were sent; of the others, by why they were not. */
 export type MirrorOutcome = 'answered' | 'failed' | 'busy' | 'too_large' | 'draining'
+/** How an embedding went; `resting`: none was asked for, because the one before failed. */
+export type EmbeddingOutcome = 'ok' | 'failed' | 'slow' | 'resting'
 
 /** The metrics door. Cheap: called once an exchange, on the hot path. */
 export interface GatewayMetrics {
@@ -31,5 +33,7 @@ export interface GatewayMetrics {
   mirrored(outcome: MirrorOutcome): void
   /** One run of one check of a guardrail. */
   checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
+  /** One embedding for the semantic cache. */
+  embedded(outcome: EmbeddingOutcome): void
   authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite'): void
 }

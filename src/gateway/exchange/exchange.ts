@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Caller } from '../callers/identify.ts'
 
 /** The request of an exchange, as it came. */
 export interface Inbound {
@@ -54,4 +55,6 @@ export interface Exchange extends Inbound, Outbound {
   readonly clientAddress: string
   /** The headers of every answer to it, flat, whoever answers. */
   readonly edgeHeaders: readonly string[]
+  /** The caller, when the process itself does on somebody's behalf: neither config nor guardrails of the key count again. Null: find out. */
+  readonly caller: Caller | null
 }

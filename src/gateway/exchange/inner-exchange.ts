@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
+import type { Caller } from '../callers/identify.ts'
 import { eachHeader, headerValue } from '../wire/header-list.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -18,6 +19,8 @@ export interface InnerRequest {
   readonly clientAddress: string
   /** Ends the call, as a client that leaves. */
   readonly signal?: AbortSignal
+  /** The caller, when that was found out before; absent: the headers say it. */
+  readonly caller?: Caller
 }
 
 /** The answer to an inner call, from its head on. */
@@ -47,6 +50,7 @@ class InnerExchange implements Exchange {
   readonly startedAt = performance.now()
   readonly clientAddress: string
   readonly edgeHeaders: readonly string[] = []
+  readonly caller: Caller | null
   readonly method: string
   readonly url: string
   readonly headers: readonly string[]
@@ -63,7 +67,8 @@ class InnerExchange implements Exchange {
   #drained: (() => void) | null = null
   #trailers: readonly (readonly [string, string])[] = []
 
-  constructor({ method, url, headers, body, clientAddress, signal }: InnerRequest) {
+  constructor({ method, url, headers, body, clientAddress, signal, caller }: InnerRequest) {
+    this.caller = caller ?? null
     this.method = method
     this.url = url
     this.headers = [...headers, ...framing(body)]

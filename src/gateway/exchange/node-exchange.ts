@@ -20,6 +20,7 @@ export class NodeExchange implements Exchange {
   readonly startedAt = performance.now()
   readonly clientAddress: string
   readonly edgeHeaders: readonly string[]
+  readonly caller = null
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
 

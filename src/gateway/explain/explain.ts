@@ -13,7 +13,6 @@ import type { TargetFields } from '../config/compile.ts'
 import type { Leaf } from '../config/plan.ts'
 import type { Breakers } from '../routing/breaker.ts'
 import { costOf } from '../routing/target-prices.ts'
-import { leavesNothing } from '../front/operations.ts'
 import { copyCall } from '../mirrors/copy-call.ts'
 import { checkLocally, type LocallyChecked } from './check-locally.ts'
 import { describeRequest, mostBytes } from './describe-request.ts'
@@ -148,7 +147,7 @@ function presentError(thrown: unknown): object {
 async function explainMirror(checked: CheckedCall, deps: ExplainDeps): Promise<object | null> {
   const { call } = checked.aimed
   const rule = call.config?.mirror ?? null
-  if (rule === null || !leavesNothing.has(call.operation.name)) return null
+  if (rule === null || call.operation.spec?.leavesNothing !== true) return null
   const { share, billed, target } = rule
   try {
     const copy = copyCall(checked, rule, call.exchange)
@@ -189,8 +188,8 @@ const present = ({ id, name, deny, async: isAsync, checks }: Guardrail, { verdic
   transformed,
 })
 
-async function explainCache(aimed: AimedCall, forward: readonly string[], { answers }: ExplainDeps): Promise<object> {
-  const request = recallable(aimed, forward)
+async function explainCache(aimed: AimedCall, forward: readonly string[], { answers, settings }: ExplainDeps): Promise<object> {
+  const request = recallable(aimed, forward, settings.semantic)
   if (request === null) return { status: 'DISABLED', key: null }
   if (request.refresh) return { status: 'REFRESH', key: request.key }
   return { status: (await answers.holds(request)) ? 'HIT' : 'MISS', key: request.key }

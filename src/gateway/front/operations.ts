@@ -17,7 +17,7 @@ export interface OperationSpec {
   readonly json?: true
   /** True if it runs a model, which costs, and leaves nothing behind: asked twice, it answers twice. */
   readonly leavesNothing?: true
-  /** Whether its answer may be given again: to an `equal` request, or also to a `similar` one. Absent: to none. */
+  /** Names the requests that may get its answer again: `equal` ones, or `similar` ones too. Absent: none. */
   readonly answersAgain?: 'equal' | 'similar'
 }
 
@@ -119,11 +119,11 @@ export const operations = {
   retrieveFile: { method: 'GET', path: '/files/{file_id}', dialect: 'openai-platform' },
   deleteFile: { method: 'DELETE', path: '/files/{file_id}', dialect: 'openai-platform' },
   retrieveFileContent: { method: 'GET', path: '/files/{file_id}/content', dialect: 'openai-platform' },
-  createBatch: { method: 'POST', path: '/batches', dialect: 'openai-platform', json: true, json: true },
+  createBatch: { method: 'POST', path: '/batches', dialect: 'openai-platform', json: true },
   listBatches: { method: 'GET', path: '/batches', dialect: 'openai-platform', virtualKey: true },
   retrieveBatch: { method: 'GET', path: '/batches/{batch_id}', dialect: 'openai-platform' },
   cancelBatch: { method: 'POST', path: '/batches/{batch_id}/cancel', dialect: 'openai-platform', virtualKey: true },
-  createFinetune: { method: 'POST', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true, json: true, json: true },
+  createFinetune: { method: 'POST', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true, json: true },
   listFinetunes: { method: 'GET', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true },
   retrieveFinetune: { method: 'GET', path: '/fine_tuning/jobs/{fine_tuning_job_id}', dialect: 'openai-platform', virtualKey: true },
   cancelFinetune: { method: 'POST', path: '/fine_tuning/jobs/{fine_tuning_job_id}/cancel', dialect: 'openai-platform' },
@@ -137,19 +137,3 @@ export const modelOperations = {
 } as const satisfies Record<string, Pick<OperationSpec, 'method' | 'path'>>
 
 export type Operation = keyof typeof operations
-
-/** Calls that can be made twice without anything being there twice: they run a model, which costs, and leave nothing behind. */
-export const leavesNothing: ReadonlySet<string> = new Set([
-  'chatComplete',
-  'promptComplete',
-  'complete',
-  'embed',
-  'messages',
-  'countTokens',
-  'createModelResponse',
-  'imageGenerate',
-  'imageEdit',
-  'createSpeech',
-  'createTranscription',
-  'createTranslation',
-])

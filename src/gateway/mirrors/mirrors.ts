@@ -4,7 +4,6 @@ import type { MirrorRule } from '../config/compile.ts'
 import type { GatewayMetrics, MirrorOutcome } from '../ending/metrics.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { performBy } from '../exchange/inner-exchange.ts'
-import { leavesNothing } from '../front/operations.ts'
 import { copyCall } from './copy-call.ts'
 
 /** The mirrors of a process: they take copies of requests, and tell nobody of the answers but the log. */
@@ -63,7 +62,7 @@ export function createMirrors({ atOnce, run, metrics, random }: MirrorsOptions):
     copy(checked) {
       const { call } = checked.aimed
       const rule = call.config?.mirror ?? null
-      if (rule === null || !leavesNothing.has(call.operation.name) || copied.has(call.exchange)) return
+      if (rule === null || call.operation.spec?.leavesNothing !== true || copied.has(call.exchange)) return
       copied.add(call.exchange)
       if (random() >= rule.share) return
       const obstacle = obstacleTo(checked.aimed)

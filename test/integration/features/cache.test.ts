@@ -341,7 +341,6 @@ const wrong: readonly (readonly [what: string, ask: Ask, status: number])[] = [
   ['a mode that there is not', { config: { ...cached, cache: { mode: 'clever' } } }, 400],
   ['an age below a minute', { config: { ...cached, cache: { mode: 'simple', max_age: 59 } } }, 400],
   ['a namespace without end', { headers: { 'x-service-cache-namespace': 'x'.repeat(256) } }, 400],
-  ['the mode that is yet to come', { config: { ...cached, cache: { mode: 'semantic' } } }, 501],
 ]
 
 for (const [what, given, status] of wrong)

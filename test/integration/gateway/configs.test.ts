@@ -259,10 +259,10 @@ test.serial('a default config that is gone is named', async (t) => {
 })
 
 const later: readonly (readonly [config: GatewayConfig, part: string])[] = [
-  [{ provider: '@stored', cache: { mode: 'semantic' } }, 'config.cache'],
+  [{ provider: '@stored', fetch_integrated_models: true }, 'config.fetch_integrated_models'],
   [
-    { strategy: { mode: 'fallback' }, targets: [{ provider: '@stored' }, { provider: '@second', cache: { mode: 'semantic' } }] },
-    'config.targets[1].cache',
+    { strategy: { mode: 'fallback' }, targets: [{ provider: '@stored' }, { provider: '@second', fetch_integrated_models: true }] },
+    'config.targets[1].fetch_integrated_models',
   ],
 ]
 for (const [config, part] of later)

@@ -1,5 +1,6 @@
 import type { Answer, Asked } from './answer.ts'
 import { bytesAnswer, deltas, frame, jsonAnswer, remembered, sentence, streamAnswer } from './answer.ts'
+import { wordVector } from './word-vector.ts'
 
 const created = 1_760_000_000
 const usage = {
@@ -106,12 +107,14 @@ export function completions(asked: Asked): Answer {
   ])
 }
 
+const encoded = (asked: Asked, vector: readonly number[]) =>
+  asked.json['encoding_format'] === 'base64' ? Buffer.from(new Float32Array(vector).buffer).toString('base64') : vector
+
 /** POST /embeddings: as many vectors as inputs; base64 when the SDK asks for it. */
 export function embeddings(asked: Asked): Answer {
   const input = asked.json['input']
-  const count = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
-  const vector = [0.25, -0.5, 0.125, 1]
-  const embedding = asked.json['encoding_format'] === 'base64' ? Buffer.from(new Float32Array(vector).buffer).toString('base64') : vector
-  const data = Array.from({ length: count }, (_, index) => ({ object: 'embedding', index, embedding }))
+  const inputs: readonly unknown[] = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
+  const count = inputs.length
+  const data = inputs.map((text, index) => ({ object: 'embedding', index, embedding: encoded(asked, wordVector(String(text))) }))
   return jsonAnswer({ object: 'list', data, model: modelOf(asked), usage: { prompt_tokens: 5 * count, total_tokens: 5 * count } })
 }

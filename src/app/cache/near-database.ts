@@ -1,0 +1,40 @@
+import type { Pool } from 'pg'
+import type { Placed, PlacedAnswer } from '../../gateway/cache/vectors.ts'
+
+/** Says whether a server keeps vectors: `ready`, or why it cannot. */
+export type VectorSupport = 'ready' | 'missing' | 'old' | 'forbidden'
+
+/** Makes what vectors of this many dimensions need, where the server has pgvector. */
+export async function prepareVectors(pool: Pool, dimensions: number): Promise<VectorSupport> {
+  const { rows } = await pool.query<{ support: VectorSupport }>('SELECT prepare_answer_vectors($1) AS support', [dimensions])
+  return rows[0]?.support ?? 'missing'
+}
+
+/** Finds the keys of the nearest answers, the nearest first. */
+export async function nearestInDatabase(pool: Pool, { scope, partition, vector }: Placed, threshold: number): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ key: string }>('SELECT key FROM nearest_answers($1, $2, $3, $4)', [
+    scope.organisationId,
+    partition,
+    textOf(vector),
+    threshold,
+  ])
+  return rows.map(({ key }) => key)
+}
+
+/** Keeps a vector, unless its organisation purged answers after the request began. */
+export async function keepInDatabase(pool: Pool, { key, scope, partition, vector, askedAt, expiresAt }: PlacedAnswer): Promise<void> {
+  const { organisationId, workspaceId, namespace } = scope
+  const times = [performance.now() - askedAt, expiresAt - Date.now()]
+  await pool.query('SELECT keep_answer_vector($1, $2, $3, $4, $5, $6, $7, $8)', [
+    key,
+    organisationId,
+    workspaceId,
+    namespace,
+    partition,
+    ...times,
+    textOf(vector),
+  ])
+}
+
+/** pgvector's notation; a half float holds no more digits. */
+const textOf = (vector: Float32Array): string => `[${Array.from(vector, (number) => number.toPrecision(5)).join(',')}]`
