@@ -120,7 +120,7 @@ async function readAll({ pool, routing }: State): Promise<void> {
 
 const statesOf = (routing: RoutingState): readonly BreakerState[] => routing.all().flatMap(({ breakers }) => breakers.states(Date.now()))
 
-/** Whose a breaker was is not known when its row is gone. */
+/** Closes a breaker. The row that named its organisation is gone, so that all of them are looked through. */
 function close(routing: RoutingState, target: string): void {
   for (const { breakers } of routing.all()) breakers.apply({ kind: 'closed', target })
 }

@@ -97,6 +97,9 @@ export const attemptRows = (attempts: NonNullable<ExchangeRecord['attempts']>) =
     start_ms: attempt.startMs,
     duration_ms: attempt.durationMs,
     response_bytes: attempt.responseBytes,
+    req_units: attempt.usage?.inputTokens ?? null,
+    res_units: attempt.usage?.outputTokens ?? null,
+    total_units: attempt.usage?.totalTokens ?? null,
   }))
 
 /** The counts that have no column of their own; null when the provider gave none of them. */

@@ -55,6 +55,8 @@ const bodyFields = {
   body_truncated: z.boolean(),
 }
 
+const units = z.number().nullable().optional()
+
 export const logAttempt = z
   .object({
     option: z.string().meta({ description: 'The place of the target in the config.' }),
@@ -67,6 +69,9 @@ export const logAttempt = z
     start_ms: z.number().nullable().meta({ description: 'Milliseconds from the request to this attempt; null if it was not sent.' }),
     duration_ms: z.number().nullable(),
     response_bytes: z.number(),
+    req_units: units.meta({ description: 'Input tokens, also of an answer that was given up for another target.' }),
+    res_units: units,
+    total_units: units,
   })
   .meta({ id: 'LogAttempt', description: 'One attempt of a request, at one target.' })
 

@@ -74,6 +74,7 @@ export class Relay implements EgressHandler, Member {
   #headersAt = 0
   #firstByteAt: number | null = null
   #settled = false
+  #denied = false
   #waiting = false
   #hints = 0
 
@@ -134,6 +135,7 @@ export class Relay implements EgressHandler, Member {
   deny(error: ApiError, seen: Buffer): void {
     if (this.#settled) return
     this.#call?.abort()
+    this.#denied = true
     this.#capture.add(seen)
     this.#forget()
     this.#resolve({ kind: 'denied', error, result: this.#result('error', error) })
@@ -181,7 +183,8 @@ export class Relay implements EgressHandler, Member {
   }
 
   onData(chunk: Buffer): void {
-    if (!this.#begin()) return
+    // What a denied answer says is not passed on, and tells what it cost.
+    if (!this.#begin()) return this.#denied ? this.#capture.add(chunk) : undefined
     this.#firstByteAt ??= performance.now()
     this.#capture.add(chunk)
     if (this.#frames !== null) {

@@ -1,6 +1,7 @@
 import type { HookResults } from '../checks/hook-results.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { Prompt } from '../prompts/prompt.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Reservation } from '../limits/ledger.ts'
 import type { FailureKind } from '../routing/verdict.ts'
 import type { Target } from '../targets/target.ts'
@@ -32,6 +33,8 @@ export interface Attempt {
   waitMs: number
   /** True if its first token came too late. */
   late: boolean
+  /** Tokens that the provider counted for it, when another attempt follows; else null. */
+  usage: Usage | null
   /** How it failed, when another attempt may follow; else null. */
   fault: AttemptFault | null
 }
@@ -63,6 +66,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   retries,
   waitMs: 0,
   late: false,
+  usage: null,
   fault: null,
 })
 

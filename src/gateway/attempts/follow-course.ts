@@ -211,8 +211,8 @@ interface Measured {
 
 /** Settles and measures an attempt that is not the last: nothing of it is left for the exchange to settle. */
 function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { metrics }: CourseDeps): void {
-  const usage = 'kind' in ended && ended.kind === 'denied' ? usageOf(ended.result) : null
-  attempt.reservation?.settle(usage)
+  attempt.usage = 'kind' in ended && ended.kind === 'denied' ? usageOf(ended.result) : null
+  attempt.reservation?.settle(attempt.usage)
   attempt.reservation = null
   const { failure, status } = attempt.fault ?? { failure: null, status: 0 }
   metrics.attemptFailed(attempt.target?.providerId ?? 'none', failure ?? `${Math.floor(status / 100)}xx`)

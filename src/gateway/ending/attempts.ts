@@ -1,6 +1,7 @@
 import type { Attempt } from '../attempts/attempt.ts'
 import type { LoggedAttempt } from '../journal/log-record.ts'
 import type { Ending, Trail } from '../trail.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Redaction } from './redact.ts'
 
 /** So much of an error is kept of each attempt. */
@@ -10,6 +11,8 @@ export const longestModel = 255
 
 export interface AttemptFacts {
   readonly ending: Ending
+  /** Of the last attempt. */
+  readonly usage: Usage | null
   readonly redaction: Redaction
   /** False: words of providers stay out of the log, like bodies. */
   readonly keepsWords: boolean
@@ -30,11 +33,11 @@ const targetOf = ({ option, target }: Attempt) => ({
 })
 
 /** The last attempt ended as the exchange did. */
-function endOf({ fault }: Attempt, { ending, redaction, keepsWords }: AttemptFacts) {
+function endOf({ fault, usage }: Attempt, { ending, redaction, keepsWords, usage: last }: AttemptFacts) {
   const { status, relayed, error } = ending
   const { failure, message, bytes } = fault ?? { failure: null, message: error?.message ?? '', bytes: relayed?.capture.size ?? 0 }
   const words = keepsWords && message !== '' ? redaction.text(message).slice(0, longestError) : null
-  return { status: fault?.status ?? status, failure, error: words, responseBytes: bytes }
+  return { status: fault?.status ?? status, failure, error: words, responseBytes: bytes, usage: fault === null ? last : usage }
 }
 
 function timesOf({ sentAt, fault }: Attempt, startedAt: number, { ending }: AttemptFacts) {

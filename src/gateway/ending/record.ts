@@ -41,7 +41,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     metadata: trail.metadata,
     ...promptOf(trail, last),
     hooks: loggedHooks(last?.hooks ?? noHooks, keepsBodies(trail.headers)),
-    attempts: loggedAttempts(trail, { ending, redaction, keepsWords: keepsBodies(trail.headers) }),
+    attempts: loggedAttempts(trail, { ending, usage, redaction, keepsWords: keepsBodies(trail.headers) }),
     ...asked(trail, redaction),
     ...targetFacts(last),
     ...answered(trail, ending.relayed, redaction),

@@ -87,6 +87,8 @@ export interface LoggedAttempt {
   readonly startMs: number | null
   readonly durationMs: number | null
   readonly responseBytes: number
+  /** Tokens that the provider counted, also for an answer that was given up. Absent in records of processes that did not log it. */
+  readonly usage?: Usage | null
 }
 
 /** A prompt, and the version of it that served. */

@@ -1,3 +1,5 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -48,6 +50,53 @@ test.serial('a new version counts within a second, and a deleted config is gone'
   await eventually(async () => (await chat(acme.workspaceKey, header)).status === 400, 1000, 'the end of the config')
   t.is((await chat(acme.sideKey, { 'x-service-config': await made({ config: seeds(1) }) })).status, 400)
 })
+
+/** A provider that holds each request until it is told how to end it. */
+async function startHolder() {
+  const held: ServerResponse[] = []
+  const server = createServer((req, res) => {
+    req.resume()
+    held.push(res)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${port}/v1`, held, stop }
+}
+
+for (const stream of [false, true])
+  test.serial(`an exchange keeps the config that it began with, and the next one uses the new one; stream: ${stream}`, async (t) => {
+    const holder = await startHolder()
+    t.teardown(() => holder.stop())
+    const slow = { provider: 'openai', api_key: 'sk-of-the-config', custom_host: holder.url }
+    const slug = await made({ config: { strategy: { mode: 'fallback' }, targets: [slow, seeds(1)] } })
+    const ask = () =>
+      fetch(`${control.origin}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': acme.workspaceKey, 'content-type': 'application/json', 'x-service-config': slug },
+        body: JSON.stringify({ model: 'm', messages: [], stream }),
+      })
+    const before = ask()
+    await eventually(() => holder.held.length === 1, 10_000, 'the request at its first target')
+    await control.call(acme.workspaceKey, 'PUT', `/configs/${slug}`, { config: seeds(2) })
+    await eventually(async () => (await ask()).ok && seedSent() === 2, 10_000, 'the new version')
+    // Those that were asked meanwhile with the former version are held as well.
+    for (const res of holder.held) {
+      if (stream) res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      res.destroy()
+    }
+    const answer = await before
+    t.is(answer.status, 200, await answer.text())
+    t.is(answer.headers.get('x-service-last-used-option-index'), 'config.targets[1]')
+    t.is(seedSent(), 1)
+    const id = answer.headers.get('x-service-request-id')
+    const version = async () => (await control.sql.query('SELECT config_version FROM logs WHERE id = $1', [id])).rows
+    await eventually(async () => (await version()).length === 1, 10_000, 'its log')
+    t.deepEqual(await version(), [{ config_version: 1 }])
+  })
 
 test.serial('the list of models is that of the providers of the workspace, as they are now', async (t) => {
   const ids = async (key = acme.workspaceKey) => {

@@ -201,6 +201,11 @@ class StreamAnswer implements InspectedAnswer {
   /** The last frames, and before the very last one what the guardrails found. */
   #tellAndEnd(passed: boolean): void {
     const { plan, aimed, relay } = this.#inspection
+    if (!passed && !this.#begun) {
+      this.#begin(passed)
+      // Another target is tried in its place: what it said tells what it cost.
+      if (!relay.open) return relay.onData(this.#window.rest())
+    }
     this.#release(this.#window.takeBeforeEnd(), passed)
     const { after_request_hooks: after } = this.hooks
     if (!plan.strict && after.length > 0 && isDedicated(aimed.call)) this.#release(resultsFrame({ after_request_hooks: after }), passed)
