@@ -11,6 +11,8 @@ import { freePort } from './process.ts'
 /** A PostgreSQL whose server has the extension pgvector. */
 export interface VectorServer {
   readonly port: number
+  /** Kills the server as a crash of its machine would, and starts it on the same data. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -27,8 +29,15 @@ export async function usePgvector(): Promise<VectorServer | { readonly missing: 
   })
   const port = await freePort()
   const settings = ['listen_addresses=127.0.0.1', 'dynamic_shared_memory_type=mmap', 'max_connections=60'].flatMap((line) => ['-c', line])
-  const server = spawn('chroot', inside('postgres', ['-D', data, '-p', String(port), '-k', '/tmp', '-F', ...settings]), { stdio: 'ignore' })
+  const start = () =>
+    spawn('chroot', inside('postgres', ['-D', data, '-p', String(port), '-k', '/tmp', '-F', ...settings]), { stdio: 'ignore' })
+  let server = start()
   process.once('exit', () => server.kill('SIGKILL'))
+  const end = async (signal: NodeJS.Signals) => {
+    const exited = once(server, 'exit')
+    server.kill(signal)
+    await exited
+  }
   await eventually(() => answers(port), 30_000, 'the PostgreSQL with pgvector')
   Object.assign(process.env, {
     GATEHOUSE_TEST_DB_HOST: '127.0.0.1',
@@ -38,10 +47,20 @@ export async function usePgvector(): Promise<VectorServer | { readonly missing: 
   })
   return {
     port,
+    async crash() {
+      await end('SIGKILL')
+      // The server processes of connections see the end of the first one, and leave.
+      await eventually(
+        async () => {
+          if (server.exitCode !== null || server.signalCode !== null) server = start()
+          return answers(port)
+        },
+        30_000,
+        'the PostgreSQL after its crash',
+      )
+    },
     async stop() {
-      const exited = once(server, 'exit')
-      server.kill('SIGINT')
-      await exited
+      await end('SIGINT')
       rmSync(path.join(folder, data), { recursive: true, force: true })
     },
   }

@@ -14,6 +14,7 @@ import { backfillsCheck, chartFloorCheck, upgradePathCheck } from './checks/rele
 import { schemaCheck } from './checks/schema.ts'
 import { settingsCheck } from './checks/settings.ts'
 import { tlsCheck } from './checks/tls.ts'
+import { vectorsCheck } from './checks/vectors.ts'
 import { volumesCheck } from './checks/volumes.ts'
 
 /** Every check of `gatehouse preflight`, in its order. */
@@ -26,6 +27,7 @@ export const preflightChecks: readonly Check[] = [
   tlsCheck,
   privilegesCheck,
   poolingCheck,
+  vectorsCheck,
   longTransactionsCheck,
   connectionsCheck,
   clockCheck,

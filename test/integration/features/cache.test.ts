@@ -1,4 +1,5 @@
 import test from 'ava'
+import { trimAnswers } from '../../../src/features/cache/cache.jobs.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
@@ -13,7 +14,10 @@ let beside: string
 const maxAnswerKb = 64
 
 test.before(async () => {
-  ;[control, emulator] = await Promise.all([startControl({}, { RESPONSE_CACHE_MAX_ANSWER_IN_KB: String(maxAnswerKb) }), startEmulator()])
+  ;[control, emulator] = await Promise.all([
+    startControl({}, { RESPONSE_CACHE_MAX_ANSWER_IN_KB: String(maxAnswerKb), RESPONSE_CACHE_STORED_IN_MB: '1' }),
+    startEmulator(),
+  ])
   beside = await control.openBeside()
   ;[acme, other] = [await control.createTenant('acme'), await control.createTenant('other')]
   for (const { adminKey } of [acme, other])
@@ -320,6 +324,34 @@ test.serial('an answer to a request that began before a purge is not kept', asyn
   t.is((await under).cache, 'MISS')
   t.is((await ask({ path, body: question('overtaken') })).cache, 'MISS')
 })
+
+test.serial(
+  'an organisation keeps so much in the database: the oldest answers give way, and no other organisation is touched',
+  async (t) => {
+    const filler = (organisationId: string, size: number) =>
+      control.sql.query(
+        `INSERT INTO cached_answers (key, organisation_id, namespace, created_at, expires_at, answer)
+       SELECT 'filler ' || n, $1, 'filler', now() - n * interval '1 minute', now() + interval '1 minute', convert_to(repeat('x', $2), 'UTF8')
+         FROM generate_series(1, 8) n`,
+        [organisationId, size],
+      )
+    await control.sql.query('SELECT ensure_answer_partition(now() + interval $$1 minute$$)')
+    await control.sql.query('DELETE FROM cached_answers')
+    await filler(acme.organisationId, 200_000)
+    await control.sql.query(`UPDATE cached_answers SET key = 'acme ' || key`)
+    await filler(other.organisationId, 100_000)
+    await trimAnswers.run(control.started.deps)
+    const left = async (organisationId: string) =>
+      (await control.sql.query('SELECT key FROM cached_answers WHERE organisation_id = $1 ORDER BY key', [organisationId])).rows.map(
+        ({ key }) => key,
+      )
+    t.deepEqual(await left(acme.organisationId), ['acme filler 1', 'acme filler 2', 'acme filler 3', 'acme filler 4', 'acme filler 5'])
+    t.is((await left(other.organisationId)).length, 8)
+    const metrics = await (await fetch(`${control.origin}/metrics`)).text()
+    t.regex(metrics, /gateway_cached_answers_stored_bytes 1800000/)
+    t.regex(metrics, /gateway_cached_answers_fullest_ratio 0\.9/)
+  },
+)
 
 test.serial('answers are sealed in the database', async (t) => {
   const canary = 'canary-of-a-cached-answer'
