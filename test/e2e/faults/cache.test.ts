@@ -18,8 +18,8 @@ const topics = Array.from({ length: 12 }, (_, at) => `topic${'abcdefghijkl'[at]}
 interface Stage {
   readonly gatehouse: Gatehouse
   readonly emulator: Emulator
-  ask(text: string): Promise<{ readonly status: number; readonly cache: string | null; readonly text: string }>
-  count(table: string): Promise<number>
+  readonly ask: (text: string) => Promise<{ readonly status: number; readonly cache: string | null; readonly text: string }>
+  readonly count: (table: string) => Promise<number>
 }
 
 /** A process with a cache that is filled, also in the database. */
