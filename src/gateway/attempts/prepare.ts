@@ -4,11 +4,12 @@ import { authorize } from '../credentials/authorize.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
-import { eachHeader, headersReplaced, headerValue } from '../wire/header-list.ts'
+import { eachHeader, type HeaderList, headersReplaced, headerValue } from '../wire/header-list.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { type Auth, noAuth, type Provider } from '../providers/provider.ts'
 import { fillTemplate } from '../providers/template.ts'
+import type { ProviderView } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
 
 export interface SendRequest {
@@ -73,10 +74,38 @@ export function originOf(request: SendRequest): MaybePromise<EgressOrigin> {
 /** Returns path and headers of a request in the provider's words, without its credential. */
 export function composeRequest(request: SendRequest, { basePath }: EgressOrigin) {
   const fields = fieldsOf(request.target)
-  return { path: joinPath(basePath, providerPath(request, fields)), headers: withProviderHeaders(request, fields) }
+  return { path: joinPath(basePath, providerPath(request, fields)), headers: withProviderHeaders(request) }
 }
 
-const fieldsOf = ({ provider, credential }: Target): Fields => withDefaults(provider, credential.fields)
+const fieldsOf = (target: Target): Fields => additionsOf(target).fields
+
+/** The additions of a provider and a credential to each request. */
+interface Additions {
+  readonly fields: Fields
+  /** Headers in place of the caller's with their names. */
+  readonly set: HeaderList
+  /** Headers that give way to the caller's. */
+  readonly unlessSent: HeaderList
+}
+
+/** Those of stored providers are the same for each request. */
+const kept = new WeakMap<ProviderView, Additions>()
+
+function additionsOf(target: Target): Additions {
+  const { view } = target
+  if (view === null || target.credential !== view.credential) return makeAdditions(target)
+  const held = kept.get(view)
+  if (held !== undefined) return held
+  const made = makeAdditions(target)
+  kept.set(view, made)
+  return made
+}
+
+function makeAdditions({ provider, credential, customHeaders }: Target): Additions {
+  const fields = withDefaults(provider, credential.fields)
+  const { set, unlessSent } = providerHeaders(provider, fields)
+  return { fields, set: [...set, ...Object.entries(customHeaders).flat()], unlessSent }
+}
 
 /** Returns true if a field of the credential is the whole address. */
 const namesVariant = ({ provider }: Target, fields: Fields): boolean =>
@@ -118,10 +147,9 @@ function providerPath({ path, operation, target }: SendRequest, fields: Fields):
 }
 
 /** The caller's headers with what the provider and the stored credential add to them. */
-function withProviderHeaders({ forward, target, body }: SendRequest, fields: Fields): readonly string[] {
-  const { set, unlessSent } = providerHeaders(target.provider, fields)
-  const stored = Object.entries(target.customHeaders).flat()
-  const headers = headersReplaced(forward, [...set, ...stored])
+function withProviderHeaders({ forward, target, body }: SendRequest): HeaderList {
+  const { set, unlessSent } = additionsOf(target)
+  const headers = headersReplaced(forward, set)
   const missing: string[] = []
   eachHeader(unlessSent, (name, value) => {
     if (headerValue(headers, name.toLowerCase()) === undefined) missing.push(name, value)

@@ -105,7 +105,7 @@ export function aim(call: Call, attempt: Attempt, deps: AttemptDeps): MaybePromi
 function aimPlain(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): MaybePromise<AimedCall> {
   const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
   if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
-  return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, ...settings }), (target) => {
+  return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, settings }), (target) => {
     attempt.target = target
     return changed === null ? openFor(target, { call, attempt }, settings) : note(attempt, admit(call, target, changed))
   })

@@ -8,7 +8,7 @@ import type { Tokens } from './tokens/tokens.ts'
 import { tokenFault } from './tokens/verify-token.ts'
 import type { KeySource, KeyView } from './key.ts'
 import type { FailedCredentials } from './failed-credentials.ts'
-import { type CallerHeaders, type KeyHeader, keyHeaders } from '../wire/headers.ts'
+import { type CallerHeaders, keyHeaders } from '../wire/headers.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 
 /** A caller whose credential was found good. */
@@ -61,8 +61,7 @@ export interface FoundKey {
  * each of them. Throws `unauthorized`, `expired_key`, or `rate_limited` for an address that has shown too many that are not good.
  */
 export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<FoundKey> {
-  const own = present(headers.service.get('api-key'))
-  const candidates = own === null ? [...keyHeaders.flatMap((name) => candidate(headers, name)), ...inQuery(deps)] : [own]
+  const candidates = candidatesOf(headers, deps)
   if (candidates.length === 0) {
     deps.metrics.authFailure('missing')
     throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
@@ -72,15 +71,19 @@ export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<Fo
   return tryNext({ candidates, deps }, 0, null)
 }
 
-const inQuery = ({ queryKey }: FindDeps): readonly string[] => {
-  const secret = present(queryKey ?? undefined)
-  return secret === null ? [] : [secret]
+/** Returns what may be a key, in the order in which it is tried. */
+function candidatesOf({ service, keys }: CallerHeaders, { queryKey }: FindDeps): readonly string[] {
+  const own = present(service.get('api-key'))
+  if (own !== null) return [own]
+  const candidates: string[] = []
+  for (const header of keyHeaders) addPresent(candidates, header === 'authorization' ? bearerToken(keys[header]) : keys[header])
+  addPresent(candidates, queryKey ?? undefined)
+  return candidates
 }
 
-function candidate(headers: CallerHeaders, header: KeyHeader): readonly string[] {
-  const value = headers.keys[header]
-  const secret = present(header === 'authorization' ? bearerToken(value) : value)
-  return secret === null ? [] : [secret]
+function addPresent(candidates: string[], value: string | undefined): void {
+  const secret = present(value)
+  if (secret !== null) candidates.push(secret)
 }
 
 function present(value: string | undefined): string | null {

@@ -11,12 +11,17 @@ const shortestKey = 32
 /** Tells whether a text holds a key of ours: the one that was used, or another that its looks give away. Decoded forms count. */
 export function holdsKeyOfOurs(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
   if (text.length < shortestKey) return false
-  const holds = (one: string): boolean => {
-    if (one.includes(secret) || holdsApiKey(one)) return true
-    for (const chosen of chosenKeys) if (one.includes(chosen)) return true
-    return false
-  }
-  return holds(text) || (text.includes('%') && holds(decoded(text))) || (/^basic /i.test(text) && holds(basicText(text)))
+  return (
+    holds(text, secret, chosenKeys) ||
+    (text.includes('%') && holds(decoded(text), secret, chosenKeys)) ||
+    (/^basic /i.test(text) && holds(basicText(text), secret, chosenKeys))
+  )
+}
+
+function holds(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
+  if (text.includes(secret) || holdsApiKey(text)) return true
+  if (chosenKeys.size > 0) for (const chosen of chosenKeys) if (text.includes(chosen)) return true
+  return false
 }
 
 const basicText = (value: string): string => Buffer.from(value.slice('basic '.length), 'base64').toString()

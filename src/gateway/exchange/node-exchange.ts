@@ -116,7 +116,8 @@ export class NodeExchange implements Exchange {
   }
 
   onceClosed(listener: () => void): void {
-    this.#res.once('close', listener)
+    // It comes once, so that `once` would only add a wrapper.
+    this.#res.on('close', listener)
   }
 
   offClosed(listener: () => void): void {

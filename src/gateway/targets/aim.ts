@@ -3,8 +3,8 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AimedCall, Call } from '../call.ts'
 import { withoutSlugOfPath } from '../front/google-key.ts'
-import type { DedicatedValidation } from '../front/bounds/validate.ts'
 import type { MatchedOperation } from '../front/match.ts'
+import type { GatewaySettings } from '../settings.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
 import { speakersOf } from '../providers/serving.ts'
@@ -17,15 +17,14 @@ import { resolveTarget, type Target } from './target.ts'
 /** The sources with which a target is found. */
 export interface TargetDeps {
   readonly snapshot: ProviderSource
-  readonly dedicatedValidation: DedicatedValidation
-  readonly atLeast: (release: string) => boolean
+  readonly settings: Pick<GatewaySettings, 'dedicatedValidation' | 'atLeast'>
 }
 
 /** Finds the target of a call whose path, form or body names this model. */
 export const findTarget = (
   { caller, headers, config, prompt, operation }: Call,
   model: string | null,
-  { snapshot, dedicatedValidation, atLeast }: TargetDeps,
+  { snapshot, settings: { dedicatedValidation, atLeast } }: TargetDeps,
 ): MaybePromise<Target> =>
   resolveTarget({
     caller,
