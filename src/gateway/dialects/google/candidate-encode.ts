@@ -1,0 +1,129 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { AnswerContext } from '../codec.ts'
+import type { BlockEnd, BlockStart, Citation, TokenLogprob } from '../neutral/events.ts'
+import type { Finish } from '../neutral/finish.ts'
+import { writeFinish } from './finish.ts'
+import { type Placed, placedCitation, writeGrounding, writeLogprobs } from './grounding.ts'
+import { type CarriedReasoning, writeCarrier } from './signature.ts'
+
+/** One candidate as it is written, block by block, for streams and whole answers. A class, because it is a state machine. */
+export class CandidateEncoder {
+  readonly #shows: boolean
+  readonly #isEnum: boolean
+  readonly #placed: Placed[] = []
+  readonly #logprobs: TokenLogprob[] = []
+  #carried: CarriedReasoning[] = []
+  #block: BlockStart | null = null
+  /** The text of the open block. */
+  #held = ''
+  /** Bytes of text before the open block. */
+  #before = 0
+  #finish: Finish | null = null
+
+  constructor({ request }: AnswerContext) {
+    this.#shows = request.reasoning?.show === true
+    this.#isEnum = request.echo['enum'] === true
+  }
+
+  open(block: BlockStart): readonly Fields[] {
+    this.#block = block
+    this.#held = ''
+    if (block.kind === 'opaque') return isOwnPart(block.raw) ? [block.raw] : []
+    if (block.kind !== 'media') return none
+    const { source } = block
+    if (source.kind === 'base64') return [{ inlineData: { mimeType: source.mediaType, data: source.data } }]
+    return source.kind === 'url' ? [{ fileData: { fileUri: source.url } }] : none
+  }
+
+  /** Returns the kind of part that this piece of the open block is; null when it waits for the end of its block. */
+  piece(text: string): 'text' | 'thought' | null {
+    this.#held += text
+    const kind = this.#block?.kind
+    if (kind === 'text') return this.#isEnum ? null : 'text'
+    if (kind === 'refusal') return 'text'
+    return kind === 'reasoning' && this.#shows ? 'thought' : null
+  }
+
+  cite(citation: Citation): void {
+    this.#placed.push(placedCitation(citation, this.#held, this.#before))
+  }
+
+  logprobs(tokens: readonly TokenLogprob[]): void {
+    this.#logprobs.push(...tokens)
+  }
+
+  close(end: BlockEnd): readonly Fields[] {
+    const block = this.#block
+    this.#block = null
+    if (block?.kind === 'tool-call') return [this.#call(block, end)]
+    if (block?.kind === 'reasoning') return this.#sign(end)
+    if (block?.kind !== 'text') return none
+    this.#before += Buffer.byteLength(this.#held)
+    return this.#isEnum ? [{ text: wordOf(this.#held) }] : none
+  }
+
+  finish(finish: Finish): void {
+    this.#finish = finish
+  }
+
+  /** Returns the thoughts of another vendor that no call carried. */
+  rest(): readonly Fields[] {
+    const carrier = this.#carrier()
+    return carrier === null ? none : [{ text: '', thought: true, thoughtSignature: carrier }]
+  }
+
+  /** Returns what the candidate says at its end. */
+  tail(): Fields {
+    const finish = this.#finish
+    return {
+      ...(finish !== null && { finishReason: writeFinish(finish) }),
+      ...(finish !== null && finish.explanation !== null && { finishMessage: finish.explanation }),
+      ...writeGrounding(this.#placed),
+      ...writeLogprobs(this.#logprobs),
+    }
+  }
+
+  #carrier(): string | null {
+    if (this.#carried.length === 0) return null
+    const carrier = writeCarrier(this.#carried)
+    this.#carried = []
+    return carrier
+  }
+
+  #call({ id, name }: BlockStart & { readonly kind: 'tool-call' }, { signature }: BlockEnd): Fields {
+    const thoughtSignature = signature?.origin === 'google' ? signature.value : this.#carrier()
+    return { functionCall: { id, name, args: argumentsOf(this.#held) }, ...(thoughtSignature !== null && { thoughtSignature }) }
+  }
+
+  #sign({ signature, redacted }: BlockEnd): readonly Fields[] {
+    if (signature === null) return none
+    if (signature.origin === 'google') return [{ text: '', thought: true, thoughtSignature: signature.value }]
+    this.#carried.push({ text: this.#held, signature, redacted })
+    return none
+  }
+}
+
+const none: readonly Fields[] = []
+
+const isOwnPart = (raw: Fields): boolean => 'executableCode' in raw || 'codeExecutionResult' in raw
+
+/** Models break JSON at times, and an answer must not fail for it. */
+function argumentsOf(text: string): Fields {
+  const parsed = text.trim() === '' ? {} : parse(text)
+  return isFields(parsed) ? parsed : { _raw: text }
+}
+
+/** Returns the word of an answer that is one of a list. */
+function wordOf(text: string): string {
+  const parsed = parse(text)
+  const value = isFields(parsed) ? parsed['value'] : parsed
+  return typeof value === 'string' ? value : text
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,226 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { base64Media } from '../media.ts'
+import { type MediaSource, type Part, type ReasoningPart, textPart, type ToolResultPart } from '../neutral/parts.ts'
+import type { Turn } from '../neutral/request.ts'
+import { Turns } from '../neutral/turns.ts'
+import { fieldsAt, fieldsIn, flagIn, listIn, neededText, textIn, unreadable } from '../reading.ts'
+import { argumentsText, hashedId } from '../tool-calls.ts'
+import { camelCased, carriedParts, readCarrier } from './signature.ts'
+
+/** A call that waits for its result: results may name the function alone. */
+interface Asked {
+  readonly id: string
+  readonly name: string
+}
+
+interface Reading {
+  /** The calls of the last turn of the model that have no result yet. */
+  readonly asked: Asked[]
+}
+
+/** Reads a conversation. */
+export function readContents(contents: readonly unknown[]): readonly Turn[] {
+  const turns = new Turns()
+  const reading: Reading = { asked: [] }
+  for (const [index, item] of contents.entries()) {
+    const at = `contents[${index}]`
+    const content = fieldsAt(item, at)
+    const role = textIn(content, 'role', `${at}.`) ?? 'user'
+    if (role === 'model') {
+      reading.asked.length = 0
+      turns.add('assistant', readModelParts(content, at, reading), at)
+    } else if (role === 'user' || role === 'function' || role === 'tool') {
+      const parts = readParts(content, at, reading)
+      turns.add(
+        'tool',
+        parts.filter((part) => isResult(part)),
+        at,
+      )
+      turns.add(
+        'user',
+        parts.filter((part) => !isResult(part)),
+        at,
+      )
+    } else throw unreadable(`${at}.role`, 'user or model')
+  }
+  return turns.list
+}
+
+const isResult = (part: Part): part is ToolResultPart => part.kind === 'tool-result'
+
+const readParts = (content: Fields, at: string, reading: Reading): readonly Part[] =>
+  listIn(content, 'parts', `${at}.`).flatMap((part, index) => {
+    const place = `${at}.parts[${index}]`
+    return readPart(camelCased(fieldsAt(part, place)), place, reading)
+  })
+
+/** Reads instructions. */
+export const readSystem = (content: Fields | null): readonly Part[] =>
+  content === null ? [] : readParts(content, 'systemInstruction', { asked: [] })
+
+/** What another vendor's model thought stands before what it said then; thoughts that only repeat it fall away. */
+function readModelParts(content: Fields, at: string, reading: Reading): readonly Part[] {
+  const parts: Part[] = []
+  let begin = 0
+  for (const part of readParts(content, at, reading)) {
+    if (part.kind === 'reasoning' && part.signature !== null && part.signature.origin !== 'google') {
+      const repeated = parts.findIndex((one, index) => index >= begin && isSame(one, part))
+      if (repeated >= 0) parts.splice(repeated, 1)
+      parts.splice(begin, 0, part)
+      begin += 1
+      continue
+    }
+    parts.push(part)
+    if (part.kind === 'tool-call') begin = parts.length
+  }
+  return parts
+}
+
+const isSame = (one: Part, { text }: ReasoningPart): boolean => one.kind === 'reasoning' && one.signature === null && one.text === text
+
+/** The fields of a part that hold what it says. */
+const kinds = [
+  'text',
+  'inlineData',
+  'fileData',
+  'functionCall',
+  'functionResponse',
+  'executableCode',
+  'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
+] as const
+
+const readers: Readonly<Record<(typeof kinds)[number], (part: Fields, at: string, reading: Reading) => readonly Part[]>> = {
+  text: readText,
+  inlineData: readInline,
+  fileData: readFile,
+  functionCall: readCall,
+  functionResponse: readResult,
+  executableCode: readOpaque,
+  codeExecutionResult: readOpaque,
+  toolCall: readOpaque,
+  toolResponse: readOpaque,
+}
+
+function readPart(part: Fields, at: string, reading: Reading): readonly Part[] {
+  const kind = kinds.find((name) => part[name] !== undefined && part[name] !== null)
+  if (kind !== undefined) return readers[kind](part, at, reading)
+  if (part['thoughtSignature'] !== undefined) return readText({ ...part, text: '' }, at)
+  throw unreadable(at, `an object with one of ${kinds.slice(0, 5).join(', ')}`)
+}
+
+function readText(part: Fields, at: string): readonly Part[] {
+  const text = neededText(part, 'text', `${at}.`)
+  const { own, carried } = readCarrier(part['thoughtSignature'])
+  if (flagIn(part, 'thought', `${at}.`) === true) {
+    const foreign = carriedParts(carried, at)
+    return text === '' && own === null ? foreign : [reasoning(text, own, at), ...foreign]
+  }
+  const said = text === '' ? [] : [textPart(text, at)]
+  return own === null ? [...carriedParts(carried, at), ...said] : [...said, reasoning('', own, at)]
+}
+
+const reasoning = (text: string, signature: ReasoningPart['signature'], at: string): ReasoningPart => ({
+  kind: 'reasoning',
+  text,
+  signature,
+  redacted: false,
+  at,
+  cache: null,
+  bag: null,
+})
+
+function readInline(part: Fields, at: string): readonly Part[] {
+  const inline = camelCased(fieldsIn(part, 'inlineData', `${at}.`) ?? {})
+  const place = `${at}.inlineData.`
+  const mediaType = textIn(inline, 'mimeType', place) ?? 'application/octet-stream'
+  return [
+    readMedia(mediaType, base64Media(mediaType, neededText(inline, 'data', place)), {
+      part,
+      at,
+      name: textIn(inline, 'displayName', place),
+    }),
+  ]
+}
+
+/** Files that were uploaded to Google are known there alone. */
+const uploaded = /^(?:https:\/\/generativelanguage\.googleapis\.com\/[^/]+\/)?files\/[^/]+$/
+
+function readFile(part: Fields, at: string): readonly Part[] {
+  const file = camelCased(fieldsIn(part, 'fileData', `${at}.`) ?? {})
+  const url = neededText(file, 'fileUri', `${at}.fileData.`)
+  const source: MediaSource = uploaded.test(url) ? { kind: 'id', dialect: 'google', id: url } : { kind: 'url', url }
+  const mediaType = textIn(file, 'mimeType', `${at}.fileData.`) ?? 'application/octet-stream'
+  return [readMedia(mediaType, source, { part, at, name: textIn(file, 'displayName', `${at}.fileData.`) })]
+}
+
+interface Found {
+  readonly part: Fields
+  readonly at: string
+  readonly name: string | null
+}
+
+const details: Readonly<Record<string, string>> = {
+  MEDIA_RESOLUTION_LOW: 'low',
+  MEDIA_RESOLUTION_MEDIUM: 'auto',
+  MEDIA_RESOLUTION_HIGH: 'high',
+  MEDIA_RESOLUTION_ULTRA_HIGH: 'high',
+}
+
+function readMedia(mediaType: string, source: MediaSource, { part, at, name }: Found): Part {
+  const { videoMetadata, mediaResolution } = part
+  const level = mediaResolution === null || typeof mediaResolution !== 'object' ? mediaResolution : Object.values(mediaResolution)[0]
+  const base = { at, cache: null, bag: videoMetadata === undefined ? null : { google: { videoMetadata } } }
+  if (mediaType.startsWith('image/')) return { kind: 'image', source, detail: details[String(level)] ?? null, ...base }
+  if (mediaType.startsWith('audio/')) return { kind: 'audio', source, ...base }
+  if (mediaType.startsWith('video/')) return { kind: 'video', source, ...base }
+  return { kind: 'file', source, name, ...base }
+}
+
+function readCall(part: Fields, at: string, { asked }: Reading): readonly Part[] {
+  const call = fieldsIn(part, 'functionCall', `${at}.`) ?? {}
+  const place = `${at}.functionCall.`
+  const name = neededText(call, 'name', place)
+  const id = textIn(call, 'id', place) || `call_${hashedId(`${at}:${name}`, 24)}`
+  const args = fieldsIn(call, 'args', place)
+  const { own, carried } = readCarrier(part['thoughtSignature'])
+  asked.push({ id, name })
+  return [
+    ...carriedParts(carried, at),
+    { kind: 'tool-call', id, name, arguments: argumentsText(args), custom: false, signature: own, at, cache: null, bag: null },
+  ]
+}
+
+function readResult(part: Fields, at: string, { asked }: Reading): readonly Part[] {
+  const result = fieldsIn(part, 'functionResponse', `${at}.`) ?? {}
+  const place = `${at}.functionResponse.`
+  const name = neededText(result, 'name', place)
+  const given = textIn(result, 'id', place) || null
+  const index = asked.findIndex((one) => (given === null ? one.name === name : one.id === given))
+  const [call] = index < 0 ? [] : asked.splice(index, 1)
+  const id = call?.id ?? given
+  if (id === null) throw unreadable(`${at}.functionResponse.name`, 'the name of a function that the turn before it calls')
+  const response = fieldsIn(result, 'response', place) ?? {}
+  const media = listIn(result, 'parts', place).flatMap((one, at_) =>
+    readPart(camelCased(fieldsAt(one, `${place}parts[${at_}]`)), `${place}parts[${at_}]`, { asked: [] }),
+  )
+  const { text, isError } = readResponse(response)
+  const parts = text === '' ? media : [textPart(text, at), ...media]
+  return [{ kind: 'tool-result', callId: id, name, parts, isError, at, cache: null, bag: null }]
+}
+
+/** Google's convention: `output` holds what a function gave, `error` why it failed; any other object is what it gave. */
+function readResponse(response: Fields): { readonly text: string; readonly isError: boolean } {
+  const names = Object.keys(response)
+  const [only] = names
+  if (names.length === 0) return { text: '', isError: false }
+  if (names.length > 1 || (only !== 'output' && only !== 'error')) return { text: JSON.stringify(response), isError: false }
+  const value = response[only]
+  return { text: typeof value === 'string' ? value : JSON.stringify(value), isError: only === 'error' }
+}
+
+function readOpaque(part: Fields, at: string): readonly Part[] {
+  const type = kinds.find((name) => part[name] !== undefined && part[name] !== null) ?? 'part'
+  return [{ kind: 'opaque', dialect: 'google', type, raw: part, at, cache: null, bag: null }]
+}

@@ -1,0 +1,224 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { EncodeContext } from '../codec.ts'
+import { compact } from '../compact.ts'
+import { spendPartBag } from '../leftovers.ts'
+import type { MediaSource, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import type { NeutralRequest, Turn } from '../neutral/request.ts'
+import { namesOfCalls } from '../neutral/turns.ts'
+import { argumentsObject } from '../tool-calls.ts'
+import { callArguments } from '../tools.ts'
+import { modelFacts } from './model-facts.ts'
+
+/** How a conversation is written. */
+export interface WriteContext extends EncodeContext {
+  readonly nameOf: (name: string) => string
+}
+
+interface Content {
+  readonly role: 'user' | 'model'
+  readonly parts: Fields[]
+  /** Results of functions stand alone. */
+  readonly isResults: boolean
+}
+
+const placeholder: Fields = { text: '(empty)' }
+
+/** Writes instructions, with those that stand in the midst of the conversation at their end. */
+export function writeSystem({ system, turns }: NeutralRequest, { loss }: EncodeContext): Fields | null {
+  const later = turns.filter(({ role }) => role === 'system')
+  for (const { at } of later) loss.dropAt(at, 'was moved to the beginning')
+  const parts = [...system, ...later.flatMap((turn) => turn.parts)].flatMap((part) => {
+    if (part.kind !== 'text') return loss.refuseAt(part.at, 'is no text, and instructions are texts there')
+    return part.text === '' ? [] : [{ text: part.text }]
+  })
+  return parts.length === 0 ? null : { parts }
+}
+
+/** Writes the conversation: it begins with the user, and neighbours of one role are one content. */
+export function writeContents({ turns }: NeutralRequest, context: WriteContext): readonly Fields[] {
+  const names = namesOfCalls(turns)
+  const current = turns.findLastIndex(({ role }) => role === 'user')
+  const contents: Content[] = []
+  for (const [index, turn] of turns.entries()) {
+    if (turn.role === 'system') continue
+    const parts =
+      turn.role === 'tool' ? writeResults(turn, { turns, index, names }, context) : turn.parts.flatMap((part) => writePart(part, context))
+    if (turn.role === 'assistant' && index > current) signCalls(parts, turn, context)
+    add(contents, { role: turn.role === 'assistant' ? 'model' : 'user', parts, isResults: turn.role === 'tool' })
+  }
+  if (contents[0]?.role !== 'user') contents.unshift({ role: 'user', parts: [placeholder], isResults: false })
+  return contents.map(({ role, parts }) => ({ role, parts }))
+}
+
+function add(contents: Content[], content: Content): void {
+  const last = contents.at(-1)
+  if (last?.role === content.role && last.isResults === content.isResults) last.parts.push(...content.parts)
+  else if (content.parts.length > 0) contents.push(content)
+  else if (content.role === 'user') contents.push({ ...content, parts: [placeholder] })
+}
+
+/** A mark that Google documents for calls whose signature is not known, since they come from elsewhere. */
+const unsigned = 'skip_thought_signature_validator'
+
+/** The first call of a step in the current turn must be signed, else newer models refuse the request. */
+function signCalls(written: Fields[], { at }: Turn, { model, loss }: WriteContext): void {
+  if (!modelFacts(model).wantsSignatures) return
+  const first = written.findIndex((part) => 'functionCall' in part)
+  const part = written[first]
+  if (part === undefined || 'thoughtSignature' in part) return
+  written[first] = { ...part, thoughtSignature: unsigned }
+  loss.note(`${at} (the reasoning before the call)`)
+}
+
+type Writers = {
+  readonly [Kind in Part['kind']]?: (part: Extract<Part, { readonly kind: Kind }>, context: WriteContext) => readonly Fields[]
+}
+
+const writers: Writers = {
+  text: ({ text }) => (text === '' ? [] : [{ text }]),
+  refusal: ({ text }) => (text === '' ? [] : [{ text }]),
+  image: (part, context) => [writeMedia(part.source, part, context)],
+  audio: (part, context) => [writeMedia(part.source, part, context)],
+  video: (part, context) => [writeMedia(part.source, part, context)],
+  file: (part, context) => [writeMedia(part.source, part, context)],
+  'tool-call': (part, context) => [writeCall(part, context)],
+  reasoning: writeReasoning,
+  opaque: ({ dialect, raw, at }, { loss }) => {
+    if (dialect === 'google') return [raw]
+    loss.dropAt(at)
+    return []
+  },
+}
+
+function writePart<Kind extends Part['kind']>(part: Extract<Part, { readonly kind: Kind }>, context: WriteContext): readonly Fields[] {
+  const write: ((part: Extract<Part, { readonly kind: Kind }>, context: WriteContext) => readonly Fields[]) | undefined = writers[part.kind]
+  if (write === undefined) return context.loss.refuseAt(part.at, `is ${part.kind}, which has no place there`)
+  if (part.cache !== null) context.loss.dropAt('cache_control')
+  return write(part, context)
+}
+
+/** Only what Google itself signed goes back to it. */
+function writeReasoning({ text, signature, at }: ReasoningPart, { loss }: WriteContext): readonly Fields[] {
+  if (signature?.origin === 'google') return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: signature.value }]
+  loss.dropAt(at, 'is reasoning that another model signed, or none')
+  return []
+}
+
+const writeCall = (part: ToolCallPart, { loss, nameOf, traits }: WriteContext): Fields => ({
+  functionCall: compact({
+    id: traits.host === 'vertex' ? null : part.id,
+    name: nameOf(part.name),
+    args: argumentsObject(callArguments(part), part.at, loss),
+  }),
+  ...(part.signature?.origin === 'google' && { thoughtSignature: part.signature.value }),
+})
+
+interface Asked {
+  readonly turns: readonly Turn[]
+  readonly index: number
+  readonly names: ReadonlyMap<string, string>
+}
+
+/** Writes the results of one round in the order of its calls: without ids they are told apart by it. */
+function writeResults(turn: Turn, { turns, index, names }: Asked, context: WriteContext): Fields[] {
+  const order = (turns[index - 1]?.parts ?? []).flatMap((part) => (part.kind === 'tool-call' ? [part.id] : []))
+  const results = turn.parts.filter((part) => part.kind === 'tool-result')
+  const sorted = results.toSorted((one, other) => place(order, one.callId) - place(order, other.callId))
+  const beside: Fields[] = []
+  const written = sorted.map((result) => writeResult(result, { names, beside }, context))
+  return [...written, ...beside]
+}
+
+const place = (order: readonly string[], id: string): number => {
+  const found = order.indexOf(id)
+  return found < 0 ? order.length : found
+}
+
+interface ResultPlaces {
+  readonly names: ReadonlyMap<string, string>
+  /** The images that older models want beside the results. */
+  readonly beside: Fields[]
+}
+
+function writeResult(result: ToolResultPart, { names, beside }: ResultPlaces, context: WriteContext): Fields {
+  const { callId, at, parts, isError } = result
+  const name = names.get(callId) ?? result.name
+  if (name === null) return context.loss.refuseAt(at, `answers the call ${callId.slice(0, 80)}, which no turn before it makes`)
+  if (result.cache !== null) context.loss.dropAt('cache_control')
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+  const media = parts.filter((part) => part.kind !== 'text').flatMap((part) => writePart(part, context))
+  const within = modelFacts(context.model).mediaInResults
+  if (!within) beside.push(...media)
+  return {
+    functionResponse: compact({
+      id: context.traits.host === 'vertex' ? null : callId,
+      name: context.nameOf(name),
+      response: writeResponse(texts.join('\n'), isError),
+      parts: within && media.length > 0 ? media : null,
+    }),
+  }
+}
+
+/** A result is an object there. JSON with references in it is sent as a text: Google would follow them. */
+function writeResponse(text: string, isError: boolean): Fields {
+  if (isError) return { error: text }
+  if (!text.trimStart().startsWith('{') || /"\$(?:ref|defs)"/.test(text)) return { output: text }
+  const parsed = parse(text)
+  if (!isFields(parsed)) return { output: text }
+  const names = Object.keys(parsed)
+  return names.length === 1 && (names[0] === 'output' || names[0] === 'error') ? { output: text } : parsed
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  html: 'text/html',
+  csv: 'text/csv',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
+}
+
+const usual: Readonly<Record<string, string>> = { image: 'image/jpeg', audio: 'audio/mpeg', video: 'video/mp4', file: 'application/pdf' }
+
+/** Tells the type of a file behind an address by its ending. */
+function typeOfUrl(url: string, kind: string): string {
+  const ending = /\.([a-z0-9]{2,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''
+  return types[ending] ?? usual[kind] ?? 'application/octet-stream'
+}
+
+const watched = /^https:\/\/(?:www\.)?(?:youtube\.com|youtu\.be)\//
+
+function writeMedia(source: MediaSource, part: Part, context: WriteContext): Fields {
+  const { loss } = context
+  const own = spendPartBag(part, 'google', loss)
+  if (source.kind === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data }, ...own }
+  if (source.kind === 'text') return { text: source.text }
+  if (source.kind === 'url') return { fileData: writeAddress(source.url, part, context), ...own }
+  if (source.dialect !== 'google') return loss.refuseAt(part.at, 'names a file that only its own vendor has')
+  return { fileData: { fileUri: source.id }, ...own }
+}
+
+function writeAddress(url: string, { kind, at }: Part, { loss, model }: WriteContext): Fields {
+  const opens = modelFacts(model).opensUrls || url.startsWith('gs://') || watched.test(url)
+  return opens ? { mimeType: typeOfUrl(url, kind), fileUri: url } : loss.refuseAt(at, 'must be a data URL: this model opens no addresses')
+}

@@ -1,0 +1,130 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { Loss } from '../neutral/loss.ts'
+
+/** Returns a JSON Schema for a model that takes them as they are, but for the name of their version. */
+export function wholeSchema(schema: Fields): Fields {
+  if (!('$schema' in schema)) return schema
+  const { $schema: _version, ...rest } = schema
+  return rest
+}
+
+/** The fields of Google's older schemas that are written as JSON Schema writes them. */
+const kept: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'required',
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+  'pattern',
+  'minimum',
+  'maximum',
+  'default',
+])
+
+const formats: ReadonlySet<string> = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double'])
+
+/** Fields that say nothing about a value, so that no one misses them. */
+const silent: ReadonlySet<string> = new Set(['$schema', '$id', '$defs', 'definitions', '$comment', 'nullable'])
+
+/** So deep a schema may be; a reference to itself has no end. */
+const mostDepth = 40
+
+interface Walk {
+  readonly root: Fields
+  readonly loss: Loss
+  /** The place of the schema in the caller's body. */
+  readonly at: string
+  readonly depth: number
+}
+
+/**
+ * Returns a JSON Schema in the part of OpenAPI's schemas that older models take: references are written out, a type that may be null is
+ * `nullable`, a constant is a list of one. What that part lacks only makes a schema looser: it falls away, and the caller is told.
+ */
+export const subsetSchema = (schema: Fields, at: string, loss: Loss): Fields => subset(schema, { root: schema, loss, at, depth: 0 })
+
+function subset(given: Fields, walk: Walk): Fields {
+  const { at, depth, loss } = walk
+  if (depth > mostDepth) return loss.refuseAt(at, 'refers to itself, and this model takes no such schema')
+  const schema = resolved(given, walk)
+  const deeper = { ...walk, depth: depth + 1 }
+  const written: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(schema)) {
+    const write = Object.hasOwn(writers, name) ? writers[name] : undefined
+    const found = write?.(value, deeper, schema) ?? null
+    if (found !== null) Object.assign(written, found)
+    else if (kept.has(name)) written[name] = value
+    else if (!silent.has(name)) loss.dropAt(`${at}.${name}`, 'is not known to this model')
+  }
+  if (schema['nullable'] === true) written['nullable'] = true
+  return written
+}
+
+/** Writes a field of a schema; null: it cannot be written. */
+type Writer = (value: unknown, walk: Walk, schema: Fields) => Fields | null
+
+const writers: Readonly<Record<string, Writer>> = {
+  type: (value, _walk, schema) => writeType(value, schema),
+  format: (value) => (typeof value === 'string' && formats.has(value) ? { format: value } : null),
+  enum: (value, walk) => (Array.isArray(value) ? writeEnum(value, walk) : null),
+  const: (value, walk) => writeEnum([value], walk),
+  properties: (value, walk) => (isFields(value) ? { properties: writeProperties(value, walk) } : null),
+  items: (value, walk) => (isFields(value) ? { items: subset(value, walk) } : null),
+  anyOf: (value, walk) => (Array.isArray(value) ? writeAny(value, walk) : null),
+  oneOf: (value, walk) => (Array.isArray(value) ? writeAny(value, walk) : null),
+  allOf: (value, walk) => (Array.isArray(value) ? writeAll(value, walk) : null),
+}
+
+const writeAll = (schemas: readonly unknown[], walk: Walk): Fields =>
+  Object.assign({}, ...schemas.map((one) => (isFields(one) ? subset(one, walk) : {})))
+
+const writeProperties = (properties: Fields, walk: Walk): Fields =>
+  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isFields(value) ? subset(value, walk) : {}]))
+
+/** Follows a reference within the schema. */
+function resolved(schema: Fields, { root, at, loss, depth }: Walk): Fields {
+  const { $ref: reference, ...rest } = schema
+  if (typeof reference !== 'string') return schema
+  const steps = reference.startsWith('#/') ? reference.slice(2).split('/') : null
+  let found: unknown = root
+  for (const step of steps ?? ['']) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isFields(found) && Object.hasOwn(found, name) ? found[name] : null
+  }
+  if (!isFields(found) || depth >= mostDepth) return loss.refuseAt(at, `refers to ${reference.slice(0, 60)}, which cannot be written out`)
+  return resolved({ ...found, ...rest }, { root, at, loss, depth: depth + 1 })
+}
+
+function writeType(type: unknown, { anyOf, oneOf }: Fields): Fields {
+  if (typeof type === 'string') return { type: type.toUpperCase() }
+  if (!Array.isArray(type)) return {}
+  const named = type.filter((one) => typeof one === 'string' && one !== 'null').map((one) => String(one).toUpperCase())
+  const nullable = type.includes('null') && { nullable: true }
+  if (named.length < 2) return { ...(named.length === 1 && { type: named[0] }), ...nullable }
+  return anyOf === undefined && oneOf === undefined ? { anyOf: named.map((one) => ({ type: one })), ...nullable } : { ...nullable }
+}
+
+/** Values of an enum are strings there. */
+function writeEnum(values: readonly unknown[], { at, loss }: Walk): Fields {
+  const named = values.filter((value) => value !== null)
+  if (named.some((value) => typeof value !== 'string')) loss.dropAt(`${at}.enum`, 'has values that are no strings')
+  return {
+    type: 'STRING',
+    format: 'enum',
+    enum: named.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
+    ...(named.length < values.length && { nullable: true }),
+  }
+}
+
+function writeAny(schemas: readonly unknown[], walk: Walk): Fields {
+  const all = schemas.filter((one) => isFields(one))
+  const named = all.filter(({ type }) => type !== 'null')
+  const nullable = named.length < all.length && { nullable: true }
+  const [only] = named
+  if (named.length === 1 && only !== undefined) return { ...subset(only, walk), ...nullable }
+  return { anyOf: named.map((one) => subset(one, walk)), ...nullable }
+}
