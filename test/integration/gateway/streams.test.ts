@@ -92,6 +92,28 @@ for (const [when, behaviour, afterHeaders] of aborts)
     t.is(bed.gateway.inflight(), 0)
   })
 
+test.serial('clients that leave do no harm to requests beside and after them', async (t) => {
+  const own = await startGateway({ providers: { mine: { customHost: emulator.url } } })
+  t.teardown(() => own.stop())
+  const headers = chat(emulate({ frames: 20, frameEveryMs: 5 }))
+  const stays = () => send(`${own.origin}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(streamBody) })
+  const leaves = async () => {
+    const sent = request(`${own.origin}/v1/chat/completions`, { method: 'POST', headers, agent: false })
+    sent.on('error', () => {})
+    sent.end(JSON.stringify(streamBody))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.on('error', () => {})
+    await once(response, 'data')
+    sent.destroy()
+  }
+  for (let round = 0; round < 3; round += 1) {
+    const beside = Array.from({ length: 10 }, stays)
+    await Promise.all(Array.from({ length: 10 }, leaves))
+    const answers = [...(await Promise.all(beside)), await stays()]
+    t.true(answers.every(({ status, text }) => status === 200 && text.endsWith('data: [DONE]\n\n')))
+  }
+})
+
 test.serial('a client that leaves while it still sends its body leaves nothing behind', async (t) => {
   const log = bed.nextLog()
   const socket = connect(Number(new URL(bed.origin).port), '127.0.0.1')
