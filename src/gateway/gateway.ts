@@ -44,8 +44,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     mirrors,
     prefixes: headerPrefixes(options.settings.headerAliases),
   }
-  // A copy for a mirror is no request of a client's, and is counted as what it is.
-  const copying: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
+  // A copy for a mirror, and what the process asks for itself, is no request of a client's; each is counted as what it is.
+  const uncounted: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
   let draining = false
@@ -57,7 +57,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     running += 1
     options.taken?.(exchange)
     exchange.onceClosed(done)
-    runExchange(made === null ? deps : copying, exchange, made).catch((cause: unknown) => {
+    runExchange(made === null && exchange.caller === null ? deps : uncounted, exchange, made).catch((cause: unknown) => {
       deps.report(toApiError(cause), exchange.requestId)
       exchange.destroy()
     })

@@ -28,7 +28,10 @@ export async function usePgvector(): Promise<VectorServer | { readonly missing: 
     stdio: 'pipe',
   })
   const port = await freePort()
-  const settings = ['listen_addresses=127.0.0.1', 'dynamic_shared_memory_type=mmap', 'max_connections=60'].flatMap((line) => ['-c', line])
+  const settings = ['listen_addresses=127.0.0.1', 'dynamic_shared_memory_type=mmap', 'max_connections=60', 'jit=off'].flatMap((line) => [
+    '-c',
+    line,
+  ])
   const start = () =>
     spawn('chroot', inside('postgres', ['-D', data, '-p', String(port), '-k', '/tmp', '-F', ...settings]), { stdio: 'ignore' })
   let server = start()

@@ -323,6 +323,7 @@ export function declareSemanticTests(place: Place, bed: () => SemanticBed): void
     const metrics = await (await fetch(`${control.origin}/metrics`)).text()
     for (const outcome of ['ok', 'slow', 'failed', 'resting'])
       t.regex(metrics, new RegExp(`gateway_cache_embeddings_total\\{outcome="${outcome}"\\} [1-9]`))
+    t.notRegex(metrics, /gateway_requests_total\{route="embed"/)
     t.regex(metrics, new RegExp(`gateway_semantic_index_info\\{place="${place}"\\} 1`))
   })
 
