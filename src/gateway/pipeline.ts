@@ -191,7 +191,11 @@ const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail
     faults: trail.faults,
     cacheStatus: cacheStatusOf(trail),
     cacheKey: attempt?.recalled?.key ?? null,
+    dropped: droppedBy(attempt),
   })
+
+const nothingDropped: readonly string[] = []
+const droppedBy = (attempt: Attempt | null): readonly string[] => attempt?.translated?.dropped ?? nothingDropped
 
 const usedOption = (attempt: Attempt | null): string | null => (attempt !== null && hasSource(attempt) ? attempt.option : null)
 

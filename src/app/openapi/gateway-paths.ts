@@ -70,6 +70,10 @@ const commonHeaders: readonly Json[] = [
   header('x-service-forward-headers', 'Names of headers, comma-separated, that the provider gets although they usually hold credentials.'),
   header('x-service-strict-open-ai-compliance', '`false` adds `hook_results`, what guardrails found, to the answer.'),
   header(
+    'x-service-strict-translation',
+    '`true` refuses a request of which a translation to the format of the provider would drop a field, with a 400 that names it.',
+  ),
+  header(
     'x-service-explain',
     '`true`: nobody is called, and the answer tells what would be sent to which target, and why. The key needs the scope `configs.read`.',
   ),

@@ -8,6 +8,7 @@ import { FrameCutter } from '../wire/sse.ts'
 import { headerValue, removeHeader } from '../wire/header-list.ts'
 import { answerHeaders, answerTrailers } from '../wire/headers.ts'
 import type { ClientDialectId } from '../dialects/dialect.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import { sandboxOf } from './sandbox.ts'
 
@@ -22,6 +23,8 @@ export interface RelayOptions {
   readonly prefixes: readonly string[]
   /** `performance.now()` at which an answer that is no stream must be complete. */
   readonly deadlineAt: number
+  /** Returns the tokens that a translated answer used, whose counts may not be in what the caller gets. Null: its bytes tell them. */
+  readonly counted: () => Usage | null
 }
 
 /** How an exchange went, from the provider's first header on. Times are `performance.now()`. */
@@ -33,6 +36,8 @@ export interface RelayResult {
   readonly rawHeaders: readonly string[]
   readonly encoding: string | undefined
   readonly capture: Capture
+  /** The tokens that a translation counted; null: look into the bytes. */
+  readonly counted: Usage | null
   readonly headersAt: number
   readonly firstByteAt: number | null
   readonly lastByteAt: number
@@ -270,6 +275,7 @@ export class Relay implements EgressHandler, Member {
       rawHeaders: this.#rawHeaders,
       encoding: headerValue(this.#rawHeaders, 'content-encoding')?.toLowerCase(),
       capture: this.#capture,
+      counted: this.#options.counted(),
       headersAt: this.#headersAt,
       firstByteAt: this.#firstByteAt,
       lastByteAt: performance.now(),

@@ -18,6 +18,8 @@ export interface AnswerFacts {
   /** Null: no cache was asked. */
   readonly cacheKey: string | null
   readonly lastUsedOption: string | null
+  /** The fields that a translation dropped. */
+  readonly dropped: readonly string[]
   readonly edgeHeaders: readonly string[]
 }
 
@@ -35,6 +37,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   ]
   for (const part of facts.edgeHeaders) headers.push(part)
   if (facts.faults !== null && facts.faults.length > 0) headers.push(`${prefix}condition-faults`, facts.faults.join(', '))
+  if (facts.dropped.length > 0) headers.push(`${prefix}dropped-params`, textValue(facts.dropped.join(', ')))
   if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
   if (facts.cacheKey !== null) headers.push(`${prefix}cache-key`, facts.cacheKey)
   if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)

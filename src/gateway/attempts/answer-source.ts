@@ -7,6 +7,7 @@ import type { GatewaySettings } from '../settings.ts'
 import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { prepare } from './prepare.ts'
+import { translateCall, translatedHeaders } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
 /** Starts an answer: a provider's, or one that is kept. */
@@ -53,23 +54,25 @@ function prepareSource(
   { egress, settings, mirrors }: SourceDeps,
 ): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
+  const translated = (attempt.translated = translateCall(checked.aimed, settings.maxJsonBytes))
   const preparing = prepare({
     method: call.exchange.method,
     path: call.upstreamPath,
     operation: call.operation,
     timeouts,
-    forward,
+    forward: translated === null ? forward : translatedHeaders(forward, translated),
     egress,
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
     target,
-    body,
+    body: translated?.body ?? body,
+    endpoint: translated,
   })
   return settled(preparing, (prepared) => {
     attempt.prepared = prepared
     mirrors.copy(checked)
     return (handler: EgressHandler) => {
       attempt.sentAt = performance.now()
-      return prepared.origin.send(prepared.request, handler)
+      return prepared.origin.send(prepared.request, translated?.answerFor(handler) ?? handler)
     }
   })
 }

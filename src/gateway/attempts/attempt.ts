@@ -8,6 +8,7 @@ import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { Recalled } from '../cache/recall.ts'
 import type { Prepared } from './prepare.ts'
+import type { TranslatedCall } from './translation.ts'
 
 /** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */
 export interface Attempt {
@@ -23,6 +24,8 @@ export interface Attempt {
   hooks: HookResults
   reservation: Reservation | null
   prepared: Prepared | null
+  /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */
+  translated: TranslatedCall | null
   /** The cache's part in the answer; null: the config has no cache, or the answer may not be kept. */
   recalled: Recalled | null
   /** `performance.now()` when the request went out to the provider; null: it did not. */
@@ -61,6 +64,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   hooks: noHooks,
   reservation: null,
   prepared: null,
+  translated: null,
   recalled: null,
   sentAt: null,
   retries,

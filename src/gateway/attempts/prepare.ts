@@ -19,6 +19,8 @@ export interface SendRequest {
   readonly operation: MatchedOperation
   readonly target: Target
   readonly body: RequestBody
+  /** The provider's own endpoint, of a request that was translated; null: that of the operation. */
+  readonly endpoint: { readonly path: string; readonly model: string | null } | null
   /** The caller's headers that may go on. */
   readonly forward: readonly string[]
   readonly timeouts: EgressRequest['timeouts']
@@ -137,8 +139,9 @@ export function signsBody(provider: Provider): boolean {
 }
 
 /** The operation's path in the provider's layout; the caller's own path, byte for byte, for all else. */
-function providerPath({ path, operation, target }: SendRequest, fields: Fields): string {
+function providerPath({ path, operation, target, endpoint }: SendRequest, fields: Fields): string {
   const { provider, model } = target
+  if (endpoint !== null) return fillTemplate(endpoint.path, { ...fields, ...(endpoint.model === null ? {} : { model: endpoint.model }) })
   const spoken = spokenAt(provider, operation.name, fields)
   if (spoken === null || spoken.path === operation.spec?.path) return path
   const filled = fillTemplate(spoken.path, { ...fields, ...operation.params, ...(model === null ? {} : { model }) })

@@ -201,6 +201,7 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
     keepBytes: keepsBodies(headers) ? journal.maxBodyBytes : 0,
     prefixes,
     deadlineAt,
+    counted: () => attempt.translated?.usage() ?? null,
   })
 }
 

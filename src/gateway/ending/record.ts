@@ -92,6 +92,7 @@ const loggedNames = [
   'parent-span-id',
   'span-name',
   'request-timeout',
+  'strict-translation',
   'debug',
 ]
 

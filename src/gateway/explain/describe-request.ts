@@ -1,6 +1,7 @@
 import { isFields } from '../../lib/json/fields.ts'
 import { forwardedHeaders } from '../attempts/forwarded-headers.ts'
 import { composeRequest, originOf } from '../attempts/prepare.ts'
+import { translateCall, translatedHeaders } from '../attempts/translation.ts'
 import type { AttemptDeps } from '../attempts/try-target.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import type { Auth } from '../providers/provider.ts'
@@ -15,7 +16,9 @@ export async function describeRequest(
   { egress, settings }: AttemptDeps,
 ) {
   const { call, target, body } = aimed
-  const forward = forwardedHeaders(call, { added, holdsAnswer: false })
+  const own = forwardedHeaders(call, { added, holdsAnswer: false })
+  const translated = translateCall(aimed, settings.maxJsonBytes)
+  const forward = translated === null ? own : translatedHeaders(own, translated)
   const sent = {
     method: call.exchange.method,
     path: call.upstreamPath,
@@ -25,7 +28,8 @@ export async function describeRequest(
     egress,
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
     target,
-    body,
+    body: translated?.body ?? body,
+    endpoint: translated,
   }
   const origin = await originOf(sent)
   const { path, headers } = composeRequest(sent, origin)
@@ -33,7 +37,7 @@ export async function describeRequest(
     method: sent.method,
     url: origin.origin + (path.split('?', 1)[0] ?? path),
     headers: { ...withoutStored(loggedHeaders(headers), Object.keys(target.customHeaders)), ...credentialHeader(target.provider.auth) },
-    body: (body.bytes?.length ?? 0) > mostBytes ? null : (body.json ?? null),
+    body: (sent.body.bytes?.length ?? 0) > mostBytes ? null : (sent.body.json ?? null),
     changed_params: changedParams(call.body?.json, body.json),
   }
   return { request, forward }

@@ -7,7 +7,15 @@ import { headersWithout } from '../wire/header-list.ts'
 import { type CallerHeaders, isCredentialHeader } from '../wire/headers.ts'
 
 /** Headers of ours that say how a call is logged and measured, not where it goes. */
-const kept = new Set(['debug', 'sensitive-headers', 'strict-open-ai-compliance', 'request-timeout', 'trace-id', 'span-name'])
+const kept = new Set([
+  'debug',
+  'sensitive-headers',
+  'strict-open-ai-compliance',
+  'strict-translation',
+  'request-timeout',
+  'trace-id',
+  'span-name',
+])
 
 /**
  * Returns the copy of a call that a mirror is sent: as the config and the guardrails of the caller left it. It has no guardrails of its

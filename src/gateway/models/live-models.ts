@@ -61,6 +61,7 @@ async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
     method: 'GET',
     path,
     operation: passThrough,
+    endpoint: null,
     target: { ...targetOf(view), provider },
     body: { kind: 'none', bytes: null, json: undefined, stream: null, length: null },
     forward: ['accept', 'application/json', 'accept-encoding', 'identity'],

@@ -1,4 +1,5 @@
 import type { DialectId } from '../dialects/dialect.ts'
+import { codecOf } from '../dialects/codecs.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
 import { type Operation, operations, type OperationSpec } from '../front/operations.ts'
 import { findProvider, providers } from './catalog.ts'
@@ -35,7 +36,7 @@ export function servingOf(provider: Provider, { operation, model, fields = {} }:
   const { dialect, task }: OperationSpec = operations[operation]
   if (task === undefined) return null
   const able = offersAt(provider, fields).filter((offer) => offer.task === task && standsFor(offer, model))
-  const offer = able.find((one) => one.dialect === dialect) ?? able[0]
+  const offer = able.find((one) => one.dialect === dialect) ?? able.find((one) => codecOf(one.dialect) !== null) ?? able[0]
   return offer === undefined ? null : toServing(provider, offer, model)
 }
 
@@ -61,9 +62,16 @@ function toServing(
   return { dialect, path, streamPath, model: plain, traits: { ...plainTraits, ...traits, ...ownTraits } }
 }
 
-/** Returns the providers that serve an operation as callers ask it, by their ids; those that every level has. */
+/** Returns true if requests of an operation reach a provider by translation. */
+export function translates(provider: Provider, asked: Asked): boolean {
+  const serving = servingOf(provider, asked)
+  return serving !== null && codecOf(operations[asked.operation].dialect) !== null && codecOf(serving.dialect) !== null
+}
+
+/** Returns the providers that serve an operation, as callers ask it or by translation, by their ids; those that every level has. */
 export const speakersOf = (operation: Operation): readonly string[] =>
   Object.keys(providers).filter((id) => {
     const provider = findProvider(id)
-    return provider !== null && provider.since === undefined && spokenAt(provider, operation) !== null
+    if (provider === null || provider.since !== undefined) return false
+    return spokenAt(provider, operation) !== null || translates(provider, { operation, model: null })
   })

@@ -7,7 +7,7 @@ import type { MatchedOperation } from '../front/match.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
-import { speakersOf } from '../providers/serving.ts'
+import { speakersOf, translates } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
@@ -87,12 +87,13 @@ function withQuirks(body: RequestBody, { provider: { quirks } }: Target): Reques
 const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
 /** Refuses an operation that a provider surely does not have. */
-function assertServed({ provider, providerId }: Target, { name, spec }: MatchedOperation): void {
+function assertServed({ provider, providerId, model }: Target, { name, spec }: MatchedOperation): void {
   if (name === 'proxy' || spokenAt(provider, name) !== null || !foreignApis.has(provider.api)) return
+  if (translates(provider, { operation: name, model })) return
   const able = speakersOf(name)
   throw new ApiError(
     'unsupported_operation',
-    `${providerId} does not serve ${spec?.path ?? name}, and Gatehouse does not translate to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.`,
+    `${providerId} does not serve ${spec?.path ?? name}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.`,
     { param: 'x-service-provider' },
   )
 }

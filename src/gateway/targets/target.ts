@@ -234,6 +234,7 @@ const reserved = new Set([
   'cache-force-refresh',
   'request-timeout',
   'strict-open-ai-compliance',
+  'strict-translation',
   'debug',
   'explain',
   'cache',

@@ -8,7 +8,7 @@ let bed: GatewayBed
 
 test.before(async () => {
   emulator = await startEmulator()
-  bed = await startGateway({ providers: { p: { customHost: emulator.url } } })
+  bed = await startGateway({ providers: { p: { customHost: emulator.url }, a: { provider: 'anthropic', customHost: emulator.url } } })
 })
 test.after.always(async () => {
   await bed?.stop()
@@ -25,7 +25,7 @@ const ask = (path: string, guardrails: object, body: object = say('hello')): Pro
     headers: {
       'x-service-api-key': workspaceKey,
       'content-type': 'application/json',
-      'x-service-config': JSON.stringify({ provider: '@p', ...guardrails }),
+      'x-service-config': JSON.stringify({ provider: path === '/v1/messages' ? '@a' : '@p', ...guardrails }),
     },
     body: JSON.stringify(body),
   })

@@ -1,0 +1,247 @@
+import { ByteList } from '../../lib/collections/byte-list.ts'
+import { ApiError, toApiError } from '../../lib/errors.ts'
+import type { AnswerContext, Codec, Frame, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
+import { foldEvents } from '../dialects/neutral/answer.ts'
+import type { NeutralError } from '../dialects/neutral/error.ts'
+import type { NeutralEvent } from '../dialects/neutral/events.ts'
+import { mergeUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
+import type { WayBack } from '../dialects/way-back.ts'
+import type { EgressHandler } from '../egress/egress.ts'
+import { decompress } from '../wire/encoding.ts'
+import { headersWithout, headerValue } from '../wire/header-list.ts'
+import { type FrameReader, frameReader, writeFrames } from './framing.ts'
+import { headersFor } from './inspect/answer-head.ts'
+import { rateHeaders } from './rate-headers.ts'
+
+export interface TranslatedAnswerOptions {
+  /** Takes the answer in the caller's dialect. */
+  readonly inner: EgressHandler
+  readonly client: Codec
+  readonly provider: Codec
+  readonly context: AnswerContext
+  readonly back: WayBack | null
+  /** So much of an answer that is no stream is held. */
+  readonly maxHeldBytes: number
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+interface Head {
+  readonly status: number
+  readonly rawHeaders: readonly string[]
+  readonly statusMessage: string
+}
+
+type Mode = 'head' | 'error' | 'whole' | 'stream' | 'over'
+
+/**
+ * Turns an answer of one dialect into one of another: a stream event by event, any other when it is whole. The head of a stream waits for
+ * the first event that says something, so that a provider that fails at once is answered with its status. A class, because it is one
+ * handler object per answer with much state.
+ */
+export class TranslatedAnswer implements EgressHandler {
+  readonly #options: TranslatedAnswerOptions
+  readonly #held = new ByteList()
+  readonly #encoder: StreamEncoder | null
+  #mode: Mode = 'head'
+  #head: Head = { status: 0, rawHeaders: [], statusMessage: '' }
+  #reader: FrameReader | null = null
+  #decoder: StreamDecoder | null = null
+  #hasBegun = false
+  #isWhole = false
+  #waiting: Frame[] = []
+  #usage: TokenUsage | null = null
+
+  constructor(options: TranslatedAnswerOptions) {
+    this.#options = options
+    this.#encoder = options.context.request.stream ? options.client.stream.encoder(options.context) : null
+  }
+
+  /** The tokens that the answer used, as far as it told them. */
+  get usage(): TokenUsage | null {
+    return this.#usage
+  }
+
+  onInformation(status: number, rawHeaders: readonly string[]): void {
+    this.#options.inner.onInformation?.(status, rawHeaders)
+  }
+
+  onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    this.#head = { status, rawHeaders, statusMessage }
+    const { provider, context } = this.#options
+    if (status < 200 || status > 299) this.#mode = 'error'
+    else {
+      const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+      this.#reader = frameReader(provider.framing, type)
+      if (this.#reader === null) this.#mode = 'whole'
+      else if (headerValue(rawHeaders, 'content-encoding') !== undefined)
+        this.#break('The provider sent a compressed stream, which was not asked for.')
+      else {
+        this.#mode = 'stream'
+        this.#decoder = provider.stream.decoder(context)
+      }
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#mode === 'over') return
+    if (this.#mode === 'stream') return this.#try(() => this.#frames(this.#reader?.push(chunk) ?? null))
+    this.#held.push(chunk)
+    if (this.#held.size > this.#options.maxHeldBytes)
+      this.#break(`The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`)
+  }
+
+  onEnd(): void {
+    if (this.#mode === 'stream') this.#try(() => this.#endStream())
+    else if (this.#mode === 'error') this.#try(() => this.#fail(this.#options.provider.error.decode(this.#head.status, this.#json())))
+    else if (this.#mode === 'whole') this.#try(() => this.#translateWhole())
+    else if (this.#mode === 'over' && this.#isWhole) this.#options.inner.onEnd([])
+    this.#mode = 'over'
+  }
+
+  onError(error: Error): void {
+    if (this.#mode === 'over' && !this.#isWhole) return
+    this.#mode = 'over'
+    this.#options.inner.onError(error)
+  }
+
+  /** A fault of a translator ends its answer, and nothing else. */
+  #try(step: () => void): void {
+    try {
+      step()
+    } catch (thrown) {
+      this.#mode = 'over'
+      this.#options.inner.onError(toApiError(thrown))
+    }
+  }
+
+  #break(message: string): void {
+    this.#mode = 'over'
+    this.#held.clear()
+    this.#options.inner.onError(new ApiError('upstream_bad_response', message))
+  }
+
+  #frames(frames: readonly Frame[] | null): void {
+    if (frames === null) return this.#break('The provider sent an event that is too long, or is damaged.')
+    const written: Frame[] = []
+    for (const frame of frames) this.#takeAll(this.#decoder?.frame(frame) ?? [], written)
+    this.#write(written)
+  }
+
+  #takeAll(events: readonly NeutralEvent[], written: Frame[]): void {
+    const { back } = this.#options
+    for (const event of events) {
+      if (back === null) this.#take(event, written)
+      else for (const turned of back(event)) this.#take(turned, written)
+    }
+  }
+
+  #take(event: NeutralEvent, written: Frame[]): void {
+    if (this.#isWhole) return
+    if (event.type === 'usage') this.#usage = mergeUsage(this.#usage, event.usage)
+    if (event.type === 'end' || event.type === 'error') this.#isWhole = true
+    if (!this.#hasBegun) {
+      if (event.type === 'error') return this.#fail(event.error)
+      if (event.type !== 'start' && event.type !== 'usage' && event.type !== 'ping') this.#begin()
+    }
+    if (this.#encoder !== null) written.push(...this.#encoder.event(event))
+    else this.#events.push(event)
+  }
+
+  /** The events of a stream that the caller wants whole. */
+  readonly #events: NeutralEvent[] = []
+
+  #begin(): void {
+    this.#hasBegun = true
+    if (this.#encoder === null) return
+    const { status, statusMessage } = this.#head
+    const type = this.#options.client.framing === 'json-array' ? 'application/json' : 'text/event-stream; charset=utf-8'
+    this.#options.inner.onHeaders(status, this.#headers(type, null), statusMessage)
+  }
+
+  #headers(type: string, length: number | null): readonly string[] {
+    const plain = headersWithout(headersFor(this.#head.rawHeaders, length), (name) => name === 'content-type')
+    const { client, provider, now } = this.#options
+    return rateHeaders([...plain, 'content-type', type], { from: provider.id, to: client.id, now: now() })
+  }
+
+  #write(frames: readonly Frame[]): void {
+    if (!this.#hasBegun) {
+      this.#waiting.push(...frames)
+      return
+    }
+    const all = this.#waiting.length === 0 ? frames : [...this.#waiting, ...frames]
+    this.#waiting = []
+    if (all.length > 0) this.#options.inner.onData(Buffer.from(writeFrames(this.#options.client.framing, all)))
+  }
+
+  #endStream(): void {
+    const rest = this.#reader?.end() ?? null
+    this.#frames(rest)
+    const written: Frame[] = []
+    if (!this.#isOver) this.#takeAll(this.#decoder?.end() ?? [], written)
+    this.#write(written)
+    if (this.#isOver) return
+    if (!this.#isWhole) return this.#break('The provider broke its stream off before it was complete.')
+    if (this.#encoder === null) this.#send(this.#events)
+    else this.#options.inner.onEnd([])
+  }
+
+  get #isOver(): boolean {
+    return this.#mode === 'over'
+  }
+
+  #translateWhole(): void {
+    const json = this.#json()
+    const { provider, context, back } = this.#options
+    const events = provider.answer.decode(json, context)
+    const turned = back === null ? events : events.flatMap((event) => back(event))
+    const last = turned.at(-1)
+    if (last?.type === 'error') return this.#fail(last.error)
+    if (last?.type !== 'end') return this.#break('The provider answered with what is no answer of its API.')
+    if (this.#encoder === null) return this.#send(turned)
+    const written: Frame[] = []
+    for (const event of turned) this.#take(event, written)
+    this.#begin()
+    this.#write(written)
+    this.#options.inner.onEnd([])
+  }
+
+  #send(events: readonly NeutralEvent[]): void {
+    const answer = foldEvents(events)
+    this.#usage = answer.usage
+    if (answer.error !== null) return this.#fail(answer.error)
+    this.#answer(this.#options.client.answer.encode(answer, this.#options.context))
+  }
+
+  /** Answers with a provider's failure. Only Anthropic's clients know the status 529. */
+  #fail(error: NeutralError): void {
+    const { client, context } = this.#options
+    const status = error.status === 529 && client.id !== 'anthropic' ? 503 : error.status === 424 ? 502 : error.status
+    this.#head = { ...this.#head, status, statusMessage: status === this.#head.status ? this.#head.statusMessage : '' }
+    this.#mode = 'over'
+    this.#isWhole = false
+    this.#answer(client.error.encode({ ...error, status }, context.requestId))
+  }
+
+  #answer(body: object): void {
+    const { inner } = this.#options
+    const bytes = Buffer.from(JSON.stringify(body))
+    inner.onHeaders(this.#head.status, this.#headers('application/json', bytes.length), this.#head.statusMessage)
+    inner.onData(bytes)
+    inner.onEnd([])
+  }
+
+  /** Returns the body as JSON, or as its text. */
+  #json(): unknown {
+    const encoding = headerValue(this.#head.rawHeaders, 'content-encoding')?.toLowerCase()
+    const bytes = this.#held.join()
+    const text = (encoding === undefined || encoding === 'identity' ? bytes : decompress(bytes, encoding)).toString('utf8')
+    this.#held.clear()
+    try {
+      return JSON.parse(text)
+    } catch {
+      return text
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { TranslatedAnswer } from '../answers/translated-answer.ts'
+import type { AimedCall, Call } from '../call.ts'
+import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
+import { type Translation, translate } from '../dialects/translate.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
+import { wayBack } from '../dialects/way-back.ts'
+import type { EgressHandler } from '../egress/egress.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { sumOf } from '../dialects/neutral/token-usage.ts'
+import { spokenAt, withDefaults } from '../providers/endpoint.ts'
+import { servingOf } from '../providers/serving.ts'
+import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
+import type { RequestBody } from '../wire/body.ts'
+import { headersWithout } from '../wire/header-list.ts'
+import { modelOf } from '../wire/body.ts'
+
+/** A request in the words of its provider, and the way of its answer back. */
+export interface TranslatedCall {
+  /** The provider's own endpoint; a template as in the catalogue. */
+  readonly path: string
+  /** The model as the path wants it. */
+  readonly model: string | null
+  readonly body: RequestBody
+  /** More headers for the provider, flat. */
+  readonly headers: readonly string[]
+  /** The fields that were dropped, in the caller's words. */
+  readonly dropped: readonly string[]
+  /** Returns what turns the provider's answer into the caller's. */
+  answerFor(inner: EgressHandler): EgressHandler
+  /** The tokens that the answer used; null: not known. */
+  usage(): Usage | null
+}
+
+/** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
+export function translateCall({ call, target, body }: AimedCall, maxHeldBytes: number): TranslatedCall | null {
+  const { provider, providerId, credential } = target
+  const { name, spec } = call.operation
+  if (name === 'proxy' || spec === null || spec.task !== 'conversation' || !isFields(body.json)) return null
+  const fields = withDefaults(provider, credential.fields)
+  if (spokenAt(provider, name, fields) !== null) return null
+  const asked = target.model ?? modelOf(body.json)
+  const serving = servingOf(provider, { operation: name, model: asked, fields })
+  if (serving === null) return null
+  const translation = translate(
+    {
+      dialect: spec.dialect,
+      body: body.json,
+      model: serving.model ?? '',
+      stream: null,
+      requestId: call.exchange.requestId,
+      strict: isStrict(call),
+    },
+    { dialect: serving.dialect, provider: providerId, traits: serving.traits },
+  )
+  if (translation === null) return null
+  const { request, encoded } = translation
+  const json = bent(encoded.body, provider.quirks, translation)
+  const bytes = Buffer.from(JSON.stringify(json))
+  return {
+    path: request.stream ? serving.streamPath : serving.path,
+    model: serving.model,
+    body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
+    headers: encoded.headers,
+    dropped: translation.loss.dropped,
+    ...answersOf(translation, maxHeldBytes),
+  }
+}
+
+/** The header by which a caller asks that nothing be dropped. */
+const isStrict = ({ headers }: Call): boolean => headers.service.get('strict-translation')?.toLowerCase() === 'true'
+
+/** Returns the body within the provider's bounds; what the provider refuses is dropped, and named. */
+function bent(body: Translation['encoded']['body'], quirks: AimedCall['target']['provider']['quirks'], { loss }: Translation) {
+  if (quirks === undefined || !quirksTouch(body, quirks)) return body
+  for (const name of quirks.drop ?? []) if (Object.hasOwn(body, name)) loss.dropAt(name, 'is refused there')
+  return applyQuirks(body, quirks)
+}
+
+function answersOf(translation: Translation, maxHeldBytes: number): Pick<TranslatedCall, 'answerFor' | 'usage'> {
+  let answer: TranslatedAnswer | null = null
+  return {
+    answerFor(inner) {
+      const { client, provider, encoded } = translation
+      answer = new TranslatedAnswer({
+        inner,
+        client,
+        provider,
+        context: translation.answerContext(Math.floor(Date.now() / 1000)),
+        back: wayBack(encoded.memory),
+        maxHeldBytes,
+        now: Date.now,
+      })
+      return answer
+    },
+    usage: () => (answer === null || answer.usage === null ? null : plainUsage(answer.usage)),
+  }
+}
+
+const plainUsage = ({ input, output, cacheRead, cacheWrite, reasoning }: TokenUsage): Usage => ({
+  inputTokens: input,
+  outputTokens: output,
+  totalTokens: sumOf(input, output),
+  cacheReadTokens: cacheRead,
+  cacheWriteTokens: cacheWrite,
+  reasoningTokens: reasoning,
+})
+
+/** Headers of one vendor's clients, which mean nothing to another, and how answers may be compressed. */
+const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-type$)/
+
+/** Returns the caller's headers for a provider that speaks another dialect. */
+export const translatedHeaders = (forward: readonly string[], { headers }: TranslatedCall): readonly string[] => [
+  ...headersWithout(forward, (name) => foreign.test(name)),
+  'content-type',
+  'application/json',
+  'accept-encoding',
+  'identity',
+  ...headers,
+]
