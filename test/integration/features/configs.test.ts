@@ -85,12 +85,14 @@ test('credentials are sealed, shown as a mask, and kept when the mask comes back
     custom_host: 'https://one.example/v1',
     strategy: { mode: 'single' },
     targets: [{ provider: 'bedrock', aws_secret_access_key: `${secret}-aws`, aws_region: 'eu-west-1' }],
+    mirror: { target: { provider: 'groq', api_key: `${secret}-mirror` }, share: 0.5 },
   }
   const { slug } = await made({ config })
   const shown = (await read(slug))['config'] as typeof config
   t.is(shown.api_key, '********')
   t.is(shown.targets[0]?.aws_secret_access_key, '********')
   t.is(shown.targets[0]?.aws_region, 'eu-west-1')
+  t.deepEqual(shown.mirror, { target: { provider: 'groq', api_key: '********' }, share: 0.5 })
   t.false((await control.dump()).includes(secret))
 
   const put = (changed: unknown) => control.call(acme.workspaceKey, 'PUT', `/configs/${slug}`, { config: changed })
@@ -99,6 +101,7 @@ test('credentials are sealed, shown as a mask, and kept when the mask comes back
   t.is(((await read(slug))['config'] as Body)['request_timeout'], 5000)
   for (const [moved, param] of [
     [{ ...shown, custom_host: 'https://evil.example/v1' }, 'config.api_key'],
+    [{ ...shown, mirror: { target: { ...shown.mirror.target, provider: 'openai' } } }, 'config.mirror.target.api_key'],
     [{ ...shown, targets: [{ ...shown.targets[0], aws_region: 'us-east-1' }] }, 'config.targets[0].aws_secret_access_key'],
     [
       { ...shown, targets: [...shown.targets, ...shown.targets], strategy: { mode: 'fallback' } },
@@ -118,6 +121,12 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
   ['{}', 'config', /expected an object/],
   [{ provider: 'nobody' }, 'config.provider', /no such provider/],
   [{ provider: 'openai', nonsense: 1 }, 'config.nonsense', /no such field/],
+  [
+    { mirror: { target: { provider: 'openai', api_key: 'k', custom_host: 'http://10.0.0.1/v1' } } },
+    'config.mirror.target.custom_host',
+    /10\.0\.0\.1|not allowed|private/,
+  ],
+  [{ mirror: { target: { virtual_key: 'a', cache: { mode: 'simple' } } } }, 'config.mirror.target.cache', /take this out/],
   [{ targets: [{ provider: 'openai' }] }, 'config.strategy', /need a strategy/],
   [{ strategy: { mode: 'fallback' } }, 'config.targets', /needs targets/],
   [{ strategy: { mode: 'round' }, targets: [{ provider: 'openai' }] }, 'config.strategy.mode', /must be one of single/],
