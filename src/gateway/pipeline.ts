@@ -26,9 +26,8 @@ import { readCall } from './front/read-call.ts'
 import { checkRequestLine, misplacedKey, readOperation } from './front/request-line.ts'
 import type { Mirrors } from './mirrors/mirrors.ts'
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
-import type { Journal, Ledger, Snapshot } from './ports.ts'
+import type { Journal, Ledger, PriceSource, Snapshot } from './ports.ts'
 import { expandPrompt } from './prompts/expand.ts'
-import type { TargetPrices } from './routing/target-prices.ts'
 import type { RoutingState } from './routing/state.ts'
 import type { GatewaySettings } from './settings.ts'
 import { beginTrail, cacheStatusOf, lastAttempt, sentBody, type Trail } from './trail.ts'
@@ -42,6 +41,7 @@ export interface PipelineDeps {
   readonly tokens?: Tokens
   readonly failures: FailedCredentials
   readonly ledger: Ledger
+  readonly prices: PriceSource
   readonly journal: Journal
   readonly egress: Egress
   readonly answers: AnswerCache
@@ -52,7 +52,6 @@ export interface PipelineDeps {
   /** The exchanges that wait or stream, so that a drain can end them. */
   readonly waiting: IndexedSet<Waiting>
   readonly routing: RoutingState
-  readonly prices: TargetPrices
   readonly mirrors: Mirrors
   /** Told of failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void

@@ -12,8 +12,18 @@ export type { KeySource, KeyType, KeyView, ProviderScope, RequestDefaults } from
 export type { TokenHolder, TokenIssuer, TokenSource, WantedHolder } from './callers/tokens/token-source.ts'
 export type { ConfigView } from './config/config-source.ts'
 export type { Usage } from './dialects/neutral/usage.ts'
-export type { ExchangeBodies, ExchangeRecord, Journal, LoggedPrompt, Outcome } from './journal/log-record.ts'
+export type {
+  ExchangeBodies,
+  ExchangeRecord,
+  Journal,
+  LoggedCharge,
+  LoggedCost,
+  LoggedCostLine,
+  LoggedPrompt,
+  Outcome,
+} from './journal/log-record.ts'
 export type { Ledger, Reservation } from './limits/ledger.ts'
+export type { ListedModel, PriceSource } from './prices/price-source.ts'
 export type { ListedProvider, ModelRules, ProviderSource, ProviderView } from './targets/provider-view.ts'
 
 /**

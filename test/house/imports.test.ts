@@ -64,10 +64,10 @@ const gatewayDoors: readonly string[] = [
   'cache/answer-store cache/embed cache/recall cache/vectors',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
-  'providers/catalog providers/endpoint providers/fields providers/provider routing/breaker routing/state routing/target-prices routing/verdict',
+  'providers/catalog providers/endpoint providers/fields providers/provider routing/breaker routing/state routing/verdict',
   'egress/allowed-hosts egress/create-egress egress/egress',
   'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment',
-  'ending/metrics ending/record ending/redact wire/bearer wire/header-list wire/headers',
+  'prices/entry prices/multipliers prices/resolve ending/metrics ending/record ending/redact wire/bearer wire/header-list wire/headers',
 ]
 
 test('the rest of the house imports of the data plane what is listed here', (t) => {

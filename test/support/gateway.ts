@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { compileGuardrail, type GuardrailDefinition } from '../../src/gateway/checks/guardrail.ts'
 import { compileConfig } from '../../src/gateway/config/compile.ts'
 import { gatewayConfig, type GatewayConfig } from '../../src/gateway/config/config.schema.ts'
-import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, Ledger, ProviderView } from '../../src/gateway/ports.ts'
+import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, Ledger, PriceSource, ProviderView } from '../../src/gateway/ports.ts'
+import { noPrices } from '../../src/gateway/prices/price-source.ts'
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { limitFailedCredentials } from '../../src/gateway/callers/failed-credentials.ts'
@@ -17,7 +18,6 @@ import { NodeExchange } from '../../src/gateway/exchange/node-exchange.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { MirrorOutcome, Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
-import { noPrices, type TargetPrices } from '../../src/gateway/routing/target-prices.ts'
 import { createRoutingState } from '../../src/gateway/routing/state.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
 import type { ApiError } from '../../src/lib/errors.ts'
@@ -55,7 +55,8 @@ export interface GatewayBedOptions {
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
-  readonly prices?: TargetPrices
+  /** The price lists; none knows a model unless given. */
+  readonly prices?: Partial<PriceSource>
   readonly taken?: (exchange: Exchange) => void
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
@@ -112,6 +113,7 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
     expiresAt: null,
     allowed: true,
     models: null,
+    prices: null,
     ...given,
   }
 }
@@ -166,7 +168,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
     ledger: options.ledger ?? { reserve: () => ({ settle() {} }) },
     routing: createRoutingState(),
-    prices: options.prices ?? noPrices,
+    prices: { ...noPrices, ...options.prices },
     journal: {
       maxBodyBytes: 64 * 1024,
       append(record, bodies) {

@@ -37,6 +37,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     retryCount: 0,
     cacheStatus: 'DISABLED',
     lastUsedOption: 'config',
+    cost: null,
     cachedLogId: null,
     mirrorOf: null,
     billed: true,

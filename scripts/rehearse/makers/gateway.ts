@@ -19,6 +19,7 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   })
   const { id } = await workspace.list(`/logs?trace_id=${trace}&order=asc`, 5)
   await workspace.get(`/logs/${id}`)
+  await workspace.get(`/logs/${id}/cost`)
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)
 }
 

@@ -12,6 +12,8 @@ export interface ColumnValues {
   readonly timestamptz: number
   readonly jsonb: object
   readonly bytea: Uint8Array
+  /** A whole number that is not negative, in decimal digits. */
+  readonly numeric: string
 }
 
 export type ColumnType = keyof ColumnValues
@@ -86,9 +88,24 @@ const types: { readonly [Type in ColumnType]: { readonly oid: number; write(writ
   timestamptz: { oid: 1184, write: (writer, value) => sized(writer, 8).int64(integer((value - epochMs) * 1000, safe)) },
   jsonb: { oid: 3802, write: (writer, value) => writer.text(toCleanJson(value), jsonbVersion) },
   bytea: { oid: 17, write: (writer, value) => sized(writer, value.length).bytes(value) },
+  numeric: { oid: 1700, write: writeNumeric },
 }
 
 const safe = { least: Number.MIN_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER }
+
+/** PostgreSQL's numbers of any size: groups of four decimal digits, the highest first, without groups of zeros at the end. */
+function writeNumeric(writer: ByteWriter, value: string): void {
+  const digits = value.padStart(Math.ceil(value.length / 4) * 4, '0')
+  const groups = Array.from({ length: digits.length / 4 }, (_, index) => Number(digits.slice(index * 4, index * 4 + 4)))
+  const first = groups.findIndex((group) => group !== 0)
+  const kept = first === -1 ? [] : groups.slice(first, groups.findLastIndex((group) => group !== 0) + 1)
+  const weight = first === -1 ? 0 : groups.length - 1 - first
+  sized(writer, 8 + kept.length * 2)
+  for (const short of [kept.length, weight, 0, 0, ...kept]) {
+    writer.byte(short >> 8)
+    writer.byte(short & 0xff)
+  }
+}
 
 function sized(writer: ByteWriter, bytes: number): ByteWriter {
   writer.int32(bytes)

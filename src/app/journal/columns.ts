@@ -55,6 +55,9 @@ export const logColumns = [
   of('prompt_id', 'uuid', ({ record }) => record.prompt?.id ?? null),
   of('prompt_version_id', 'uuid', ({ record }) => record.prompt?.versionId ?? null),
   of('prompt_slug', 'text', ({ record }) => record.prompt?.slug ?? null),
+  of('cost_pico', 'numeric', ({ record }) => record.cost?.amount ?? null),
+  of('cost_state', 'text', ({ record }) => record.cost?.state ?? null),
+  of('price_catalogue', 'text', ({ record }) => record.cost?.catalogue ?? null),
 ] as const
 
 /** The table `log_bodies`: what is read of one log at a time. */
@@ -71,6 +74,7 @@ export const bodyColumns = [
   of('response_truncated', 'bool', ({ bodies }) => bodies.responseTruncated),
   of('hook_results', 'jsonb', ({ record }) => record.hooks),
   of('attempts', 'jsonb', ({ record }) => record.attempts && attemptRows(record.attempts)),
+  of('cost', 'jsonb', ({ record }) => record.cost && costDetails(record.cost)),
   of('sealed', 'bytea', ({ bodies }) => bodies.sealed),
 ] as const
 
@@ -83,6 +87,9 @@ type RowOf<Columns extends readonly Column<LoggedExchange>[]> = {
 export type LogColumns = RowOf<typeof logColumns>
 /** A row of `log_bodies` as it is read. */
 export type BodyColumns = RowOf<typeof bodyColumns>
+
+/** The parts of a cost; its sum, state and price list have columns of their own. */
+const costDetails = ({ lines, unpriced, charges, saved }: NonNullable<ExchangeRecord['cost']>) => ({ lines, unpriced, charges, saved })
 
 /** The attempts under the names that the API has for them. */
 export const attemptRows = (attempts: NonNullable<ExchangeRecord['attempts']>) =>

@@ -17,10 +17,11 @@ import { viewsOf, type Feature } from '../feature.ts'
 import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { unlimitedLedger } from '../ledger.ts'
+import { openBuiltIn } from '../prices/built-in.ts'
+import { createPriceLists } from '../prices/price-lists.ts'
 import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
-import { noPrices } from '../../gateway/routing/target-prices.ts'
 import { createEmbed } from '../../gateway/cache/embed.ts'
 import { createAnswerCache, type Near } from '../../gateway/cache/recall.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
@@ -206,8 +207,8 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     tokens,
     failures,
     ledger: unlimitedLedger,
+    prices: createPriceLists({ layers: [], builtIn: openBuiltIn() }),
     routing: breakers.routing,
-    prices: noPrices,
     journal: lines.journal(journal),
     egress: deps.egress,
     answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),

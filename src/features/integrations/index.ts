@@ -9,6 +9,7 @@ import { listModels, putModels, removeModels } from './models.routes.ts'
 
 export { findIntegration } from './access.ts'
 export { catalogueRow, parseConfigurations, type Configurations } from './configurations.ts'
+export type { PricingConfig } from './models.schema.ts'
 export { loadCredential, type SealedCredential, type StoredCredential } from './credential.ts'
 export { demandAccess } from './grants.ts'
 export { addProvider, type ProviderFields } from './provider-rows.ts'

@@ -1,7 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { forgetCursors, keepPartitions } from './logs.jobs.ts'
 import { insertLogs } from './insert.routes.ts'
-import { listLogs, readLog } from './logs.routes.ts'
+import { listLogs, readLog, readLogCost } from './logs.routes.ts'
 
 export { findLog, logScopeOf } from './logs.queries.ts'
 export { openLog } from './open-log.ts'
@@ -19,6 +19,6 @@ export const logs = feature({
   requires: ['workspaces'],
   permissions: ['logs.list', 'logs.view', 'logs.write'],
   entities: [],
-  routes: [insertLogs, listLogs, readLog],
+  routes: [insertLogs, listLogs, readLog, readLogCost],
   jobs: [keepPartitions, forgetCursors],
 })

@@ -71,6 +71,7 @@ const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   firstByteMs: null,
   usage: null,
   usageSource: 'none' as const,
+  cost: null,
   retryCount: 0,
   cacheStatus: 'DISABLED',
   lastUsedOption: null,

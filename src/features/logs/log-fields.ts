@@ -1,12 +1,19 @@
 import { z } from 'zod'
 import type { BodyColumns, LogColumns } from '../../app/journal/columns.ts'
+import type { LoggedCost } from '../../gateway/ports.ts'
 import { isGooglePath } from '../../gateway/front/fronts.ts'
+import { fromPico } from '../../lib/pico.ts'
 import { insertedOperation } from './inserted-log.ts'
+
+/** The states of a cost. */
+export const costStates = ['priced', 'partly_priced', 'estimated', 'unpriced', 'not_charged'] as const
+
+const costStatesMeaning =
+  '`priced`: every count has a price. `partly_priced`: some have none, and the cost is a lower bound. `estimated`: the provider told no counts. `unpriced`: the price is not known. `not_charged`: a failure without usage, or an answer from the cache. Null: no provider was reached.'
 
 /** A row of `logs`. Times are epoch milliseconds. */
 export interface LogRow extends Omit<LogColumns, 'usage'> {
   readonly workspace_slug: string | null
-  readonly cost_usd: number | null
 }
 
 /** The results of guardrails, as the gateway wrote them. */
@@ -15,11 +22,15 @@ export interface LoggedHooks {
   readonly after_request_hooks: Record<string, unknown>[]
 }
 
-type OfBodies = Omit<BodyColumns, keyof LogRow | 'hook_results'>
+/** The parts of a cost, as the journal wrote it. */
+export type LoggedCostDetails = Pick<LoggedCost, 'lines' | 'unpriced' | 'charges' | 'saved'>
+
+type OfBodies = Omit<BodyColumns, keyof LogRow | 'hook_results' | 'cost'>
 
 /** A log with its row of `log_bodies`, or without one. */
 export type LogDetail = LogRow & { readonly [Column in keyof OfBodies]: OfBodies[Column] | null } & {
   readonly hook_results: LoggedHooks | null
+  readonly cost: LoggedCostDetails | null
 }
 
 type Name = keyof LogRow
@@ -77,7 +88,16 @@ export const logFields = {
   res_units: shows('output_tokens', count),
   total_units: shows('total_tokens', count),
   usage_source: shows('usage_source', z.string()),
-  cost: shows('cost_usd', count.meta({ description: 'US dollars; null when the price is not known.' })),
+  cost: shows(
+    'cost_pico',
+    count.meta({ description: 'US cents; null when the price is not known. A number rounds: `cost_pico_usd` has every digit.' }),
+    (pico) => (pico === null ? null : fromPico(BigInt(pico) * 100n)),
+  ),
+  cost_pico_usd: shows(
+    'cost_pico',
+    text.meta({ description: 'Whole pico-US-dollars (10^-12), as a decimal text; null when the price is not known.' }),
+  ),
+  cost_state: shows('cost_state', z.enum(costStates).nullable().meta({ description: costStatesMeaning })),
   cost_currency: made(z.literal('USD'), () => 'USD'),
   request_url: made(z.string(), urlOf),
   request_method: shows('method', z.string()),

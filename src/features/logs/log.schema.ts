@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { maxPageSize } from '../../lib/paging.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
+import { logCost } from './cost.schema.ts'
 import { readCursor } from './cursor.ts'
 import { logMetrics } from './log-fields.ts'
 import { valueFilters } from './log-filters.ts'
@@ -101,6 +102,7 @@ export const logObject = z
       .array(logAttempt)
       .nullable()
       .meta({ description: 'The attempts in order, when there were several; null when there was one.' }),
+    cost: logCost.meta({ description: 'What the request cost, as `GET /logs/{id}/cost` tells it.' }),
     metrics: logMetrics,
     log_format: since('1.12.0', z.literal('v1')),
   })

@@ -34,7 +34,6 @@ const unread: ReadonlySet<string> = new Set([...logColumns.map(({ name }) => nam
 const columns = [
   ...logColumns.filter(({ name }) => name !== 'usage').map(({ name, type }) => reads[type]?.(name) ?? `l.${name}`),
   'w.slug AS workspace_slug',
-  '(l.cost_nano_usd / 1e9)::float8 AS cost_usd',
 ].join(', ')
 const ofBodies = bodyColumns
   .filter(({ name }) => !unread.has(name))

@@ -5,6 +5,8 @@ import { writeCursor } from './cursor.ts'
 import { logFilter, logList, logObject, logParams } from './log.schema.ts'
 import { findLog, findLogs, logScopeOf } from './logs.queries.ts'
 import { openLog } from './open-log.ts'
+import { logCost } from './cost.schema.ts'
+import { presentCost } from './present-cost.ts'
 import { presentLog } from './log-fields.ts'
 import { presentLogDetail } from './present-log.ts'
 
@@ -40,4 +42,17 @@ export const readLog = route({
   const row = await findLog(em, logScopeOf(actor), params.logId)
   if (row === null) throw notFound('log', params.logId, 'logId')
   return presentLogDetail(openLog(row, deps.vault))
+})
+
+export const readLogCost = route({
+  method: 'GET',
+  path: '/logs/:logId/cost',
+  summary: 'Read what a request cost, line by line',
+  permission: 'logs.view',
+  params: logParams,
+  response: logCost,
+})(async ({ em, actor, params }) => {
+  const row = await findLog(em, logScopeOf(actor), params.logId)
+  if (row === null) throw notFound('log', params.logId, 'logId')
+  return presentCost(row)
 })

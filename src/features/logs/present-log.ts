@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { type LogDetail, presentLog, urlOf } from './log-fields.ts'
 import type { logObject } from './log.schema.ts'
+import { presentCost } from './present-cost.ts'
 import { presentBody } from './present-body.ts'
 
 /** A log with all that was kept of it. */
@@ -41,6 +42,7 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
     },
     hook_results: row.hook_results,
     attempts: row.attempts,
+    cost: presentCost(row),
     metrics,
     log_format: 'v1',
   }

@@ -1,20 +1,46 @@
 import { byReference, usualLimits, type Views } from '../../app/snapshot/view.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
-import type { SealedCredential, StoredCredential } from '../integrations/index.ts'
+import { readMultipliers } from '../../gateway/prices/multipliers.ts'
+import { customEntry, type IntegrationPrices } from '../../gateway/prices/resolve.ts'
+import type { PricingConfig, SealedCredential, StoredCredential } from '../integrations/index.ts'
 
 interface StoredModel {
   readonly slug: string
   readonly enabled: boolean
   readonly host: string | null
+  /** US dollars for a million tokens. */
+  readonly price: PricingConfig | null
+  readonly base: string | null
 }
 
 /** Null, as for most integrations: every model, at the integration's own host. */
 function toModelRules(allowAll: boolean, models: readonly StoredModel[]): ModelRules | null {
-  if (allowAll && models.length === 0) return null
-  const named = new Map(models.map(({ slug, enabled, host }) => [slug, { enabled, customHost: host }]))
+  const ruled = models.filter(({ enabled, host }) => enabled !== allowAll || host !== null)
+  if (allowAll && ruled.length === 0) return null
+  const named = new Map(ruled.map(({ slug, enabled, host }) => [slug, { enabled, customHost: host }]))
   return { allowAll, named }
 }
+
+/** Null, as for most integrations: the prices of the price lists. */
+function toPrices(models: readonly StoredModel[], { adjustments, skipsCost }: Adjustments): IntegrationPrices | null {
+  const multipliers = readMultipliers(adjustments)
+  const priced = models.filter(({ price, base }) => price !== null || base !== null)
+  if (multipliers === null && priced.length === 0 && !skipsCost) return null
+  return {
+    multipliers,
+    skipsCost,
+    models: new Map(priced.map(({ slug, price, base }) => [slug, { entry: price && toEntry(price), base }])),
+  }
+}
+
+interface Adjustments {
+  readonly adjustments: unknown
+  readonly skipsCost: boolean
+}
+
+const toEntry = ({ pay_as_you_go: { request_token: input, response_token: output } }: PricingConfig) =>
+  customEntry({ input: input?.price ?? null, output: output?.price ?? null })
 
 interface ProviderRow {
   readonly id: string
@@ -31,6 +57,7 @@ interface ProviderRow {
   readonly secretConfigurations: Buffer | null
   readonly allowAllModels: boolean
   readonly models: readonly StoredModel[] | null
+  readonly pricingAdjustments: unknown
 }
 
 /** An admin key sees all workspaces: of several providers with one slug it gets the default workspace's, else the oldest. */
@@ -40,10 +67,13 @@ const providers = (whose: string) => `
          i.id AS "integrationId", i.ai_provider_id AS "aiProviderId", i.credential, i.configurations,
          i.secret_configurations AS "secretConfigurations", i.allow_all_models AS "allowAllModels",
          coalesce(i.workspace_id = p.workspace_id, g.enabled, (i.global_workspace_access ->> 'enabled')::boolean, false) AS allowed,
-         (SELECT json_agg(json_build_object('slug', m.slug, 'enabled', m.enabled, 'host', m.configurations ->> 'custom_host'))
+         (SELECT json_agg(json_build_object('slug', m.slug, 'enabled', m.enabled, 'host', m.configurations ->> 'custom_host',
+                                           'price', m.pricing_config, 'base', m.base_model_slug))
             FROM integration_models m
            WHERE m.integration_id = i.id AND (m.enabled <> i.allow_all_models
-                                              OR m.configurations ? 'custom_host')) AS models
+                                              OR m.configurations ? 'custom_host' OR m.pricing_config IS NOT NULL
+                                              OR m.base_model_slug IS NOT NULL)) AS models,
+         i.pricing_adjustments AS "pricingAdjustments"
     FROM providers p
     JOIN integrations i ON i.id = p.integration_id
     LEFT JOIN integration_workspaces g ON g.integration_id = i.id AND g.workspace_id = p.workspace_id
@@ -70,11 +100,28 @@ export const providerView = (open: (integration: SealedCredential, vault: Vault)
       const query = providerQueries[workspaceId === null ? 'organisation' : 'workspace']
       const [row] = await ask<ProviderRow>({ ...query, values: [organisationId, workspaceId, slug] })
       if (row === undefined) return null
-      const { integrationId, aiProviderId, credential, configurations, secretConfigurations, allowAllModels, models, ...own } = row
+      const {
+        integrationId,
+        aiProviderId,
+        credential,
+        configurations,
+        secretConfigurations,
+        allowAllModels,
+        models,
+        pricingAdjustments,
+        ...own
+      } = row
       const integration = { id: integrationId, organisationId: row.organisationId, credential, configurations, secretConfigurations }
       const stored = await opened(slug, () => open(integration, vault))
       return {
-        view: { ...own, integrationId, provider: aiProviderId, models: toModelRules(allowAllModels, models ?? []), ...stored },
+        view: {
+          ...own,
+          integrationId,
+          provider: aiProviderId,
+          models: toModelRules(allowAllModels, models ?? []),
+          prices: toPrices(models ?? [], { adjustments: pricingAdjustments, skipsCost: configurations['skipPtuCostAttribution'] === true }),
+          ...stored,
+        },
         dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId],
         until: Infinity,
       }

@@ -3,6 +3,7 @@ import { noHooks } from '../checks/hook-results.ts'
 import type { Prompt } from '../prompts/prompt.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Reservation } from '../limits/ledger.ts'
+import type { Charge } from '../metering/charge.ts'
 import type { FailureKind } from '../routing/verdict.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
@@ -23,6 +24,8 @@ export interface Attempt {
   prompt: Prompt | null
   hooks: HookResults
   reservation: Reservation | null
+  /** What it used and costs, once it has ended; null before that. */
+  charge: Charge | null
   prepared: Prepared | null
   /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */
   translated: TranslatedCall | null
@@ -63,6 +66,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   prompt: null,
   hooks: noHooks,
   reservation: null,
+  charge: null,
   prepared: null,
   translated: null,
   recalled: null,

@@ -4,12 +4,12 @@ import type { Call } from '../call.ts'
 import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
 import type { TargetFields } from '../config/compile.ts'
-import { usageOf } from '../ending/usage.ts'
+import { chargeOf } from '../metering/charge-of.ts'
 import { type Move, route, type Route } from '../routing/route.ts'
 import type { Breakers } from '../routing/breaker.ts'
 import type { Measures } from '../routing/measures.ts'
 import type { RoutingState, Told } from '../routing/state.ts'
-import { type CostFacts, costOf, type TargetPrices } from '../routing/target-prices.ts'
+import { type CostFacts, costOf } from '../routing/target-prices.ts'
 import { leadsOn } from '../routing/verdict.ts'
 import { namesOwnTarget } from '../targets/aim.ts'
 import { modelOf } from '../wire/body.ts'
@@ -21,7 +21,7 @@ import { type AttemptDeps, type Judge, type Try, tryTarget } from './try-target.
 import { pause } from './pause.ts'
 
 /** What choosing among targets takes. */
-export type CourseDeps = AttemptDeps & { readonly routing: RoutingState; readonly prices: TargetPrices }
+export type CourseDeps = AttemptDeps & { readonly routing: RoutingState }
 type CourseMove = Move<TargetFields>
 
 export interface Course extends Pick<Try, 'ownHeaders'> {
@@ -88,7 +88,7 @@ async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
   const ended = await tryLeaf({ making, attempt, judge }, deps).catch((thrown: unknown) => toApiError(thrown))
   const next = judge.conclude(ended)
   measure(leaf, attempt, { ended, measures: deps.routing.of(source.caller.key.organisationId).measures })
-  if (next !== null) giveUp(attempt, ended, deps)
+  if (next !== null) giveUp(attempt, ended, { deps, call: source })
   return {
     next,
     source: attempt.opened === null ? source : { ...source, body: attempt.opened },
@@ -209,9 +209,19 @@ interface Measured {
   readonly measures: Measures
 }
 
+interface GivenUp {
+  readonly deps: CourseDeps
+  readonly call: Call
+}
+
 /** Settles and measures an attempt that is not the last: nothing of it is left for the exchange to settle. */
-function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { metrics }: CourseDeps): void {
-  attempt.usage = 'kind' in ended && ended.kind === 'denied' ? usageOf(ended.result) : null
+function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: GivenUp): void {
+  const { metrics, prices } = deps
+  const result = 'kind' in ended && ended.kind === 'denied' ? ended.result : null
+  const { operation, exchange } = call
+  const receivedAt = Date.now() - (performance.now() - exchange.startedAt)
+  attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, receivedAt } })
+  attempt.usage = attempt.charge.metered?.usage ?? null
   attempt.reservation?.settle(attempt.usage)
   attempt.reservation = null
   const { failure, status } = attempt.fault ?? { failure: null, status: 0 }

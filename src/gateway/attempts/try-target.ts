@@ -25,6 +25,7 @@ import type { Ledger, Reservation } from '../limits/ledger.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { expandConfigPrompt } from '../prompts/expand.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
+import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { admit, findTarget, namesOwnTarget, recheckModel } from '../targets/aim.ts'
 import { modelRequest } from '../targets/model-access.ts'
@@ -41,6 +42,7 @@ import { requestTimeout } from './timeouts.ts'
 export interface AttemptDeps {
   readonly snapshot: ProviderSource & GuardrailSource & PromptSource
   readonly ledger: Ledger
+  readonly prices: PriceSource
   readonly egress: Egress
   readonly answers: AnswerCache
   readonly metrics: GatewayMetrics

@@ -1,3 +1,4 @@
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { CountPlace } from './dialect.ts'
 import type { Usage } from './neutral/usage.ts'
 import { dialects } from './registry.ts'
@@ -12,14 +13,31 @@ const backslash = 0x5c
  * for the `usage` object itself. Null when the provider named none. Never throws: metering may fail, the exchange may not.
  */
 export function readUsage(head: Buffer, tail: Buffer = head): Usage | null {
-  const objects = [...(head === tail ? [] : usageObjects(head)), ...usageObjects(tail)]
-  return objects.length === 0 ? null : merge(objects)
+  return scanUsage(head, tail)?.usage ?? null
 }
 
-type Counts = Readonly<Record<string, unknown>>
+/** The usage that an answer tells. */
+export interface ScannedUsage {
+  readonly usage: Usage
+  /** The provider's own fields; of several objects the later ones win, field by field. */
+  readonly raw: Fields
+}
+
+/** Reads the usage objects of an answer from its first and last bytes, as `readUsage` does, and keeps the provider's own fields. */
+export function scanUsage(head: Buffer, tail: Buffer = head): ScannedUsage | null {
+  const objects = [...(head === tail ? [] : usageObjects(head)), ...usageObjects(tail)]
+  return objects.length === 0 ? null : { usage: merge(objects), raw: mergeFields(objects) }
+}
+
+/** Null says nothing: an answer that grows names some counts only once. */
+function mergeFields(objects: readonly Fields[]): Fields {
+  const merged: Record<string, unknown> = {}
+  for (const object of objects) for (const [name, value] of Object.entries(object)) if (value !== null) merged[name] = value
+  return merged
+}
 
 /** The first and the last `usage` objects of the bytes: a stream names its input first and its output last. */
-function usageObjects(bytes: Buffer): readonly Counts[] {
+function usageObjects(bytes: Buffer): readonly Fields[] {
   const key = keys.find((one) => bytes.includes(one))
   if (key === undefined) return []
   const first = nextObject(bytes, key)
@@ -29,7 +47,7 @@ function usageObjects(bytes: Buffer): readonly Counts[] {
   return last === null ? [first.counts] : [first.counts, last]
 }
 
-function nextObject(bytes: Buffer, key: Buffer): { readonly at: number; readonly counts: Counts } | null {
+function nextObject(bytes: Buffer, key: Buffer): { readonly at: number; readonly counts: Fields } | null {
   let at = bytes.indexOf(key)
   for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
     const counts = objectAfter(bytes, at, key.length)
@@ -39,7 +57,7 @@ function nextObject(bytes: Buffer, key: Buffer): { readonly at: number; readonly
   return null
 }
 
-function lastObject(bytes: Buffer, key: Buffer): Counts | null {
+function lastObject(bytes: Buffer, key: Buffer): Fields | null {
   let at = bytes.lastIndexOf(key)
   for (let looked = 0; at !== -1 && looked < maxCandidates; looked += 1) {
     const found = objectAfter(bytes, at, key.length)
@@ -50,7 +68,7 @@ function lastObject(bytes: Buffer, key: Buffer): Counts | null {
 }
 
 /** The object that follows a key, unless the key is text inside a string or its value is no object. */
-function objectAfter(bytes: Buffer, at: number, keyLength: number): Counts | null {
+function objectAfter(bytes: Buffer, at: number, keyLength: number): Fields | null {
   if (at > 0 && bytes[at - 1] === backslash) return null
   let start = at + keyLength
   while (start < bytes.length && bytes[start] !== 0x7b) {
@@ -64,16 +82,14 @@ function objectAfter(bytes: Buffer, at: number, keyLength: number): Counts | nul
 }
 
 /** Null for what only looks like an object: a parameter of a tool may be called usage, and hold braces in a text. */
-function parseCounts(text: string): Counts | null {
+function parseCounts(text: string): Fields | null {
   try {
     const parsed: unknown = JSON.parse(text)
-    return isCounts(parsed) ? parsed : null
+    return isFields(parsed) ? parsed : null
   } catch {
     return null
   }
 }
-
-const isCounts = (value: unknown): value is Counts => typeof value === 'object' && value !== null
 
 /** The end of the object that opens at `start`; usage objects hold no strings with braces, and are small. */
 function closingBrace(bytes: Buffer, start: number): number {
@@ -89,7 +105,10 @@ function closingBrace(bytes: Buffer, start: number): number {
 }
 
 const everyUsage = Object.values(dialects).flatMap(({ usage = null }) => (usage === null ? [] : [usage]))
-const keys = [...new Set(everyUsage.map(({ key }) => key))].map((name) => Buffer.from(JSON.stringify(name)))
+/** The names of the objects that hold counts; the last ones are those of providers whose answers are passed through only. */
+const keys = [...new Set([...everyUsage.map(({ key }) => key), 'usage_info', 'billed_units', 'amazon-bedrock-invocationMetrics'])].map(
+  (name) => Buffer.from(JSON.stringify(name)),
+)
 const placesOf = (field: keyof Usage): readonly CountPlace[] => everyUsage.flatMap((usage) => usage[field])
 
 /** A provider may count in the words of another dialect: all are looked for. */
@@ -103,7 +122,7 @@ const places: Readonly<Record<keyof Usage, readonly CountPlace[]>> = {
 }
 
 /** Later objects win, field by field: Anthropic repeats its output count as it grows. */
-function merge(objects: readonly Counts[]): Usage {
+function merge(objects: readonly Fields[]): Usage {
   const pick = (candidates: readonly CountPlace[]): number | null => {
     let found: number | null = null
     for (const counts of objects) for (const place of candidates) found = count(counts, place) ?? found
@@ -122,8 +141,8 @@ function merge(objects: readonly Counts[]): Usage {
   }
 }
 
-function count(counts: Counts, [outer, inner]: CountPlace): number | null {
+function count(counts: Fields, [outer, inner]: CountPlace): number | null {
   const held = counts[outer]
-  const value = inner === undefined ? held : isCounts(held) ? held[inner] : undefined
+  const value = inner === undefined ? held : isFields(held) ? held[inner] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

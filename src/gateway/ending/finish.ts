@@ -1,22 +1,25 @@
-import { isRecalled } from '../attempts/attempt.ts'
+import type { RelayResult } from '../answers/relay.ts'
+import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
+import { type ChargeContext, chargeOf } from '../metering/charge-of.ts'
+import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { cacheStatusOf, type Ending, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
 import { redactionOf } from './redact.ts'
 import { firstByteMs, upstreamMs, waitedMs } from './timing.ts'
-import { usageOf } from './usage.ts'
 
 export interface FinishDeps {
   readonly journal: Journal
   readonly metrics: GatewayMetrics
+  readonly prices: PriceSource
 }
 
 /** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
-export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: Ending): void {
-  const usage = ending.relayed === null ? null : usageOf(ending.relayed)
+export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, ending: Ending): void {
   const last = lastAttempt(trail)
+  const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail) })
   const spent = last !== null && isRecalled(last) ? null : usage
   for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? spent : null)
   const key = trail.caller?.key
@@ -27,6 +30,14 @@ export function finish({ journal, metrics }: FinishDeps, trail: Trail, ending: E
   }
   observe(metrics, trail, { ...ending, usage: spent })
 }
+
+/** Meters and prices the last attempt; those before it were charged as they ended. */
+function charge(attempt: Attempt, relayed: RelayResult | null, context: ChargeContext): Usage | null {
+  attempt.charge ??= chargeOf(attempt, relayed, context)
+  return attempt.charge.metered?.usage ?? null
+}
+
+const chargedExchange = ({ operation, exchange, receivedAt }: Trail) => ({ operation, method: exchange.method, receivedAt })
 
 function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
   const { startedAt, method } = trail.exchange

@@ -7,6 +7,7 @@ import { withoutOwnKeysInPath } from '../callers/own-keys.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import { cacheStatusOf, type Ending, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
+import { loggedCost } from './cost.ts'
 import { loggedAttempts, longestModel, rounded } from './attempts.ts'
 import type { Redaction } from './redact.ts'
 import type { RelayResult } from '../answers/relay.ts'
@@ -35,6 +36,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     errorCode: ending.error?.code ?? null,
     retryCount: retriesOf(trail),
     ...origin(trail, last, usage),
+    cost: loggedCost(trail),
     ...mirrored(trail),
     config: trail.config,
     ...trail.trace,

@@ -1,5 +1,9 @@
 import type { HookResults } from '../checks/hook-results.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
+import type { Fields } from '../../lib/json/fields.ts'
+import type { Counts } from '../dialects/neutral/counts.ts'
+import type { CostState } from '../prices/price-usage.ts'
+import type { PriceFacts } from '../prices/rates.ts'
 import type { FailureKind } from '../routing/verdict.ts'
 
 export type Outcome =
@@ -41,6 +45,8 @@ export interface ExchangeRecord {
   readonly usage: Usage | null
   /** The source of `usage`: the provider's own figures, those of an answer that was given again and cost nothing, or none (unmetered). */
   readonly usageSource: 'provider' | 'cache' | 'none'
+  /** Null: no provider was to be asked. */
+  readonly cost: LoggedCost | null
   readonly retryCount: number
   readonly cacheStatus: string
   readonly lastUsedOption: string | null
@@ -69,6 +75,49 @@ export interface ExchangeRecord {
   /** Headers with credentials removed. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly responseHeaders: Readonly<Record<string, string>>
+}
+
+/** The cost of an exchange. Amounts are whole pico-US-dollars as decimal texts: JSON numbers would round them. */
+export interface LoggedCost {
+  readonly state: CostState
+  /** Null when unpriced. */
+  readonly amount: string | null
+  /** The digest of the price list. */
+  readonly catalogue: string | null
+  /** What the answer would have cost, had it not come from the cache. */
+  readonly saved: string | null
+  readonly lines: readonly LoggedCostLine[]
+  readonly unpriced: readonly string[]
+  readonly charges: readonly LoggedCharge[]
+}
+
+/** count x rate = amount, of one attempt. */
+export interface LoggedCostLine {
+  readonly attempt: number
+  readonly dimension: string
+  readonly count: number
+  readonly unit: string
+  readonly rate: string | null
+  readonly amount: string
+  readonly source: string
+  readonly note: string | null
+}
+
+/** What one attempt used, with all that another price list needs to price it again. */
+export interface LoggedCharge {
+  readonly attempt: number
+  readonly provider: string | null
+  readonly sent: string | null
+  readonly answered: string | null
+  readonly priced: string | null
+  readonly recalled: boolean
+  readonly counts: Counts
+  readonly facts: PriceFacts | null
+  readonly reported: string | null
+  readonly estimated: boolean
+  readonly inconsistent: boolean
+  /** The provider's own usage object. */
+  readonly usage: Fields | null
 }
 
 /** One try of one target. */

@@ -50,6 +50,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.mirrorOf,
     record.billed,
     record.config && [record.config.slug, record.config.version],
+    record.cost,
   ])
 }
 
@@ -77,6 +78,8 @@ type Fields = [
   mirrorOf?: string | null,
   billed?: boolean,
   config?: readonly [slug: string, version: number] | null,
+  /** Absent in records of processes that priced nothing. */
+  cost?: ExchangeRecord['cost'],
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -127,6 +130,7 @@ export function decodeRecord(text: string): ExchangeRecord {
     mirrorOf: fields[40] ?? null,
     billed: fields[41] ?? true,
     config: decodeConfig(fields[42] ?? null),
+    cost: fields[43] ?? null,
   }
 }
 

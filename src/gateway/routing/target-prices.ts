@@ -13,9 +13,6 @@ export interface TargetPrices {
   rank(provider: string, model: string): number | null
 }
 
-/** No price is known. */
-export const noPrices: TargetPrices = { rank: () => null }
-
 export interface CostFacts {
   readonly scope: ProviderScope
   /** The model that the request names. */

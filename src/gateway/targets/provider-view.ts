@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ProviderScope } from '../callers/key.ts'
+import type { IntegrationPrices } from '../prices/resolve.ts'
 import type { Credential } from '../providers/provider.ts'
 
 /** A stored provider (`@slug`) or virtual key, with its credential in the clear. */
@@ -21,6 +22,8 @@ export interface ProviderView {
   readonly allowed: boolean
   /** Null: every model may be used, at the integration's own host. */
   readonly models: ModelRules | null
+  /** The prices of the integration's own; null: those of the price lists. */
+  readonly prices: IntegrationPrices | null
 }
 
 /** The models of an integration that may be used, and where they are when not at its own host. */

@@ -103,6 +103,8 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
         total_units: 42,
         usage_source: 'provider',
         cost: null,
+        cost_pico_usd: null,
+        cost_state: null,
         cost_currency: 'USD',
         request_url: '/v1/chat/completions',
         request_method: 'POST',
@@ -274,6 +276,39 @@ test('cursors of impossible times are pages like others', async (t) => {
     const after = writeCursor({ createdAt, id: '019c0000-0000-7000-8000-000000000000' })
     t.is((await list(acme.adminKey, { after })).status, 200)
   }
+})
+
+test('the cost of a log, line by line', async (t) => {
+  const line = { attempt: 0, dimension: 'input', count: 3, unit: 'token', source: 'built_in', note: null }
+  const charge = { attempt: 0, provider: 'openai', sent: 'gpt-4o', answered: null, priced: 'gpt-4o', recalled: false, counts: { input: 3 } }
+  const cost = {
+    state: 'partly_priced' as const,
+    amount: '7500001',
+    catalogue: 'feed',
+    saved: null,
+    lines: [{ ...line, rate: '2500000', amount: '7500001' }],
+    unpriced: ['web_search'],
+    charges: [{ ...charge, facts: null, reported: null, estimated: false, inconsistent: false, usage: { prompt_tokens: 3 } }],
+  }
+  const [record] = await log(acme, [[{ createdAt: t0, traceId: 'cost', cost }]])
+  const expected = {
+    object: 'log.cost',
+    log_id: record?.id,
+    state: 'partly_priced',
+    currency: 'USD',
+    cost_pico_usd: '7500001',
+    saved_pico_usd: null,
+    lines: [{ ...line, rate_pico_usd: '2500000', amount_pico_usd: '7500001' }],
+    unpriced: ['web_search'],
+    catalogue: 'feed',
+    usage: [{ attempt: 0, provider: 'openai', model: 'gpt-4o', usage: { prompt_tokens: 3 } }],
+  }
+  const { status, body } = await control.call(acme.workspaceKey, 'GET', `/logs/${record?.id}/cost`)
+  t.is(status, 200)
+  t.deepEqual(body, expected)
+  t.like((await control.call(acme.workspaceKey, 'GET', `/logs/${record?.id}`)).body, { cost: expected })
+  t.like((await list(acme.workspaceKey, { trace_id: 'cost' })).body, { data: [{ cost: 0.000_750_000_1, cost_pico_usd: '7500001' }] })
+  t.is((await control.call(acme.sideKey, 'GET', `/logs/${record?.id}/cost`)).status, 404)
 })
 
 test('a log is read with its bodies', async (t) => {

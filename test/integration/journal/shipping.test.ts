@@ -61,6 +61,27 @@ const attempt = {
   responseBytes: 9,
 } as const
 
+const cost = {
+  state: 'priced',
+  amount: '10000200030000',
+  catalogue: 'b0006a924a997a63',
+  saved: null,
+  lines: [
+    {
+      attempt: 0,
+      dimension: 'input',
+      count: 4,
+      unit: 'token',
+      rate: '2500050007500',
+      amount: '10000200030000',
+      source: 'built_in',
+      note: null,
+    },
+  ],
+  unpriced: [],
+  charges: [],
+} as const
+
 test('a record and its bodies arrive as they were appended', async (t) => {
   const { directory, journal, shipper } = start()
   const prompt = { id: '01980000-0000-7000-8000-00000000000a', versionId: '01980000-0000-7000-8000-00000000000b', slug: 'pp-greeting' }
@@ -72,6 +93,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
     mirrorOf: '01980000-0000-7000-8000-00000000000c',
     billed: false,
     config: { slug: 'pc-mine', version: 3 },
+    cost,
   })
   journal.append(record, {
     request: Buffer.from('{"a":1}'),
@@ -108,6 +130,9 @@ test('a record and its bodies arrive as they were appended', async (t) => {
       usage: { cache_read_tokens: 4 },
       usage_source: 'provider',
       cost_nano_usd: null,
+      cost_pico: cost.amount,
+      cost_state: 'priced',
+      price_catalogue: 'b0006a924a997a63',
       retry_count: 0,
       cache_status: 'DISABLED',
       cached_log_id: null,
@@ -132,6 +157,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
     {
       id: record.id,
       hook_results: null,
+      cost: { saved: null, lines: cost.lines, unpriced: [], charges: [] },
       attempts: [
         {
           option: 'config',
@@ -181,4 +207,19 @@ test('stop ships what was appended, over many segments, and leaves nothing behin
   t.deepEqual(readdirSync(directory.path), [])
   t.deepEqual(await rowsOf('SELECT FROM journal_cursors WHERE node = ANY($1)', [readdirSync(directory.path)]), [])
   directory.remove()
+})
+
+test('amounts of every size arrive with every digit', async (t) => {
+  const { journal, shipper } = start()
+  const amounts = ['0', '1', '9999', '10000', '2800', '100000000', '123400000000', '9007199254740993', '999999999999999999999999999999']
+  const records = amounts.map((amount) => exchangeRecord({ cost: { ...cost, amount } }))
+  const unpriced = exchangeRecord({ cost: { ...cost, state: 'unpriced', amount: null } })
+  const none = { request: null, response: null, requestTruncated: false, responseTruncated: false }
+  for (const record of [...records, unpriced]) journal.append(record, none)
+  await shipper.flushed()
+  for (const [index, record] of records.entries())
+    t.deepEqual(await rowsOf('SELECT cost_pico::text AS pico FROM logs WHERE id = $1', [record.id]), [{ pico: amounts[index] }])
+  t.deepEqual(await rowsOf('SELECT cost_pico, cost_state FROM logs WHERE id = $1', [unpriced.id]), [
+    { cost_pico: null, cost_state: 'unpriced' },
+  ])
 })

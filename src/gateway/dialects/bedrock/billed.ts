@@ -1,0 +1,28 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+
+/** Reads the usage of Converse: uncached, read and written tokens are apart. */
+export function readCounts(usage: Fields): ReadCounts {
+  const collector = collectCounts()
+  collector.add(['input', countAt(usage, 'inputTokens')], ['cache_read', countAt(usage, 'cacheReadInputTokens')])
+  collector.split(countAt(usage, 'cacheWriteInputTokens'), 'cache_write', [['cache_write_1h', writtenForAnHour(usage['cacheDetails'])]])
+  collector.add(['output', countAt(usage, 'outputTokens')])
+  return collector.read()
+}
+
+function writtenForAnHour(details: unknown): number {
+  const parts: readonly unknown[] = Array.isArray(details) ? details : []
+  return parts.reduce<number>((sum, part) => sum + (isFields(part) && part['ttl'] === '1h' ? countAt(part, 'inputTokens') : 0), 0)
+}
+
+/** Reads what Invoke adds to the last chunk of a stream, in words of its own. */
+export function readInvocationCounts(usage: Fields): ReadCounts {
+  const collector = collectCounts()
+  collector.add(
+    ['input', countAt(usage, 'inputTokenCount')],
+    ['cache_read', countAt(usage, 'cacheReadInputTokenCount')],
+    ['cache_write', countAt(usage, 'cacheWriteInputTokenCount')],
+    ['output', countAt(usage, 'outputTokenCount')],
+  )
+  return collector.read()
+}

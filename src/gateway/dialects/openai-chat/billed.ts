@@ -1,0 +1,57 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+
+/** Hosts whose `completion_tokens` leave out what the model thought, although the total has it. */
+const thoughtsApart: ReadonlySet<string> = new Set(['google', 'vertex-ai'])
+
+/**
+ * Reads the usage of chat and text completions and of embeddings. Cached and written tokens and those of audio are within
+ * `prompt_tokens`. Reasoning is within `completion_tokens`, unless the provider's own total says that it is not.
+ */
+export function readCounts(usage: Fields, provider: string): ReadCounts {
+  const collector = collectCounts()
+  const prompt = countAt(usage, 'prompt_tokens')
+  const total = countAt(usage, 'total_tokens')
+  const cached = cachedOf(usage)
+  const cachedAudio = countAt(usage, 'prompt_tokens_details', 'cached_tokens_details', 'audio_tokens')
+  collector.split(prompt === 0 && countAt(usage, 'completion_tokens') === 0 ? total : prompt, 'input', [
+    ['cache_read_audio', cachedAudio],
+    ['cache_read', Math.max(0, cached - cachedAudio)],
+    ['cache_write', countAt(usage, 'prompt_tokens_details', 'cache_write_tokens')],
+    ['input_audio', Math.max(0, countAt(usage, 'prompt_tokens_details', 'audio_tokens') - cachedAudio)],
+    ['input_image', countAt(usage, 'prompt_tokens_details', 'image_tokens')],
+  ])
+  const reasoning = reasoningOf(usage)
+  collector.split(answerTokens(usage, { provider, prompt, total, reasoning }), 'output', [
+    ['output_audio', countAt(usage, 'completion_tokens_details', 'audio_tokens')],
+    ['output_image', countAt(usage, 'completion_tokens_details', 'image_tokens')],
+    ['reasoning', reasoning],
+  ])
+  collector.add(['citation', countAt(usage, 'citation_tokens')], ['web_search', countAt(usage, 'num_search_queries')])
+  return collector.read()
+}
+
+/** DeepSeek and Moonshot tell cached tokens at the top, xAI under another name. */
+const cachedOf = (usage: Fields): number =>
+  countAt(usage, 'prompt_tokens_details', 'cached_tokens') ||
+  countAt(usage, 'prompt_cache_hit_tokens') ||
+  countAt(usage, 'cached_tokens') ||
+  countAt(usage, 'cached_prompt_text_tokens')
+
+const reasoningOf = (usage: Fields): number =>
+  countAt(usage, 'completion_tokens_details', 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
+
+interface Totals {
+  readonly provider: string
+  readonly prompt: number
+  readonly total: number
+  readonly reasoning: number
+}
+
+/** Returns all tokens of the answer. The provider's total settles whether reasoning is among those of the completion. */
+function answerTokens(usage: Fields, { provider, prompt, total, reasoning }: Totals): number {
+  const completion = countAt(usage, 'completion_tokens')
+  if (thoughtsApart.has(provider) && total > prompt + completion) return total - prompt
+  const isApart = reasoning > completion || (reasoning > 0 && total === prompt + completion + reasoning)
+  return isApart ? completion + reasoning : completion
+}

@@ -1,0 +1,27 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+
+/** Reads the usage of responses, images and transcriptions. Every part is within the total of its side. */
+export function readCounts(usage: Fields, { isImage }: { readonly isImage: boolean }): ReadCounts {
+  const collector = collectCounts()
+  // Transcriptions write `input_token_details`.
+  const details = usage['input_tokens_details'] === undefined ? 'input_token_details' : 'input_tokens_details'
+  const cachedAudio = countAt(usage, details, 'cached_tokens_details', 'audio_tokens')
+  const cachedImage = countAt(usage, details, 'cached_tokens_details', 'image_tokens')
+  collector.split(countAt(usage, 'input_tokens'), 'input', [
+    ['cache_read_audio', cachedAudio],
+    ['cache_read_image', cachedImage],
+    ['cache_read', Math.max(0, countAt(usage, details, 'cached_tokens') - cachedAudio - cachedImage)],
+    ['cache_write', countAt(usage, details, 'cache_write_tokens')],
+    ['input_audio', Math.max(0, countAt(usage, details, 'audio_tokens') - cachedAudio)],
+    ['input_image', Math.max(0, countAt(usage, details, 'image_tokens') - cachedImage)],
+  ])
+  const output = countAt(usage, 'output_tokens')
+  const text = countAt(usage, 'output_tokens_details', 'text_tokens')
+  collector.split(output, 'output', [
+    ['output_audio', countAt(usage, 'output_tokens_details', 'audio_tokens') || countAt(usage, 'output_token_details', 'audio_tokens')],
+    ['output_image', isImage ? Math.max(0, output - text) : countAt(usage, 'output_tokens_details', 'image_tokens')],
+    ['reasoning', countAt(usage, 'output_tokens_details', 'reasoning_tokens')],
+  ])
+  return collector.read()
+}

@@ -1,0 +1,53 @@
+import type { Fields } from '../../lib/json/fields.ts'
+import { readCounts as anthropic } from './anthropic/billed.ts'
+import { readCounts as converse, readInvocationCounts as invocation } from './bedrock/billed.ts'
+import { readCounts as cohere } from './cohere/billed.ts'
+import { readCounts as google } from './google/billed.ts'
+import { countAt, type ReadCounts } from './neutral/disjoint.ts'
+import { readCounts as chat } from './openai-chat/billed.ts'
+import { readCounts as responses } from './openai-responses/billed.ts'
+
+/** The facts that decide how a usage object is read, where its own fields do not. */
+export interface CountsAbout {
+  /** A row of the catalogue. */
+  readonly provider: string
+  readonly operation: string
+}
+
+type Reader = (usage: Fields, about: CountsAbout) => ReadCounts
+
+const isImage = ({ operation }: CountsAbout): boolean => operation === 'imageGenerate' || operation === 'imageEdit'
+
+/** The words by which a usage object is known, in the order in which they are looked for: it is read in the words that it has. */
+const readers: readonly (readonly [field: string, read: Reader])[] = [
+  ['billed_units', cohere],
+  ['search_units', cohere],
+  ['promptTokenCount', google],
+  ['totalTokenCount', google],
+  ['cache_read_input_tokens', anthropic],
+  ['cache_creation_input_tokens', anthropic],
+  ['cache_creation', anthropic],
+  ['input_tokens', (usage, about) => responses(usage, { isImage: isImage(about) })],
+  ['output_tokens', anthropic],
+  ['prompt_tokens', (usage, { provider }) => chat(usage, provider)],
+  ['inputTokens', converse],
+  ['inputTokenCount', invocation],
+  ['pages_processed', (usage) => one('page', countAt(usage, 'pages_processed'))],
+  ['seconds', (usage) => one('input_audio_second', milliseconds(usage['seconds']))],
+  ['total_tokens', (usage) => one('input', countAt(usage, 'total_tokens'))],
+]
+
+/** Reads a provider's usage object into disjoint counts; null when it has no words that are known. */
+export function readCounts(usage: Fields, about: CountsAbout): ReadCounts | null {
+  const found = readers.find(([field]) => usage[field] !== undefined && usage[field] !== null)
+  return found === undefined ? null : found[1](usage, about)
+}
+
+const one = (dimension: keyof ReadCounts['counts'], count: number): ReadCounts => ({
+  counts: count > 0 ? { [dimension]: count } : {},
+  inconsistent: false,
+})
+
+/** Returns a duration in whole milliseconds; the provider writes seconds, with a fraction. */
+export const milliseconds = (seconds: unknown): number =>
+  typeof seconds === 'number' && seconds > 0 && seconds < 1e9 ? Math.round(seconds * 1000) : 0

@@ -1,0 +1,96 @@
+import type { Attempt } from '../attempts/attempt.ts'
+import { isRecalled } from '../attempts/attempt.ts'
+import type { RelayResult } from '../answers/relay.ts'
+import type { MatchedOperation } from '../front/match.ts'
+import { notCharged, priceUsage } from '../prices/price-usage.ts'
+import type { PriceSource } from '../prices/price-source.ts'
+import { type FoundPrices, findPrices } from '../prices/resolve.ts'
+import type { PriceFacts } from '../prices/rates.ts'
+import type { Target } from '../targets/target.ts'
+import { type Charge, noCharge } from './charge.ts'
+import { meter, type Metered, type MeteredRequest } from './meter.ts'
+
+/** What is known of the exchange that an attempt belongs to. */
+export interface ChargedExchange {
+  readonly operation: MatchedOperation
+  readonly method: string
+  /** Epoch milliseconds. */
+  readonly receivedAt: number
+}
+
+/**
+ * Meters and prices one attempt, once. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
+ * model are not charged, and an answer from the cache tells what it saved.
+ */
+export function chargeOf(attempt: Attempt, result: RelayResult | null, { exchange, prices }: ChargeContext): Charge {
+  const { target } = attempt
+  if (result === null || target === null) return noCharge
+  const request = requestOf(attempt, { exchange, provider: target.providerId })
+  const metered = meter(result, request)
+  return isBilled(metered, result, exchange.operation)
+    ? priced(metered, { attempt, target }, { exchange, prices })
+    : { ...noCharge, metered }
+}
+
+interface Targeted {
+  readonly attempt: Attempt
+  readonly target: Target
+}
+
+function priced(metered: Metered, { attempt, target }: Targeted, { exchange, prices }: ChargeContext): Charge {
+  const terms = target.view?.prices ?? null
+  const found = findPrices({ provider: target.providerId, answered: metered.model, sent: target.model, terms }, prices)
+  const facts = factsOf(metered, found, { attempt, exchange })
+  const cost = priceUsage({ counts: metered.counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
+  const charge = { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts }
+  if (isRecalled(attempt)) return { ...charge, cost: notCharged, saved: cost.amount }
+  return { ...charge, cost: terms?.skipsCost === true ? notCharged : cost, saved: null }
+}
+
+export interface ChargeContext {
+  readonly exchange: ChargedExchange
+  readonly prices: PriceSource
+}
+
+const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: ChargedExchange; provider: string }): MeteredRequest => ({
+  operation: exchange.operation.name,
+  method: exchange.method,
+  provider,
+  json: body?.json,
+})
+
+/** Returns true if a provider may charge for the answer. Of operations that Gatehouse does not know those that tell usage are charged. */
+function isBilled({ counts }: Metered, { status }: RelayResult, { name, spec }: MatchedOperation): boolean {
+  if (name === 'countTokens') return false
+  return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
+}
+
+const hasAny = (counts: Metered['counts']): boolean => Object.keys(counts).length > 0
+
+function factsOf(
+  metered: Metered,
+  found: FoundPrices | null,
+  { attempt, exchange }: { attempt: Attempt; exchange: ChargedExchange },
+): PriceFacts {
+  const region = found?.region ?? regionOf(attempt)
+  return {
+    startedAt: exchange.receivedAt,
+    mode: metered.mode,
+    promptTokens: metered.promptTokens,
+    geo: metered.geo ?? found?.geo ?? geoOf(attempt, region),
+    region,
+    size: metered.size,
+    quality: metered.quality,
+    hasTokens: metered.hasTokens,
+  }
+}
+
+function regionOf({ target }: Attempt): string | null {
+  if (target === null) return null
+  const { fields } = target.credential
+  return fields['aws_region'] ?? fields['vertex_region'] ?? target.provider.fields?.['vertex_region'] ?? null
+}
+
+/** Vertex sells every place but `global` as a regional one. */
+const geoOf = ({ target }: Attempt, region: string | null): string | null =>
+  target?.providerId === 'vertex-ai' && region !== null && region !== 'global' ? 'regional' : null

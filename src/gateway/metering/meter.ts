@@ -1,0 +1,147 @@
+import { isFields, type Fields } from '../../lib/json/fields.ts'
+import type { RelayResult } from '../answers/relay.ts'
+import { type Counts, isDimension } from '../dialects/neutral/counts.ts'
+import { promptTokens } from '../dialects/neutral/disjoint.ts'
+import type { Usage } from '../dialects/neutral/usage.ts'
+import { readCounts } from '../dialects/read-counts.ts'
+import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
+import { scanUsage } from '../dialects/usage-scan.ts'
+
+/** The request behind an answer, as far as metering looks at it. */
+export interface MeteredRequest {
+  readonly operation: string
+  readonly method: string
+  /** A row of the catalogue. */
+  readonly provider: string
+  /** The parsed body; undefined: it is no JSON. */
+  readonly json: unknown
+}
+
+/** What an answer used. */
+export interface Metered extends ServedFacts {
+  /** Null: the provider did not say. */
+  readonly usage: Usage | null
+  readonly counts: Counts
+  /** The provider's own usage object. */
+  readonly raw: Fields | null
+  /** The cost that the provider named, in pico-US-dollars. */
+  readonly reported: bigint | null
+  /** True: the counts are not the provider's. */
+  readonly estimated: boolean
+  /** True: the provider's figures contradict each other. */
+  readonly inconsistent: boolean
+  readonly promptTokens: number
+  readonly hasTokens: boolean
+  readonly size: string | null
+  readonly quality: string | null
+}
+
+/** Reads what an answer used, whatever its status: some failures are charged. Never throws: metering may fail, the exchange may not. */
+export function meter({ capture, encoding }: Pick<RelayResult, 'capture' | 'encoding'>, request: MeteredRequest): Metered {
+  const head = capture.plain(encoding)
+  const bytes = { head, tail: encoding === undefined ? capture.tail() : head }
+  const json = isFields(request.json) ? request.json : noFields
+  const scanned = scanUsage(bytes.head, bytes.tail)
+  const raw = scanned?.raw ?? null
+  const used = countsOf(request, { raw, json, bytes })
+  return {
+    ...servedFacts(bytes, raw, text(json['service_tier'])),
+    ...used,
+    usage: scanned === null ? null : withTotals(scanned.usage, used.counts),
+    raw,
+    reported: raw === null ? null : reportedCost(raw, request.provider),
+    promptTokens: promptTokens(used.counts),
+    size: text(json['size']),
+    quality: text(json['quality']),
+  }
+}
+
+interface Answer {
+  readonly raw: Fields | null
+  /** The body of the request. */
+  readonly json: Fields
+  readonly bytes: Bytes
+}
+
+/** Counts by the provider's own usage object, or else by the pieces of the answer. */
+function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens'> {
+  const read = answer.raw === null ? null : readCounts(answer.raw, request)
+  if (read === null || !hasAny(read.counts)) return { ...unitsOf(request, answer), inconsistent: false, hasTokens: false }
+  const counts = withTools(read.counts, answer.bytes, request)
+  return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }
+}
+
+const noFields: Fields = {}
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const hasAny = (counts: Counts): boolean => Object.keys(counts).some((name) => isDimension(name) && (counts[name] ?? 0) > 0)
+
+/** Fills the figures that the log shows from the counts, for providers that use words of their own. */
+function withTotals(usage: Usage, counts: Counts): Usage {
+  if (usage.inputTokens !== null || usage.outputTokens !== null) return usage
+  const input = promptTokens(counts)
+  const output = (counts.output ?? 0) + (counts.reasoning ?? 0) + (counts.output_audio ?? 0) + (counts.output_image ?? 0)
+  if (input + output === 0) return usage
+  return { ...usage, inputTokens: input, outputTokens: output, totalTokens: usage.totalTokens ?? input + output }
+}
+
+interface Bytes {
+  readonly head: Buffer
+  readonly tail: Buffer
+}
+
+interface Units {
+  readonly counts: Counts
+  readonly estimated: boolean
+}
+
+const noUnits: Units = { counts: {}, estimated: false }
+
+/** Counts what is sold by the piece, for answers that tell no tokens. */
+function unitsOf({ operation }: MeteredRequest, { json, bytes }: Answer): Units {
+  switch (operation) {
+    case 'imageGenerate':
+    case 'imageEdit':
+      return { counts: { image: imagesOf(json, bytes.head) }, estimated: false }
+    case 'createSpeech':
+      return { counts: { input_character: typeof json['input'] === 'string' ? codePoints(json['input']) : 0 }, estimated: false }
+    case 'createTranscription':
+    case 'createTranslation': {
+      const found = transcribedMs(bytes)
+      return found === null ? noUnits : { counts: { input_audio_second: found.ms }, estimated: found.estimated }
+    }
+    default:
+      return noUnits
+  }
+}
+
+/** Counts the images of an answer. One that is too long to be held is believed to have as many as were asked for. */
+function imagesOf(json: Fields, head: Buffer): number {
+  const found = [...head.toString('latin1').matchAll(/"(?:b64_json|url)"\s*:\s*"/g)].length
+  const asked = typeof json['n'] === 'number' && Number.isSafeInteger(json['n']) && json['n'] > 0 ? json['n'] : 1
+  return Math.max(found, head.at(-1) === closingBrace ? 0 : asked)
+}
+
+const closingBrace = 0x7d
+
+/** Speech is sold by Unicode code points, not by UTF-16 units. */
+function codePoints(input: string): number {
+  let count = 0
+  for (const point of input) count += point.length > 0 ? 1 : 0
+  return count
+}
+
+/** The calls of tools that the items of a response show; no usage object counts them. */
+const toolItems: Readonly<Record<string, 'web_search' | 'file_search'>> = { web_search_call: 'web_search', file_search_call: 'file_search' }
+
+function withTools(counts: Counts, { head }: Bytes, { operation, provider }: MeteredRequest): Counts {
+  if (operation !== 'createModelResponse' || provider === 'anthropic' || !head.includes('search_call')) return counts
+  const found = { ...counts }
+  const answer = head.toString('latin1')
+  for (const [item, dimension] of Object.entries(toolItems)) {
+    const ids = new Set(
+      [...answer.matchAll(new RegExp(`"id"\\s*:\\s*"([^"]+)"\\s*,\\s*"type"\\s*:\\s*"${item}"`, 'g'))].map(([, id]) => id),
+    )
+    if (ids.size > 0) found[dimension] = ids.size
+  }
+  return found
+}

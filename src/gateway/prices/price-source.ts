@@ -1,0 +1,22 @@
+import type { TargetPrices } from '../routing/target-prices.ts'
+import type { PriceEntry } from './entry.ts'
+
+/** A model as a price list has it. */
+export interface ListedModel {
+  readonly entry: PriceEntry
+  /** The layer that has it: `proxy`, `log_store`, `local`, `built_in`. */
+  readonly source: string
+  /** The digest of the list. */
+  readonly catalogue: string
+}
+
+/** The port to the price lists, which are in memory: nobody waits for a price. */
+export interface PriceSource extends TargetPrices {
+  /** Returns the entry of a model by its whole name, upper and lower case alike; null: no list has it. */
+  find(provider: string, model: string): ListedModel | null
+  /** Returns the per mille of the token rates at which a provider sells a mode; null: it has no such rule. */
+  modeDefault(provider: string): Readonly<Record<string, number>> | null
+}
+
+/** Knows no price. */
+export const noPrices: PriceSource = { find: () => null, modeDefault: () => null, rank: () => null }
