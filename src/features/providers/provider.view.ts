@@ -2,7 +2,7 @@ import { byReference, usualLimits, type Views } from '../../app/snapshot/view.ts
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
 import { readMultipliers } from '../../gateway/prices/multipliers.ts'
-import { customEntry, type IntegrationPrices } from '../../gateway/prices/resolve.ts'
+import { customEntry, type IntegrationPrices } from '../../gateway/prices/terms.ts'
 import type { PricingConfig, SealedCredential, StoredCredential } from '../integrations/index.ts'
 
 interface StoredModel {

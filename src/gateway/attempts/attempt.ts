@@ -24,7 +24,7 @@ export interface Attempt {
   prompt: Prompt | null
   hooks: HookResults
   reservation: Reservation | null
-  /** What it used and costs, once it has ended; null before that. */
+  /** Its usage and cost, once it has ended; null before that. */
   charge: Charge | null
   prepared: Prepared | null
   /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { milliseconds } from './read-counts.ts'
 
-/** What an answer says of how it was served, as far as prices depend on it. */
+/** The facts of how an answer was served, as far as prices depend on it. */
 export interface ServedFacts {
   /** The model that answered; null: the answer does not say. */
   readonly model: string | null

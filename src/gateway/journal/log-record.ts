@@ -84,7 +84,7 @@ export interface LoggedCost {
   readonly amount: string | null
   /** The digest of the price list. */
   readonly catalogue: string | null
-  /** What the answer would have cost, had it not come from the cache. */
+  /** The cost that the answer would have had, had it not come from the cache. */
   readonly saved: string | null
   readonly lines: readonly LoggedCostLine[]
   readonly unpriced: readonly string[]
@@ -103,7 +103,7 @@ export interface LoggedCostLine {
   readonly note: string | null
 }
 
-/** What one attempt used, with all that another price list needs to price it again. */
+/** The usage of one attempt, with all that another price list needs to price it again. */
 export interface LoggedCharge {
   readonly attempt: number
   readonly provider: string | null

@@ -10,7 +10,7 @@ import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
 import { meter, type Metered, type MeteredRequest } from './meter.ts'
 
-/** What is known of the exchange that an attempt belongs to. */
+/** The facts of the exchange that an attempt belongs to. */
 export interface ChargedExchange {
   readonly operation: MatchedOperation
   readonly method: string

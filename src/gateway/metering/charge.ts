@@ -2,7 +2,7 @@ import { type Cost, notCharged } from '../prices/price-usage.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Metered } from './meter.ts'
 
-/** What one attempt used, and what it costs. */
+/** The usage and the cost of one attempt. */
 export interface Charge {
   readonly metered: Metered | null
   readonly cost: Cost
@@ -11,7 +11,7 @@ export interface Charge {
   /** The digest of the price list. */
   readonly catalogue: string | null
   readonly facts: PriceFacts | null
-  /** What an answer from the cache would have cost. */
+  /** The cost that an answer from the cache saved. */
   readonly saved: bigint | null
 }
 

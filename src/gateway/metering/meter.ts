@@ -17,7 +17,7 @@ export interface MeteredRequest {
   readonly json: unknown
 }
 
-/** What an answer used. */
+/** The usage that an answer tells. */
 export interface Metered extends ServedFacts {
   /** Null: the provider did not say. */
   readonly usage: Usage | null

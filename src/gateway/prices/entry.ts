@@ -30,7 +30,7 @@ export interface PricePeriod {
   readonly when?: readonly ConditionalRates[]
 }
 
-/** What one model costs, as the catalogue has it. */
+/** The prices of one model, as the catalogue has it. */
 export interface PriceEntry {
   readonly prices: readonly PricePeriod[]
   /** Per mille of the token rates, by geography. */

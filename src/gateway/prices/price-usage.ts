@@ -24,7 +24,7 @@ export interface CostLine {
   /** Null: the provider named the amount. */
   readonly rate: bigint | null
   readonly amount: bigint
-  /** Where the rate stands: `catalogue`, `integration`, a layer, or `provider`. */
+  /** The list that has the rate: `catalogue`, `integration`, a layer, or `provider`. */
   readonly source: string
   readonly note: string | null
 }
@@ -50,7 +50,7 @@ export interface ModelPrices {
   readonly multipliers: Multipliers | null
 }
 
-/** What was used, with the facts on which rates depend. */
+/** The counts of an attempt, with the facts on which rates depend. */
 export interface PricedUsage {
   readonly counts: Counts
   readonly facts: PriceFacts

@@ -1,24 +1,7 @@
-import { parsePico } from '../../lib/pico.ts'
-import type { PriceEntry } from './entry.ts'
-import type { Multipliers } from './multipliers.ts'
 import { type ModelName, namesOf } from './names.ts'
 import type { ModelPrices } from './price-usage.ts'
 import type { PriceSource } from './price-source.ts'
-import { divideEven } from './whole.ts'
-
-/** What an integration says of the prices of its models. */
-export interface IntegrationPrices {
-  readonly multipliers: Multipliers | null
-  readonly models: ReadonlyMap<string, ModelTerms>
-  /** True: provisioned throughput, of which requests are counted and not charged. */
-  readonly skipsCost: boolean
-}
-
-/** A custom price, and the model whose price is meant. */
-export interface ModelTerms {
-  readonly entry: PriceEntry | null
-  readonly base: string | null
-}
+import type { IntegrationPrices } from './terms.ts'
 
 /** The names by which a request's model is known. */
 export interface PriceQuery {
@@ -70,18 +53,6 @@ function listed(provider: string, name: string, source: PriceSource): Listed | n
 }
 
 const toListed = ({ model, geo, region }: ModelName) => ({ model, geo, region })
-
-/** Returns the entry of a price that an integration has for a model, which people write in US dollars for a million tokens. */
-export function customEntry({ input, output }: { readonly input: number | null; readonly output: number | null }): PriceEntry {
-  return {
-    prices: [
-      { rates: { ...(input === null ? {} : { input: perToken(input) }), ...(output === null ? {} : { output: perToken(output) }) } },
-    ],
-  }
-}
-
-/** A million tokens cost so many dollars: one costs as many micro-dollars. */
-const perToken = (dollars: number): number => Number(divideEven(parsePico(String(dollars)), 1_000_000n))
 
 /** Returns the figure by which models are ranked: what three tokens of the prompt and one of the answer cost. Null: no price is known. */
 export function rankOf(source: Pick<PriceSource, 'find'>, provider: string, model: string): number | null {

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ProviderScope } from '../callers/key.ts'
-import type { IntegrationPrices } from '../prices/resolve.ts'
+import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Credential } from '../providers/provider.ts'
 
 /** A stored provider (`@slug`) or virtual key, with its credential in the clear. */

@@ -1,0 +1,30 @@
+import { parsePico } from '../../lib/pico.ts'
+import type { PriceEntry } from './entry.ts'
+import type { Multipliers } from './multipliers.ts'
+import { divideEven } from './whole.ts'
+
+/** An integration's own terms for the prices of its models. */
+export interface IntegrationPrices {
+  readonly multipliers: Multipliers | null
+  readonly models: ReadonlyMap<string, ModelTerms>
+  /** True: provisioned throughput, of which requests are counted and not charged. */
+  readonly skipsCost: boolean
+}
+
+/** A custom price, and the model whose price is meant. */
+export interface ModelTerms {
+  readonly entry: PriceEntry | null
+  readonly base: string | null
+}
+
+/** Returns the entry of a price that an integration has for a model, which people write in US dollars for a million tokens. */
+export function customEntry({ input, output }: { readonly input: number | null; readonly output: number | null }): PriceEntry {
+  return {
+    prices: [
+      { rates: { ...(input === null ? {} : { input: perToken(input) }), ...(output === null ? {} : { output: perToken(output) }) } },
+    ],
+  }
+}
+
+/** A million tokens cost so many dollars: one costs as many micro-dollars. */
+const perToken = (dollars: number): number => Number(divideEven(parsePico(String(dollars)), 1_000_000n))
