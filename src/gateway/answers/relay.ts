@@ -8,7 +8,7 @@ import { FrameCutter } from '../wire/sse.ts'
 import { headerValue, removeHeader } from '../wire/header-list.ts'
 import { answerHeaders, answerTrailers } from '../wire/headers.ts'
 import type { ClientDialectId } from '../dialects/dialect.ts'
-import type { Usage } from '../dialects/neutral/usage.ts'
+import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import { sandboxOf } from './sandbox.ts'
 
@@ -24,7 +24,7 @@ export interface RelayOptions {
   /** `performance.now()` at which an answer that is no stream must be complete. */
   readonly deadlineAt: number
   /** Returns the tokens that a translated answer used, whose counts may not be in what the caller gets. Null: its bytes tell them. */
-  readonly counted: () => Usage | null
+  readonly counted: () => TokenUsage | null
 }
 
 /** How an exchange went, from the provider's first header on. Times are `performance.now()`. */
@@ -37,7 +37,7 @@ export interface RelayResult {
   readonly encoding: string | undefined
   readonly capture: Capture
   /** The tokens that a translation counted; null: look into the bytes. */
-  readonly counted: Usage | null
+  readonly counted: TokenUsage | null
   readonly headersAt: number
   readonly firstByteAt: number | null
   readonly lastByteAt: number

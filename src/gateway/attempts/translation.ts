@@ -2,11 +2,9 @@ import { TranslatedAnswer } from '../answers/translated-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { type Translation, translate } from '../dialects/translate.ts'
-import type { Usage } from '../dialects/neutral/usage.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { sumOf } from '../dialects/neutral/token-usage.ts'
 import { spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
@@ -28,7 +26,7 @@ export interface TranslatedCall {
   /** Returns what turns the provider's answer into the caller's. */
   answerFor(inner: EgressHandler): EgressHandler
   /** The tokens that the answer used; null: not known. */
-  usage(): Usage | null
+  usage(): TokenUsage | null
 }
 
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
@@ -92,18 +90,9 @@ function answersOf(translation: Translation, maxHeldBytes: number): Pick<Transla
       })
       return answer
     },
-    usage: () => (answer === null || answer.usage === null ? null : plainUsage(answer.usage)),
+    usage: () => answer?.usage ?? null,
   }
 }
-
-const plainUsage = ({ input, output, cacheRead, cacheWrite, reasoning }: TokenUsage): Usage => ({
-  inputTokens: input,
-  outputTokens: output,
-  totalTokens: sumOf(input, output),
-  cacheReadTokens: cacheRead,
-  cacheWriteTokens: cacheWrite,
-  reasoningTokens: reasoning,
-})
 
 /** Headers of one vendor's clients, which mean nothing to another, and how answers may be compressed. */
 const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-type$)/

@@ -1,7 +1,8 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { type Counts, isDimension } from '../dialects/neutral/counts.ts'
-import { promptTokens } from '../dialects/neutral/disjoint.ts'
+import { disjointCounts, promptTokens } from '../dialects/neutral/disjoint.ts'
+import { plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
 import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
@@ -37,17 +38,17 @@ export interface Metered extends ServedFacts {
 }
 
 /** Reads what an answer used, whatever its status: some failures are charged. Never throws: metering may fail, the exchange may not. */
-export function meter({ capture, encoding }: Pick<RelayResult, 'capture' | 'encoding'>, request: MeteredRequest): Metered {
+export function meter({ capture, encoding, counted }: MeteredAnswer, request: MeteredRequest): Metered {
   const head = capture.plain(encoding)
   const bytes = { head, tail: encoding === undefined ? capture.tail() : head }
   const json = isFields(request.json) ? request.json : noFields
   const scanned = scanUsage(bytes.head, bytes.tail)
   const raw = scanned?.raw ?? null
-  const used = countsOf(request, { raw, json, bytes })
+  const used = counted === null ? countsOf(request, { raw, json, bytes }) : translatedCounts(counted)
   return {
     ...servedFacts(bytes, raw, text(json['service_tier'])),
     ...used,
-    usage: scanned === null ? null : withTotals(scanned.usage, used.counts),
+    usage: counted !== null ? plainUsage(counted) : scanned && withTotals(scanned.usage, used.counts),
     raw,
     reported: raw === null ? null : reportedCost(raw, request.provider),
     promptTokens: promptTokens(used.counts),
@@ -55,6 +56,15 @@ export function meter({ capture, encoding }: Pick<RelayResult, 'capture' | 'enco
     quality: text(json['quality']),
   }
 }
+
+/** The part of an answer that is metered. */
+export type MeteredAnswer = Pick<RelayResult, 'capture' | 'encoding' | 'counted'>
+
+const translatedCounts = (counted: TokenUsage): ReturnType<typeof countsOf> => ({
+  ...disjointCounts(counted),
+  estimated: false,
+  hasTokens: true,
+})
 
 interface Answer {
   readonly raw: Fields | null

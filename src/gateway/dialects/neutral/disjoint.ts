@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Counts, Dimension } from './counts.ts'
+import type { TokenUsage } from './token-usage.ts'
 
 /** Counts as a provider's usage object was read into them. */
 export interface ReadCounts {
@@ -72,4 +73,22 @@ export function promptTokens(counts: Counts): number {
   let sum = 0
   for (const [name, count] of Object.entries(counts)) if (ofPrompt.has(name)) sum += count
   return sum
+}
+
+/** Reads the counts of an answer that was translated, which are totals in one way whoever counted. */
+export function disjointCounts(usage: TokenUsage): ReadCounts {
+  const collector = collectCounts()
+  const hour = usage.cacheWriteHour ?? 0
+  collector.split(usage.input ?? 0, 'input', [
+    ['cache_read', usage.cacheRead ?? 0],
+    ['cache_write_1h', hour],
+    ['cache_write', Math.max(0, (usage.cacheWrite ?? 0) - hour)],
+    ['input_audio', usage.audioInput ?? 0],
+  ])
+  collector.split(usage.output ?? 0, 'output', [
+    ['output_audio', usage.audioOutput ?? 0],
+    ['reasoning', usage.reasoning ?? 0],
+  ])
+  collector.add(['web_search', usage.searches ?? 0])
+  return collector.read()
 }

@@ -1,3 +1,5 @@
+import type { Usage } from './usage.ts'
+
 /** Tokens of one answer, summed in one way whoever counted. Null: the provider did not say. */
 export interface TokenUsage {
   /** All that was read: with what came from a cache, and with what was written to it. */
@@ -50,3 +52,13 @@ export const countOf = (value: unknown): number | null =>
 /** Returns the sum of those that are known; null when none is. */
 export const sumOf = (...counts: readonly (number | null)[]): number | null =>
   counts.every((count) => count === null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+
+/** Returns the figures that the log shows. */
+export const plainUsage = ({ input, output, cacheRead, cacheWrite, reasoning }: TokenUsage): Usage => ({
+  inputTokens: input,
+  outputTokens: output,
+  totalTokens: sumOf(input, output),
+  cacheReadTokens: cacheRead,
+  cacheWriteTokens: cacheWrite,
+  reasoningTokens: reasoning,
+})
