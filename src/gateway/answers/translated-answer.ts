@@ -1,6 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import type { AnswerContext, Codec, Frame, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
+import type { AnswerContext, ClientCodec, Frame, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
 import type { NeutralEvent } from '../dialects/neutral/events.ts'
@@ -16,8 +16,8 @@ import { rateHeaders } from './rate-headers.ts'
 export interface TranslatedAnswerOptions {
   /** Takes the answer in the caller's dialect. */
   readonly inner: EgressHandler
-  readonly client: Codec
-  readonly provider: Codec
+  readonly client: ClientCodec
+  readonly provider: ProviderCodec
   readonly context: AnswerContext
   readonly back: WayBack | null
   /** So much of an answer that is no stream is held. */

@@ -74,29 +74,46 @@ export interface StreamEncoder {
   event(event: NeutralEvent): readonly Frame[]
 }
 
-/** Reads and writes the conversations of one wire format. All pure: no clock, no chance, no I/O; inputs are never changed. */
-export interface Codec {
+/** Reads the requests of clients of one wire format, and writes their answers. All pure: no clock, no chance, no I/O; inputs are never changed. */
+export interface ClientCodec {
   readonly id: DialectId
   readonly framing: Framing
   readonly names: FieldNames
   readonly request: {
     /** Throws `invalid_request` that names a field which cannot be read. */
     decode(body: Fields): NeutralRequest
+  }
+  readonly answer: {
+    encode(answer: NeutralAnswer, context: AnswerContext): object
+  }
+  readonly stream: {
+    encoder(context: AnswerContext): StreamEncoder
+  }
+  readonly error: {
+    encode(error: NeutralError, requestId: string): object
+  }
+}
+
+/** Writes requests for providers of one wire format, and reads their answers. Just as pure. */
+export interface ProviderCodec {
+  readonly id: DialectId
+  readonly framing: Framing
+  readonly request: {
     /** Throws `invalid_request`, by the loss, for what it cannot say. */
     encode(request: NeutralRequest, context: EncodeContext): Encoded
   }
   readonly answer: {
     /** Returns the events of a whole answer, `end` as the last one; without it the JSON is no answer. */
     decode(json: unknown, context: AnswerContext): readonly NeutralEvent[]
-    encode(answer: NeutralAnswer, context: AnswerContext): object
   }
   readonly stream: {
     decoder(context: AnswerContext): StreamDecoder
-    encoder(context: AnswerContext): StreamEncoder
   }
   readonly error: {
     /** `body`: the JSON of an error, or its text when it is none. */
     decode(status: number, body: unknown): NeutralError
-    encode(error: NeutralError, requestId: string): object
   }
 }
+
+/** Both sides of one wire format. */
+export type Codec = ClientCodec & ProviderCodec

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import type { AnswerContext, Codec, Encoded } from './codec.ts'
-import { codecOf } from './codecs.ts'
+import type { AnswerContext, ClientCodec, Encoded, ProviderCodec } from './codec.ts'
+import { clientCodecOf, codecOf } from './codecs.ts'
 import type { DialectId } from './dialect.ts'
 import { Loss } from './neutral/loss.ts'
 import type { NeutralRequest } from './neutral/request.ts'
@@ -30,8 +30,8 @@ export interface SpokenConversation {
 
 /** A request in its provider's words, with what its answer is read and written with. */
 export interface Translation {
-  readonly client: Codec
-  readonly provider: Codec
+  readonly client: ClientCodec
+  readonly provider: ProviderCodec
   readonly request: NeutralRequest
   readonly encoded: Encoded
   readonly loss: Loss
@@ -43,7 +43,7 @@ export interface Translation {
  * translated. Throws `invalid_request` that names the field whose meaning would be lost.
  */
 export function translate(asked: AskedConversation, spoken: SpokenConversation): Translation | null {
-  const [client, provider] = [codecOf(asked.dialect), codecOf(spoken.dialect)]
+  const [client, provider] = [clientCodecOf(asked.dialect), codecOf(spoken.dialect)]
   if (asked.dialect === spoken.dialect || client === null || provider === null) return null
   const { model, requestId } = asked
   const { traits } = spoken

@@ -355,7 +355,7 @@ test.serial(
 test.serial(
   'a format that the provider does not speak',
   refused,
-  chatPath,
+  '/v1/embeddings',
   post({ ...keyOnly, 'x-service-provider': '@gemini' }),
   400,
   'unsupported_operation',

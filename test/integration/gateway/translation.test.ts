@@ -237,6 +237,62 @@ test.serial('anthropic at OpenAI: a stream, and a second turn made of the answer
   t.is(gpt.requests[1]?.url, '/v1/chat/completions')
 })
 
+test.serial('responses at Anthropic: a stream as Codex reads it, and a second turn made of its output', async (t) => {
+  answersAs(claude, 'anthropic', sse(claudeStream), json(message([text('Sunny.')], 'max_tokens')))
+  const asked = {
+    model: 'claude-sonnet-4-5',
+    instructions: 'Be short.',
+    max_output_tokens: 4000,
+    reasoning: { effort: 'low' as const, summary: 'auto' as const },
+    include: ['reasoning.encrypted_content' as const],
+    store: false,
+    tools: [
+      { type: 'function' as const, name: 'weather', strict: false, parameters: { type: 'object', properties: {} } },
+      { type: 'function' as const, name: 'time', strict: null, parameters: null },
+    ],
+  }
+  const stream = openai().responses.stream({ ...asked, input: 'Weather in Paris?' })
+  const seen: string[] = []
+  let sequence = 0
+  for await (const event of stream) {
+    t.is(event.sequence_number, sequence)
+    sequence += 1
+    if (seen.at(-1) !== event.type) seen.push(event.type)
+  }
+  t.deepEqual(seen.slice(0, 4), [
+    'response.created',
+    'response.in_progress',
+    'response.output_item.added',
+    'response.reasoning_summary_part.added',
+  ])
+  t.is(seen.at(-1), 'response.completed')
+  const final = await stream.finalResponse()
+  t.is(final.output_text, 'In Paris ☀')
+  t.deepEqual(
+    final.output.map(({ type }) => type),
+    ['reasoning', 'message', 'function_call', 'function_call'],
+  )
+  t.like(final.usage, { input_tokens: 15, output_tokens: 9, total_tokens: 24 })
+  t.is(final.instructions, 'Be short.')
+  const calls = final.output.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []))
+  const second = await openai().responses.create({
+    ...asked,
+    input: [
+      { role: 'user', content: 'Weather in Paris?' },
+      ...(final.output as OpenAI.Responses.ResponseInputItem[]),
+      ...calls.map((call_id) => ({ type: 'function_call_output' as const, call_id, output: 'sun' })),
+    ],
+  })
+  t.is(second.output_text, 'Sunny.')
+  t.is(second.status, 'incomplete')
+  t.like(claude.requests[1]?.json, {
+    system: 'Be short.',
+    messages: { 1: { content: { 0: { type: 'thinking', thinking: 'hm', signature: 'sig-1' } } } },
+  })
+  const stateful = openai().responses.create({ model: 'm', input: 'x', previous_response_id: 'resp_1' })
+  t.is((await t.throwsAsync(stateful, { instanceOf: OpenAI.BadRequestError })).param, 'previous_response_id')
+})
+
 test.serial('errors keep status, message and code in the format of the client', async (t) => {
   answersAs(
     claude,

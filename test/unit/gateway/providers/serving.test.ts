@@ -87,7 +87,8 @@ test('traits are those of the row, with those of the offer', (t) => {
 })
 
 test('who serves an operation is told by id', (t) => {
-  t.deepEqual(speakersOf('messages'), ['azure-ai', 'anthropic'])
+  t.true(speakersOf('messages').length > 40)
+  t.false(speakersOf('embed').includes('anthropic'))
   t.true(speakersOf('chatComplete').length > 40)
 })
 

@@ -1,0 +1,148 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { isEffort } from '../effort.ts'
+import { unread } from '../leftovers.ts'
+import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from '../neutral/request.ts'
+import { textPart } from '../neutral/parts.ts'
+import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
+import { readItems } from './items-decode.ts'
+
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_logprobs',
+  'reasoning',
+  'text',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'store',
+  'service_tier',
+  'stream',
+  'stream_options',
+])
+
+/** The fields of a request that its answer repeats. */
+const echoed = [
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'max_output_tokens',
+  'reasoning',
+  'text',
+  'truncation',
+  'metadata',
+  'store',
+  'service_tier',
+  'user',
+]
+
+/** Reads a request for a response. */
+export function decodeRequest(body: Fields): NeutralRequest {
+  const { system, turns } = readItems(body['input'])
+  const instructions = textIn(body, 'instructions')
+  const text = fieldsIn(body, 'text')
+  const include = listIn(body, 'include')
+  return {
+    ...emptyRequest('openai-responses'),
+    model: textIn(body, 'model') ?? '',
+    system: instructions === null || instructions === '' ? system : [textPart(instructions, 'instructions'), ...system],
+    turns,
+    tools: listIn(body, 'tools').map((tool, index) => readTool(fieldsAt(tool, `tools[${index}]`), `tools[${index}]`)),
+    toolChoice: readChoice(body['tool_choice']),
+    parallelTools: flagIn(body, 'parallel_tool_calls') === false ? false : null,
+    maxTokens: numberIn(body, 'max_output_tokens'),
+    temperature: numberIn(body, 'temperature'),
+    topP: numberIn(body, 'top_p'),
+    topLogprobs: numberIn(body, 'top_logprobs'),
+    logprobs: include.includes('message.output_text.logprobs') ? true : null,
+    format: text === null ? null : readFormat(fieldsIn(text, 'format', 'text.')),
+    verbosity: text === null ? null : textIn(text, 'verbosity', 'text.'),
+    reasoning: readReasoning(fieldsIn(body, 'reasoning')),
+    ...readIdentity(body),
+    stream: flagIn(body, 'stream') ?? false,
+    streamUsage: true,
+    bag: { 'openai-responses': unread(body, known) },
+    echo: Object.fromEntries(echoed.map((name) => [name, body[name]])),
+  }
+}
+
+const readIdentity = (body: Fields) => ({
+  user: textIn(body, 'safety_identifier') ?? textIn(body, 'user'),
+  metadata: fieldsIn(body, 'metadata'),
+  store: flagIn(body, 'store'),
+  tier: textIn(body, 'service_tier'),
+})
+
+function readFormat(format: Fields | null): OutputFormat | null {
+  if (format === null || format['type'] === 'text') return null
+  if (format['type'] === 'json_object') return { kind: 'json' }
+  if (format['type'] !== 'json_schema') throw unreadable('text.format.type', 'text, json_object or json_schema')
+  const at = 'text.format.'
+  return {
+    kind: 'schema',
+    schema: fieldsIn(format, 'schema', at) ?? {},
+    name: textIn(format, 'name', at),
+    description: textIn(format, 'description', at),
+    strict: flagIn(format, 'strict', at),
+  }
+}
+
+function readReasoning(reasoning: Fields | null): Reasoning | null {
+  if (reasoning === null) return null
+  const effort = textIn(reasoning, 'effort', 'reasoning.')
+  if (effort !== null && !isEffort(effort)) throw unreadable('reasoning.effort', 'none, minimal, low, medium, high, xhigh or max')
+  const summary = textIn(reasoning, 'summary', 'reasoning.')
+  return effort === null && summary === null ? null : { effort, budget: null, enabled: null, show: summary === null ? null : true }
+}
+
+function readTool(tool: Fields, at: string): Tool {
+  const type = neededText(tool, 'type', `${at}.`)
+  if (type === 'custom') {
+    const format = fieldsIn(tool, 'format', `${at}.`)
+    const grammar = format === null || format['type'] === 'text' ? null : format
+    return {
+      kind: 'custom',
+      name: neededText(tool, 'name', `${at}.`),
+      description: textIn(tool, 'description', `${at}.`),
+      format: grammar,
+      at,
+    }
+  }
+  if (type !== 'function') return { kind: 'vendor', dialect: 'openai-responses', type, raw: tool, at }
+  return {
+    kind: 'function',
+    name: neededText(tool, 'name', `${at}.`),
+    description: textIn(tool, 'description', `${at}.`),
+    parameters: fieldsIn(tool, 'parameters', `${at}.`),
+    strict: flagIn(tool, 'strict', `${at}.`),
+    cache: null,
+    at,
+    bag: null,
+  }
+}
+
+const modes: Readonly<Record<string, ToolChoice['mode']>> = { auto: 'auto', none: 'none', required: 'required' }
+
+function readChoice(choice: unknown): ToolChoice | null {
+  if (choice === null || choice === undefined) return null
+  const mode = typeof choice === 'string' && Object.hasOwn(modes, choice) ? modes[choice] : undefined
+  if (mode !== undefined) return { mode, names: null }
+  if (!isFields(choice)) throw unreadable('tool_choice', 'auto, none, required, or an object')
+  if (choice['type'] !== 'allowed_tools') return { mode: 'required', names: [neededText(choice, 'name', 'tool_choice.')] }
+  const tools = listIn(choice, 'tools', 'tool_choice.')
+  const named = tools.map((tool, index) =>
+    neededText(fieldsAt(tool, `tool_choice.tools[${index}]`), 'name', `tool_choice.tools[${index}].`),
+  )
+  return { mode: choice['mode'] === 'required' ? 'required' : 'auto', names: named }
+}
