@@ -63,8 +63,9 @@ BEGIN
 END $$;
 
 -- The nearest answers of a partition, from a cosine on. A small partition is sorted; in a large one the index is walked until it has enough.
+-- Which of the two is better depends on the partition, so each search is planned for its own.
 CREATE FUNCTION nearest_answers(organisation uuid, answer_partition text, vector_text text, threshold double precision)
-  RETURNS TABLE (key text, cosine double precision) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+  RETURNS TABLE (key text, cosine double precision) LANGUAGE plpgsql SET search_path FROM CURRENT SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
   PERFORM use_vectors();
   PERFORM set_config('hnsw.iterative_scan', 'strict_order', true);

@@ -36,11 +36,12 @@ export function recallable(aimed: AimedCall, forward: readonly string[], semanti
   const { organisationId, workspaceId } = caller.key
   const scope = { organisationId, workspaceId, namespace: namespaceOf(headers) }
   const compared = comparable(body)
+  const similar = rule.semantic
   const facts = { scope, target, method: exchange.method, path: call.upstreamPath, forward }
   return {
     key: answerKey({ ...facts, body: compared }),
     alike:
-      semantic === null || rule.semantic === null || compared !== body.json ? null : alike({ aimed, facts, rule: rule.semantic }, semantic),
+      semantic === null || similar === null || compared !== body.json ? null : () => alikeOf({ aimed, facts, rule: similar }, semantic),
     scope,
     requestId: exchange.requestId,
     askedAt: exchange.startedAt,
@@ -56,7 +57,7 @@ interface Comparison {
 }
 
 /** Returns what a request is compared by; null when only the answer to an equal one will do. */
-function alike({ aimed: { call, body }, facts, rule }: Comparison, settings: SemanticSettings): Alike | null {
+function alikeOf({ aimed: { call, body }, facts, rule }: Comparison, settings: SemanticSettings): Alike | null {
   const { provider, model, dimensions } = settings
   if (call.operation.spec?.answersAgain !== 'similar') return null
   const likeness = likenessOf(body.json, { ...rule, maxTemperature: rule.maxTemperature ?? settings.maxTemperature })

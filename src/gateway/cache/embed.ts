@@ -48,7 +48,7 @@ export function createEmbed({ perform, settings, observe }: EmbedOptions): Embed
 
 /** Its log stands in the trace of the request, and keeps no more of it than the log of that request may. */
 function requestFor({ provider, model, dimensions, timeoutMs }: SemanticSettings, asker: CallHead, text: string): InnerRequest {
-  const { caller, trace, metadata, headers, exchange } = asker
+  const { caller, trace, headers, exchange } = asker
   const debug = headers.service.get('debug')
   return {
     method: 'POST',
@@ -59,7 +59,7 @@ function requestFor({ provider, model, dimensions, timeoutMs }: SemanticSettings
       'x-service-request-timeout': String(timeoutMs),
       'x-service-trace-id': ascii(trace.traceId),
       'x-service-span-name': 'semantic-cache',
-      'x-service-metadata': ascii(JSON.stringify(metadata)),
+      'x-service-metadata': ascii(JSON.stringify(ownMetadata(asker))),
       ...(trace.spanId !== null && { 'x-service-parent-span-id': ascii(trace.spanId) }),
       ...(debug !== undefined && { 'x-service-debug': debug }),
     }).flat(),
@@ -68,6 +68,10 @@ function requestFor({ provider, model, dimensions, timeoutMs }: SemanticSettings
     caller,
   }
 }
+
+/** Returns what the request itself brought: the key's own metadata are added again. */
+const ownMetadata = ({ metadata, caller: { key } }: CallHead) =>
+  Object.fromEntries(Object.entries(metadata).filter(([name, value]) => key.metadata[name] !== value))
 
 /** Returns a text as a header may hold it; in JSON it says the same. */
 const ascii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -18,8 +18,8 @@ export interface Recallable {
   readonly maxAgeMs: number
   /** True: the provider is asked, whatever is kept. */
   readonly refresh: boolean
-  /** Null: only the answer to an equal request will do. */
-  readonly alike: Alike | null
+  /** Tells by what similar requests are found; null: only the answer to an equal request will do. Asked when there is none. */
+  readonly alike: (() => Alike | null) | null
 }
 
 /** A request for which the answer to a similar one will do. */
@@ -184,7 +184,8 @@ interface Compared {
   readonly vector: Float32Array
 }
 
-async function compare({ alike }: Recallable, near: Near | null): Promise<Compared | null> {
+async function compare(request: Recallable, near: Near | null): Promise<Compared | null> {
+  const alike = request.alike === null || near === null ? null : request.alike()
   if (alike === null || near === null) return null
   const vector = await near.embed(alike.asker, alike.text)
   return vector === null ? null : { alike, vector }
