@@ -64,6 +64,7 @@ const gatewayDoors: readonly string[] = [
   'cache/answer-store cache/embed cache/recall cache/vectors',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
+  'models/list-path models/test-provider providers/catalog/labels',
   'providers/catalog providers/endpoint providers/fields providers/provider routing/breaker routing/state routing/verdict',
   'egress/allowed-hosts egress/create-egress egress/egress',
   'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment',

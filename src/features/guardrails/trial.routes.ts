@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Call, route } from '../../app/route.ts'
+import { inTrial } from '../../app/trial-limit.ts'
 import { scopes, type Check } from '../../gateway/checks/check.ts'
 import { checks, findCheck } from '../../gateway/checks/registry.ts'
 import { type Sample, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
 import { guardrailScopes } from './access.ts'
 import { tryOnLogs } from './log-trial.ts'
-import { inTrial } from './trial-limit.ts'
 import { type Ready, readyGuardrail, runDeps } from './trial.ts'
 import { checkCatalogue, checkFilter, logTrialView, trialView, tryGuardrailBody, type TryGuardrail } from './trial.schema.ts'
 

@@ -31,6 +31,11 @@ const place = ({ id, organisationId }: { readonly id: string; readonly organisat
 export async function loadCredential(row: SealedCredential, vault: Vault): Promise<StoredCredential> {
   const configurations = await openConfigurations(row, vault)
   const key = row.credential ? await vault.decrypt(place(row, 'credential'), row.credential) : null
+  return toStored(key, configurations)
+}
+
+/** A key and all configurations in the clear as the gateway uses them. */
+export function toStored(key: string | null, configurations: Configurations): StoredCredential {
   const { custom_host: customHost, custom_headers: customHeaders } = hostAndHeaders.parse(configurations)
   return { credential: { key, fields: toFields(configurations) }, customHost, customHeaders }
 }

@@ -1,11 +1,13 @@
 import { feature } from '../../app/feature.ts'
 import { integrationScopes } from './access.ts'
+import { listCatalogue } from './catalogue.routes.ts'
 import { listGrants, putGrants } from './grants.routes.ts'
 import { IntegrationModel } from './integration-model.entity.ts'
 import { IntegrationWorkspace } from './integration-workspace.entity.ts'
 import { Integration } from './integration.entity.ts'
 import { createIntegration, deleteIntegration, listIntegrations, readIntegration, updateIntegration } from './integrations.routes.ts'
 import { listModels, putModels, removeModels } from './models.routes.ts'
+import { testIntegration, testNewIntegration } from './trial.routes.ts'
 
 export { findIntegration } from './access.ts'
 export { catalogueRow, parseConfigurations, type Configurations } from './configurations.ts'
@@ -26,6 +28,9 @@ export const integrations = feature({
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(integrationScopes),
   entities: [Integration, IntegrationModel, IntegrationWorkspace],
   routes: [
+    listCatalogue,
+    testNewIntegration,
+    testIntegration,
     createIntegration,
     listIntegrations,
     readIntegration,

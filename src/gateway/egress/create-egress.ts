@@ -1,13 +1,11 @@
 import { createLru } from '../../lib/collections/lru.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
-import { createConnect } from './connect.ts'
 import type { Egress, EgressOrigin } from './egress.ts'
-import { Exchange } from './exchange.ts'
-import type { Route } from './exchange.ts'
 import type { BlockedEvent } from './guard.ts'
 import { createGuard } from './guard.ts'
 import type { ResolveName } from './names.ts'
 import { systemNames } from './names.ts'
+import { createOrigin } from './origin.ts'
 import { createPools } from './pools.ts'
 import { createResolver } from './resolver.ts'
 import type { Target } from './rules.ts'
@@ -61,21 +59,8 @@ export function createEgress(options: EgressOptions): Egress {
   const pools = createPools(settings)
   const checked = createLru<EgressOrigin>(maxCheckedOrigins)
 
-  function originOf(target: Target, param: string): EgressOrigin {
-    const connect = createConnect(target, { trust, resolver, timeoutMs })
-    const authority = authorityOf(target)
-    const origin = `${target.url.protocol}//${authority}`
-    const route: Route = { authority, explain: (error) => guard.explain(error, target, param) }
-    return {
-      origin,
-      basePath: target.url.pathname.replace(/\/+$/, ''),
-      send(request, handler) {
-        const exchange = new Exchange(route, request, handler)
-        exchange.begin(pools.of(origin, connect))
-        return exchange
-      },
-    }
-  }
+  const parts = { trust, resolver, guard, pools, timeoutMs }
+  const originOf = (target: Target, param: string): EgressOrigin => createOrigin(target, param, parts)
 
   return {
     origin(url, param, named = 'by data') {
@@ -108,9 +93,4 @@ export function createEgress(options: EgressOptions): Egress {
       pools.close()
     },
   }
-}
-
-function authorityOf({ url, hostname }: Target): string {
-  const host = hostname.includes(':') ? `[${hostname}]` : hostname
-  return url.port === '' ? host : `${host}:${url.port}`
 }

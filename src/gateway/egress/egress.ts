@@ -29,6 +29,10 @@ export interface EgressOrigin {
   readonly basePath: string
   /** Starts one exchange. Never throws; failures reach `onError`, as ApiError where we know what happened. Returns how to stop it. */
   send(request: EgressRequest, handler: EgressHandler): EgressCall
+  /** Looks the name up. Rejects with an ApiError when it has no address, or one that is refused. */
+  resolve(): Promise<void>
+  /** Opens a connection of its own, TLS included, and closes it. Rejects with an ApiError as `send` tells it. */
+  reach(): Promise<void>
 }
 
 export interface EgressCall {

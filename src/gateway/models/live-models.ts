@@ -1,22 +1,16 @@
 import { parseJson } from '../../lib/json/json.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import type { Egress } from '../egress/egress.ts'
-import { sendSmall } from '../egress/small-exchange.ts'
-import { passThrough } from '../front/match.ts'
-import { operations } from '../front/operations.ts'
 import { findProvider } from '../providers/catalog.ts'
-import { modelListPaths, readModelList } from '../dialects/model-lists.ts'
+import { readModelList } from '../dialects/model-lists.ts'
 import type { ListedModel } from '../dialects/neutral/model.ts'
-import type { Provider } from '../providers/provider.ts'
-import { prepare } from '../attempts/prepare.ts'
-import { eachHeader } from '../wire/header-list.ts'
+import { askProvider } from './ask-provider.ts'
+import { listPathOf } from './list-path.ts'
 
 /** Null: the provider has no list that we can read, or did not give it. */
 export type LiveModels = readonly ListedModel[] | null
 
 const timeoutMs = 3000
-/** The list of a provider with hundreds of models takes half a megabyte. */
-const maxBytes = 4 * 1024 * 1024
 const freshMs = 5 * 60 * 1000
 const retryMs = 30 * 1000
 
@@ -55,30 +49,11 @@ function refresh(view: ProviderView, egress: Egress): Promise<LiveModels> {
 
 async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
   const provider = findProvider(view.provider)
-  const path = provider === null ? undefined : listPath(provider)
-  if (provider === null || path === undefined) return null
-  const { origin, request } = await prepare({
-    method: 'GET',
-    path,
-    operation: passThrough,
-    endpoint: null,
-    target: { ...targetOf(view), provider },
-    body: { kind: 'none', bytes: null, json: undefined, stream: null, length: null },
-    forward: ['accept', 'application/json', 'accept-encoding', 'identity'],
-    timeouts: { firstByteMs: timeoutMs, idleMs: timeoutMs },
-    egress,
-    // The egress that is given knows what may be reached.
-    allowed: { everywhere: null, here: null },
-  })
-  const headers: Record<string, string> = {}
-  eachHeader(request.headers, (name, value) => (headers[name] = value))
-  const answer = await sendSmall(origin, request.path, { url: origin.origin, method: 'GET', headers, timeoutMs, maxBytes })
+  const path = provider === null ? null : listPathOf(provider)
+  if (provider === null || path === null) return null
+  const answer = await askProvider({ target: { ...targetOf(view), provider }, path, timeoutMs }, egress)
   return answer.status === 200 ? readModelList(parseJson(Buffer.from(answer.text))) : null
 }
-
-/** The paths of other clouds list what can be deployed, not what is. */
-const listPath = ({ api, speaks, variants }: Provider): string | undefined =>
-  variants === undefined && speaks.every(({ operation, path }) => path === operations[operation].path) ? modelListPaths[api] : undefined
 
 const targetOf = (view: ProviderView) => ({
   providerId: view.provider,

@@ -65,6 +65,15 @@ export interface Offer {
   readonly traits?: Partial<Traits>
 }
 
+/** The cheapest request that only a valid credential gets through, for tests of a provider. A template, as in `Spoken`. */
+export interface CheckCall {
+  readonly path: string
+  /** Sent by POST when there is one: a body that is refused as incomplete, once the credential is accepted, costs nothing. */
+  readonly body?: string
+  /** The statuses beside 2xx that only an accepted credential gets. */
+  readonly accepted?: readonly number[]
+}
+
 /** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `speaks`. */
 export interface Variant {
   readonly field: string
@@ -96,4 +105,6 @@ export interface Provider {
   /** Fields that stand within another one, a JSON document, unless they are given themselves: field -> [document, member]. */
   readonly fieldsWithin?: Readonly<Record<string, readonly [document: string, member: string]>>
   readonly quirks?: Quirks
+  /** Absent: the list of models, where the provider has one beside its operations. */
+  readonly check?: CheckCall
 }

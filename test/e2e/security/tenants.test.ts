@@ -77,6 +77,8 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /guardrails/:guardrailId': { name: 'taken', actions: { onFail: 'warn' } },
   'POST /plugins': { plugin: 'mistral', credentials: { apiKey: 'taken' } },
   'PUT /plugins/:pluginId': { name: 'taken' },
+  'POST /integrations/test': { ai_provider_id: 'openai', key: 'sk-taken', workspace_id: 'taken' },
+  'POST /integrations/:slug/test': {},
   'POST /configs/validate': { slug: 'taken', config: { provider: 'openai' } },
   'POST /explain': { path: '/chat/completions', headers: { 'x-service-config': 'taken' }, body: {} },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },

@@ -45,7 +45,12 @@ export async function startListener(): Promise<Listener> {
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
   const app = await startApp({ env: { LOG_LEVEL: 'warn', PUBLIC_URL: 'https://gateway.example' } })
   const names: Names = new Map([[providerUrl, emulator.url]])
-  const hosts = { [emulator.url]: providerUrl, [app.baseUrl]: 'https://gateway.example', [new URL(app.baseUrl).host]: 'gateway.example' }
+  const hosts = {
+    [emulator.url]: providerUrl,
+    [emulator.origin]: new URL(providerUrl).origin,
+    [app.baseUrl]: 'https://gateway.example',
+    [new URL(app.baseUrl).host]: 'gateway.example',
+  }
   const tell = async (example: Example): Promise<Told> => {
     const { answer, ...told } = await ask(app, example, names)
     return { ...told, answer: mapTexts(answer, (text) => neutral(text, hosts)) }

@@ -79,6 +79,7 @@ export const clouds = {
   'azure-openai': openai('https://{azure_resource_name}.openai.azure.com/openai', azureSpoken, {
     auth: { kind: 'azure' },
     traits: { cap: 'max_completion_tokens', developerRole: true },
+    check: { path: '^/openai/models?api-version=2024-10-21' },
     fields: { azure_resource_name: null, azure_api_version: '2024-10-21', azure_deployment_name: '', azure_deployment_id: '', ...entra },
     variants: ['v1', 'preview', 'latest'].map((value) => ({
       field: 'azure_api_version',
@@ -108,6 +109,8 @@ export const clouds = {
     fields: { ...aws, ...optional(encryptionHeaders) },
     fieldHeaders: encryptionHeaders,
     offers: bedrockOffers,
+    // Signatures are judged before bodies are.
+    check: { path: '/model/amazon.nova-micro-v1:0/converse', body: '{}', accepted: [400] },
   }),
   sagemaker: foreign('https://runtime.sagemaker.{aws_region}.amazonaws.com', {
     auth: sigv4('sagemaker'),
@@ -121,6 +124,11 @@ export const clouds = {
     fields: { vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: '', vertex_service_account_json: '' },
     fieldsWithin: { vertex_project_id: ['vertex_service_account_json', 'project_id'] },
     offers: vertexOffers,
+    check: {
+      path: '/v1/projects/{vertex_project_id}/locations/{vertex_region}/publishers/google/models/gemini-2.5-flash:countTokens',
+      body: '{}',
+      accepted: [400],
+    },
     // cloud.google.com/vertex-ai/generative-ai/docs/learn/locations: two multi-regions have hosts of another form.
     variants: [
       { field: 'vertex_region', value: 'global', baseUrl: 'https://aiplatform.googleapis.com', speaks: [] },
@@ -143,11 +151,15 @@ export const clouds = {
       oracle_serving_mode: 'ON_DEMAND',
       oracle_api_version: '20231130',
     },
+    check: { path: '/{oracle_api_version}/actions/chat', body: '{}', accepted: [400] },
   }),
   // developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility: the OpenAI shape sits beside /ai/run, below /ai/v1.
   'workers-ai': openai(
     'https://api.cloudflare.com/client/v4/accounts/{workers_ai_account_id}/ai/run',
     at([...chat, ...embeddings], '^/client/v4/accounts/{workers_ai_account_id}/ai/v1'),
-    { fields: { workers_ai_account_id: null } },
+    {
+      fields: { workers_ai_account_id: null },
+      check: { path: '^/client/v4/accounts/{workers_ai_account_id}/ai/models/search?per_page=1' },
+    },
   ),
 } as const satisfies Record<string, Provider>

@@ -19,6 +19,7 @@ export const ownDialects = {
   // docs.cohere.com/reference: chat and embeddings have a second version.
   cohere: foreign('https://api.cohere.ai', {
     api: 'cohere',
+    check: { path: '/v1/models?page_size=1000' },
     offers: [
       { task: 'conversation', dialect: 'cohere', path: '/v2/chat' },
       { task: 'embedding', dialect: 'cohere', path: '/v2/embed' },
@@ -46,6 +47,7 @@ export const ownDialects = {
   segmind: foreign('https://api.segmind.com/v1', { auth: header('x-api-key') }),
   // platform.stability.ai/docs/api-reference: headers by which a client may name itself.
   'stability-ai': foreign('https://api.stability.ai', {
+    check: { path: '/v1/user/account' },
     fields: { stability_client_id: '', stability_client_user_id: '', stability_client_version: '' },
     fieldHeaders: {
       stability_client_id: 'stability-client-id',

@@ -3,10 +3,10 @@ import { foreign } from './rows.ts'
 
 /** Providers without dedicated operations by their nature: vector databases, 3-D models, model runners. */
 export const passThrough = {
-  meshy: foreign('https://api.meshy.ai/openapi/v1'),
+  meshy: foreign('https://api.meshy.ai/openapi/v1', { check: { path: '/balance' } }),
   milvus: foreign(null),
   // qdrant.tech/documentation/guides/security: the key alone, without a scheme.
-  qdrant: foreign(null, { auth: header('api-key') }),
-  replicate: foreign('https://api.replicate.com/v1'),
-  tripo3d: foreign('https://api.tripo3d.ai/v2/openapi'),
+  qdrant: foreign(null, { auth: header('api-key'), check: { path: '/collections' } }),
+  replicate: foreign('https://api.replicate.com/v1', { check: { path: '/account' } }),
+  tripo3d: foreign('https://api.tripo3d.ai/v2/openapi', { check: { path: '/user/balance' } }),
 } as const satisfies Record<string, Provider>

@@ -1,6 +1,6 @@
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError } from '../lib/errors.ts'
 
-/** Trials on logs, and those that ask others, take time, and each holds a connection of the database meanwhile. */
+/** Trials of guardrails on logs, and those that ask others, as tests of providers do, take time, and each holds a connection of the database meanwhile. */
 const mostOfProcess = 4
 const mostOfOrganisation = 2
 
@@ -14,7 +14,9 @@ export async function inTrial<Result>(process: object, organisationId: string, w
   const own = counts.get(organisationId) ?? 0
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
   if (own >= mostOfOrganisation || all >= mostOfProcess)
-    throw new ApiError('overloaded', 'Too many guardrails are being tried at the moment. Try again shortly.', { retryAfter: 1 })
+    throw new ApiError('overloaded', 'Too many guardrails and providers are being tried at the moment. Try again shortly.', {
+      retryAfter: 1,
+    })
   counts.set(organisationId, own + 1)
   try {
     return await work()

@@ -1,0 +1,55 @@
+import { isIP } from 'node:net'
+import { createConnect } from './connect.ts'
+import type { EgressOrigin } from './egress.ts'
+import { Exchange, type Route } from './exchange.ts'
+import { toFailure } from './failures.ts'
+import type { Guard } from './guard.ts'
+import type { Pools } from './pools.ts'
+import type { Resolver } from './resolver.ts'
+import type { Target } from './rules.ts'
+import type { Trust } from './trust.ts'
+
+/** The parts of an egress that its origins share. */
+export interface OriginParts {
+  readonly trust: Trust
+  readonly resolver: Resolver
+  readonly guard: Guard
+  readonly pools: Pools
+  /** For a new connection. */
+  readonly timeoutMs: number
+}
+
+/** Builds the origin of a URL that was checked; `param` is the field that named it. */
+export function createOrigin(target: Target, param: string, { trust, resolver, guard, pools, timeoutMs }: OriginParts): EgressOrigin {
+  const connect = createConnect(target, { trust, resolver, timeoutMs })
+  const authority = authorityOf(target)
+  const origin = `${target.url.protocol}//${authority}`
+  const route: Route = { authority, explain: (error) => guard.explain(error, target, param) }
+  return {
+    origin,
+    basePath: target.url.pathname.replace(/\/+$/, ''),
+    send(request, handler) {
+      const exchange = new Exchange(route, request, handler)
+      exchange.begin(pools.of(origin, connect))
+      return exchange
+    },
+    async resolve() {
+      if (isIP(target.hostname) !== 0) return
+      await resolver.resolve(target.hostname).catch((error: Error) => Promise.reject(toFailure(error, false)))
+      await guard.checkNames(target, param)
+    },
+    reach: () =>
+      new Promise((resolve, reject) => {
+        connect((error, socket) => {
+          socket?.destroy()
+          if (error === null) resolve()
+          else reject(toFailure(route.explain(error), false))
+        })
+      }),
+  }
+}
+
+function authorityOf({ url, hostname }: Target): string {
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
+  return url.port === '' ? host : `${host}:${url.port}`
+}

@@ -1,0 +1,54 @@
+import { originOf, prepare, type SendRequest } from '../attempts/prepare.ts'
+import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
+import { sendSmall } from '../egress/small-exchange.ts'
+import { passThrough } from '../front/match.ts'
+import type { Target } from '../targets/target.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { eachHeader } from '../wire/header-list.ts'
+
+/** A small request of our own to a provider, in its own words. */
+export interface Question {
+  readonly target: Target
+  /** Relative to the base URL. */
+  readonly path: string
+  /** JSON, sent by POST; absent: a GET. */
+  readonly body?: string
+  readonly timeoutMs: number
+}
+
+/** The list of a provider with hundreds of models takes half a megabyte. */
+const maxBytes = 4 * 1024 * 1024
+
+/** Sends it with the target's credential. Rejects with an ApiError when there is no answer. */
+export async function askProvider(question: Question, egress: Egress): Promise<SmallResponse> {
+  const { body, timeoutMs } = question
+  const { origin, request } = await prepare(toRequest(question, egress))
+  const headers: Record<string, string> = {}
+  eachHeader(request.headers, (name, value) => (headers[name] = value))
+  const { method } = body === undefined ? { method: 'GET' as const } : { method: 'POST' as const }
+  const sent = { url: origin.origin, method, headers, timeoutMs, maxBytes }
+  return sendSmall(origin, request.path, body === undefined ? sent : { ...sent, body })
+}
+
+/** Returns the checked host to which it goes. Throws, or rejects with, `blocked_host`. */
+export const originOfQuestion = (question: Question, egress: Egress): MaybePromise<EgressOrigin> => originOf(toRequest(question, egress))
+
+const accepted = ['accept', 'application/json', 'accept-encoding', 'identity']
+
+function toRequest({ target, path, body, timeoutMs }: Question, egress: Egress): SendRequest {
+  const bytes = body === undefined ? null : Buffer.from(body)
+  const none = { kind: 'none' as const, bytes: null, json: undefined, stream: null, length: null }
+  return {
+    method: bytes === null ? 'GET' : 'POST',
+    path,
+    operation: passThrough,
+    endpoint: null,
+    target,
+    body: bytes === null ? none : { kind: 'json', bytes, json: undefined, stream: null, length: bytes.length },
+    forward: bytes === null ? accepted : [...accepted, 'content-type', 'application/json', 'content-length', String(bytes.length)],
+    timeouts: { firstByteMs: timeoutMs, idleMs: timeoutMs },
+    egress,
+    // The egress that is given knows what may be reached.
+    allowed: { everywhere: null, here: null },
+  }
+}
