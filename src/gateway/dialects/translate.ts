@@ -84,9 +84,37 @@ function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields
 
 function optionsOf(options: Fields, key: string): Fields | null {
   const own = options[key] ?? null
-  if (own === null || isFields(own)) return own
-  throw badOptions(`provider_options.${key}`)
+  if (own === null) return null
+  if (!isFields(own)) throw badOptions(`provider_options.${key}`)
+  const taken = Object.keys(own).find((name) => decided.has(name))
+  if (taken === undefined) return own
+  throw new ApiError(
+    'invalid_request',
+    `provider_options.${key}.${taken} cannot be given: the request itself says it, and was checked by what it says.`,
+    {
+      param: `provider_options.${key}.${taken}`,
+    },
+  )
 }
+
+/** Fields by which rules for models, guardrails and limits judge a request: what stands in their place later would pass them by. */
+const decided: ReadonlySet<string> = new Set([
+  'model',
+  'models',
+  'stream',
+  'messages',
+  'system',
+  'instructions',
+  'input',
+  'prompt',
+  'message',
+  'chat_history',
+  'preamble',
+  'contents',
+  'systemInstruction',
+  'system_instruction',
+  'modelId',
+])
 
 const badOptions = (param: string): ApiError =>
   new ApiError('invalid_request', `${param} must be an object: fields by the name of the dialect, such as {"anthropic": {"top_k": 5}}.`, {

@@ -109,6 +109,9 @@ const meaning: readonly (readonly [body: Body, param: string])[] = [
   [{ messages: [{ role: 'nobody', content: 'x' }] }, 'messages[0].role'],
   [{ temperature: 'hot' }, 'temperature'],
   [{ provider_options: { anthropic: 5 } }, 'provider_options.anthropic'],
+  [{ provider_options: { anthropic: { model: 'claude-opus-4-8' } } }, 'provider_options.anthropic.model'],
+  [{ provider_options: { anthropic: { messages: [] } } }, 'provider_options.anthropic.messages'],
+  [{ provider_options: { anthropic: { system: 'Be rude.' } } }, 'provider_options.anthropic.system'],
 ]
 for (const [body, param] of meaning)
   test(`what would mean something else is refused by its name: ${JSON.stringify(body)}`, (t) => {
