@@ -80,7 +80,8 @@ const settings: GatewaySettings = {
   allowedHosts: null,
 }
 
-const key: KeyView = {
+/** The key of every test that says nothing else of it. */
+export const keyView: KeyView = {
   id: randomUUID(),
   type: 'workspace-service',
   name: 'test',
@@ -102,8 +103,8 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
   return {
     id: randomUUID(),
     slug,
-    organisationId: key.organisationId,
-    workspaceId: key.workspaceId ?? '',
+    organisationId: keyView.organisationId,
+    workspaceId: keyView.workspaceId ?? '',
     integrationId: randomUUID(),
     provider: 'openai',
     credential: { key: `sk-stored-${slug}`, fields: {} },
@@ -143,7 +144,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
   const reported: ApiError[] = []
   const mirrored: MirrorOutcome[] = []
   const waiting: ((entry: Logged) => void)[] = []
-  const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...key, ...given }]))
+  const keys = new Map(Object.entries({ [workspaceKey]: {}, ...options.keys }).map(([secret, given]) => [secret, { ...keyView, ...given }]))
   const providers = new Map(Object.entries(options.providers ?? {}).map(([slug, given]) => [slug, toProvider(slug, given)]))
   const configs = new Map(Object.entries(options.configs ?? {}).map(([slug, given]) => [slug, toConfig(slug, given)]))
   const guardrails = new Map(

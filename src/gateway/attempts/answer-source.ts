@@ -1,6 +1,7 @@
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { CheckedCall } from '../checks/before.ts'
-import { type AnswerCache, listen } from '../cache/recall.ts'
+import type { AnswerCache } from '../cache/recall.ts'
+import { listen } from '../cache/recorder.ts'
 import { replay } from '../cache/replay.ts'
 import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
 import type { GatewaySettings } from '../settings.ts'

@@ -1,8 +1,7 @@
 import type { CallHead } from '../call.ts'
-import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import type { AnswerScope, AnswerStore, CachedAnswer } from './answer-store.ts'
 import type { Embed } from './embed.ts'
-import { type HeardAnswer, Recorder } from './recorder.ts'
+import type { HeardAnswer } from './recorder.ts'
 import type { Vectors } from './vectors.ts'
 
 /** The cache's part in an exchange. */
@@ -189,18 +188,4 @@ async function compare(request: Recallable, near: Near | null): Promise<Compared
   if (alike === null || near === null) return null
   const vector = await near.embed(alike.asker, alike.text)
   return vector === null ? null : { alike, vector }
-}
-
-/** Sends a request, and listens to its answer; the answer to a call that is stopped is not kept. */
-export function listen(recalled: Recalled, send: (handler: EgressHandler) => EgressCall, handler: EgressHandler): EgressCall {
-  const recorder = new Recorder(handler, recalled)
-  const call = send(recorder)
-  return {
-    pause: () => call.pause(),
-    resume: () => call.resume(),
-    abort() {
-      call.abort()
-      recorder.stop()
-    },
-  }
 }

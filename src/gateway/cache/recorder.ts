@@ -1,4 +1,4 @@
-import type { EgressHandler } from '../egress/egress.ts'
+import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { CachedAnswer } from './answer-store.ts'
 import { isWhole } from './cacheable.ts'
@@ -16,7 +16,7 @@ export interface RecorderOptions {
 const kept = ['content-type', 'content-encoding']
 
 /** Passes an answer on unchanged, and listens. A class, because it is one handler object per exchange. */
-export class Recorder implements EgressHandler {
+class Recorder implements EgressHandler {
   readonly #next: EgressHandler
   readonly #options: RecorderOptions
   #status = 0
@@ -81,5 +81,19 @@ export class Recorder implements EgressHandler {
     const encoding = (headerValue(rawHeaders, 'content-encoding') ?? '').toLowerCase().replace('identity', '')
     const whole = body.length > 0 && isWhole(body, { stream, encoding })
     this.#options.heard(whole ? { status: this.#status, rawHeaders, body, stream } : null)
+  }
+}
+
+/** Sends a request, and listens to its answer; the answer to a call that is stopped is not kept. */
+export function listen(options: RecorderOptions, send: (handler: EgressHandler) => EgressCall, handler: EgressHandler): EgressCall {
+  const recorder = new Recorder(handler, options)
+  const call = send(recorder)
+  return {
+    pause: () => call.pause(),
+    resume: () => call.resume(),
+    abort() {
+      call.abort()
+      recorder.stop()
+    },
   }
 }

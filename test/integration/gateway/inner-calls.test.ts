@@ -7,12 +7,15 @@ import type { InnerAnswer, InnerRequest } from '../../../src/gateway/exchange/in
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import type { Behaviour } from '../../support/emulator/behaviour.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { type GatewayBed, keyView, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send } from '../../support/http.ts'
 import { LineCollector } from '../../support/log-lines.ts'
 
 let emulator: Emulator
 let bed: GatewayBed
+/** A key whose every request goes by a config and guardrails. */
+const bound = 'gh-test-key-that-is-bound-000000000'
+const defaults = { config: 'asked', configLocked: true, inputGuardrails: ['asked'], outputGuardrails: ['answered'] }
 
 const forbids = (rule: string) => ({
   checks: [{ id: 'default.regexMatch', parameters: { rule, not: true } }],
@@ -23,6 +26,7 @@ test.before(async () => {
   emulator = await startEmulator()
   bed = await startGateway({
     providers: { mine: { customHost: emulator.url } },
+    keys: { [bound]: { defaults } },
     guardrails: { asked: forbids('plutonium'), answered: forbids('emulator') },
     configs: {
       asked: { input_guardrails: ['asked'] },
@@ -205,4 +209,14 @@ test('the access log has a line of every call from within, refused ones too', as
   const [line] = lines.parsed
   t.like(line, { request_id: answer.requestId, method: 'GET', status: 401, client_ip: '203.0.113.9' })
   await own.stop()
+})
+
+test('for a caller that was identified before, config and guardrails of the key do not count again', async (t) => {
+  const headers = { 'x-service-api-key': bound, 'content-type': 'application/json', 'x-service-provider': '@mine' }
+  const refused = await send(`${bed.origin}/v1/chat/completions`, { method: 'POST', headers, body: chat('plutonium') })
+  t.is(refused.status, 446, refused.text)
+  const caller = { key: { ...keyView, defaults }, holdsOwnKey: () => false }
+  const answer = await perform({ 'x-service-api-key': 'known to nobody' }, { caller, body: chat('plutonium') })
+  await text(answer.body)
+  t.deepEqual([answer.status, logOf(answer)?.record.apiKeyId], [200, keyView.id])
 })
