@@ -12,9 +12,40 @@ export function frameReader(_framing: Framing, contentType: string): FrameReader
   return contentType.startsWith('text/event-stream') ? new SseReader() : null
 }
 
-/** Writes frames for a caller. */
-export const writeFrames = (_framing: Framing, frames: readonly Frame[]): string => {
-  let text = ''
-  for (const frame of frames) text += sseText(frame)
-  return text
+/** Writes the frames of one stream for a caller. */
+export interface FrameWriter {
+  readonly contentType: string
+  write(frames: readonly Frame[]): string
+  end(): string
+}
+
+/** Returns what writes a stream as its caller reads it: server-sent events, or one JSON array that arrives in pieces. */
+export const frameWriter = (framing: Framing): FrameWriter => (framing === 'json-array' ? arrayWriter() : sseWriter)
+
+const sseWriter: FrameWriter = {
+  contentType: 'text/event-stream; charset=utf-8',
+  write(frames) {
+    let text = ''
+    for (const frame of frames) text += sseText(frame)
+    return text
+  },
+  end: () => '',
+}
+
+/** An array has no signs of life. */
+function arrayWriter(): FrameWriter {
+  let hasBegun = false
+  return {
+    contentType: 'application/json',
+    write(frames) {
+      let text = ''
+      for (const { data } of frames) {
+        if (data === null) continue
+        text += `${hasBegun ? ',\n' : '['}${data}`
+        hasBegun = true
+      }
+      return text
+    },
+    end: () => (hasBegun ? ']' : '[]'),
+  }
 }

@@ -1,6 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import type { AnswerContext, ClientCodec, Frame, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
+import type { AnswerContext, ClientCodec, Frame, Framing, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
 import type { NeutralEvent } from '../dialects/neutral/events.ts'
@@ -9,7 +9,7 @@ import type { WayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
 import { headersWithout, headerValue } from '../wire/header-list.ts'
-import { type FrameReader, frameReader, writeFrames } from './framing.ts'
+import { type FrameReader, frameReader, type FrameWriter, frameWriter } from './framing.ts'
 import { headersFor } from './inspect/answer-head.ts'
 import { rateHeaders } from './rate-headers.ts'
 
@@ -20,6 +20,8 @@ export interface TranslatedAnswerOptions {
   readonly provider: ProviderCodec
   readonly context: AnswerContext
   readonly back: WayBack | null
+  /** How the caller reads a stream. */
+  readonly framing: Framing
   /** So much of an answer that is no stream is held. */
   readonly maxHeldBytes: number
   /** Epoch milliseconds. */
@@ -43,6 +45,7 @@ export class TranslatedAnswer implements EgressHandler {
   readonly #options: TranslatedAnswerOptions
   readonly #held = new ByteList()
   readonly #encoder: StreamEncoder | null
+  readonly #writer: FrameWriter
   #mode: Mode = 'head'
   #head: Head = { status: 0, rawHeaders: [], statusMessage: '' }
   #reader: FrameReader | null = null
@@ -54,6 +57,7 @@ export class TranslatedAnswer implements EgressHandler {
 
   constructor(options: TranslatedAnswerOptions) {
     this.#options = options
+    this.#writer = frameWriter(options.framing)
     this.#encoder = options.context.request.stream ? options.client.stream.encoder(options.context) : null
   }
 
@@ -155,8 +159,7 @@ export class TranslatedAnswer implements EgressHandler {
     this.#hasBegun = true
     if (this.#encoder === null) return
     const { status, statusMessage } = this.#head
-    const type = this.#options.client.framing === 'json-array' ? 'application/json' : 'text/event-stream; charset=utf-8'
-    this.#options.inner.onHeaders(status, this.#headers(type, null), statusMessage)
+    this.#options.inner.onHeaders(status, this.#headers(this.#writer.contentType, null), statusMessage)
   }
 
   #headers(type: string, length: number | null): readonly string[] {
@@ -172,7 +175,7 @@ export class TranslatedAnswer implements EgressHandler {
     }
     const all = this.#waiting.length === 0 ? frames : [...this.#waiting, ...frames]
     this.#waiting = []
-    if (all.length > 0) this.#options.inner.onData(Buffer.from(writeFrames(this.#options.client.framing, all)))
+    if (all.length > 0) this.#options.inner.onData(Buffer.from(this.#writer.write(all)))
   }
 
   #endStream(): void {
@@ -184,7 +187,13 @@ export class TranslatedAnswer implements EgressHandler {
     if (this.#isOver) return
     if (!this.#isWhole) return this.#break('The provider broke its stream off before it was complete.')
     if (this.#encoder === null) this.#send(this.#events)
-    else this.#options.inner.onEnd([])
+    else this.#close()
+  }
+
+  #close(): void {
+    const rest = this.#writer.end()
+    if (rest !== '') this.#options.inner.onData(Buffer.from(rest))
+    this.#options.inner.onEnd([])
   }
 
   get #isOver(): boolean {
@@ -204,7 +213,7 @@ export class TranslatedAnswer implements EgressHandler {
     for (const event of turned) this.#take(event, written)
     this.#begin()
     this.#write(written)
-    this.#options.inner.onEnd([])
+    this.#close()
   }
 
   #send(events: readonly NeutralEvent[]): void {

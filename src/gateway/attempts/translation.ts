@@ -1,10 +1,11 @@
-import { TranslatedAnswer } from '../answers/translated-answer.ts'
+import { TranslatedAnswer, type TranslatedAnswerOptions } from '../answers/translated-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { type Translation, translate } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { isFields } from '../../lib/json/fields.ts'
+import { conversationOf } from '../front/conversation.ts'
 import { spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
@@ -32,19 +33,19 @@ export interface TranslatedCall {
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
 export function translateCall({ call, target, body }: AimedCall, maxHeldBytes: number): TranslatedCall | null {
   const { provider, providerId, credential } = target
-  const { name, spec } = call.operation
-  if (name === 'proxy' || spec === null || spec.task !== 'conversation' || !isFields(body.json)) return null
+  const asked = conversationOf(call)
+  if (asked === null || !isFields(body.json)) return null
+  const { operation, dialect } = asked
   const fields = withDefaults(provider, credential.fields)
-  if (spokenAt(provider, name, fields) !== null) return null
-  const asked = target.model ?? modelOf(body.json)
-  const serving = servingOf(provider, { operation: name, model: asked, fields })
+  if (call.operation.name === operation && spokenAt(provider, operation, fields) !== null) return null
+  const serving = servingOf(provider, { operation, model: asked.model ?? target.model ?? modelOf(body.json), fields })
   if (serving === null) return null
   const translation = translate(
     {
-      dialect: spec.dialect,
+      dialect,
       body: body.json,
       model: serving.model ?? '',
-      stream: null,
+      stream: asked.stream,
       requestId: call.exchange.requestId,
       strict: isStrict(call),
     },
@@ -60,7 +61,7 @@ export function translateCall({ call, target, body }: AimedCall, maxHeldBytes: n
     body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
     headers: encoded.headers,
     dropped: translation.loss.dropped,
-    ...answersOf(translation, maxHeldBytes),
+    ...answersOf(translation, { maxHeldBytes, framing: asked.framing }),
   }
 }
 
@@ -74,7 +75,10 @@ function bent(body: Translation['encoded']['body'], quirks: AimedCall['target'][
   return applyQuirks(body, quirks)
 }
 
-function answersOf(translation: Translation, maxHeldBytes: number): Pick<TranslatedCall, 'answerFor' | 'usage'> {
+function answersOf(
+  translation: Translation,
+  held: Pick<TranslatedAnswerOptions, 'maxHeldBytes' | 'framing'>,
+): Pick<TranslatedCall, 'answerFor' | 'usage'> {
   let answer: TranslatedAnswer | null = null
   return {
     answerFor(inner) {
@@ -85,7 +89,7 @@ function answersOf(translation: Translation, maxHeldBytes: number): Pick<Transla
         provider,
         context: translation.answerContext(Math.floor(Date.now() / 1000)),
         back: wayBack(encoded.memory),
-        maxHeldBytes,
+        ...held,
         now: Date.now,
       })
       return answer

@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
 import test from 'ava'
 import OpenAI from 'openai'
 import { json, sse, strictly } from '../../support/dialects/strict.ts'
@@ -18,6 +19,7 @@ test.before(async () => {
     providers: {
       claude: { provider: 'anthropic', customHost: claude.url, credential },
       gpt: { provider: 'openai', customHost: gpt.url, credential },
+      gemini: { provider: 'google', customHost: gpt.origin, credential },
       google: { provider: 'bedrock', credential: { key: null, fields: { aws_access_key_id: 'a', aws_secret_access_key: 'b' } } },
     },
     configs: {
@@ -291,6 +293,62 @@ test.serial('responses at Anthropic: a stream as Codex reads it, and a second tu
   })
   const stateful = openai().responses.create({ model: 'm', input: 'x', previous_response_id: 'resp_1' })
   t.is((await t.throwsAsync(stateful, { instanceOf: OpenAI.BadRequestError })).param, 'previous_response_id')
+})
+
+test.serial('Google at OpenAI and at Anthropic: whole, as a stream of events, and as an array that comes in pieces', async (t) => {
+  answersAs(
+    gpt,
+    'openai',
+    json({
+      ...chunk({}),
+      object: 'chat.completion',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Rain.' }, finish_reason: 'stop' }],
+      usage: counted,
+    }),
+  )
+  answersAs(claude, 'anthropic', sse(claudeStream))
+  const genai = new GoogleGenAI({ apiKey: workspaceKey, httpOptions: { baseUrl: bed.origin } })
+  const whole = await genai.models.generateContent({ model: '@gpt/gpt-4o', contents: 'Rome?', config: { maxOutputTokens: 50 } })
+  t.is(whole.text, 'Rain.')
+  t.is(whole.usageMetadata?.promptTokenCount, 15)
+  t.like(gpt.requests[0]?.json, { model: 'gpt-4o', max_completion_tokens: 50 })
+  let said = ''
+  const names: (string | undefined)[] = []
+  for await (const part of await genai.models.generateContentStream({ model: '@claude/claude-sonnet-4-5', contents: 'Paris?' })) {
+    said += part.text ?? ''
+    names.push(...(part.functionCalls ?? []).map(({ name }) => name))
+  }
+  t.is(said, 'In Paris ☀')
+  t.deepEqual(names, ['weather', 'time'])
+  const answer = await fetch(`${bed.origin}/v1beta/models/@claude/claude-sonnet-4-5:streamGenerateContent`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': workspaceKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ contents: [{ parts: [{ text: 'Paris?' }] }] }),
+  })
+  const pieces = (await answer.json()) as readonly object[]
+  t.true(pieces.length > 2)
+  t.like(pieces.at(-1), { candidates: { 0: { finishReason: 'STOP' } } })
+})
+
+test.serial('openai and anthropic at Google', async (t) => {
+  const said = {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'Sunny.' }] }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, thoughtsTokenCount: 4, totalTokenCount: 9 },
+    modelVersion: 'gemini-2.5-pro',
+    responseId: 'r1',
+  }
+  gpt.script({ path: ':generateContent', behaviour: json(said) })
+  gpt.script({ path: ':streamGenerateContent?alt=sse', behaviour: sse([[null, said]]) })
+  const messages = [{ role: 'user' as const, content: 'Paris?' }]
+  const whole = await openai({}, '@gemini').chat.completions.create({ model: 'gemini-2.5-pro', messages })
+  t.is(whole.choices[0]?.message.content, 'Sunny.')
+  t.like(whole.usage, { prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 })
+  t.like(gpt.requests[0], { json: { contents: { 0: { role: 'user' } } } })
+  t.regex(gpt.requests[0]?.url ?? '', /^\/v1beta\/models\/gemini-2.5-pro:generateContent\?key=sk-upstream$/)
+  const final = await anthropic({ 'x-service-provider': '@gemini' })
+    .messages.stream({ model: 'gemini-2.5-pro', max_tokens: 50, messages })
+    .finalMessage()
+  t.like(final.content[0], { type: 'text', text: 'Sunny.' })
 })
 
 test.serial('errors keep status, message and code in the format of the client', async (t) => {
