@@ -51,12 +51,24 @@ export interface AnswerMarks {
   readonly error: readonly RegExp[]
 }
 
+/** The words by which providers name a failure: the values of `type`, `code` or `status` of an error. */
+export interface ErrorWords {
+  /** The HTTP statuses that they stand for. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** For a request that is too long for the model. */
+  readonly contextWindow?: readonly string[]
+  /** For content that the provider refuses. */
+  readonly contentPolicy?: readonly string[]
+  readonly rateLimit?: readonly string[]
+}
+
 /** What Gatehouse knows of one wire format: data and pure functions. */
 export interface Dialect {
   readonly texts: DialectTexts
   readonly usage?: UsagePlaces
   readonly marks?: AnswerMarks
   readonly models?: ModelPlaces
+  readonly errors?: ErrorWords
 }
 
 /** Reads the texts in one field of a request. */

@@ -1,4 +1,5 @@
 import { isFields } from '../../lib/json/fields.ts'
+import { dialects } from './registry.ts'
 
 /** A provider's words for a failure, in whatever format it speaks. */
 export interface ProviderError {
@@ -33,63 +34,22 @@ function errorIn(json: unknown): Fields | null {
   return type === 'response.failed' && isFields(response) && isFields(response['error']) ? response['error'] : null
 }
 
-/** The words of providers, and the statuses that they answer otherwise. */
-const statuses: Readonly<Record<string, number>> = {
-  overloaded_error: 529,
-  overloaded: 529,
-  engine_overloaded: 503,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  insufficient_quota: 429,
-  tokens: 429,
-  requests: 429,
-  RESOURCE_EXHAUSTED: 429,
-  throttlingException: 429,
-  api_error: 500,
-  server_error: 500,
-  internal_error: 500,
-  internal_server_error: 500,
-  INTERNAL: 500,
-  internalServerException: 500,
-  UNAVAILABLE: 503,
-  service_unavailable: 503,
-  serviceUnavailableException: 503,
-  timeout_error: 504,
-  DEADLINE_EXCEEDED: 504,
-  modelStreamErrorException: 500,
-  modelTimeoutException: 504,
-  invalid_request_error: 400,
-  invalid_prompt: 400,
-  INVALID_ARGUMENT: 400,
-  validationException: 400,
-  authentication_error: 401,
-  UNAUTHENTICATED: 401,
-  permission_error: 403,
-  PERMISSION_DENIED: 403,
-  not_found_error: 404,
-  NOT_FOUND: 404,
-  request_too_large: 413,
-}
+/** A word means the same whoever says it: an error names no dialect. */
+const words = Object.values(dialects).flatMap(({ errors = null }) => (errors === null ? [] : [errors]))
+const statuses = new Map(words.flatMap((one) => Object.entries(one.statuses)))
+const windowCodes = new Set(words.flatMap(({ contextWindow = [] }) => contextWindow))
+const policyCodes = new Set(words.flatMap(({ contentPolicy = [] }) => contentPolicy))
+const rateCodes = new Set(words.flatMap(({ rateLimit = [] }) => rateLimit))
 
 function statusOf({ code, status }: Fields, texts: readonly string[]): number | null {
   for (const said of [code, status]) if (typeof said === 'number' && said >= 400 && said <= 599) return said
-  const named = texts.map((text) => (Object.hasOwn(statuses, text) ? statuses[text] : undefined)).find((found) => found !== undefined)
-  return named ?? null
+  return texts.map((text) => statuses.get(text)).find((found) => found !== undefined) ?? null
 }
 
-const windowCodes = new Set(['context_length_exceeded', 'string_above_max_length', 'model_max_prompt_tokens_exceeded'])
 const windowWords =
   /context (?:length|window)|maximum (?:context|number of tokens|input tokens)|prompt is too long|input is too long|too many (?:input |total )?tokens|input token count|exceeds? the (?:model's )?(?:maximum|max|limit).{0,40}tokens?|reduce the length of/i
-const policyCodes = new Set([
-  'content_filter',
-  'content_policy_violation',
-  'moderation_blocked',
-  'ResponsibleAIPolicyViolation',
-  'PROHIBITED_CONTENT',
-])
 const policyWords =
   /content (?:management )?policy|content filter|content_filter|safety system|usage polic(?:y|ies)|flagged as potentially/i
-const rateCodes = new Set(['rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_EXHAUSTED', 'throttlingException'])
 
 function kindOf(texts: readonly string[], message: string): ProviderError['kind'] {
   if (texts.some((text) => windowCodes.has(text)) || windowWords.test(message)) return 'context_window'

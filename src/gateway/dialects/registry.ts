@@ -1,19 +1,23 @@
+import { errorWords as anthropicErrors } from './anthropic/error-words.ts'
 import { models as anthropicModels } from './anthropic/models.ts'
 import { texts as anthropicTexts } from './anthropic/texts.ts'
 import { usage as anthropicUsage } from './anthropic/usage.ts'
 import { marks as anthropicMarks } from './anthropic/marks.ts'
 import { texts as audioTexts } from './audio/texts.ts'
+import { errorWords as bedrockErrors } from './bedrock/error-words.ts'
 import { models as bedrockModels } from './bedrock/models.ts'
 import { texts as bedrockTexts } from './bedrock/texts.ts'
 import { texts as cohereTexts } from './cohere/texts.ts'
 import { texts as completionsTexts } from './completions/texts.ts'
 import type { Dialect, DialectId } from './dialect.ts'
 import { texts as embeddingsTexts } from './embeddings/texts.ts'
+import { errorWords as googleErrors } from './google/error-words.ts'
 import { models as googleModels } from './google/models.ts'
 import { texts as googleTexts } from './google/texts.ts'
 import { usage as googleUsage } from './google/usage.ts'
 import { marks as googleMarks } from './google/marks.ts'
 import { texts as imagesTexts } from './images/texts.ts'
+import { errorWords as chatErrors } from './openai-chat/error-words.ts'
 import { models as chatModels } from './openai-chat/models.ts'
 import { texts as chatTexts } from './openai-chat/texts.ts'
 import { usage as chatUsage } from './openai-chat/usage.ts'
@@ -26,14 +30,14 @@ import { marks as responsesMarks } from './openai-responses/marks.ts'
 
 /** Every dialect. What is read without knowing the dialect is looked for in this order. */
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
-  anthropic: { texts: anthropicTexts, usage: anthropicUsage, marks: anthropicMarks, models: anthropicModels },
-  'openai-chat': { texts: chatTexts, usage: chatUsage, marks: chatMarks, models: chatModels },
-  google: { texts: googleTexts, usage: googleUsage, marks: googleMarks, models: googleModels },
+  anthropic: { texts: anthropicTexts, usage: anthropicUsage, marks: anthropicMarks, models: anthropicModels, errors: anthropicErrors },
+  'openai-chat': { texts: chatTexts, usage: chatUsage, marks: chatMarks, models: chatModels, errors: chatErrors },
+  google: { texts: googleTexts, usage: googleUsage, marks: googleMarks, models: googleModels, errors: googleErrors },
   'openai-responses': { texts: responsesTexts, usage: responsesUsage, marks: responsesMarks, models: responsesModels },
   completions: { texts: completionsTexts },
   'openai-platform': { texts: platformTexts },
   cohere: { texts: cohereTexts },
-  bedrock: { texts: bedrockTexts, models: bedrockModels },
+  bedrock: { texts: bedrockTexts, models: bedrockModels, errors: bedrockErrors },
   embeddings: { texts: embeddingsTexts },
   images: { texts: imagesTexts },
   audio: { texts: audioTexts },

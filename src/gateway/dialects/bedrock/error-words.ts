@@ -1,0 +1,13 @@
+import type { ErrorWords } from '../dialect.ts'
+
+export const errorWords: ErrorWords = {
+  statuses: {
+    throttlingException: 429,
+    internalServerException: 500,
+    serviceUnavailableException: 503,
+    modelStreamErrorException: 500,
+    modelTimeoutException: 504,
+    validationException: 400,
+  },
+  rateLimit: ['throttlingException'],
+}
