@@ -3,26 +3,22 @@ import type { RelayEnd, RelayResult } from '../answers/relay.ts'
 import type { Call } from '../call.ts'
 import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
-import type { TargetFields } from '../config/compile.ts'
 import { chargeOf } from '../metering/charge-of.ts'
-import { type Move, route, type Route } from '../routing/route.ts'
-import type { Breakers } from '../routing/breaker.ts'
+import { route } from '../routing/route.ts'
 import type { Measures } from '../routing/measures.ts'
-import type { RoutingState, Told } from '../routing/state.ts'
+import type { RoutingState } from '../routing/state.ts'
 import { type CostFacts, costOf } from '../routing/target-prices.ts'
-import { leadsOn } from '../routing/verdict.ts'
 import { namesOwnTarget } from '../targets/aim.ts'
 import { modelOf } from '../wire/body.ts'
 import { headerValue } from '../wire/header-list.ts'
 import { type Attempt, beginAttempt } from './attempt.ts'
-import { type Ended, reportOfError, reportOfStatus } from './report.ts'
 import { callDeadline } from './timeouts.ts'
-import { type AttemptDeps, type Judge, type Try, tryTarget } from './try-target.ts'
+import { CourseJudge, type CourseMove, type Judged, moveOf } from './course-judge.ts'
+import { type AttemptDeps, type Try, tryTarget } from './try-target.ts'
 import { pause } from './pause.ts'
 
 /** What choosing among targets takes. */
 export type CourseDeps = AttemptDeps & { readonly routing: RoutingState }
-type CourseMove = Move<TargetFields>
 
 export interface Course extends Pick<Try, 'ownHeaders'> {
   readonly call: Call
@@ -52,22 +48,15 @@ export async function followCourse(course: Course, deps: CourseDeps): Promise<Re
   for (;;) {
     if (move === null) throw new Error('A config without a target was chosen.')
     if (move.waitMs > 0) await pause(move.waitMs, call.exchange, deps.waiting)
-    const made = await makeAttempt({ course, source, move, way, deadlineAt }, deps)
+    const made = await makeAttempt({ course, slug: course.course.slug, source, move, way, deadlineAt }, deps)
     move = made.next
     if (move === null) return made.end()
     source = made.source
   }
 }
 
-const moveOf = (step: IteratorResult<CourseMove, unknown>): CourseMove | null => (step.done === true ? null : step.value)
-
-interface Making {
+interface Making extends Judged {
   readonly course: Course
-  /** The caller's call; a body that was opened for an earlier attempt is part of it. */
-  readonly source: Call
-  readonly move: CourseMove
-  readonly way: Route<TargetFields>
-  readonly deadlineAt: number
 }
 
 interface Made {
@@ -112,78 +101,6 @@ async function tryLeaf({ making, attempt, judge }: Trying, deps: CourseDeps): Pr
   const { settings, snapshot } = deps
   const guardrails = settings.acts.guardrails() ? await planGuardrails({ key: caller.key, headers, config }, snapshot) : null
   return tryTarget({ call: { ...source, config, guardrails }, attempt, ownHeaders: course.ownHeaders, judge }, deps)
-}
-
-/** Judges one attempt, once: by its answer while nothing of it was passed on, or by its end. */
-class CourseJudge implements Judge {
-  readonly last: boolean
-  readonly deadlineAt: number
-  readonly #making: Making
-  readonly #attempt: Attempt
-  readonly #breakers: Breakers
-  readonly #tell: RoutingState['tell']
-  readonly #probe: boolean
-  #judged = false
-  #next: CourseMove | null = null
-
-  constructor(making: Making, attempt: Attempt, routing: RoutingState) {
-    this.last = making.move.last
-    this.deadlineAt = making.deadlineAt
-    this.#making = making
-    this.#attempt = attempt
-    this.#breakers = routing.of(making.course.call.caller.key.organisationId).breakers
-    this.#tell = routing.tell
-    const { leaf } = making.move
-    this.#probe = leaf.breaker !== null && this.#breakers.begin(leaf.id, Date.now())
-  }
-
-  stands(report: Ended): boolean {
-    if (this.#judged) return this.#next === null
-    this.#judged = true
-    const { move, way } = this.#making
-    this.#noteBreaker(report)
-    this.#next = moveOf(way.next(report))
-    const { retry } = move.leaf
-    if (retry !== null && move.repetition === retry.attempts && leadsOn(retry.after, report)) this.#attempt.retries = -1
-    if (this.#next !== null) this.#noteFault(report)
-    return this.#next === null
-  }
-
-  /** Returns the attempt that follows the end of this one. */
-  conclude(ended: RelayEnd | ApiError): CourseMove | null {
-    this.stands(this.#reportOf(ended))
-    return this.#next
-  }
-
-  #reportOf(ended: RelayEnd | ApiError): Ended {
-    const { source } = this.#making
-    const attempt = this.#attempt
-    if (!('kind' in ended)) return reportOfError(source, attempt, { error: ended, late: false })
-    if (ended.kind === 'failed') return reportOfError(source, attempt, { error: ended.error, late: attempt.late })
-    if (ended.kind === 'denied') return { ...reportOfStatus(source, attempt, ended.error.status), message: ended.error.message }
-    return { ...reportOfStatus(source, attempt, ended.result.status), final: ended.result.outcome === 'client_closed' }
-  }
-
-  #noteBreaker({ status, final }: Ended): void {
-    const { id, breaker } = this.#making.move.leaf
-    if (breaker === null) return
-    if (final) return this.#probe ? this.#breakers.abandon(id) : undefined
-    const failed = breaker.statuses === null ? status >= 500 : breaker.statuses.has(status)
-    const change = this.#breakers.end(id, breaker, { failed, probe: this.#probe, now: Date.now() })
-    if (change !== null) this.#tell({ change, about: this.#about() })
-  }
-
-  #about(): Told['about'] {
-    const { course, source, move } = this.#making
-    const { organisationId, workspaceId } = source.caller.key
-    const { target } = this.#attempt
-    const provider = target === null ? null : (target.view?.slug ?? target.providerId)
-    return { organisationId, workspaceId, config: course.course.slug, option: move.leaf.option, provider }
-  }
-
-  #noteFault({ status, failure, message, bytes }: Ended): void {
-    this.#attempt.fault = { status, failure, message, bytes, endedAt: performance.now() }
-  }
 }
 
 /** Time to the first token that stands for a failure, so that strategies that go by time leave the target for a while. */

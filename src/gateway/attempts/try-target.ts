@@ -1,4 +1,4 @@
-import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
 import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
 import type { Inspection } from '../answers/inspect/inspection.ts'
@@ -10,28 +10,20 @@ import type { GuardrailSource } from '../checks/guardrail-source.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { GuardrailPlan } from '../checks/plan.ts'
 import type { RunDeps } from '../checks/run.ts'
-import type { TargetConfig } from '../config/choose.ts'
-import { changeBody } from '../config/change-body.ts'
 import type { Egress, EgressHandler } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
-import { checkBody } from '../front/check-body.ts'
 import { keepsBodies } from '../front/debug.ts'
-import { modelNames } from '../dialects/model-names.ts'
-import { clientDialect, isGooglePath } from '../front/fronts.ts'
-import { openBody } from '../front/read-call.ts'
+import { clientDialect } from '../front/fronts.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Ledger, Reservation } from '../limits/ledger.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
-import { expandConfigPrompt } from '../prompts/expand.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewaySettings } from '../settings.ts'
-import { admit, findTarget, namesOwnTarget, recheckModel } from '../targets/aim.ts'
-import { modelRequest } from '../targets/model-access.ts'
+import { recheckModel } from '../targets/aim.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
-import type { Target } from '../targets/target.ts'
-import { modelOf, type RequestBody } from '../wire/body.ts'
+import { aim, noteAimed } from './aim-attempt.ts'
 import { answerSource } from './answer-source.ts'
 import type { Attempt } from './attempt.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
@@ -95,53 +87,6 @@ export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd>
 const reserve = ({ call: { exchange, caller }, target }: AimedCall, { ledger }: AttemptDeps): MaybePromise<Reservation> =>
   ledger.reserve({ requestId: exchange.requestId, key: caller.key, provider: target.view })
 
-/** Finds the target of a call, and makes its body what this target may be sent. */
-export function aim(call: Call, attempt: Attempt, deps: AttemptDeps): MaybePromise<AimedCall> {
-  if (!namesPrompt(call)) return aimPlain(call, attempt, deps)
-  return expandConfigPrompt(call, call.config, deps).then((expanded) => {
-    attempt.prompt = expanded.prompt
-    return aimPlain(expanded, attempt, deps)
-  })
-}
-
-function aimPlain(call: Call, attempt: Attempt, { snapshot, settings }: AttemptDeps): MaybePromise<AimedCall> {
-  const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
-  if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
-  return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, settings }), (target) => {
-    attempt.target = target
-    return changed === null ? openFor(target, { call, attempt }, settings) : note(attempt, admit(call, target, changed))
-  })
-}
-
-/** Opens a body that is no JSON, now that its target is known. */
-async function openFor(target: Target, { call, attempt }: Pick<Try, 'call' | 'attempt'>, settings: GatewaySettings): Promise<AimedCall> {
-  attempt.body = attempt.opened = await openBody(call, target, settings)
-  const body = (attempt.body = withChanges(call, attempt.body))
-  checkBody(call, body, settings)
-  return note(attempt, admit(call, target, body))
-}
-
-type PromptCall = Call & { readonly config: TargetConfig & { readonly promptId: string } }
-
-/** Returns true if the config makes the request by a prompt. One that the request does not have to go by gives way to what the request names. */
-const namesPrompt = (call: Call): call is PromptCall =>
-  call.config !== null && call.config.promptId !== null && (call.config.binding || !namesOwnTarget(call))
-
-const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
-  config === null || config.changes === null ? body : changeBody(body, config.changes)
-
-function note(attempt: Attempt, aimed: AimedCall): AimedCall {
-  attempt.target = named(aimed)
-  attempt.body = aimed.body
-  return aimed
-}
-
-/** Returns the target for the log. Paths of Google's clients name the model, which a target that was found by a header does not know. */
-function named({ target, call, body }: AimedCall): Target {
-  if (target.model !== null || !isGooglePath(call.path)) return target
-  return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
-}
-
 const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })
 
 interface Guarded {
@@ -155,7 +100,7 @@ async function check({ aimed, guardrails }: Guarded, attempt: Attempt, deps: Att
   attempt.hooks = checked.hooks
   attempt.body = checked.aimed.body
   if (checked.denial !== null) throw checked.denial
-  return checked.changed ? { ...checked, aimed: note(attempt, recheckModel(checked.aimed)) } : checked
+  return checked.changed ? { ...checked, aimed: noteAimed(attempt, recheckModel(checked.aimed)) } : checked
 }
 
 /** Returns what guardrails may use: they call what the caller's organisation allows. */

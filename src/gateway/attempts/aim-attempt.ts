@@ -1,0 +1,75 @@
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import type { AimedCall, Call } from '../call.ts'
+import { changeBody } from '../config/change-body.ts'
+import type { TargetConfig } from '../config/choose.ts'
+import { modelNames } from '../dialects/model-names.ts'
+import { checkBody } from '../front/check-body.ts'
+import { isGooglePath } from '../front/fronts.ts'
+import { openBody } from '../front/read-call.ts'
+import { expandConfigPrompt } from '../prompts/expand.ts'
+import type { PromptSource } from '../prompts/prompt-source.ts'
+import type { GatewaySettings } from '../settings.ts'
+import { admit, findTarget, namesOwnTarget } from '../targets/aim.ts'
+import { modelRequest } from '../targets/model-access.ts'
+import type { ProviderSource } from '../targets/provider-view.ts'
+import type { Target } from '../targets/target.ts'
+import { modelOf, type RequestBody } from '../wire/body.ts'
+import type { Attempt } from './attempt.ts'
+
+export interface AimDeps {
+  readonly snapshot: ProviderSource & PromptSource
+  readonly settings: GatewaySettings
+}
+
+/** Finds the target of a call, and makes its body what this target may be sent. */
+export function aim(call: Call, attempt: Attempt, deps: AimDeps): MaybePromise<AimedCall> {
+  if (!namesPrompt(call)) return aimPlain(call, attempt, deps)
+  return expandConfigPrompt(call, call.config, deps).then((expanded) => {
+    attempt.prompt = expanded.prompt
+    return aimPlain(expanded, attempt, deps)
+  })
+}
+
+function aimPlain(call: Call, attempt: Attempt, { snapshot, settings }: AimDeps): MaybePromise<AimedCall> {
+  const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
+  if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
+  return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, settings }), (target) => {
+    attempt.target = target
+    return changed === null ? openFor(target, { call, attempt }, settings) : noteAimed(attempt, admit(call, target, changed))
+  })
+}
+
+interface Opening {
+  readonly call: Call
+  readonly attempt: Attempt
+}
+
+/** Opens a body that is no JSON, now that its target is known. */
+async function openFor(target: Target, { call, attempt }: Opening, settings: GatewaySettings): Promise<AimedCall> {
+  attempt.body = attempt.opened = await openBody(call, target, settings)
+  const body = (attempt.body = withChanges(call, attempt.body))
+  checkBody(call, body, settings)
+  return noteAimed(attempt, admit(call, target, body))
+}
+
+type PromptCall = Call & { readonly config: TargetConfig & { readonly promptId: string } }
+
+/** Returns true if the config makes the request by a prompt. One that the request does not have to go by gives way to what the request names. */
+const namesPrompt = (call: Call): call is PromptCall =>
+  call.config !== null && call.config.promptId !== null && (call.config.binding || !namesOwnTarget(call))
+
+const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
+  config === null || config.changes === null ? body : changeBody(body, config.changes)
+
+/** Notes what an attempt sends, and to which target. */
+export function noteAimed(attempt: Attempt, aimed: AimedCall): AimedCall {
+  attempt.target = named(aimed)
+  attempt.body = aimed.body
+  return aimed
+}
+
+/** Returns the target for the log. Paths of Google's clients name the model, which a target that was found by a header does not know. */
+function named({ target, call, body }: AimedCall): Target {
+  if (target.model !== null || !isGooglePath(call.path)) return target
+  return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
+}
