@@ -1,12 +1,12 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
-import { spendPartBag } from '../leftovers.ts'
-import type { MediaSource, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { namesOfCalls } from '../neutral/turns.ts'
 import { argumentsObject } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
+import { writeMedia } from './media-encode.ts'
 import { modelFacts } from './model-facts.ts'
 
 /** How a conversation is written. */
@@ -175,50 +175,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-const types: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  heic: 'image/heic',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  md: 'text/markdown',
-  html: 'text/html',
-  csv: 'text/csv',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  ogg: 'audio/ogg',
-  flac: 'audio/flac',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-  mov: 'video/quicktime',
-}
-
-const usual: Readonly<Record<string, string>> = { image: 'image/jpeg', audio: 'audio/mpeg', video: 'video/mp4', file: 'application/pdf' }
-
-/** Tells the type of a file behind an address by its ending. */
-function typeOfUrl(url: string, kind: string): string {
-  const ending = /\.([a-z0-9]{2,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''
-  return types[ending] ?? usual[kind] ?? 'application/octet-stream'
-}
-
-const watched = /^https:\/\/(?:www\.)?(?:youtube\.com|youtu\.be)\//
-
-function writeMedia(source: MediaSource, part: Part, context: WriteContext): Fields {
-  const { loss } = context
-  const own = spendPartBag(part, 'google', loss)
-  if (source.kind === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data }, ...own }
-  if (source.kind === 'text') return { text: source.text }
-  if (source.kind === 'url') return { fileData: writeAddress(source.url, part, context), ...own }
-  if (source.dialect !== 'google') return loss.refuseAt(part.at, 'names a file that only its own vendor has')
-  return { fileData: { fileUri: source.id }, ...own }
-}
-
-function writeAddress(url: string, { kind, at }: Part, { loss, model }: WriteContext): Fields {
-  const opens = modelFacts(model).opensUrls || url.startsWith('gs://') || watched.test(url)
-  return opens ? { mimeType: typeOfUrl(url, kind), fileUri: url } : loss.refuseAt(at, 'must be a data URL: this model opens no addresses')
 }

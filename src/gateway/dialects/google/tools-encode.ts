@@ -6,7 +6,7 @@ import type { FunctionTools } from '../tools.ts'
 import type { ModelFacts } from './model-facts.ts'
 import { subsetSchema, wholeSchema } from './schema-encode.ts'
 
-/** What the tools of a request are written with. */
+/** The context in which tools are written. */
 export interface ToolContext {
   readonly tools: FunctionTools
   readonly facts: ModelFacts
