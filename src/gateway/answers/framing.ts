@@ -1,4 +1,5 @@
 import type { Frame, Framing } from '../dialects/codec.ts'
+import { EventStreamReader } from '../wire/event-stream.ts'
 import { SseReader, sseText } from '../wire/sse-events.ts'
 
 /** Reads the frames of one stream. Null: they cannot be read. */
@@ -9,6 +10,7 @@ export interface FrameReader {
 
 /** Returns what reads a stream, by its content type; null when the answer is none. A provider may stream in another way than its dialect does. */
 export function frameReader(_framing: Framing, contentType: string): FrameReader | null {
+  if (contentType.startsWith('application/vnd.amazon.eventstream')) return new EventStreamReader()
   return contentType.startsWith('text/event-stream') ? new SseReader() : null
 }
 

@@ -1,5 +1,7 @@
 import { messagesCodec } from './anthropic/codec.ts'
-import type { ClientCodec, Codec } from './codec.ts'
+import { converseCodec } from './bedrock/codec.ts'
+import type { ClientCodec, Codec, ProviderCodec } from './codec.ts'
+import { cohereCodec } from './cohere/codec.ts'
 import type { DialectId } from './dialect.ts'
 import { googleCodec } from './google/codec.ts'
 import { chatCodec } from './openai-chat/codec.ts'
@@ -15,8 +17,14 @@ const codecs: Readonly<Partial<Record<DialectId, Codec>>> = {
 /** The dialects of clients that no provider is asked in. */
 const clientCodecs: Readonly<Partial<Record<DialectId, ClientCodec>>> = { 'openai-responses': responsesCodec }
 
+/** The dialects of providers that no client is answered in. */
+const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = { bedrock: converseCodec, cohere: cohereCodec }
+
 /** Returns what reads the requests of clients of a dialect and writes their answers; null when it is not translated. */
 export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? clientCodecs[dialect] ?? null
 
 /** Returns what reads and writes the conversations of a dialect; null when it is not translated. */
 export const codecOf = (dialect: DialectId): Codec | null => codecs[dialect] ?? null
+
+/** Returns what writes requests for providers of a dialect and reads their answers; null when nothing is translated to it. */
+export const providerCodecOf = (dialect: DialectId): ProviderCodec | null => codecs[dialect] ?? providerCodecs[dialect] ?? null

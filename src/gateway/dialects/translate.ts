@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { AnswerContext, ClientCodec, Encoded, ProviderCodec } from './codec.ts'
-import { clientCodecOf, codecOf } from './codecs.ts'
+import { clientCodecOf, providerCodecOf } from './codecs.ts'
 import type { DialectId } from './dialect.ts'
 import { Loss } from './neutral/loss.ts'
 import type { NeutralRequest } from './neutral/request.ts'
@@ -43,7 +43,7 @@ export interface Translation {
  * translated. Throws `invalid_request` that names the field whose meaning would be lost.
  */
 export function translate(asked: AskedConversation, spoken: SpokenConversation): Translation | null {
-  const [client, provider] = [clientCodecOf(asked.dialect), codecOf(spoken.dialect)]
+  const [client, provider] = [clientCodecOf(asked.dialect), providerCodecOf(spoken.dialect)]
   if (asked.dialect === spoken.dialect || client === null || provider === null) return null
   const { model, requestId } = asked
   const { traits } = spoken

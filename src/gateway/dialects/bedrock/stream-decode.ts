@@ -1,0 +1,209 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
+import { base64Media } from '../media.ts'
+import { type BlockEnd, type BlockStart, type Citation, type NeutralEvent, plainEnd } from '../neutral/events.ts'
+import { finishOf } from '../neutral/finish.ts'
+import type { Signature } from '../neutral/signature.ts'
+import { countOf } from '../neutral/token-usage.ts'
+import { saidFields, saidList, saidText } from '../reading.ts'
+import { argumentsText, hashedId } from '../tool-calls.ts'
+import { readCounts } from './counts.ts'
+import { decodeError, decodeException } from './error-codec.ts'
+import { readFinish } from './finish.ts'
+
+const none: readonly NeutralEvent[] = []
+const exception = 'exception:'
+
+/** Reads a stream of Converse. Only blocks of tools and images begin with an event of their own. A class, because it is a state machine. */
+class ConverseDecoder implements StreamDecoder {
+  readonly #context: AnswerContext
+  #state: 'before' | 'within' | 'stopped' | 'over' = 'before'
+  #open: { readonly index: number; readonly kind: BlockStart['kind'] } | null = null
+  #signature: Signature | null = null
+  #hasArguments = false
+  #calls = 0
+  #hasSpoken = false
+  #stop: string | null = null
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  frame({ name, data }: Frame): readonly NeutralEvent[] {
+    if (this.#state === 'over') return none
+    if (data === null) return [{ type: 'ping' }]
+    const json = parsed(data)
+    if (name?.startsWith(exception) === true) return this.#fail(decodeException(name.slice(exception.length), json))
+    return isFields(json) ? this.event(name, json) : none
+  }
+
+  end(): readonly NeutralEvent[] {
+    if (this.#state !== 'stopped') return none
+    this.#state = 'over'
+    const finish = readFinish(this.#stop ?? 'end_turn', this.#calls > 0)
+    if (finish.reason === 'error' && !this.#hasSpoken) {
+      const message = `The model ended its answer with ${finish.raw ?? ''}.`
+      return [{ type: 'error', error: { status: 502, message, type: finish.raw, code: null, param: null } }]
+    }
+    return [{ type: 'finish', choice: 0, finish: finish.reason === 'error' ? finishOf('other', finish.raw) : finish }, { type: 'end' }]
+  }
+
+  event(name: string | null, json: Fields): readonly NeutralEvent[] {
+    const events: NeutralEvent[] = []
+    if (this.#state === 'before') this.#start(events)
+    const index = countOf(json['contentBlockIndex']) ?? 0
+    if (name === 'contentBlockDelta') this.#delta(saidFields(json, 'delta') ?? {}, index, events)
+    else if (name === 'contentBlockStart') this.#blockStart(saidFields(json, 'start') ?? {}, index, events)
+    else if (name === 'contentBlockStop') this.#close(events)
+    else if (name === 'messageStop') {
+      this.#close(events)
+      this.#stop = saidText(json, 'stopReason')
+      this.#state = 'stopped'
+    } else if (name === 'metadata') this.#usage(json, events)
+    return events
+  }
+
+  #start(events: NeutralEvent[]): void {
+    this.#state = 'within'
+    events.push({ type: 'start', id: null, model: null, created: null })
+  }
+
+  #usage(json: Fields, events: NeutralEvent[]): void {
+    const usage = saidFields(json, 'usage')
+    const tier = saidText(saidFields(json, 'serviceTier') ?? {}, 'type')
+    if (usage !== null) events.push({ type: 'usage', usage: readCounts(usage), tier })
+  }
+
+  #blockStart(start: Fields, index: number, events: NeutralEvent[]): void {
+    const tool = saidFields(start, 'toolUse')
+    const image = saidFields(start, 'image')
+    if (tool !== null) {
+      const id = saidText(tool, 'toolUseId') || `call_${hashedId(`${this.#context.requestId}:${this.#calls}`, 24)}`
+      this.#calls += 1
+      this.#begin({ kind: 'tool-call', id, name: saidText(tool, 'name') ?? '', custom: false }, index, events)
+    } else if (image !== null) {
+      const data = saidText(saidFields(image, 'source') ?? {}, 'bytes') ?? ''
+      const source = base64Media(`image/${saidText(image, 'format') ?? 'png'}`, data)
+      this.#begin({ kind: 'media', media: 'image', source }, index, events)
+    }
+  }
+
+  #begin(block: BlockStart, index: number, events: NeutralEvent[]): void {
+    this.#close(events)
+    this.#open = { index, kind: block.kind }
+    this.#hasSpoken = true
+    this.#hasArguments = false
+    events.push({ type: 'block-start', choice: 0, block })
+  }
+
+  #close(events: NeutralEvent[], end: BlockEnd = { signature: this.#signature, redacted: false }): void {
+    if (this.#open === null) return
+    if (this.#open.kind === 'tool-call' && !this.#hasArguments) events.push({ type: 'delta', choice: 0, text: '{}' })
+    events.push({ type: 'block-end', choice: 0, end: this.#open.kind === 'reasoning' ? end : plainEnd })
+    this.#open = null
+    this.#signature = null
+  }
+
+  #say(kind: 'text' | 'reasoning', index: number, events: NeutralEvent[]): void {
+    if (this.#open?.kind !== kind || this.#open.index !== index) this.#begin({ kind }, index, events)
+  }
+
+  #delta(delta: Fields, index: number, events: NeutralEvent[]): void {
+    const text = saidText(delta, 'text')
+    if (text !== null) {
+      if (text === '') return
+      this.#say('text', index, events)
+      events.push({ type: 'delta', choice: 0, text })
+      return
+    }
+    const [tool, reasoning, citation] = [saidFields(delta, 'toolUse'), saidFields(delta, 'reasoningContent'), saidFields(delta, 'citation')]
+    if (tool !== null) this.#argue(saidText(tool, 'input') ?? '', events)
+    else if (reasoning !== null) this.#reason(reasoning, index, events)
+    else if (citation !== null) {
+      this.#say('text', index, events)
+      events.push({ type: 'citation', choice: 0, citation: readCitation(citation) })
+    }
+  }
+
+  #argue(text: string, events: NeutralEvent[]): void {
+    if (text === '' || this.#open?.kind !== 'tool-call') return
+    this.#hasArguments = true
+    events.push({ type: 'delta', choice: 0, text })
+  }
+
+  #reason(reasoning: Fields, index: number, events: NeutralEvent[]): void {
+    const [text, signature, redacted] = [
+      saidText(reasoning, 'text'),
+      saidText(reasoning, 'signature'),
+      saidText(reasoning, 'redactedContent'),
+    ]
+    this.#say('reasoning', index, events)
+    if (text !== null && text !== '') events.push({ type: 'delta', choice: 0, text })
+    if (signature !== null && signature !== '') this.#signature = { origin: 'anthropic', value: signature }
+    if (redacted !== null) this.#close(events, { signature: { origin: 'bedrock', value: redacted }, redacted: true })
+  }
+
+  #fail(error: ReturnType<typeof decodeException>): readonly NeutralEvent[] {
+    this.#state = 'over'
+    return [{ type: 'error', error }]
+  }
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a source that the model quotes. */
+function readCitation(citation: Fields): Citation {
+  const location = saidFields(citation, 'location') ?? {}
+  const quotes = saidList(citation, 'sourceContent').flatMap((one) => saidText(one, 'text') ?? [])
+  return {
+    url: saidText(saidFields(location, 'web') ?? {}, 'url') ?? saidText(citation, 'source'),
+    title: saidText(citation, 'title'),
+    quote: quotes.length === 0 ? null : quotes.join(''),
+    start: null,
+    end: null,
+    bag: { bedrock: { location } },
+  }
+}
+
+export const streamDecoder = (context: AnswerContext): StreamDecoder => new ConverseDecoder(context)
+
+/** Returns the pieces of a whole block, as a stream would bring them. */
+function deltasOf(block: Fields): readonly Fields[] {
+  const [tool, reasoning, cited] = [
+    saidFields(block, 'toolUse'),
+    saidFields(block, 'reasoningContent'),
+    saidFields(block, 'citationsContent'),
+  ]
+  if (tool !== null) return [{ toolUse: { input: argumentsText(tool['input']) } }]
+  if (reasoning !== null) {
+    const text = saidFields(reasoning, 'reasoningText')
+    return [{ reasoningContent: text ?? reasoning }]
+  }
+  if (cited === null) return [block]
+  const texts = saidList(cited, 'content').map(({ text }) => ({ text }))
+  return [...texts, ...saidList(cited, 'citations').map((citation) => ({ citation }))]
+}
+
+/** Reads a whole answer as the events of a stream. */
+export function decodeAnswer(json: unknown, context: AnswerContext): readonly NeutralEvent[] {
+  if (!isFields(json)) return none
+  const message = saidFields(saidFields(json, 'output') ?? {}, 'message')
+  if (message === null) return 'message' in json ? [{ type: 'error', error: decodeError(502, json) }] : none
+  const decoder = new ConverseDecoder(context)
+  const events: NeutralEvent[] = []
+  const take = (name: string, data: Fields) => events.push(...decoder.event(name, data))
+  for (const [contentBlockIndex, block] of saidList(message, 'content').entries()) {
+    if ('toolUse' in block || 'image' in block) take('contentBlockStart', { start: block, contentBlockIndex })
+    for (const delta of deltasOf(block)) take('contentBlockDelta', { delta, contentBlockIndex })
+    take('contentBlockStop', { contentBlockIndex })
+  }
+  take('messageStop', { stopReason: saidText(json, 'stopReason') ?? 'end_turn' })
+  take('metadata', { usage: json['usage'], serviceTier: json['serviceTier'] })
+  return [...events, ...decoder.end()]
+}
