@@ -40,8 +40,10 @@ test('no example is of what there is not', (t) => {
   for (const name of examples.keys()) t.true(names.has(name), name)
 })
 
+const namesOf = ({ parameters }: Operation) => parameters.map(({ name }) => name)
+
 test('every header of ours that the gateway reads is described', (t) => {
-  const described = new Set(paths['/chat/completions']?.['post']?.parameters.map(({ name }) => name))
+  const described = new Set(['/chat/completions', '/models'].flatMap((path) => Object.values(paths[path] ?? {}).flatMap(namesOf)))
   const sources = globSync('src/gateway/**/*.ts').map((path) => readFileSync(path, 'utf8'))
   const read = new Set(
     sources.flatMap((text) => [...text.matchAll(/\bservice\.(?:get|has)\('([\w-]+)'\)/g)].map(([, name]) => `x-service-${name}`)),

@@ -134,11 +134,16 @@ const ownModels =
 
 const modelSummaries = { listModels: 'List the models that the key can call', getModel: 'Get a model' } as const
 
+const integratedModels = header(
+  'x-service-fetch-integrated-models',
+  '`true` lists the models of the stored providers also when the request or its config names a provider.',
+)
+
 const modelPaths: Readonly<Record<string, Json>> = Object.fromEntries(
   (['listModels', 'getModel'] as const).map((operationId) => {
     const { path } = modelOperations[operationId]
     const summary = modelSummaries[operationId]
-    const parameters = [...pathParameters(path), ...targetHeaders]
+    const parameters = [...pathParameters(path), ...targetHeaders, integratedModels]
     return [path, { get: { operationId, tags: ['gateway'], summary, description: ownModels, parameters, responses: answers } }]
   }),
 )

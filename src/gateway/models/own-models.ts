@@ -18,12 +18,19 @@ export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked
 
 /**
  * Tells whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
- * is meant.
+ * is meant, or where the caller wants ours all the same. Throws `invalid_request` when it is not clear which.
  */
 export function asksForOwnModels(head: CallHead): boolean {
   const { exchange, path: asked } = head
   if (!reading.has(exchange.method ?? '') || !isPathOfModels(asked)) return false
-  return namesNoTarget(head)
+  return wantsIntegrated(head) || namesNoTarget(head)
+}
+
+function wantsIntegrated({ headers: { service } }: CallHead): boolean {
+  const said = service.get('fetch-integrated-models') ?? ''
+  if (/^(?:true|false)?$/i.test(said)) return said.toLowerCase() === 'true'
+  const param = 'x-service-fetch-integrated-models'
+  throw new ApiError('invalid_request', `${param} must be true or false, not ${JSON.stringify(said.slice(0, 20))}.`, { param })
 }
 
 /** The answer to such a request. Throws `not_found` for a model that is not there. */

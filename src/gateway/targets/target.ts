@@ -237,6 +237,7 @@ const reserved = new Set([
   'strict-translation',
   'debug',
   'explain',
+  'fetch-integrated-models',
   'cache',
   'cache-ttl',
   'retry-count',

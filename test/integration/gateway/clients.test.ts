@@ -82,6 +82,17 @@ test('one model, however its name is escaped', async (t) => {
   }
 })
 
+test.serial('the list of the stored providers can be asked for although a provider is named', async (t) => {
+  const named = { ...bearer, 'x-service-provider': '@open' }
+  const ours = (await get('/v1/models')).body
+  t.false(idsOf((await get('/v1/models', named)).body).includes('@some/gpt-mini'))
+  for (const target of [{ 'x-service-provider': '@open' }, { 'x-service-config': 'pc-open' }])
+    t.deepEqual((await get('/v1/models', { ...bearer, ...target, 'x-service-fetch-integrated-models': 'True' })).body, ours)
+  const unclear = await get('/v1/models', { ...named, 'x-service-fetch-integrated-models': 'yes' })
+  t.is(unclear.status, 400)
+  t.is(unclear.body.error.param, 'x-service-fetch-integrated-models')
+})
+
 test('HEAD is answered like GET, and a key that may not call models is not told of another path', async (t) => {
   const { status, text } = await send(`${bed.origin}/v1/models`, { method: 'HEAD', headers: bearer })
   t.deepEqual([status, text], [200, ''])

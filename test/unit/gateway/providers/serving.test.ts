@@ -3,6 +3,7 @@ import { dialects } from '../../../../src/gateway/dialects/registry.ts'
 import { plainTraits } from '../../../../src/gateway/dialects/traits.ts'
 import { operationParams } from '../../../../src/gateway/front/operation-params.ts'
 import { type Operation, operations } from '../../../../src/gateway/front/operations.ts'
+import { listPathOf } from '../../../../src/gateway/models/list-path.ts'
 import { findProvider, providers } from '../../../../src/gateway/providers/catalog.ts'
 import { withDefaults } from '../../../../src/gateway/providers/endpoint.ts'
 import { offersAt, servingOf, speakersOf } from '../../../../src/gateway/providers/serving.ts'
@@ -121,3 +122,14 @@ for (const id of Object.keys(providers))
     }
     for (const [field, [document]] of Object.entries(row.fieldsWithin ?? {})) t.true(known.has(field) && known.has(document))
   })
+
+const listed = (id: string) => listPathOf(rowOf(id))
+
+test('the list of models stands beside the operations, where there is one', (t) => {
+  t.is(listed('openai'), '/models')
+  t.is(listed('together-ai'), '/v1/models')
+  t.is(listed('lepton'), '/api/v1/models')
+  t.is(listed('anthropic'), '/models?limit=1000')
+  t.is(listed('google'), '/v1beta/models?pageSize=1000')
+  for (const id of ['huggingface', 'azure-openai', 'predibase', 'vertex-ai', 'bedrock', 'qdrant']) t.is(listed(id), null, id)
+})
