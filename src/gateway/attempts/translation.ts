@@ -4,10 +4,12 @@ import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { type Translation, translate } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { hostedBody } from '../dialects/anthropic/hosted.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { conversationOf } from '../front/conversation.ts'
+import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
 import { spokenAt, withDefaults } from '../providers/endpoint.ts'
-import { servingOf } from '../providers/serving.ts'
+import { type Serving, servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { headersWithout } from '../wire/header-list.ts'
@@ -22,6 +24,8 @@ export interface TranslatedCall {
   readonly body: RequestBody
   /** More headers for the provider, flat. */
   readonly headers: readonly string[]
+  /** True if both speak one dialect, and only the address differs: the caller's headers go on. */
+  readonly sameDialect: boolean
   /** The fields that were dropped, in the caller's words. */
   readonly dropped: readonly string[]
   /** Returns what turns the provider's answer into the caller's. */
@@ -31,15 +35,14 @@ export interface TranslatedCall {
 }
 
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
-export function translateCall({ call, target, body }: AimedCall, maxHeldBytes: number): TranslatedCall | null {
-  const { provider, providerId, credential } = target
+export function translateCall(aimed: AimedCall, maxHeldBytes: number): TranslatedCall | null {
+  const { call, target, body } = aimed
+  const { provider, providerId } = target
   const asked = conversationOf(call)
-  if (asked === null || !isFields(body.json)) return null
-  const { operation, dialect } = asked
-  const fields = withDefaults(provider, credential.fields)
-  if (call.operation.name === operation && spokenAt(provider, operation, fields) !== null) return null
-  const serving = servingOf(provider, { operation, model: asked.model ?? target.model ?? modelOf(body.json), fields })
-  if (serving === null) return null
+  const serving = asked === null ? null : servingFor(aimed, asked)
+  if (asked === null || serving === null || !isFields(body.json)) return null
+  const { dialect } = asked
+  if (serving.dialect === dialect) return call.operation.name === 'proxy' ? null : atItsHost(body, serving, providerId)
   const translation = translate(
     {
       dialect,
@@ -60,8 +63,40 @@ export function translateCall({ call, target, body }: AimedCall, maxHeldBytes: n
     model: serving.model,
     body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
     headers: encoded.headers,
+    sameDialect: false,
     dropped: translation.loss.dropped,
     ...answersOf(translation, { maxHeldBytes, framing: asked.framing }),
+  }
+}
+
+/** Returns how the target serves a conversation otherwise than the caller asks for it; null: it serves it so, or not at all. */
+function servingFor({ call, target, body }: AimedCall, { operation, model }: AskedOfCall): Serving | null {
+  const { provider, credential } = target
+  const fields = withDefaults(provider, credential.fields)
+  if (call.operation.name === operation && spokenAt(provider, operation, fields) !== null) return null
+  return servingOf(provider, { operation, model: model ?? target.model ?? modelOf(body.json), fields })
+}
+
+/** Returns a request for a cloud that serves the caller's own dialect at another address. Its answer goes on as it comes. */
+function atItsHost(body: RequestBody, serving: Serving, provider: string): TranslatedCall {
+  const { dialect, traits, path, streamPath, model } = serving
+  const asked = isFields(body.json) ? body.json : {}
+  const streams = asked['stream'] === true
+  if (streams && traits.host === 'bedrock')
+    throw new ApiError('unsupported_operation', `${provider} streams in a framing that Gatehouse cannot read yet: send "stream": false.`, {
+      param: 'stream',
+    })
+  const json = dialect === 'anthropic' ? hostedBody(asked, traits.host) : asked
+  const bytes = json === asked ? body.bytes : Buffer.from(JSON.stringify(json))
+  return {
+    path: streams ? streamPath : path,
+    model,
+    body: { ...body, json, bytes, length: bytes?.length ?? null },
+    headers: [],
+    sameDialect: true,
+    dropped: [],
+    answerFor: (inner) => inner,
+    usage: () => null,
   }
 }
 
@@ -102,11 +137,14 @@ function answersOf(
 const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-type$)/
 
 /** Returns the caller's headers for a provider that speaks another dialect. */
-export const translatedHeaders = (forward: readonly string[], { headers }: TranslatedCall): readonly string[] => [
-  ...headersWithout(forward, (name) => foreign.test(name)),
-  'content-type',
-  'application/json',
-  'accept-encoding',
-  'identity',
-  ...headers,
-]
+export const translatedHeaders = (forward: readonly string[], { headers, sameDialect }: TranslatedCall): readonly string[] =>
+  sameDialect
+    ? forward
+    : [
+        ...headersWithout(forward, (name) => foreign.test(name)),
+        'content-type',
+        'application/json',
+        'accept-encoding',
+        'identity',
+        ...headers,
+      ]

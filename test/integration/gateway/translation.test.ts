@@ -19,6 +19,11 @@ test.before(async () => {
     providers: {
       claude: { provider: 'anthropic', customHost: claude.url, credential },
       gpt: { provider: 'openai', customHost: gpt.url, credential },
+      vertex: {
+        provider: 'vertex-ai',
+        customHost: claude.origin,
+        credential: { key: 'ya29.token', fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' } },
+      },
       gemini: { provider: 'google', customHost: gpt.origin, credential },
       google: { provider: 'bedrock', credential: { key: null, fields: { aws_access_key_id: 'a', aws_secret_access_key: 'b' } } },
     },
@@ -349,6 +354,26 @@ test.serial('openai and anthropic at Google', async (t) => {
     .messages.stream({ model: 'gemini-2.5-pro', max_tokens: 50, messages })
     .finalMessage()
   t.like(final.content[0], { type: 'text', text: 'Sunny.' })
+})
+
+test.serial('Anthropic at Vertex AI: the same format at another address, whole and as a stream; and chat completions there', async (t) => {
+  claude.script({ path: ':rawPredict', behaviour: json(message([text('Sunny.')])) })
+  claude.script({ path: ':streamRawPredict', behaviour: sse(claudeStream) })
+  const client = anthropic({ 'x-service-provider': '@vertex' })
+  const asked = { model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user' as const, content: 'Paris?' }] }
+  t.like((await client.messages.create(asked)).content[0], { text: 'Sunny.' })
+  t.is((await client.messages.stream(asked).finalMessage()).stop_reason, 'tool_use')
+  const chat = await openai({}, '@vertex').chat.completions.create({ ...asked, max_tokens: 5 })
+  t.is(chat.choices[0]?.message.content, 'Sunny.')
+  for (const { url, json: sent, headers } of claude.requests) {
+    t.regex(
+      url,
+      /\/projects\/project\/locations\/europe-west1\/publishers\/anthropic\/models\/claude-sonnet-4-5:(?:rawPredict|streamRawPredict)$/,
+    )
+    t.is(sent['anthropic_version'], 'vertex-2023-10-16')
+    t.false('model' in sent)
+    t.is(headers.authorization, 'Bearer ya29.token')
+  }
 })
 
 test.serial('errors keep status, message and code in the format of the client', async (t) => {

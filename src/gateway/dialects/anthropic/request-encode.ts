@@ -9,11 +9,9 @@ import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { isThinking, writeThinking } from './thinking-encode.ts'
 import { type Emulated, emulateFormat } from './format-encode.ts'
+import { hostedVersions } from './hosted.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 128 }
-
-/** The versions that name the API to clouds, in place of a header. */
-const hosted: Readonly<Record<string, string>> = { vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-31' }
 
 /** Writes a request of Anthropic's Messages. */
 export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
@@ -26,7 +24,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   if (request.maxTokens === null) loss.note(`max_tokens=${maxTokens}`)
   const thinking = writeThinking({ request, facts, maxTokens }, context)
   const format = emulateFormat(request, { facts, isThinking: isThinking(thinking), loss })
-  const version = hosted[traits.host]
+  const version = hostedVersions[traits.host]
   const body = compact({
     ...(version === undefined ? { model } : { anthropic_version: version }),
     max_tokens: maxTokens,
