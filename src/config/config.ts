@@ -56,8 +56,16 @@ export interface MailConfig {
   readonly brand: Readonly<Record<'company_name' | 'logo_url' | 'support_email' | 'docs_url', string>>
 }
 
+/** The places that prices come from, beside the catalogue that Gatehouse brings; null: not from there. */
+export interface PricesConfig {
+  readonly proxyUrl: string | null
+  readonly logStorePath: string | null
+  readonly localPath: string | null
+}
+
 /** The effective settings, parsed once from the environment, frozen. Durations are milliseconds, sizes bytes. */
 export interface Config {
+  readonly prices: PricesConfig
   readonly host: string
   readonly port: number
   /** Null: the port speaks plain HTTP. */

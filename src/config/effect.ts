@@ -40,6 +40,16 @@ export function mailAt(
   }
 }
 
+/** Returns the places that prices come from at a level. */
+export function pricePlaces({ prices }: Pick<Config, 'prices'>, level: Pick<Level, 'atLeast'>): Config['prices'] {
+  const at = (name: SettingName, place: string | null) => (isRead(name, level) ? place : null)
+  return {
+    proxyUrl: at('MODEL_CONFIGS_PROXY_URL', prices.proxyUrl),
+    logStorePath: at('MODEL_CONFIGS_PRICING_LOG_STORE_PATH', prices.logStorePath),
+    localPath: at('MODEL_CONFIGS_PRICING_LOCAL_PATH', prices.localPath),
+  }
+}
+
 /** Returns notes on given settings that have no effect, in this build or at this level, and on those that act although their release is above it. */
 export const settingNotes = ({ given, unread }: Pick<Config, 'given' | 'unread'>, level: Level): readonly SettingNote[] => [
   ...given.flatMap((name) => {

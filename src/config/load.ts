@@ -114,6 +114,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     ...timesOf(values),
     ...boundsOf(values),
     semantic: semanticOf(values),
+    prices: pricesOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
@@ -148,6 +149,12 @@ const semanticOf = (values: Values): SemanticConfig | null =>
         threshold: values.SEMANTIC_CACHE_SIMILARITY_THRESHOLD,
         maxTemperature: values.SEMANTIC_CACHE_MAX_TEMPERATURE,
       }
+
+const pricesOf = (values: Values): Config['prices'] => ({
+  proxyUrl: values.MODEL_CONFIGS_PROXY_FETCH_ENABLED ? (values.MODEL_CONFIGS_PROXY_URL ?? null) : null,
+  logStorePath: values.MODEL_CONFIGS_PRICING_LOG_STORE_PATH ?? null,
+  localPath: values.MODEL_CONFIGS_PRICING_LOCAL_PATH ?? null,
+})
 
 const boundsOf = (values: Values) => ({
   mirrorConcurrency: values.MIRROR_CONCURRENCY,

@@ -3,6 +3,7 @@ import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
+import { priceSettings } from './price-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
@@ -260,6 +261,7 @@ export const settings = {
     example: 'https://docs.example.com',
     since: '1.4.0',
   }),
+  ...priceSettings,
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.', true),

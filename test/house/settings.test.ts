@@ -17,6 +17,7 @@ const places: Partial<Record<SettingName, string>> = {
   TLS_CA: 'tls',
   DB_HOST: 'database',
   SMTP_HOST: 'mail',
+  MODEL_CONFIGS_PROXY_URL: 'proxyUrl',
 }
 
 /** The property of the configuration that each setting is loaded into. */

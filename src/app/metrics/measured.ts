@@ -27,6 +27,8 @@ const measured = {
     aggregator: 'max',
   },
   gateway_cached_vectors_bytes: { help: 'Bytes of embeddings in memory, for the semantic cache.', labelNames: [] },
+  gateway_price_lists: { help: 'Price lists in memory, by the layer that they come from.', labelNames: ['layer'] },
+  gateway_price_lists_failing: { help: 'Price lists that could not be read when they were last due, by layer.', labelNames: ['layer'] },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },

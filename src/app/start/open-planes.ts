@@ -17,8 +17,7 @@ import { viewsOf, type Feature } from '../feature.ts'
 import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { unlimitedLedger } from '../ledger.ts'
-import { openBuiltIn } from '../prices/built-in.ts'
-import { createPriceLists } from '../prices/price-lists.ts'
+import { openPrices } from '../prices/open-prices.ts'
 import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
@@ -207,7 +206,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     tokens,
     failures,
     ledger: unlimitedLedger,
-    prices: createPriceLists({ layers: [], builtIn: openBuiltIn() }),
+    prices: openPrices(deps),
     routing: breakers.routing,
     journal: lines.journal(journal),
     egress: deps.egress,

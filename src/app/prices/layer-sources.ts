@@ -1,0 +1,47 @@
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { Egress } from '../../gateway/egress/egress.ts'
+import type { LayerSource } from './layer.ts'
+import { longestList } from './read-list.ts'
+
+/** Names of providers that can be names of files and parts of a URL. */
+const plainName = /^[a-z\d][a-z\d._-]{0,63}$/
+
+/** Lists in a folder, `{provider}.json` each. */
+export const folderSource = (name: string, folder: string): LayerSource => ({
+  name,
+  async read(provider) {
+    if (!plainName.test(provider)) return null
+    const file = path.join(folder, `${provider}.json`)
+    try {
+      if ((await stat(file)).size > longestList) throw new Error(`the list has more than ${longestList} bytes`)
+      return await readFile(file)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+      throw error
+    }
+  },
+})
+
+const timeoutMs = 10_000
+
+/** Lists of a service: `{url}/pricing/{provider}`, or the same with `.json` at its end. */
+export const proxySource = (url: string, egress: Egress): LayerSource => ({
+  name: 'proxy',
+  async read(provider) {
+    if (!plainName.test(provider)) return null
+    for (const end of ['', '.json']) {
+      const { status, text } = await egress.exchange({
+        url: `${url.replace(/\/+$/, '')}/pricing/${provider}${end}`,
+        method: 'GET',
+        headers: { accept: 'application/json' },
+        timeoutMs,
+        maxBytes: longestList,
+        named: 'by catalogue',
+      })
+      if (status === 200) return Buffer.from(text)
+      if (status !== 404) throw new Error(`the service answered ${status}`)
+    }
+    return null
+  },
+})

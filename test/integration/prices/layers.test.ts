@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import test from 'ava'
+import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
+import { createLayer } from '../../../src/app/prices/layer.ts'
+import { folderSource, proxySource } from '../../../src/app/prices/layer-sources.ts'
+import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
+import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-prices-'))
+test.after.always(() => rmSync(folder, { recursive: true, force: true }))
+
+const ours = (models: object) => JSON.stringify({ schema: 1, provider: 'openai', currency: 'USD', unit: 'pUSD', models }, null, 2)
+const flat = (input: number) => ({ prices: [{ rates: { input } }] })
+const cents = (input: number) =>
+  JSON.stringify({ default: {}, 'gpt-4o': { pricing_config: { pay_as_you_go: { request_token: { price: input } } } } })
+
+/** A layer of a folder with a clock of its own. */
+function bed(name = 'local') {
+  const failures: string[] = []
+  let now = 1_000_000
+  const layer = createLayer({
+    source: folderSource(name, folder),
+    now: () => now,
+    random: () => 0,
+    failed: (provider, reason) => failures.push(`${provider}: ${reason}`),
+  })
+  const lists = createPriceLists({ layers: [layer], builtIn: openBuiltIn() })
+  return {
+    layer,
+    lists,
+    failures,
+    pass: (ms: number) => void (now += ms),
+    /** Asks until the layer has read what is due. */
+    ask: async (model: string) => {
+      lists.find('openai', model)
+      await layer.idle()
+      const found = lists.find('openai', model)
+      return found === null ? null : { source: found.source, input: found.entry.prices[0]?.rates.input }
+    },
+  }
+}
+
+const write = (text: string) => writeFileSync(path.join(folder, 'openai.json'), text)
+
+test.serial('a list in our format goes before the catalogue, model by model, and is read again after an hour', async (t) => {
+  write(ours({ 'gpt-4o': flat(7_000_000), 'My-Model': flat(1) }))
+  const { ask, lists, pass } = bed()
+  t.deepEqual(await ask('gpt-4o'), { source: 'local', input: 7_000_000 })
+  t.deepEqual(await ask('my-model'), { source: 'local', input: 1 })
+  t.is(lists.find('openai', 'gpt-4o-mini')?.source, 'built_in')
+  write(ours({ 'gpt-4o': flat(8_000_000) }))
+  pass(3_599_000)
+  t.deepEqual(await ask('gpt-4o'), { source: 'local', input: 7_000_000 })
+  pass(2_000)
+  t.deepEqual(await ask('gpt-4o'), { source: 'local', input: 8_000_000 })
+})
+
+test.serial('a list in cents a token is converted to the last digit', async (t) => {
+  write(cents(0.000_25))
+  t.deepEqual(await bed().ask('gpt-4o'), { source: 'local', input: 2_500_000 })
+})
+
+const broken: Readonly<Record<string, string>> = {
+  'dollars for cents': cents(0.025),
+  'a hundredth': cents(0.000_002_5),
+  'half a file': ours({ 'gpt-4o': flat(1_000_000) }).slice(0, 60),
+  garbage: 'not found, sorry',
+  'a rate with a fraction': ours({ 'gpt-4o': flat(0.5) }),
+  'another unit': ours({}).replace('pUSD', 'USD'),
+  'prices that are none': ours({ 'gpt-4o': { prices: [{ rates: { tokens: 1 } }] } }),
+  nothing: '{}',
+}
+
+for (const [name, text] of Object.entries(broken))
+  test.serial(`a broken list is told, and the one before it is kept: ${name}`, async (t) => {
+    write(ours({ 'gpt-4o': flat(7_000_000) }))
+    const { ask, failures, layer, pass } = bed()
+    await ask('gpt-4o')
+    write(text)
+    pass(3_600_001)
+    t.deepEqual(await ask('gpt-4o'), { source: 'local', input: 7_000_000 })
+    t.is(failures.length, 1)
+    t.like(layer.stats(), { held: 1, failing: 1 })
+    write(ours({ 'gpt-4o': flat(9_000_000) }))
+    pass(60_001)
+    t.deepEqual(await ask('gpt-4o'), { source: 'local', input: 9_000_000 })
+    t.is(layer.stats().failing, 0)
+  })
+
+test.serial('a broken list that was never good leaves the catalogue', async (t) => {
+  write('garbage')
+  const { ask, failures } = bed()
+  t.is((await ask('gpt-4o'))?.source, 'built_in')
+  t.is(failures.length, 1)
+})
+
+test.serial('a service is asked with and without .json; refusals are told and cost nobody time', async (t) => {
+  const asked: string[] = []
+  let status = 404
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const found = request.url === '/base/pricing/openai.json' && status === 404
+    response.writeHead(found ? 200 : status).end(found ? ours({ 'gpt-4o': flat(3_000_000) }) : 'no')
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has one
+  const { port } = server.address() as AddressInfo
+  const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 2000 })
+  const failures: string[] = []
+  let now = 0
+  const layer = createLayer({
+    source: proxySource(`http://127.0.0.1:${port}/base/`, egress),
+    now: () => now,
+    random: () => 0,
+    failed: (_, reason) => failures.push(reason),
+  })
+  const lists = createPriceLists({ layers: [layer], builtIn: openBuiltIn() })
+  t.is(lists.find('openai', 'gpt-4o')?.source, 'built_in')
+  await layer.idle()
+  t.is(lists.find('openai', 'gpt-4o')?.source, 'proxy')
+  t.deepEqual(asked, ['/base/pricing/openai', '/base/pricing/openai.json'])
+  status = 503
+  now = 3_600_001
+  lists.find('openai', 'gpt-4o')
+  await layer.idle()
+  t.is(lists.find('openai', 'gpt-4o')?.source, 'proxy')
+  t.deepEqual(failures, ['the service answered 503'])
+  server.close()
+  await egress.close()
+  now += 60_001
+  lists.find('openai', 'gpt-4o')
+  await layer.idle()
+  t.is(failures.length, 2)
+})
