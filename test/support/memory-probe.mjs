@@ -1,8 +1,11 @@
 // Loaded before a program (`--import`): answers on the socket that MEMORY_PROBE names, one JSON line in and one out, for each thread.
 // {"do":"measure"}: what is alive after a full collection. {"do":"snapshot","folder":…}: a heap snapshot of each.
 // {"do":"watch"} and then {"do":"allocated"}: the bytes of objects that were made between the two, as far as a collection has seen them.
+// {"do":"sample"} and then {"do":"sites","folder":…}: a profile of where those were made, for DevTools and `bench/sites.ts`.
 // {"do":"leak"}: from now on every request leaves a small object behind, so that a measurement can show that it sees it.
 import { subscribe } from 'node:diagnostics_channel'
+import { writeFileSync } from 'node:fs'
+import { Session } from 'node:inspector'
 import { createServer } from 'node:net'
 import { GCProfiler, setFlagsFromString, writeHeapSnapshot } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -35,10 +38,27 @@ function allocated() {
   return seen.slice(1).reduce((sum, [before], at) => sum + Math.max(0, before - seen[at][1]), 0)
 }
 
+/** Objects that were collected meanwhile count too: what is alive at the end says nothing of what was made. */
+const sampling = { samplingInterval: 8192, includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
+const session = new Session()
+
+function sample() {
+  session.connect()
+  session.post('HeapProfiler.startSampling', sampling)
+}
+
+/** The answer of an inspector of its own thread comes at once. */
+function sites({ folder }) {
+  const file = `${folder}/thread-${threadId}-${Date.now()}.heapprofile`
+  session.post('HeapProfiler.stopSampling', (error, { profile }) => writeFileSync(file, JSON.stringify(profile)))
+  session.disconnect()
+  return file
+}
+
 const left = []
 const leak = () => isMainThread && subscribe('http.server.request.start', () => left.push(Array(25).fill(performance.now())))
 const snapshot = ({ folder }) => writeHeapSnapshot(`${folder}/thread-${threadId}-${Date.now()}.heapsnapshot`)
-const deeds = { measure, snapshot, watch, allocated, leak }
+const deeds = { measure, snapshot, watch, allocated, sample, sites, leak }
 const answerTo = (asked) => deeds[asked.do](asked) ?? null
 
 let others = 0
