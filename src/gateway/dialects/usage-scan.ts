@@ -25,7 +25,7 @@ export interface ScannedUsage {
 
 /** Reads the usage objects of an answer from its first and last bytes, as `readUsage` does, and keeps the provider's own fields. */
 export function scanUsage(head: Buffer, tail: Buffer = head): ScannedUsage | null {
-  const objects = [...(head === tail ? [] : usageObjects(head)), ...usageObjects(tail)]
+  const objects = head === tail ? usageObjects(head) : [...usageObjects(head), ...usageObjects(tail)]
   return objects.length === 0 ? null : { usage: merge(objects), raw: mergeFields(objects) }
 }
 
@@ -141,8 +141,10 @@ function merge(objects: readonly Fields[]): Usage {
   }
 }
 
-function count(counts: Fields, [outer, inner]: CountPlace): number | null {
-  const held = counts[outer]
+function count(counts: Fields, place: CountPlace): number | null {
+  // By index: to take an array apart makes an iterator, and this is asked dozens of times an answer.
+  const inner = place[1]
+  const held = counts[place[0]]
   const value = inner === undefined ? held : isFields(held) ? held[inner] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

@@ -1,7 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
 import type { Caller } from '../callers/identify.ts'
 import { eachHeader, headerValue } from '../wire/header-list.ts'
 import type { Exchange } from './exchange.ts'
@@ -46,7 +46,7 @@ export function performBy(handle: (exchange: Exchange) => void, request: InnerRe
 
 /** An exchange without a socket. */
 class InnerExchange implements Exchange {
-  readonly requestId = randomUUIDv7()
+  readonly requestId = uuidv7()
   readonly startedAt = performance.now()
   readonly clientAddress: string
   readonly edgeHeaders: readonly string[] = []

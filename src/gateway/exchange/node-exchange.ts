@@ -1,6 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { headerValue } from '../wire/header-list.ts'
 import type { Exchange } from './exchange.ts'
 
 /** How long a client may go on sending a body that was answered already, altogether and without a byte. */
@@ -16,7 +17,7 @@ export interface Edge {
 
 /** An exchange over HTTP. A class, because it is one object per exchange on the hot path. */
 export class NodeExchange implements Exchange {
-  readonly requestId = randomUUIDv7()
+  readonly requestId = uuidv7()
   readonly startedAt = performance.now()
   readonly clientAddress: string
   readonly edgeHeaders: readonly string[]
@@ -46,8 +47,7 @@ export class NodeExchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    const value = this.#req.headers[name]
-    return typeof value === 'object' ? value.join(', ') : value
+    return headerValue(this.#req.rawHeaders, name)
   }
 
   get body(): Readable {

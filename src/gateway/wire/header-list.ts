@@ -16,6 +16,13 @@ export function headerValues(list: HeaderList, name: string): readonly string[] 
   return values ?? none
 }
 
+/** Returns a record of headers as a list. */
+export function headerList(record: Readonly<Record<string, string>> | undefined): HeaderList {
+  let list: string[] | null = null
+  for (const name in record) (list ??= []).push(name, record[name] ?? '')
+  return list ?? none
+}
+
 /** Visits each header. */
 export function eachHeader(list: HeaderList, visit: (name: string, value: string) => void): void {
   for (let at = 0; at < list.length; at += 2) visit(list[at] ?? '', list[at + 1] ?? '')

@@ -121,7 +121,7 @@ export interface CallerHeaders {
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
   const [canonical = ownPrefix] = prefixes
-  const sorted: Sorted = { service: new Map(), aliased: new Map(), keys: {}, forward: [], prefix: canonical, ...plainBody }
+  const sorted: Sorted = { service: new Map(), aliased: null, keys: {}, forward: [], prefix: canonical, ...plainBody }
   const dropped = connectionTokens(raw)
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
@@ -136,13 +136,13 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
       if (name.ofBody !== null) noteBody(sorted, name.ofBody, value)
     }
   }
-  addMissing(sorted.service, sorted.aliased)
+  if (sorted.aliased !== null) addMissing(sorted.service, sorted.aliased)
   return sorted
 }
 
 interface Sorted extends CallerHeaders {
   readonly service: Map<string, string>
-  readonly aliased: Map<string, string>
+  aliased: Map<string, string> | null
   readonly keys: Partial<Record<KeyHeader, string>>
   readonly forward: string[]
   prefix: string
@@ -182,7 +182,7 @@ function addMissing(named: Map<string, string>, others: ReadonlyMap<string, stri
 
 function takeOwn(sorted: Sorted, prefix: string, own: { name: string; value: string; canonical: boolean }): void {
   if (!own.canonical) sorted.prefix = prefix
-  setOwn(own.canonical ? sorted.service : sorted.aliased, own.name, own.value)
+  setOwn(own.canonical ? sorted.service : (sorted.aliased ??= new Map()), own.name, own.value)
 }
 
 function setOwn(named: Map<string, string>, name: string, value: string): void {
