@@ -10,8 +10,8 @@ export interface Aim {
 }
 
 export type Task =
-  /** As many requests as go through in the time. */
-  | { readonly kind: 'load'; readonly aim: Aim; readonly connections: number; readonly durationMs: number }
+  /** As many requests as go through in the time; `most`: no more than that. */
+  | { readonly kind: 'load'; readonly aim: Aim; readonly connections: number; readonly durationMs: number; readonly most?: number }
   /** One request at a time, to each aim in turn. `firstByte`: until the first byte of the body. */
   | { readonly kind: 'latency'; readonly aims: readonly Aim[]; readonly samples: number; readonly firstByte: boolean }
   /** Opens so many connections, waits for the first byte on each, and stays. */
@@ -29,11 +29,15 @@ export type TaskResult = LoadResult | { readonly milliseconds: readonly (readonl
 
 const held: Connection[] = []
 
-async function load({ aim, connections, durationMs }: Extract<Task, { kind: 'load' }>): Promise<LoadResult> {
+async function load({ aim, connections, durationMs, most = Infinity }: Extract<Task, { kind: 'load' }>): Promise<LoadResult> {
   const request = Buffer.from(aim.request, 'base64')
   const latencies: number[] = []
   const startedAt = performance.now()
-  await Promise.all(Array.from({ length: connections }, () => drive(aim.port, { request, until: startedAt + durationMs, latencies })))
+  await Promise.all(
+    Array.from({ length: connections }, () =>
+      drive(aim.port, { request, until: startedAt + durationMs, most: most - connections, latencies }),
+    ),
+  )
   const seconds = (performance.now() - startedAt) / 1000
   const sorted = latencies.toSorted((a, b) => a - b)
   return { answers: latencies.length, seconds, p50: at(sorted, 0.5), p99: at(sorted, 0.99) }
@@ -44,10 +48,12 @@ const at = (sorted: readonly number[], quantile: number): number => sorted[Math.
 interface Drive {
   readonly request: Buffer
   readonly until: number
+  /** After so many answers no connection asks again. */
+  readonly most: number
   readonly latencies: number[]
 }
 
-function drive(port: number, { request, until, latencies }: Drive): Promise<void> {
+function drive(port: number, { request, until, most, latencies }: Drive): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = performance.now()
     const connection = open(port, {
@@ -58,7 +64,7 @@ function drive(port: number, { request, until, latencies }: Drive): Promise<void
           return
         }
         latencies.push(endedAt - sentAt)
-        if (endedAt < until) {
+        if (endedAt < until && latencies.length <= most) {
           sentAt = endedAt
           connection.send(request)
         } else {

@@ -14,6 +14,8 @@ export interface Round {
   /** Bytes of objects that one request makes: in the main thread, and in others (Gatehouse's journal). */
   readonly allocated: number
   readonly allocatedElsewhere: number
+  /** CPU of a request that is answered from the cache; NaN: the subject is not asked to. */
+  readonly cpuPerHit: number
   readonly addedP50: number
   readonly addedP99: number
   readonly addedFirstByte: number
@@ -25,7 +27,7 @@ export interface Round {
 export interface Bench {
   readonly subject: Subject
   readonly started: Started
-  readonly aims: { readonly json: Aim; readonly stream: Aim; readonly frames: Aim; readonly slow: Aim }
+  readonly aims: { readonly json: Aim; readonly stream: Aim; readonly frames: Aim; readonly slow: Aim; readonly hit: Aim | null }
 }
 
 /** The same without a proxy. */
@@ -60,13 +62,18 @@ function chatRequest(port: number, headers: Readonly<Record<string, string>>, mo
 }
 
 /** The requests that are measured: an answer at once, a short stream, a stream of 64 frames, a stream that stays open. */
-export function aimsAt(port: number, headers: Readonly<Record<string, string>>): Direct {
+export function aimsAt(
+  port: number,
+  headers: Readonly<Record<string, string>>,
+  caching: Readonly<Record<string, string>> | null = null,
+): Direct {
   const stream = { stream: true, stream_options: { include_usage: true } }
   return {
     json: chatRequest(port, headers, {}),
     stream: chatRequest(port, headers, stream),
     frames: chatRequest(port, headers, { ...stream, model: 'emulate:frames-64' }),
     slow: chatRequest(port, headers, { ...stream, model: 'emulate:frames-slow' }),
+    hit: caching === null ? null : chatRequest(port, caching, {}),
   }
 }
 
@@ -96,7 +103,11 @@ interface Loaded extends LoadResult {
   readonly busy: number
 }
 
-async function load(tools: Tools, bench: Bench, task: { aim: Aim; connections: number; durationMs: number }): Promise<Loaded> {
+async function load(
+  tools: Tools,
+  bench: Bench,
+  task: { aim: Aim; connections: number; durationMs: number; most?: number },
+): Promise<Loaded> {
   const { pid } = bench.started.running
   const before = { cpu: cpuMicros(pid), database: cpuMicros(tools.postmaster) }
   const result = await ask<LoadResult>(tools, { kind: 'load', ...task })
@@ -113,14 +124,32 @@ async function load(tools: Tools, bench: Bench, task: { aim: Aim; connections: n
 export async function warmUp(tools: Tools, bench: Bench): Promise<void> {
   await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 10_000 })
   await load(tools, bench, { aim: bench.aims.frames, connections: streamConnections, durationMs: 2000 })
+  if (bench.aims.hit !== null) await load(tools, bench, { aim: bench.aims.hit, connections, durationMs: 3000 })
+}
+
+/** CPU of each request while neighbours keep the caches of both cores busy. */
+export async function measureBusy(tools: Tools, bench: Bench): Promise<number> {
+  return (await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 4000 })).cpu
+}
+
+const firstRequests = 2000
+
+/** CPU of each of the first requests after a start, when nothing is compiled yet. */
+export async function measureFirst(tools: Tools, bench: Bench): Promise<number> {
+  return (await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 60_000, most: firstRequests })).cpu
 }
 
 /** One round of one subject. */
 export async function measure(tools: Tools, bench: Bench): Promise<Round> {
   const requests = await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 4000 })
   const streams = await load(tools, bench, { aim: bench.aims.frames, connections: streamConnections, durationMs: 3000 })
+  const hits = bench.aims.hit === null ? null : await load(tools, bench, { aim: bench.aims.hit, connections, durationMs: 3000 })
   const made = await allocation(tools, bench)
-  const whole = await compare(tools, { aims: [tools.direct.json, bench.aims.json], samples: 1500, firstByte: false })
+  const whole = await compare(tools, {
+    aims: [tools.direct.json, bench.aims.json],
+    samples: bench.subject.slow === true ? 300 : 1500,
+    firstByte: false,
+  })
   const first = await compare(tools, { aims: [tools.direct.stream, bench.aims.stream], samples: 300, firstByte: true })
   return {
     perSecond: requests.answers / requests.seconds,
@@ -130,6 +159,7 @@ export async function measure(tools: Tools, bench: Bench): Promise<Round> {
     loadP99: requests.p99,
     allocated: made.main,
     allocatedElsewhere: made.elsewhere,
+    cpuPerHit: hits === null ? Number.NaN : hits.cpu,
     addedP50: whole(0.5),
     addedP99: whole(0.99),
     addedFirstByte: first(0.5),

@@ -8,16 +8,28 @@ import { Client } from 'pg'
 import pino from 'pino'
 import { startEmbedded, type EmbeddedDatabase } from '../src/app/database/embedded/embedded.ts'
 import type { LoadResult } from './driver.ts'
-import { aimsAt, ask, connections, measure, measureHeld, warmUp, type Bench, type Round, type Tools } from './measure.ts'
+import {
+  aimsAt,
+  ask,
+  connections,
+  measure,
+  measureBusy,
+  measureFirst,
+  measureHeld,
+  warmUp,
+  type Bench,
+  type Round,
+  type Tools,
+} from './measure.ts'
 import { hasTaskset, launch, portOf, residentMegabytes, type Running } from './processes.ts'
-import { page, table, verdict, type Outcome } from './report.ts'
-import { buildGatehouse, subjects, type Stand, type Subject } from './subjects.ts'
+import { page, table, targets, verdict, type Outcome } from './report.ts'
+import { buildGatehouse, litellmFolder, litellmVersion, subjects, type Stand, type Subject } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'abcd' },
+    only: { type: 'string', default: 'abcde' },
   },
 })
 const rounds = options.quick ? 1 : 3
@@ -31,12 +43,21 @@ const say = (text: string) => console.log(text)
 
 /** The peers are installed by the benchmark alone, so that the product never depends on them. */
 function installPeers(): void {
-  if (existsSync(join(here, 'peers/node_modules/@portkey-ai/gateway'))) return
-  say('installing the peers ...')
+  if (options.only.includes('d') && !existsSync(join(here, 'peers/node_modules/@portkey-ai/gateway')))
+    install('@portkey-ai/gateway', () => execFileSync('npm', ['install'], { cwd: join(here, 'peers'), stdio: 'ignore' }))
+  if (options.only.includes('e') && !existsSync(join(litellmFolder, 'bin/litellm')))
+    install('LiteLLM', () => {
+      execFileSync('python3', ['-m', 'venv', litellmFolder], { stdio: 'ignore' })
+      execFileSync(join(litellmFolder, 'bin/pip'), ['install', '--quiet', `litellm[proxy]==${litellmVersion}`], { stdio: 'ignore' })
+    })
+}
+
+function install(name: string, how: () => void): void {
+  say(`installing ${name} ...`)
   try {
-    execFileSync('npm', ['install'], { cwd: join(here, 'peers'), stdio: 'ignore' })
-  } catch {
-    say('the peers could not be installed; their rows stay empty')
+    how()
+  } catch (error) {
+    say(`SKIPPED: ${name} could not be installed (${error instanceof Error ? error.message : String(error)}); its row stays empty`)
   }
 }
 
@@ -60,17 +81,35 @@ async function prepare(stand: Stand, subject: Subject): Promise<Bench> {
   say(`starting (${subject.id}) ${subject.label}`)
   const started = await subject.start(stand)
   await subject.prepare?.(stand, started.port)
-  return { subject, started, aims: aimsAt(started.port, subject.headers(stand)) }
+  return { subject, started, aims: aimsAt(started.port, subject.headers(stand), subject.cachingHeaders?.(stand) ?? null) }
 }
 
-async function startColdly(stand: Stand, subject: Subject): Promise<readonly number[]> {
-  const times: number[] = []
-  while (times.length < coldStarts) {
-    const { running, coldStartMs } = await subject.start(stand)
-    times.push(coldStartMs)
-    await running.stop()
+/** Starts a subject again and again; the first requests after each start are measured too. */
+async function startColdly(stand: Stand, subject: Subject, tools: Tools): Promise<Pick<Outcome, 'coldStartsMs' | 'firstCpu'>> {
+  const coldStartsMs: number[] = []
+  const firstCpu: number[] = []
+  while (coldStartsMs.length < (subject.slow === true ? 1 : coldStarts)) {
+    const started = await subject.start(stand)
+    coldStartsMs.push(started.coldStartMs)
+    const bench = { subject, started, aims: aimsAt(started.port, subject.headers(stand)) }
+    if (subject.slow !== true) firstCpu.push(await measureFirst(tools, bench))
+    await started.running.stop()
   }
-  return times
+  return { coldStartsMs, firstCpu }
+}
+
+/** Measures all but the slow ones in turn beside neighbours that keep the caches of both cores busy. */
+async function measureAllBusy(
+  tools: Tools,
+  benches: readonly Bench[],
+  neighbour: (core: string) => Running,
+): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>(benches.map(({ subject }) => [subject.id, []]))
+  const neighbours = [neighbour(proxyCore), neighbour(loadCore)]
+  for (let round = 1; round <= Math.min(2, rounds); round += 1)
+    for (const bench of benches) if (bench.subject.slow !== true) found.get(bench.subject.id)?.push(await measureBusy(tools, bench))
+  for (const one of neighbours) await one.stop()
+  return found
 }
 
 interface Counted {
@@ -95,17 +134,25 @@ async function countLogs(database: EmbeddedDatabase): Promise<Counted> {
   return last
 }
 
+const noStarts = { coldStartsMs: [], firstCpu: [] } as const
+
+/** Throws when a target could not be measured; (d) may be absent. */
+function demandFigures(outcomes: readonly Outcome[]): void {
+  const unmeasured = targets(outcomes).filter(({ what, value }) => Number.isNaN(value) && !what.includes('(d)'))
+  if (unmeasured.length > 0) throw new Error(`not measured: ${unmeasured.map(({ what }) => what).join(', ')}`)
+}
+
 async function run(folder: string, stopLater: (stop: () => Promise<void>) => void): Promise<void> {
   const startedAt = performance.now()
   const [loadBefore = 0] = loadavg()
   if (loadBefore > 0.5) say(`the machine is busy (load average ${loadBefore.toFixed(1)}): the figures will be too low`)
   if (hasTaskset) execFileSync('taskset', ['-cp', loadCore, String(process.pid)], { stdio: 'ignore' })
-  if (options.only.includes('d')) installPeers()
+  installPeers()
   if (options.only.includes('c')) buildGatehouse()
   const database = await startEmbedded({ dataDir: join(folder, 'database'), log: pino({ level: 'silent' }) })
   stopLater(() => database.stop())
-  const child = (name: string): Running => {
-    const running = launch({ name, command: ['node', join(here, `${name}.ts`)], cores: loadCore, folder, channel: true })
+  const child = (name: string, cores = loadCore): Running => {
+    const running = launch({ name, command: ['node', join(here, `${name}.ts`)], cores, folder, channel: true })
     stopLater(() => running.stop())
     return running
   }
@@ -130,35 +177,32 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
   const measured = new Map<string, Round[]>(benches.map(({ subject }) => [subject.id, []]))
   for (let round = 1; round <= rounds; round += 1) {
     say(`round ${round} of ${rounds}`)
-    for (const bench of benches) measured.get(bench.subject.id)?.push(await measure(tools, bench))
+    for (const bench of benches)
+      if (round === 1 || bench.subject.slow !== true) measured.get(bench.subject.id)?.push(await measure(tools, bench))
   }
+  say('busy caches')
+  const busy = await measureAllBusy(tools, benches, (core) => child('busy', core))
   const own = benches.find(({ subject }) => subject.id === 'c')
   const sent = own === undefined ? 0 : (tools.answers.get(own.started.port) ?? 0)
   const logs = own === undefined ? { rows: 0, metered: 0 } : await countLogs(database)
   say('memory with open streams, cold starts')
   const outcomes: Outcome[] = []
   for (const subject of subjects) {
-    const bench = benches.find((one) => one.subject === subject)
     const { id, label } = subject
-    if (bench === undefined) {
-      outcomes.push({ id, label, missing: subject.missing ?? 'left out', rounds: [], idleMegabytes: 0, heldMegabytes: 0, coldStartsMs: [] })
-      continue
-    }
-    const heldMegabytes = await measureHeld(tools, bench)
-    outcomes.push({
-      id,
-      label,
-      missing: null,
-      rounds: measured.get(id) ?? [],
-      idleMegabytes: idle.get(id) ?? 0,
-      heldMegabytes,
-      coldStartsMs: await startColdly(stand, subject),
-    })
+    const bench = benches.find((one) => one.subject === subject)
+    const figures = { rounds: measured.get(id) ?? [], idleMegabytes: idle.get(id) ?? 0, busyCpu: busy.get(id) ?? [] }
+    const missing = bench === undefined ? (subject.missing ?? 'left out') : null
+    if (missing !== null && missing !== 'left out') say(`SKIPPED: (${id}) ${label}: ${missing}`)
+    const heldMegabytes = bench === undefined ? 0 : await measureHeld(tools, bench)
+    const starts = bench === undefined ? noStarts : await startColdly(stand, subject, tools)
+    outcomes.push({ id, label, missing, ...figures, heldMegabytes, ...starts })
   }
   say(`\n${table(outcomes)}\n\n${verdict(outcomes)}\n`)
   say(
     `direct: ${Math.round(direct.answers / direct.seconds)} requests/s; answers through (c): ${sent}, rows in logs: ${logs.rows}, with usage: ${logs.metered}`,
   )
+  if (own !== undefined && (logs.rows !== sent || logs.metered !== sent)) throw new Error('not every answer has its row with its usage')
+  if (own !== undefined && options.only.includes('b')) demandFigures(outcomes)
   if (!options.write) return
   const report = {
     outcomes,

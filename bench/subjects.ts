@@ -34,6 +34,10 @@ export interface Subject {
   readonly missing: string | null
   /** Headers that its requests need, name and value. */
   readonly headers: (stand: Stand) => Readonly<Record<string, string>>
+  /** Headers that make it answer from its cache; absent: it is not asked to. */
+  readonly cachingHeaders?: (stand: Stand) => Readonly<Record<string, string>>
+  /** So slow that one round and one start must do. */
+  readonly slow?: boolean
   /** What it needs once, with the first process. */
   readonly prepare?: (stand: Stand, port: number) => Promise<void>
   readonly start: (stand: Stand) => Promise<Started>
@@ -41,6 +45,10 @@ export interface Subject {
 
 const root = join(import.meta.dirname, '..')
 const peer = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway/build/start-server.js')
+export const litellmVersion = '1.93.0'
+/** A virtual environment of its own. */
+export const litellmFolder = join(import.meta.dirname, 'peers/python')
+const litellm = join(litellmFolder, 'bin/litellm')
 const upstream = ({ emulatorPort }: Stand): string => `http://127.0.0.1:${emulatorPort}/v1`
 const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer sk-bench' })
 
@@ -141,21 +149,33 @@ async function startGatehouse(stand: Stand): Promise<Started> {
   return { running, port, coldStartMs: performance.now() - startedAt, probe }
 }
 
-/** A stored credential with the emulator as its host, and a provider `@bench` that uses it. */
+/** The slug of the config with a cache, once it is stored. */
+let cachingConfig = ''
+
+/** A stored credential with the emulator as its host, a provider `@bench` that uses it, and a config that keeps its answers. */
 async function storeProvider(stand: Stand, port: number): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/integrations`, {
-    method: 'POST',
-    headers: { 'x-service-api-key': keys.INIT_ADMIN_API_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'bench',
-      ai_provider_id: 'openai',
-      key: 'sk-bench',
-      configurations: { custom_host: upstream(stand) },
-      create_default_provider: true,
-      default_provider_slug: 'bench',
-    }),
+  await store(port, 'integrations', keys.INIT_ADMIN_API_KEY, {
+    name: 'bench',
+    ai_provider_id: 'openai',
+    key: 'sk-bench',
+    configurations: { custom_host: upstream(stand) },
+    create_default_provider: true,
+    default_provider_slug: 'bench',
   })
-  if (!response.ok) throw new Error(`the provider could not be stored: ${response.status} ${await response.text()}`)
+  const config = { provider: '@bench', cache: { mode: 'simple', max_age: 3600 } }
+  const stored = await store(port, 'configs', keys.INIT_WORKSPACE_API_KEY, { name: 'bench', config })
+  cachingConfig = z.object({ data: z.object({ slug: z.string() }) }).parse(stored).data.slug
+}
+
+// oxlint-disable-next-line max-params -- where, what, by whom
+async function store(port: number, kind: string, key: string, body: object): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/${kind}`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`the benchmark's ${kind} could not be stored: ${response.status} ${await response.text()}`)
+  return response.json()
 }
 
 async function startPortkey(stand: Stand): Promise<Started> {
@@ -173,6 +193,24 @@ async function startPortkey(stand: Stand): Promise<Started> {
   return { running, port, coldStartMs: performance.now() - startedAt, probe }
 }
 
+async function startLitellm(stand: Stand): Promise<Started> {
+  const port = await freePort()
+  const file = join(stand.folder, 'litellm.json')
+  const model = { model_name: '*', litellm_params: { model: 'openai/*', api_base: upstream(stand), api_key: 'sk-bench' } }
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify({ model_list: [model] }))
+  const startedAt = performance.now()
+  const running = launch({
+    name: 'litellm',
+    command: [litellm, '--config', file, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1', '--telemetry', 'False'],
+    cores: stand.cores,
+    folder: stand.folder,
+    env: { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR', HOME: stand.folder },
+  })
+  await waitUntilServing(`http://127.0.0.1:${port}/health/liveliness`, running)
+  return { running, port, coldStartMs: performance.now() - startedAt, probe: null }
+}
+
 /** The rows of the table, in order. */
 export const subjects: readonly Subject[] = [
   {
@@ -188,6 +226,7 @@ export const subjects: readonly Subject[] = [
     label: 'Gatehouse, everything on',
     missing: existsSync(join(root, 'src/main.ts')) ? null : 'src/main.ts is not there',
     headers: () => ({ authorization: `Bearer ${keys.INIT_WORKSPACE_API_KEY}`, 'x-service-provider': '@bench' }),
+    cachingHeaders: () => ({ authorization: `Bearer ${keys.INIT_WORKSPACE_API_KEY}`, 'x-service-config': cachingConfig }),
     prepare: storeProvider,
     start: startGatehouse,
   },
@@ -200,5 +239,15 @@ export const subjects: readonly Subject[] = [
     },
     headers: (stand) => ({ ...direct(), 'x-portkey-provider': 'openai', 'x-portkey-custom-host': upstream(stand) }),
     start: startPortkey,
+  },
+  {
+    id: 'e',
+    label: `LiteLLM ${litellmVersion}, one worker`,
+    slow: true,
+    get missing() {
+      return existsSync(litellm) ? null : 'Python or its package could not be had'
+    },
+    headers: direct,
+    start: startLitellm,
   },
 ]
