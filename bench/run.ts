@@ -23,7 +23,7 @@ import {
 } from './measure.ts'
 import { hasTaskset, launch, portOf, residentMegabytes, type Running } from './processes.ts'
 import { page, table, targets, verdict, type Outcome } from './report.ts'
-import { buildGatehouse, litellmFolder, litellmVersion, subjects, type Stand, type Subject } from './subjects.ts'
+import { buildGatehouse, litellm, litellmFolder, litellmVersion, subjects, type Stand, type Subject } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -45,7 +45,7 @@ const say = (text: string) => console.log(text)
 function installPeers(): void {
   if (options.only.includes('d') && !existsSync(join(here, 'peers/node_modules/@portkey-ai/gateway')))
     install('@portkey-ai/gateway', () => execFileSync('npm', ['install'], { cwd: join(here, 'peers'), stdio: 'ignore' }))
-  if (options.only.includes('e') && !existsSync(join(litellmFolder, 'bin/litellm')))
+  if (options.only.includes('e') && !existsSync(litellm))
     install('LiteLLM', () => {
       execFileSync('python3', ['-m', 'venv', litellmFolder], { stdio: 'ignore' })
       execFileSync(join(litellmFolder, 'bin/pip'), ['install', '--quiet', `litellm[proxy]==${litellmVersion}`], { stdio: 'ignore' })

@@ -1,4 +1,5 @@
-// Where Gatehouse makes its objects: bytes a request by function, in each of its threads. `--top 40`, `--hits` for answers from the cache.
+// Where Gatehouse makes its objects: bytes a request by function, in each of its threads. `--top 40`, `--id b` for another
+// subject, `--hits` for answers from the cache.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -11,7 +12,13 @@ import { aimsAt, ask, connections } from './measure.ts'
 import { launch, portOf, type Running } from './processes.ts'
 import { buildGatehouse, subjects, type Stand } from './subjects.ts'
 
-const { values: options } = parseArgs({ options: { top: { type: 'string', default: '40' }, id: { type: 'string', default: 'c' } } })
+const { values: options } = parseArgs({
+  options: {
+    top: { type: 'string', default: '40' },
+    id: { type: 'string', default: 'c' },
+    hits: { type: 'boolean', default: false },
+  },
+})
 
 interface Node {
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
@@ -56,7 +63,8 @@ async function run(): Promise<void> {
   const { running, port, probe } = await subject.start(stand)
   stops.push(() => running.stop())
   await subject.prepare?.(stand, port)
-  const aim = aimsAt(port, subject.headers(stand)).json
+  const { json, hit } = aimsAt(port, subject.headers(stand), subject.cachingHeaders?.(stand))
+  const aim = options.hits && hit !== null ? hit : json
   const load = (durationMs: number) => ask<LoadResult>(tools, { kind: 'load', aim, connections, durationMs })
   await load(6000)
   await probe?.ask({ do: 'watch' }, z.unknown())

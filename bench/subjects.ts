@@ -48,7 +48,8 @@ const peer = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway/b
 export const litellmVersion = '1.93.0'
 /** A virtual environment of its own. */
 export const litellmFolder = join(import.meta.dirname, 'peers/python')
-const litellm = join(litellmFolder, 'bin/litellm')
+/** One that is installed already may be named. */
+export const litellm = process.env['BENCH_LITELLM'] ?? join(litellmFolder, 'bin/litellm')
 const upstream = ({ emulatorPort }: Stand): string => `http://127.0.0.1:${emulatorPort}/v1`
 const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer sk-bench' })
 

@@ -29,6 +29,7 @@ export interface PlanFacts {
  * its phase any more: a guardrail is never left out in silence.
  */
 export async function planGuardrails({ key, headers, config }: PlanFacts, snapshot: GuardrailSource): Promise<GuardrailPlan | null> {
+  if (!namesAny(key, config)) return null
   const [input, output] = await Promise.all([
     load({ chosen: config?.inputGuardrails ?? [], imposed: key.defaults?.inputGuardrails ?? [] }, 'input', { key, snapshot }),
     load({ chosen: config?.outputGuardrails ?? [], imposed: key.defaults?.outputGuardrails ?? [] }, 'output', { key, snapshot }),
@@ -40,6 +41,12 @@ export async function planGuardrails({ key, headers, config }: PlanFacts, snapsh
   }
   return plan.input.length + plan.output.length === 0 ? null : plan
 }
+
+/** Most requests have none, and to load none would cost ten promises. */
+const namesAny = ({ defaults }: KeyView, config: TargetConfig | null): boolean =>
+  [config?.inputGuardrails, config?.outputGuardrails, defaults?.inputGuardrails, defaults?.outputGuardrails].some(
+    (named) => (named?.length ?? 0) > 0,
+  )
 
 const isStrict = ({ service }: CallerHeaders, config: TargetConfig | null): boolean =>
   config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'
