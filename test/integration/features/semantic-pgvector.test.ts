@@ -36,6 +36,8 @@ if ('missing' in server) {
     const first = await bed.ask({ body: say('what goes with its answer') })
     const count = async () => (await bed.control.sql.query('SELECT FROM answer_vectors WHERE key = $1', [first.key])).rowCount
     await eventually(async () => (await count()) === 1, 5000, 'the vector')
+    const answers = async () => (await bed.control.sql.query('SELECT FROM cached_answers WHERE key = $1', [first.key])).rowCount
+    await eventually(async () => (await answers()) === 1, 5000, 'the answer')
     await bed.control.sql.query('DELETE FROM cached_answers WHERE key = $1', [first.key])
     await trimAnswers.run(bed.control.started.deps)
     t.is(await count(), 0)
