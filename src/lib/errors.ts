@@ -53,6 +53,8 @@ type ErrorDetails = Readonly<Record<string, unknown>> & { readonly issues?: read
 export interface ErrorOptions {
   /** The field, header or parameter that was wrong. */
   param?: string
+  /** More headers of the answer: name, value, name, value. */
+  headers?: readonly string[]
   /** Seconds after which a retry may work; sent as `retry-after` and `retry-after-ms`. */
   retryAfter?: number
   /** More fields of `error` in the body. */
@@ -69,6 +71,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | null
   readonly details: ErrorDetails
   readonly beside: Readonly<Record<string, unknown>>
+  readonly headers: readonly string[]
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -77,6 +80,7 @@ export class ApiError extends Error {
     this.param = options.param ?? null
     this.details = options.details ?? {}
     this.beside = options.beside ?? {}
+    this.headers = options.headers ?? []
     this.retryAfter = options.retryAfter ?? (problems[code].status === 503 ? 5 : null)
   }
 

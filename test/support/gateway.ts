@@ -97,6 +97,7 @@ export const keyView: KeyView = {
   status: 'active',
   metadata: {},
   defaults: null,
+  limits: null,
 }
 
 function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
@@ -115,6 +116,7 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
     allowed: true,
     models: null,
     prices: null,
+    limits: null,
     ...given,
   }
 }

@@ -30,6 +30,8 @@ const measured = {
   gateway_price_lists: { help: 'Price lists in memory, by the layer that they come from.', labelNames: ['layer'] },
   gateway_price_lists_failing: { help: 'Price lists that could not be read when they were last due, by layer.', labelNames: ['layer'] },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
+  gateway_limit_reservations_total: { help: 'Requests under limits, by what became of their reservations.', labelNames: ['kind'] },
+  gateway_limit_counters: { help: 'Counters of limits of which slices are in memory.', labelNames: [] },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },
   gateway_failed_credential_addresses: { help: 'Addresses with remembered failed credentials.', labelNames: [] },

@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts'
 import { viewsOf, type Feature } from '../feature.ts'
 import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
-import { unlimitedLedger } from '../ledger.ts'
+import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
 import { openPrices } from '../prices/open-prices.ts'
 import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
@@ -55,7 +55,8 @@ export function openPlanes(options: PlanesOptions): Planes {
     return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll({ snapshot, answers, breakers }) }
   const logging = openLogging(options)
   const { journal, directory } = logging
-  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, vectors, breakers, ...callers }) : null
+  const limits = openLedger(options)
+  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, vectors, breakers, limits, ...callers }) : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
     deps: Object.freeze({ ...deps, journal }),
@@ -64,6 +65,7 @@ export function openPlanes(options: PlanesOptions): Planes {
     gateway,
     journal: { directory, fault: () => journal.stats().fault },
     async close() {
+      await limits.stop()
       await logging.close()
       await closeAll({ snapshot, answers, breakers })
     },
@@ -78,6 +80,15 @@ function openBreakers({ deps: { log, metrics }, db }: PlanesOptions): SharedBrea
   const breakers = openSharedBreakers({ client: db.connection.runtime, log })
   metrics.measure('gateway_breakers_open', () => breakers.open())
   return breakers
+}
+
+function openLedger({ deps: { config, level, log, metrics }, db }: PlanesOptions): OpenLimits {
+  return openLimits({
+    client: db.connection.runtime,
+    log,
+    countsUsage: () => isOn('USAGE_LIMITS_ENABLED', config, level),
+    measure: (...figure) => metrics.measure(...figure),
+  })
 }
 
 /** The bound of waiting logs without the role `gateway`. Such a process takes logs only while the database is reachable. */
@@ -193,10 +204,11 @@ interface Doors {
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
+  readonly limits: OpenLimits
 }
 
 function openGateway(options: PlanesOptions, doors: Doors): Gateway {
-  const { snapshot, journal, answers, vectors, breakers, tokens, failures, recordRefusal } = doors
+  const { snapshot, journal, answers, vectors, breakers, tokens, failures, recordRefusal, limits } = doors
   const { deps, loggers } = options
   const lines = openAccessLog(loggers)
   const near = openNear(deps, vectors, (request) => gateway.perform(request))
@@ -205,7 +217,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     taken: (exchange) => lines.taken(exchange),
     tokens,
     failures,
-    ledger: unlimitedLedger,
+    ledger: limits.ledger,
     prices: openPrices(deps),
     routing: breakers.routing,
     journal: lines.journal(journal),

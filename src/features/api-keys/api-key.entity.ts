@@ -38,6 +38,7 @@ export const ApiKey = defineEntity({
     defaults: p.json<KeyDefaults>().default('{}'),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),
     usageLimits: p.json<UsageLimits>().nullable(),
+    usageResetAt: p.datetime().nullable(),
     alertEmails: p.array().default([]),
     rotationPolicy: p.json<RotationPolicy>().nullable(),
     expiresAt: p.datetime().nullable(),

@@ -187,6 +187,7 @@ export async function changeKey(
     description: body.description,
     rateLimits: body.rate_limits,
     usageLimits: body.usage_limits,
+    usageResetAt: body.reset_usage === true ? new Date(nowMs) : undefined,
     defaults: mergeFields(key.defaults, body.defaults),
     alertEmails: body.alert_emails === null ? [] : body.alert_emails,
     rotationPolicy: datedPolicy(body.rotation_policy, { before: key.rotationPolicy, nowMs }),

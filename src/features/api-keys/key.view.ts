@@ -6,10 +6,14 @@ import { stringsOf } from '../../app/snapshot/strings-of.ts'
 import { usualLimits, type Views } from '../../app/snapshot/view.ts'
 import type { Loaded } from '../../app/snapshot/view-cache.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
+import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
 import { userKeySettings } from '../../lib/access/user-key-settings.ts'
 
-interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings' | 'allowedHosts'>, DefaultsRow {
+interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings' | 'allowedHosts' | 'limits'>, DefaultsRow {
+  readonly limited: LimitedRow
+  readonly workspaceLimited: LimitedRow
+
   readonly scopes: readonly string[]
   readonly metadata: unknown
   readonly workspaceMetadata: unknown
@@ -29,6 +33,7 @@ const keyByHash = `
          k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
          w.defaults -> 'metadata' AS "workspaceMetadata",
          (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt", ${defaultColumns},
+         ${limitedColumn('k')} AS limited, ${limitedColumn('w', 'NULL::timestamptz')} AS "workspaceLimited",
          (extract(epoch FROM coalesce(k.rotated_at, k.created_at)) * 1000)::float8 AS "secretFrom",
          w.access_overrides AS "accessOverrides", u.role AS "organisationRole", m.role AS "workspaceRole",
          CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"
@@ -63,7 +68,17 @@ export const keyView: Views['key'] = {
 /** `askedAt` is on the clock of the cache. */
 function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
   const { remainingMs, scopes, metadata, defaults, workspaceDefaults, organisationDefaults, workspaceConfig, ...more } = row
-  const { organisationSettings, accessOverrides, organisationRole, workspaceRole, workspaceMetadata, secretFrom, ...rest } = more
+  const {
+    organisationSettings,
+    accessOverrides,
+    organisationRole,
+    workspaceRole,
+    workspaceMetadata,
+    secretFrom,
+    limited,
+    workspaceLimited,
+    ...rest
+  } = more
   const settings = effectiveSettings(organisationSettings, accessOverrides)
   const role = organisationRole === null ? null : roleIn(organisationRole, workspaceRole)
   return {
@@ -74,6 +89,12 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
       settings,
       allowedHosts: allowedHostsOf(organisationSettings),
       scopes: row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : new Set(scopes),
+      limits: joinLimits([
+        toGatewayLimits({ kind: 'api-key', id: row.id, organisationId: row.organisationId, ...limited }),
+        row.workspaceId === null
+          ? null
+          : toGatewayLimits({ kind: 'workspace', id: row.workspaceId, organisationId: row.organisationId, ...workspaceLimited }),
+      ]),
       metadata: { ...stringsOf(workspaceMetadata), ...stringsOf(metadata) },
       defaults: requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig }),
     },

@@ -21,6 +21,7 @@ export const ProviderEntity = defineEntity({
     note: p.text().nullable(),
     status: p.text().$type<'active' | 'exhausted' | 'expired' | 'archived'>().default('active'),
     usageLimits: p.json<UsageLimits>().nullable(),
+    usageResetAt: p.datetime().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),
     expiresAt: p.datetime().nullable(),
     tags: since('1.7.3', p.json<Readonly<Record<string, string>>>().default('{}')),

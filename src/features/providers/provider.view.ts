@@ -4,6 +4,7 @@ import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
 import { readMultipliers } from '../../gateway/prices/multipliers.ts'
 import { customEntry, type IntegrationPrices } from '../../gateway/prices/terms.ts'
 import type { PricingConfig, SealedCredential, StoredCredential } from '../integrations/index.ts'
+import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 
 interface StoredModel {
   readonly slug: string
@@ -58,6 +59,20 @@ interface ProviderRow {
   readonly allowAllModels: boolean
   readonly models: readonly StoredModel[] | null
   readonly pricingAdjustments: unknown
+  readonly limited: LimitedRow
+  /** The workspace with the integration; the id is null without a row of its own. */
+  readonly grantId: string | null
+  readonly grantLimited: LimitedRow
+}
+
+/** Returns the limits of a provider, and of its workspace with the integration. */
+function limitsOf(
+  { id, organisationId }: Pick<ProviderRow, 'id' | 'organisationId'>,
+  { limited, grantId, grantLimited }: Pick<ProviderRow, 'limited' | 'grantId' | 'grantLimited'>,
+): ProviderView['limits'] {
+  const own = toGatewayLimits({ kind: 'provider', id, organisationId, ...limited })
+  if (grantId === null) return own
+  return joinLimits([own, toGatewayLimits({ kind: 'integration-workspace', id: grantId, organisationId, ...grantLimited })])
 }
 
 /** An admin key sees all workspaces: of several providers with one slug it gets the default workspace's, else the oldest. */
@@ -66,6 +81,7 @@ const providers = (whose: string) => `
          (extract(epoch FROM p.expires_at) * 1000)::float8 AS "expiresAt",
          i.id AS "integrationId", i.ai_provider_id AS "aiProviderId", i.credential, i.configurations,
          i.secret_configurations AS "secretConfigurations", i.allow_all_models AS "allowAllModels",
+         ${limitedColumn('p')} AS limited, g.id AS "grantId", ${limitedColumn('g')} AS "grantLimited",
          coalesce(i.workspace_id = p.workspace_id, g.enabled, (i.global_workspace_access ->> 'enabled')::boolean, false) AS allowed,
          (SELECT json_agg(json_build_object('slug', m.slug, 'enabled', m.enabled, 'host', m.configurations ->> 'custom_host',
                                            'price', m.pricing_config, 'base', m.base_model_slug))
@@ -109,8 +125,10 @@ export const providerView = (open: (integration: SealedCredential, vault: Vault)
         allowAllModels,
         models,
         pricingAdjustments,
-        ...own
+        ...others
       } = row
+      const { limited, grantId, grantLimited, ...own } = others
+      const limits = limitsOf(own, { limited, grantId, grantLimited })
       const integration = { id: integrationId, organisationId: row.organisationId, credential, configurations, secretConfigurations }
       const stored = await opened(slug, () => open(integration, vault))
       return {
@@ -120,6 +138,7 @@ export const providerView = (open: (integration: SealedCredential, vault: Vault)
           provider: aiProviderId,
           models: toModelRules(allowAllModels, models ?? []),
           prices: toPrices(models ?? [], { adjustments: pricingAdjustments, skipsCost: configurations['skipPtuCostAttribution'] === true }),
+          limits,
           ...stored,
         },
         dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId],

@@ -45,6 +45,7 @@ export function changeProvider(row: ProviderEntity, fields: ProviderFields, nowM
     name: fields.name,
     note: fields.note,
     usageLimits: fields.usage_limits,
+    usageResetAt: fields.reset_usage === true ? new Date(nowMs) : undefined,
     rateLimits: fields.rate_limits,
     expiresAt,
     tags: fields.tags === null ? {} : fields.tags,

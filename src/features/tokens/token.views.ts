@@ -8,6 +8,7 @@ import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
 import { type DefaultsRow, requestDefaults } from '../../app/snapshot/request-defaults.ts'
 import { stringsOf } from '../../app/snapshot/strings-of.ts'
 import { anyOf, usualLimits, type Ask, type Views } from '../../app/snapshot/view.ts'
+import { limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 import { type Candidate, personOf } from './token-person.ts'
 
 const issuerById = `SELECT o.settings -> 'jwt' AS settings FROM organisations o WHERE o.id = $1 AND o.status = 'active'`
@@ -35,6 +36,7 @@ export const tokenIssuerView: Views['tokenIssuer'] = {
 }
 
 interface HolderRow extends DefaultsRow {
+  readonly workspaceLimited: LimitedRow
   readonly workspaceId: string
   readonly workspaceSlug: string
   readonly workspaceMetadata: unknown
@@ -55,7 +57,7 @@ const candidate = (whom: string) => `
 const holder = (key: string) => `
   SELECT w.id AS "workspaceId", w.slug AS "workspaceSlug", w.defaults -> 'metadata' AS "workspaceMetadata",
          w.access_overrides AS "accessOverrides", o.settings AS "organisationSettings", NULL AS defaults,
-         w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults",
+         ${limitedColumn('w', 'NULL::timestamptz')} AS "workspaceLimited", w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults",
          (SELECT c.id FROM configs c WHERE c.workspace_id = w.id AND c.is_default AND c.status = 'active') AS "workspaceConfig",
          ${candidate('u.email = $3::text')} AS "byEmail",
          ${candidate('EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND i.issuer = $4::text AND i.subject = $5::text)')} AS "bySubject"
@@ -119,4 +121,5 @@ const toHolder = (organisationId: string, row: HolderRow): Omit<TokenHolder, 'pe
   allowedHosts: allowedHostsOf(row.organisationSettings),
   metadata: stringsOf(row.workspaceMetadata),
   defaults: requestDefaults('workspace-user', row),
+  limits: toGatewayLimits({ kind: 'workspace', id: row.workspaceId, organisationId, ...row.workspaceLimited }),
 })

@@ -72,6 +72,7 @@ export function refuse(exchange: Exchange, error: ApiError, own: readonly string
   const text = JSON.stringify(ownAnswers[clientDialect(exchange)].errorBody(error, exchange.requestId))
   const headers = headersOf(text, exchange, own)
   for (const [name, value] of Object.entries(retryHeaders(error))) headers.push(name, value)
+  for (const part of error.headers) headers.push(part)
   if (error.code === 'upstream_timeout' && mayHaveActed(exchange)) headers.push('x-should-retry', 'false')
   if (error.status === 401) headers.push('www-authenticate', 'Bearer realm="gatehouse"')
   exchange.head(error.status, STATUS_CODES[error.status] ?? ownStatusTexts[error.status] ?? 'Refused', headers)

@@ -70,22 +70,28 @@ export interface Try {
   readonly judge: Judge | null
 }
 
-/** Tries one target: target -> reservation -> guardrails -> request -> answer. Rejects when the attempt cannot be made. */
+/** Tries one target: target -> guardrails -> reservation -> request -> answer. Rejects when the attempt cannot be made. */
 export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd> {
   const { call, attempt } = made
   const aiming = aim(call, attempt, deps)
   const aimed = aiming instanceof Promise ? await aiming : aiming
-  if (call.mirror === null || call.mirror.billed) {
-    const reservation = reserve(aimed, deps)
-    attempt.reservation = reservation instanceof Promise ? await reservation : reservation
-  }
   const { guardrails } = aimed.call
   const checked = guardrails === null ? unchecked(aimed) : await check({ aimed, guardrails }, attempt, deps)
+  if (call.mirror === null || call.mirror.billed) {
+    const reservation = reserve(checked.aimed, deps)
+    attempt.reservation = reservation instanceof Promise ? await reservation : reservation
+  }
   return send(checked, made, deps)
 }
 
-const reserve = ({ call: { exchange, caller }, target }: AimedCall, { ledger }: AttemptDeps): MaybePromise<Reservation> =>
-  ledger.reserve({ requestId: exchange.requestId, key: caller.key, provider: target.view })
+const reserve = ({ call, target, body }: AimedCall, { ledger }: AttemptDeps): MaybePromise<Reservation> =>
+  ledger.reserve({
+    requestId: call.exchange.requestId,
+    key: call.caller.key,
+    provider: target.view,
+    body,
+    countsTokens: (call.operation.spec?.dialect ?? null) !== null,
+  })
 
 const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })
 

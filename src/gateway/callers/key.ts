@@ -2,6 +2,7 @@ import type { AccessSettings } from '../../lib/access/access-settings.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Role } from '../../lib/access/roles.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
+import type { Limit } from '../limits/limit.ts'
 import type { TokenClaims } from './tokens/token-claims.ts'
 
 export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
@@ -30,6 +31,8 @@ export interface KeyView {
   readonly metadata: Readonly<Record<string, string>>
   /** Null, as for most keys: nothing. */
   readonly defaults: RequestDefaults | null
+  /** Rate limits and budgets of the key and its workspace. Null, as for most keys: none. */
+  readonly limits: readonly Limit[] | null
   /** Present when it is no API key but a JSON Web Token: what the token says. It may claim more scopes than it holds. */
   readonly token?: TokenClaims
 }

@@ -4,6 +4,7 @@ import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type ChargeContext, chargeOf } from '../metering/charge-of.ts'
 import type { PriceSource } from '../prices/price-source.ts'
+import type { Reached } from '../limits/ledger.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { cacheStatusOf, type Ending, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
@@ -21,7 +22,7 @@ export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, e
   const last = lastAttempt(trail)
   const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail) })
   const spent = last !== null && isRecalled(last) ? null : usage
-  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? spent : null)
+  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? spent : null, reachedBy(attempt, ending))
   const key = trail.caller?.key
   if (key !== undefined) {
     const redaction = redactionOf(trail)
@@ -38,6 +39,10 @@ function charge(attempt: Attempt, relayed: RelayResult | null, context: ChargeCo
 }
 
 const chargedExchange = ({ operation, exchange, receivedAt }: Trail) => ({ operation, method: exchange.method, receivedAt })
+
+/** An answer without usage may have cost what was reserved; one of a failure costs nothing. */
+const reachedBy = (attempt: Attempt, { relayed }: Ending): Reached =>
+  attempt.sentAt === null ? 'unsent' : relayed === null || relayed.status > 299 ? 'failed' : 'answered'
 
 function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
   const { startedAt, method } = trail.exchange

@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ProviderScope } from '../callers/key.ts'
+import type { Limit } from '../limits/limit.ts'
 import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Credential } from '../providers/provider.ts'
 
@@ -24,6 +25,8 @@ export interface ProviderView {
   readonly models: ModelRules | null
   /** The prices of the integration's own; null: those of the price lists. */
   readonly prices: IntegrationPrices | null
+  /** Rate limits and budgets of the provider, and of its workspace with the integration. Null, as for most: none. */
+  readonly limits: readonly Limit[] | null
 }
 
 /** The models of an integration that may be used, and where they are when not at its own host. */

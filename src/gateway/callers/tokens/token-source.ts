@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { Role } from '../../../lib/access/roles.ts'
 import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
-import type { RequestDefaults } from '../key.ts'
+import type { KeyView, RequestDefaults } from '../key.ts'
 
 /** An organisation's issuer of tokens, as far as the gateway knows it. */
 export interface TokenIssuer {
@@ -23,6 +23,8 @@ export interface TokenHolder {
   readonly allowedHosts: AllowedHosts | null
   readonly metadata: Readonly<Record<string, string>>
   readonly defaults: RequestDefaults | null
+  /** Those of the workspace. */
+  readonly limits: KeyView['limits']
   /** The user of the organisation whom the token means; null when it has none. `role` is null for one who is not in the workspace. */
   readonly person: { readonly userId: string; readonly role: Role | null; readonly removed: boolean } | null
   /** Why the token is refused although it is good: it may be another person's; null: it is not. */

@@ -39,6 +39,7 @@ export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: {
     status: 'active',
     metadata: { ...holder.metadata, ...claims.metadata },
     defaults: defaultsOf(claims, holder),
+    limits: holder.limits,
     token: claims,
   }
 }

@@ -1,0 +1,43 @@
+import type { ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import { createCounters } from '../../gateway/limits/counters.ts'
+import { createLeaseLedger, type LeaseLedgerOptions, reservationOutcomes } from '../../gateway/limits/lease-ledger.ts'
+import type { Ledger } from '../../gateway/ports.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { openStoredCounters } from './counter-store.ts'
+
+export interface LimitsOptions extends Pick<LeaseLedgerOptions, 'countsUsage'> {
+  readonly client: ClientConfig
+  readonly log: Logger
+  readonly measure: Metrics['measure']
+}
+
+/** The Ledger door of a process. */
+export interface OpenLimits {
+  readonly ledger: Ledger
+  stop(): Promise<void>
+}
+
+const sweepMs = 100
+
+/** Opens the Ledger door: slices in memory, counters in PostgreSQL. */
+export function openLimits({ client, log, measure, countsUsage }: LimitsOptions): OpenLimits {
+  const stored = openStoredCounters({ client, log })
+  const counters = createCounters(stored, () => performance.now())
+  const outcomes = { granted: 0, rate_limited: 0, budget_exhausted: 0, unavailable: 0 }
+  for (const kind of reservationOutcomes) measure('gateway_limit_reservations_total', () => outcomes[kind], { kind })
+  measure('gateway_limit_counters', () => counters.size())
+  const sweep = async (all: boolean) => {
+    counters.sweep(all)
+    await stored.flush()
+  }
+  const timer = setInterval(() => void sweep(false), sweepMs).unref()
+  return {
+    ledger: createLeaseLedger({ counters, countsUsage, observe: (outcome) => (outcomes[outcome] += 1) }),
+    async stop() {
+      clearInterval(timer)
+      await sweep(true)
+      await stored.stop()
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { Limit, Window } from '../../gateway/limits/limit.ts'
+import type { RateLimit, UsageLimits } from './limits.schema.ts'
+
+/** The limits of a row as `limitedColumn` selects them. */
+export interface LimitedRow {
+  readonly rateLimits: readonly RateLimit[] | null
+  /** Keys and providers have one at most, workspaces a list of one. */
+  readonly usageLimits: UsageLimits | readonly UsageLimits[] | null
+  /** Epoch milliseconds since which usage counts; null: from the beginning. */
+  readonly usageFrom: number | null
+  /** Epoch milliseconds at which periods of days begin when nothing else says so. */
+  readonly createdAt: number
+}
+
+/** A key, a provider or a workspace with its limits. */
+export interface Limited extends LimitedRow {
+  readonly kind: 'api-key' | 'provider' | 'workspace' | 'integration-workspace'
+  readonly id: string
+  readonly organisationId: string
+}
+
+/** Selects the limits of a row as JSON; a workspace has no time from which its usage counts. */
+export const limitedColumn = (table: string, usageFrom = `${table}.usage_reset_at`): string => `
+         json_build_object('rateLimits', ${table}.rate_limits, 'usageLimits', ${table}.usage_limits,
+           'usageFrom', (extract(epoch FROM ${usageFrom}) * 1000)::float8, 'createdAt', (extract(epoch FROM ${table}.created_at) * 1000)::float8)`
+
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+/** Parts of a window: what was used is forgotten part by part. */
+const slots = 60
+const units = {
+  rps: { ms: secondMs, words: 'per second' },
+  rpm: { ms: minuteMs, words: 'per minute' },
+  rph: { ms: hourMs, words: 'per hour' },
+  rpd: { ms: dayMs, words: 'per day' },
+  rpw: { ms: 7 * dayMs, words: 'per week' },
+} as const satisfies Record<RateLimit['unit'], { ms: number; words: string }>
+
+/** A second has fewer parts: a slice that is gone before it is used limits nothing. */
+const windowOfUnit = (unit: RateLimit['unit']): Window => {
+  const parts = unit === 'rps' ? 10 : slots
+  return { slotMs: units[unit].ms / parts, slots: parts }
+}
+
+const nouns = {
+  'api-key': 'the API key',
+  provider: 'the provider',
+  workspace: 'the workspace',
+  'integration-workspace': 'the workspace with this integration',
+} as const
+
+/** Returns the limits as the gateway counts them; null, as for most, when there are none. */
+export function toGatewayLimits(limited: Limited): readonly Limit[] | null {
+  const usage = limited.usageLimits === null ? [] : 'credit_limit' in limited.usageLimits ? [limited.usageLimits] : limited.usageLimits
+  const limits = [
+    ...(limited.rateLimits ?? []).map((limit) => toRate(limited, limit)),
+    ...usage.flatMap((limit) => toUsage(limited, limit)),
+  ]
+  return limits.length === 0 ? null : limits
+}
+
+const toRate = ({ kind, id, organisationId }: Limited, { type, unit, value }: RateLimit): Limit => ({
+  id: `${kind}:${id}:${type}:${unit}`,
+  organisationId,
+  name: `${value} ${type} ${units[unit].words} of ${nouns[kind]}`,
+  kind: 'rate',
+  counts: type,
+  value,
+  window: windowOfUnit(unit),
+})
+
+/** Costs are not counted before requests have prices. */
+function toUsage({ kind, id, organisationId, usageFrom, createdAt }: Limited, limit: UsageLimits): readonly Limit[] {
+  const { type, credit_limit: value, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
+  if (type !== 'tokens' || value === null) return []
+  const anchor = next ?? (days === null || days === undefined ? null : new Date(createdAt).toISOString())
+  const period = days == null ? (reset ?? 'once') : `${days}d`
+  return [
+    {
+      id: `${kind}:${id}:usage:tokens:${period}:${anchor ?? ''}:${usageFrom ?? 0}`,
+      organisationId,
+      name: `${value} tokens of ${nouns[kind]}`,
+      kind: 'usage',
+      counts: 'tokens',
+      value,
+      window: { slotMs: null, reset: reset ?? null, days: days ?? null, anchor },
+    },
+  ]
+}
+
+/** Returns the limits of several as one list; null when there are none. */
+export function joinLimits(lists: readonly (readonly Limit[] | null)[]): readonly Limit[] | null {
+  const all = lists.flatMap((limits) => limits ?? [])
+  return all.length === 0 ? null : all
+}

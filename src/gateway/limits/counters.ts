@@ -1,0 +1,220 @@
+import { type Limit, type Needs, neededBy } from './limit.ts'
+
+/** The answer to a request for a slice. */
+export interface Slice {
+  /** 0: what is needed does not fit. */
+  readonly granted: number
+  readonly slot: string
+  /** Used and granted, by all processes. */
+  readonly used: number
+  /** Milliseconds until the slot ends; null: it does not. */
+  readonly slotLeftMs: number | null
+  /** When nothing was granted: milliseconds until it could be; null: never by itself. */
+  readonly opensMs: number | null
+}
+
+/** How large a slice is to be. */
+export interface Wish {
+  /** Less is no use. */
+  readonly needed: number
+  /** Requests that wait now need so much. */
+  readonly queued: number
+  /** Requests may soon need so much: granted while much is left. */
+  readonly wanted: number
+}
+
+/** The truth about counters, which all processes share. */
+export interface CounterStore {
+  take(limit: Limit, wish: Wish): Promise<Slice>
+  giveBack(limit: Limit, slot: string, amount: number): void
+}
+
+export interface Counters {
+  /** Takes from every limit, or from none; null: a slice is missing. */
+  tryTake(limits: readonly Limit[], needs: Needs): readonly Taken[] | null
+  /** Gets the slices that are missing. Resolves to the limit that refuses; null: try again. Rejects when the store is away. */
+  fill(limit: Limit, needed: number): Promise<Refusal | null>
+  settle(taken: Taken, used: number): void
+  /** Gives back every slice that nobody uses. */
+  sweep(all?: boolean): void
+  size(): number
+}
+
+export interface Taken {
+  readonly limit: Limit
+  readonly slot: string
+  readonly amount: number
+}
+
+export interface Refusal {
+  readonly limit: Limit
+  readonly needed: number
+  readonly used: number
+  readonly opensMs: number | null
+}
+
+interface Counter {
+  limit: Limit
+  slot: string
+  free: number
+  /** On the monotonic clock: from then on the slice is not used. */
+  until: number
+  /** Taken since the slice came: the next one is as large. */
+  recent: number
+  takes: number
+  granted: number
+  /** Needed by those who wait. */
+  queued: number
+  asking: Promise<Refusal | null> | null
+  refusal: Refusal | null
+  refusedUntil: number
+}
+
+interface State {
+  readonly counters: Map<string, Counter>
+  readonly store: CounterStore
+  readonly now: () => number
+}
+
+/** A slice serves so long, so that changed limits hold within a second and nothing lies idle in one process while others need it. */
+export const sliceMs = 400
+/** A refusal is remembered so long: callers who ask on do not ask the store. */
+const refusalMs = 200
+/** A counter from which so many were taken since its slice came is busy. */
+const busyTakes = 4
+
+/** Holds slices of counters in memory. A warm one is taken from without waiting. */
+export function createCounters(store: CounterStore, now: () => number): Counters {
+  const state: State = { counters: new Map(), store, now }
+  return {
+    tryTake: (limits, needs) => tryTake(state, limits, needs),
+    fill: (limit, needed) => fill(state, limit, needed),
+    settle: (taken, used) => settle(state, taken, used),
+    sweep: (all = false) => sweep(state, all),
+    size: () => state.counters.size,
+  }
+}
+
+function counterOf(state: State, limit: Limit): Counter {
+  const known = state.counters.get(limit.id)
+  if (known === undefined) {
+    const made = {
+      limit,
+      slot: '',
+      free: 0,
+      until: 0,
+      recent: 0,
+      takes: 0,
+      granted: 0,
+      queued: 0,
+      asking: null,
+      refusal: null,
+      refusedUntil: 0,
+    }
+    state.counters.set(limit.id, made)
+    return made
+  }
+  if (known.limit.value !== limit.value) {
+    giveUp(state, known)
+    known.refusal = null
+  }
+  known.limit = limit
+  return known
+}
+
+function giveUp({ store }: State, counter: Counter): void {
+  if (counter.free > 0) store.giveBack(counter.limit, counter.slot, counter.free)
+  counter.free = 0
+  counter.until = 0
+}
+
+function tryTake(state: State, limits: readonly Limit[], needs: Needs): readonly Taken[] | null {
+  const at = state.now()
+  for (const limit of limits) {
+    const counter = counterOf(state, limit)
+    if (counter.until <= at || counter.free < neededBy(limit, needs)) return null
+  }
+  return limits.map((limit) => {
+    const counter = counterOf(state, limit)
+    const amount = neededBy(limit, needs)
+    counter.free -= amount
+    counter.recent += amount
+    counter.takes += 1
+    renew(state, counter, Math.max(amount, 1))
+    return { limit, slot: counter.slot, amount }
+  })
+}
+
+/** Asks ahead of need, so that a busy counter is waited for by nobody. */
+function renew(state: State, counter: Counter, needed: number): void {
+  if (counter.takes < busyTakes || counter.asking !== null || counter.free * 4 > counter.granted) return
+  askOnce(state, counter, needed).catch(() => {})
+}
+
+async function fill(state: State, limit: Limit, needed: number): Promise<Refusal | null> {
+  const counter = counterOf(state, limit)
+  const at = state.now()
+  const { refusal } = counter
+  if (refusal !== null && counter.refusedUntil > at && refusal.needed <= needed) return refusal
+  if (counter.until > at && counter.free >= needed) return null
+  counter.queued += needed
+  if (counter.asking === null) return noteRefusal(state, counter, await askOnce(state, counter, needed))
+  await counter.asking
+  return null
+}
+
+/** Remembers a refusal; what the slice still holds may do for a smaller request. */
+function noteRefusal({ now }: State, counter: Counter, refusal: Refusal | null): Refusal | null {
+  if (refusal === null) return null
+  counter.refusal = refusal
+  counter.refusedUntil = now() + Math.min(refusalMs, refusal.opensMs ?? refusalMs)
+  return refusal
+}
+
+/** Asks once for all that wait. */
+const askOnce = (state: State, counter: Counter, needed: number): Promise<Refusal | null> =>
+  (counter.asking ??= ask(state, counter, needed).finally(() => (counter.asking = null)))
+
+async function ask(state: State, counter: Counter, needed: number): Promise<Refusal | null> {
+  const { store, now } = state
+  // Those who wait for the same come first, so that one slice does for all of them.
+  await new Promise(setImmediate)
+  const { limit, queued } = counter
+  counter.queued = 0
+  const askedAt = now()
+  if (counter.until <= askedAt) giveUp(state, counter)
+  const missing = Math.max(needed - counter.free, 1)
+  const slice = await store.take(limit, {
+    needed: missing,
+    queued: Math.max(queued - counter.free, missing),
+    wanted: missing + counter.recent * 2,
+  })
+  if (slice.granted === 0) return { limit, needed, used: slice.used, opensMs: slice.opensMs }
+  if (counter.slot !== slice.slot || counter.until <= now()) giveUp(state, counter)
+  counter.slot = slice.slot
+  counter.free += slice.granted
+  counter.granted = counter.free
+  counter.recent = 0
+  counter.takes = 0
+  counter.refusal = null
+  // Told from before the question, so that the slice ends here no later than there.
+  counter.until = askedAt + Math.min(sliceMs, slice.slotLeftMs ?? sliceMs)
+  return null
+}
+
+function settle({ counters, store, now }: State, { limit, slot, amount }: Taken, used: number): void {
+  if (amount === used) return
+  const counter = counters.get(limit.id)
+  // What a slice that still serves was not used for, the next request uses.
+  if (used < amount && counter !== undefined && counter.slot === slot && counter.until > now()) counter.free += amount - used
+  else store.giveBack(limit, slot, amount - used)
+}
+
+function sweep(state: State, all: boolean): void {
+  const at = state.now()
+  for (const [id, counter] of state.counters) {
+    if (!all && counter.until > at) continue
+    giveUp(state, counter)
+    if (counter.asking === null && counter.refusedUntil <= at) state.counters.delete(id)
+  }
+}

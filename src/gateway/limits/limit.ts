@@ -1,0 +1,32 @@
+/** A limit of a key, a provider or a workspace, as the gateway counts it. */
+export interface Limit {
+  /** The counter's name, the same in every process. */
+  readonly id: string
+  readonly organisationId: string
+  /** Words for people, such as `60 requests per minute of the API key`. */
+  readonly name: string
+  readonly kind: 'rate' | 'usage'
+  readonly counts: 'requests' | 'tokens'
+  readonly value: number
+  readonly window: Window
+}
+
+/** When what was counted is forgotten: a sliding window in slots, or a period of the calendar. */
+export type Window =
+  | { readonly slotMs: number; readonly slots: number }
+  | {
+      readonly slotMs: null
+      readonly reset: 'weekly' | 'monthly' | null
+      readonly days: number | null
+      /** A border of periods as ISO time; null: that of the calendar. */
+      readonly anchor: string | null
+    }
+
+export interface Needs {
+  readonly requests: number
+  readonly tokens: number
+}
+
+export const neededBy = ({ counts, kind, value }: Limit, needs: Needs): number =>
+  // A request whose estimate is above a whole rate limit would never come through: it takes all of it.
+  kind === 'rate' ? Math.min(needs[counts], Math.max(value, 1)) : needs[counts]
