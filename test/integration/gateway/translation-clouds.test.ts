@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI, Type } from '@google/genai'
 import test from 'ava'
 import OpenAI from 'openai'
 import { eventStreamMessage } from '../../../src/gateway/wire/event-stream.ts'
@@ -7,7 +8,7 @@ import type { Behaviour } from '../../support/emulator/behaviour.ts'
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** The official clients of OpenAI and Anthropic at Google, Bedrock and Cohere, through the data plane. */
+/** The official clients of OpenAI and Anthropic at Google, Bedrock and Cohere, and Google's at OpenAI, through the data plane. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -20,6 +21,7 @@ test.before(async () => {
       google: { provider: 'google', customHost: cloud.url, credential },
       bedrock: { provider: 'bedrock', customHost: cloud.url, credential: aws },
       cohere: { provider: 'cohere', customHost: cloud.url, credential },
+      gpt: { provider: 'openai', customHost: cloud.url, credential },
     },
   })
 })
@@ -147,4 +149,46 @@ test.serial('an exception that Bedrock streams first has its status; an answer o
   t.like(data.usage, { prompt_tokens: 3, completion_tokens: 1 })
   t.is(response.headers.get('x-service-dropped-params'), 'logit_bias')
   t.regex(asked[1]?.url ?? '', /\/v2\/chat$/)
+})
+
+const piece = (delta: object, finish_reason: string | null = null) => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'gpt-4o',
+  choices: [{ index: 0, delta, finish_reason }],
+})
+const part = (index: number, rest: object) => piece({ tool_calls: [{ index, ...rest }] })
+
+test.serial("Google's client calls a tool of an OpenAI model in a stream, and gives its result back", async (t) => {
+  const asked = answersWith(
+    sse([
+      [null, part(0, { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":' } })],
+      [null, part(0, { function: { arguments: '"Paris"}' } })],
+      [null, piece({}, 'tool_calls')],
+      [null, '[DONE]'],
+    ]),
+    sse([
+      [null, piece({ content: 'Sun.' })],
+      [null, piece({}, 'stop')],
+      [null, '[DONE]'],
+    ]),
+  )
+  const google = new GoogleGenAI({
+    apiKey: workspaceKey,
+    httpOptions: { baseUrl: bed.origin, headers: { 'x-service-provider': '@gpt' } },
+  })
+  const functionDeclarations = [{ name: 'weather', parameters: { type: Type.OBJECT, properties: { city: { type: Type.STRING } } } }]
+  const chat = google.chats.create({ model: 'gpt-4o', config: { tools: [{ functionDeclarations }] } })
+  const calls = []
+  for await (const chunk of await chat.sendMessageStream({ message: 'Weather in Paris?' })) calls.push(...(chunk.functionCalls ?? []))
+  t.like(calls[0], { id: 'call_1', name: 'weather', args: { city: 'Paris' } })
+  const texts = []
+  const result = { functionResponse: { id: 'call_1', name: 'weather', response: { output: 'sunny' } } }
+  for await (const chunk of await chat.sendMessageStream({ message: [result] })) texts.push(chunk.text)
+  t.is(texts.join(''), 'Sun.')
+  t.like(asked[1]?.json['messages'], {
+    1: { tool_calls: { 0: { id: 'call_1' } } },
+    2: { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+  })
 })

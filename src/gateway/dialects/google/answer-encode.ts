@@ -24,7 +24,7 @@ function writeCandidate({ blocks, finish }: AnswerChoice, index: number, context
   const parts = blocks.flatMap((block) => writeBlock(block, encoder))
   encoder.finish(finish ?? finishOf('stop'))
   parts.push(...encoder.rest())
-  return { content: { ...(parts.length > 0 && { parts }), role: 'model' }, ...encoder.tail(), index }
+  return { content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' }, ...encoder.tail(), index }
 }
 
 function writeBlock({ block, text, citations, logprobs, end }: AnswerBlock, encoder: CandidateEncoder): readonly Fields[] {

@@ -7,6 +7,8 @@ import { CandidateEncoder } from './candidate-encode.ts'
 import { writeCounts } from './counts.ts'
 import { encodeError } from './error-codec.ts'
 
+/** Google's client forgets a turn of which one frame has no content. */
+const emptyContent = { parts: [{ text: '' }], role: 'model' }
 const none: readonly Frame[] = []
 const signOfLife: readonly Frame[] = [{ name: null, data: null }]
 
@@ -79,7 +81,7 @@ class GoogleEncoder implements StreamEncoder {
   }
 
   #end(): Frame {
-    const candidates = this.#candidates.map((candidate, index) => ({ ...candidate.tail(), index }))
+    const candidates = this.#candidates.map((candidate, index) => ({ content: emptyContent, ...candidate.tail(), index }))
     const usage = this.#usage === null ? '' : `,"usageMetadata":${JSON.stringify(writeCounts(this.#usage))}`
     return { name: null, data: `{"candidates":${JSON.stringify(candidates)}${usage}${this.#tail}` }
   }

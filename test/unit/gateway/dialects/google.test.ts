@@ -182,7 +182,7 @@ test("a stream for Google's client: calls whole, the finish with the counts at t
   const written = writeStream(googleCodec, thinking, shown).map(({ data }) => JSON.parse(data ?? '') as GenerateContentResponse)
   t.deepEqual(
     written.map(({ candidates }) => candidates?.[0]?.content?.parts?.map((part) => part.text ?? part.functionCall?.args)),
-    [['hm'], ['Let me see.'], [{ a: 1 }], undefined],
+    [['hm'], ['Let me see.'], [{ a: 1 }], ['']],
   )
   t.like(written.at(-1), {
     candidates: { 0: { finishReason: 'STOP' } },
