@@ -16,6 +16,8 @@ export interface SharedBreakers extends Follower {
   readonly routing: RoutingState
   /** The number of breakers that are not closed. */
   open(): number
+  /** The number of changes that the other processes were not told yet. */
+  untold(): number
   stop(): Promise<void>
 }
 
@@ -48,10 +50,14 @@ interface State extends SharedBreakersOptions {
   waiting: number
   /** True if some were left out, so that all is read again when there is time. */
   behind: boolean
+  /** Changes that the database did not take, by their breaker: they are told again. */
+  readonly untold: Map<string, Told>
+  retry: NodeJS.Timeout | null
 }
 
 /** More would fill the memory faster than the database takes them. */
 const mostWaiting = 500
+const retryAfterMs = 1000
 
 /**
  * Shares breakers over a table and its changes. A database that is away costs the sharing only: each process goes on with its own.
@@ -64,17 +70,23 @@ export function openSharedBreakers(options: SharedBreakersOptions): SharedBreake
     pool,
     waiting: 0,
     behind: false,
-    routing: createRoutingState((told) => attempt(state, () => tell(state, told))),
+    untold: new Map(),
+    retry: null,
+    routing: createRoutingState((told) => share(state, told)),
   }
   attempt(state, () => readAll(state))
   return {
     routing: state.routing,
     open: () => statesOf(state.routing).filter((breaker) => breaker.state !== 'closed').length,
+    untold: () => state.untold.size,
     changed: ({ kind, entityId }: Change) => {
       if (kind === table) attempt(state, () => readOne(state, entityId))
     },
     clear: () => attempt(state, () => readAll(state)),
-    stop: () => pool.end().catch(() => {}),
+    stop() {
+      if (state.retry !== null) clearTimeout(state.retry)
+      return pool.end().catch(() => {})
+    },
   }
 }
 
@@ -95,13 +107,33 @@ function attempt(state: State, run: () => Promise<void>): void {
     })
 }
 
+/** Tells the other processes of a change, and again for as long as the database does not take it. */
+function share(state: State, told: Told): void {
+  const { target } = told.change
+  state.untold.delete(target)
+  attempt(state, () =>
+    tell(state, told).catch((error: unknown) => {
+      // A later change of the same breaker is told instead.
+      if (!state.untold.has(target) && state.untold.size < mostWaiting) state.untold.set(target, told)
+      state.retry ??= setTimeout(() => shareAgain(state), retryAfterMs).unref()
+      throw error
+    }),
+  )
+}
+
+function shareAgain(state: State): void {
+  state.retry = null
+  for (const told of [...state.untold.values()]) share(state, told)
+}
+
 async function tell({ pool }: State, { change, about }: Told): Promise<void> {
   if (change.kind === 'closed') {
     await pool.query('DELETE FROM breakers WHERE id = $1', [change.target])
     return
   }
   const { organisationId, workspaceId, config, option, provider } = about
-  await pool.query(write, [change.target, organisationId, workspaceId, config, option, provider, change.until - change.openedAt])
+  const leftMs = change.until - Date.now()
+  if (leftMs > 0) await pool.query(write, [change.target, organisationId, workspaceId, config, option, provider, leftMs])
 }
 
 async function readOne({ pool, routing }: State, id: string): Promise<void> {
@@ -111,10 +143,11 @@ async function readOne({ pool, routing }: State, id: string): Promise<void> {
   else applyRow(routing, row)
 }
 
-async function readAll({ pool, routing }: State): Promise<void> {
+async function readAll({ pool, routing, untold }: State): Promise<void> {
   const { rows } = await pool.query<Row>(readLatest)
   const open = new Set(rows.map(({ id }) => id))
-  for (const { target, state } of statesOf(routing)) if (state !== 'closed' && !open.has(target)) close(routing, target)
+  for (const { target, state } of statesOf(routing))
+    if (state !== 'closed' && !open.has(target) && !untold.has(target)) close(routing, target)
   for (const row of rows) applyRow(routing, row)
 }
 
