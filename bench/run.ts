@@ -193,7 +193,8 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
     const figures = { rounds: measured.get(id) ?? [], idleMegabytes: idle.get(id) ?? 0, busyCpu: busy.get(id) ?? [] }
     const missing = bench === undefined ? (subject.missing ?? 'left out') : null
     if (missing !== null && missing !== 'left out') say(`SKIPPED: (${id}) ${label}: ${missing}`)
-    const heldMegabytes = bench === undefined ? 0 : await measureHeld(tools, bench)
+    // A slow one would need minutes to begin 1,000 streams.
+    const heldMegabytes = bench === undefined || subject.slow === true ? Number.NaN : await measureHeld(tools, bench)
     const starts = bench === undefined ? noStarts : await startColdly(stand, subject, tools)
     outcomes.push({ id, label, missing, ...figures, heldMegabytes, ...starts })
   }

@@ -123,7 +123,7 @@ function share(state: State, told: Told): void {
 
 function shareAgain(state: State): void {
   state.retry = null
-  for (const told of [...state.untold.values()]) share(state, told)
+  for (const told of state.untold.values()) share(state, told)
 }
 
 async function tell({ pool }: State, { change, about }: Told): Promise<void> {
