@@ -50,8 +50,8 @@ function textIn(fields: Fields | null, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** So far behind a name its value may begin and end. */
-const longestText = 300
+/** Bytes of the longest value. */
+const longestText = 255
 
 const firstText = (bytes: Buffer, name: string): string | null => textAt(bytes, bytes.indexOf(`"${name}"`), name)
 const lastText = (bytes: Buffer, name: string): string | null => textAt(bytes, bytes.lastIndexOf(`"${name}"`), name)
@@ -59,9 +59,22 @@ const lastText = (bytes: Buffer, name: string): string | null => textAt(bytes, b
 /** Reads the text behind a name. A name within a text has a backslash before its quote and is none. */
 function textAt(bytes: Buffer, at: number, name: string): string | null {
   if (at === -1) return null
-  const start = at + name.length + 2
-  const [, value] = /^\s*:\s*"([^"\\]{1,255})"/.exec(bytes.toString('utf8', start, start + longestText)) ?? []
-  return value ?? null
+  const colon = afterBlanks(bytes, at + name.length + 2)
+  if (bytes[colon] !== 0x3a) return null
+  const start = afterBlanks(bytes, colon + 1) + 1
+  if (bytes[start - 1] !== 0x22) return null
+  const end = bytes.indexOf('"', start)
+  if (end <= start || end - start > longestText) return null
+  const value = bytes.toString('utf8', start, end)
+  return value.includes('\\') ? null : value
+}
+
+const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
+
+function afterBlanks(bytes: Buffer, from: number): number {
+  let at = from
+  while (isBlank(bytes[at] ?? 0)) at += 1
+  return at
 }
 
 /** Providers that tell their own price, and the field of the usage object that has it. */

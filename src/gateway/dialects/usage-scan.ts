@@ -31,6 +31,8 @@ export function scanUsage(head: Buffer, tail: Buffer = head): ScannedUsage | nul
 
 /** Null says nothing: an answer that grows names some counts only once. */
 function mergeFields(objects: readonly Fields[]): Fields {
+  const [only] = objects
+  if (only !== undefined && objects.length === 1) return only
   const merged: Record<string, unknown> = {}
   for (const object of objects) for (const [name, value] of Object.entries(object)) if (value !== null) merged[name] = value
   return merged

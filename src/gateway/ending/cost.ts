@@ -1,40 +1,41 @@
-import { isRecalled } from '../attempts/attempt.ts'
+import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from '../journal/log-record.ts'
 import type { Charge } from '../metering/charge.ts'
-import type { Metered } from '../metering/meter.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
 import type { Trail } from '../trail.ts'
 
+/** The sum over the attempts so far. */
+interface Sum {
+  readonly states: CostState[]
+  readonly lines: LoggedCostLine[]
+  readonly unpriced: string[]
+  readonly charges: LoggedCharge[]
+  amount: bigint
+  catalogue: string | null
+  saved: bigint | null
+}
+
 /** Returns the cost of an exchange for the log: the sum over its attempts, of which each is priced once. Null: no target was reached. */
 export function loggedCost({ attempts }: Pick<Trail, 'attempts'>): LoggedCost | null {
-  const charged = attempts.flatMap((attempt, index) => (attempt.charge === null ? [] : [{ attempt, charge: attempt.charge, index }]))
-  if (charged.length === 0) return null
-  const costs = charged.map(({ charge }) => charge.cost)
-  const state = stateOf(costs.map((cost) => cost.state))
-  return {
-    state,
-    amount: state === 'unpriced' ? null : String(costs.reduce((sum, { amount }) => sum + (amount ?? 0n), 0n)),
-    catalogue: charged.find(({ charge }) => charge.catalogue !== null)?.charge.catalogue ?? null,
-    saved:
-      charged
-        .map(({ charge }) => charge.saved)
-        .find((saved) => saved !== null)
-        ?.toString() ?? null,
-    lines: charged.flatMap(({ charge, index }) => charge.cost.lines.map((line) => loggedLine(line, index))),
-    unpriced: [...new Set(costs.flatMap(({ unpriced }) => unpriced))],
-    charges: charged.flatMap(({ attempt, charge, index }) =>
-      charge.metered === null || charge.facts === null
-        ? []
-        : [
-            loggedCharge(charge, charge.metered, {
-              index,
-              sent: attempt.target?.model ?? null,
-              provider: attempt.target?.providerId ?? null,
-              recalled: isRecalled(attempt),
-            }),
-          ],
-    ),
-  }
+  const sum: Sum = { states: [], lines: [], unpriced: [], charges: [], amount: 0n, catalogue: null, saved: null }
+  for (const [index, attempt] of attempts.entries()) if (attempt.charge !== null) addCharge(sum, attempt, { charge: attempt.charge, index })
+  if (sum.states.length === 0) return null
+  const { lines, unpriced, charges, catalogue, saved } = sum
+  const state = stateOf(sum.states)
+  const amount = state === 'unpriced' ? null : String(sum.amount)
+  return { state, amount, catalogue, saved: saved === null ? null : String(saved), lines, unpriced, charges }
+}
+
+function addCharge(sum: Sum, attempt: Attempt, { charge, index }: { readonly charge: Charge; readonly index: number }): void {
+  const { cost, catalogue, saved } = charge
+  sum.states.push(cost.state)
+  sum.amount += cost.amount ?? 0n
+  sum.catalogue ??= catalogue
+  sum.saved ??= saved
+  for (const line of cost.lines) sum.lines.push(loggedLine(line, index))
+  for (const name of cost.unpriced) if (!sum.unpriced.includes(name)) sum.unpriced.push(name)
+  const logged = loggedCharge(attempt, charge, index)
+  if (logged !== null) sum.charges.push(logged)
 }
 
 /** The whole is priced when every part that is charged is, and a lower bound when some are. */
@@ -57,30 +58,22 @@ const loggedLine = ({ dimension, count, unit, rate, amount, source, note }: Cost
   note,
 })
 
-interface ChargedAttempt {
-  readonly index: number
-  readonly provider: string | null
-  readonly sent: string | null
-  readonly recalled: boolean
-}
-
-/** Longer usage objects are none that a provider sends. */
-const longestUsage = 4096
-
-function loggedCharge({ pricedModel, facts }: Charge, metered: Metered, { index, provider, sent, recalled }: ChargedAttempt): LoggedCharge {
+/** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
+function loggedCharge(attempt: Attempt, { metered, pricedModel, facts }: Charge, index: number): LoggedCharge | null {
+  if (metered === null || facts === null) return null
   const { counts, raw, reported, estimated, inconsistent, model } = metered
   return {
     attempt: index,
-    provider,
-    sent,
+    provider: attempt.target?.providerId ?? null,
+    sent: attempt.target?.model ?? null,
     answered: model,
     priced: pricedModel,
-    recalled,
+    recalled: isRecalled(attempt),
     counts,
     facts,
     reported: reported === null ? null : String(reported),
     estimated,
     inconsistent,
-    usage: raw !== null && JSON.stringify(raw).length <= longestUsage ? raw : null,
+    usage: raw,
   }
 }

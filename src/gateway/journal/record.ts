@@ -1,3 +1,4 @@
+import { type CostFields, decodeCost, encodeCost } from './cost-record.ts'
 import type { ExchangeRecord } from './log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 
@@ -50,7 +51,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.mirrorOf,
     record.billed,
     record.config && [record.config.slug, record.config.version],
-    record.cost,
+    record.cost && encodeCost(record.cost),
   ])
 }
 
@@ -79,7 +80,7 @@ type Fields = [
   billed?: boolean,
   config?: readonly [slug: string, version: number] | null,
   /** Absent in records of processes that priced nothing. */
-  cost?: ExchangeRecord['cost'],
+  cost?: CostFields | null,
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -130,7 +131,7 @@ export function decodeRecord(text: string): ExchangeRecord {
     mirrorOf: fields[40] ?? null,
     billed: fields[41] ?? true,
     config: decodeConfig(fields[42] ?? null),
-    cost: fields[43] ?? null,
+    cost: fields[43] === undefined || fields[43] === null ? null : decodeCost(fields[43]),
   }
 }
 

@@ -1,3 +1,5 @@
+import { createLru } from '../../lib/collections/lru.ts'
+
 /** A name under which a model may stand in a price list. */
 export interface ModelName {
   /** The provider whose list it is: one may sell the models of another. */
@@ -76,6 +78,19 @@ const versionEnd = /(?:-\d{4}-\d{2}-\d{2}|-\d{8}|@\d{8}|@default|-v\d+:\d+)$/
  * of the name: a price of a similar model would be wrong without anybody noticing.
  */
 export function namesOf(provider: string, asked: string): readonly ModelName[] {
+  const key = `${provider} ${asked}`
+  const held = kept.get(key)
+  if (held !== undefined) return held
+  const names = makeNames(provider, asked)
+  if (asked.length <= longestKept) kept.set(key, names)
+  return names
+}
+
+/** Few models are asked for again and again. Bounded, because names come from outside. */
+const kept = createLru<readonly ModelName[]>(2000)
+const longestKept = 200
+
+function makeNames(provider: string, asked: string): readonly ModelName[] {
   const named = (rules[provider] ?? same)(asked)
   if (named === null) return []
   const place = { ...nowhere, ...named }

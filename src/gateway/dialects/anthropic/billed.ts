@@ -1,9 +1,9 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+import { Collector, countAt, type ReadCounts } from '../neutral/disjoint.ts'
 
 /** Reads Anthropic's usage: uncached, read and written tokens are apart, and writes for an hour are within those written. */
 export function readCounts(usage: Fields): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   const hour = countAt(usage, 'cache_creation', 'ephemeral_1h_input_tokens')
   const written = countAt(usage, 'cache_creation_input_tokens') || hour + countAt(usage, 'cache_creation', 'ephemeral_5m_input_tokens')
   collector.add(['input', countAt(usage, 'input_tokens')], ['cache_read', countAt(usage, 'cache_read_input_tokens')])

@@ -1,9 +1,9 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+import { Collector, countAt, type ReadCounts } from '../neutral/disjoint.ts'
 
 /** Reads the usage of Converse: uncached, read and written tokens are apart. */
 export function readCounts(usage: Fields): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   collector.add(['input', countAt(usage, 'inputTokens')], ['cache_read', countAt(usage, 'cacheReadInputTokens')])
   collector.split(countAt(usage, 'cacheWriteInputTokens'), 'cache_write', [['cache_write_1h', writtenForAnHour(usage['cacheDetails'])]])
   collector.add(['output', countAt(usage, 'outputTokens')])
@@ -17,7 +17,7 @@ function writtenForAnHour(details: unknown): number {
 
 /** Reads what Invoke adds to the last chunk of a stream, in words of its own. */
 export function readInvocationCounts(usage: Fields): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   collector.add(
     ['input', countAt(usage, 'inputTokenCount')],
     ['cache_read', countAt(usage, 'cacheReadInputTokenCount')],

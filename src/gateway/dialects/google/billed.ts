@@ -1,9 +1,9 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+import { Collector, countAt, type ReadCounts } from '../neutral/disjoint.ts'
 
 /** Reads Gemini's usage: cached tokens are within the prompt, thoughts and prompts of tools are apart. */
 export function readCounts(usage: Fields): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   const [cachedAudio, cachedImage] = [ofModality(usage, 'cacheTokensDetails', 'AUDIO'), ofModality(usage, 'cacheTokensDetails', 'IMAGE')]
   const prompt = (modality: string) => ofModality(usage, 'promptTokensDetails', modality)
   const answer = (modality: string) => ofModality(usage, 'candidatesTokensDetails', modality)

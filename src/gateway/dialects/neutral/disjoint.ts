@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import type { Counts, Dimension } from './counts.ts'
+import { type Counts, type Dimension, isDimension } from './counts.ts'
 import type { TokenUsage } from './token-usage.ts'
 
 /** Counts as a provider's usage object was read into them. */
@@ -9,46 +9,52 @@ export interface ReadCounts {
   readonly inconsistent: boolean
 }
 
-/** Reads the whole number at a path; 0 when there is none. */
-export function countAt(fields: Fields, ...path: readonly string[]): number {
-  let value: unknown = fields
-  for (const name of path) value = isFields(value) ? value[name] : undefined
+/** Reads the whole number in a field, or in a field of a field; 0 when there is none. */
+export function countAt(fields: Fields, name: string, inner: string | null = null): number {
+  const held = fields[name]
+  const value = inner === null ? held : isFields(held) ? held[inner] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+}
+
+const noFields: Fields = {}
+
+/** Returns the object in a field; an empty one when there is none. */
+export function fieldsIn(fields: Fields, name: string): Fields {
+  const held = fields[name]
+  return isFields(held) ? held : noFields
 }
 
 /** A part of a total. */
 export type Part = readonly [dimension: Dimension, count: number]
 
-/** Collects disjoint counts. */
-export interface Collector {
-  /** Adds the parts that a total contains, and the rest of it under `rest`. */
-  split(total: number, rest: Dimension, parts: readonly Part[]): void
-  /** Adds counts that nothing contains. */
-  add(...parts: readonly Part[]): void
-  read(): ReadCounts
-}
+/** Collects disjoint counts. A class, because one is made for every answer. */
+export class Collector {
+  readonly #counts: Partial<Record<Dimension, number>> = {}
+  #inconsistent = false
 
-/** Returns an empty collector. Parts never come to more than their total: nothing is charged twice, and nothing below zero. */
-export function collectCounts(): Collector {
-  const counts: Partial<Record<Dimension, number>> = {}
-  let inconsistent = false
-  const add = (dimension: Dimension, count: number) => {
-    if (count > 0) counts[dimension] = (counts[dimension] ?? 0) + count
+  /** Adds the parts that a total contains, and the rest of it under `rest`. Parts never come to more than their total. */
+  split(total: number, rest: Dimension, parts: readonly Part[]): void {
+    let left = total
+    for (const [dimension, count] of parts) {
+      if (count > left) this.#inconsistent = true
+      const taken = Math.min(count, left)
+      this.#add(dimension, taken)
+      left -= taken
+    }
+    this.#add(rest, left)
   }
-  return {
-    split(total, rest, parts) {
-      let left = total
-      for (const [dimension, count] of parts) {
-        if (count > left) inconsistent = true
-        add(dimension, Math.min(count, left))
-        left -= Math.min(count, left)
-      }
-      add(rest, left)
-    },
-    add(...parts) {
-      for (const [dimension, count] of parts) add(dimension, count)
-    },
-    read: () => ({ counts, inconsistent }),
+
+  /** Adds counts that nothing contains. */
+  add(...parts: readonly Part[]): void {
+    for (const [dimension, count] of parts) this.#add(dimension, count)
+  }
+
+  read(): ReadCounts {
+    return { counts: this.#counts, inconsistent: this.#inconsistent }
+  }
+
+  #add(dimension: Dimension, count: number): void {
+    if (count > 0) this.#counts[dimension] = (this.#counts[dimension] ?? 0) + count
   }
 }
 
@@ -71,13 +77,13 @@ const ofPrompt: ReadonlySet<string> = new Set<Dimension>([
 /** Returns the tokens of the whole prompt. */
 export function promptTokens(counts: Counts): number {
   let sum = 0
-  for (const [name, count] of Object.entries(counts)) if (ofPrompt.has(name)) sum += count
+  for (const name in counts) if (isDimension(name) && ofPrompt.has(name)) sum += counts[name] ?? 0
   return sum
 }
 
 /** Reads the counts of an answer that was translated, which are totals in one way whoever counted. */
 export function disjointCounts(usage: TokenUsage): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   const hour = usage.cacheWriteHour ?? 0
   collector.split(usage.input ?? 0, 'input', [
     ['cache_read', usage.cacheRead ?? 0],

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+import { Collector, countAt, fieldsIn, type ReadCounts } from '../neutral/disjoint.ts'
 
 /** Hosts whose `completion_tokens` leave out what the model thought, although the total has it. */
 const thoughtsApart: ReadonlySet<string> = new Set(['google', 'vertex-ai'])
@@ -9,11 +9,11 @@ const thoughtsApart: ReadonlySet<string> = new Set(['google', 'vertex-ai'])
  * `prompt_tokens`. Reasoning is within `completion_tokens`, unless the provider's own total says that it is not.
  */
 export function readCounts(usage: Fields, provider: string): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   const prompt = countAt(usage, 'prompt_tokens')
   const total = countAt(usage, 'total_tokens')
   const cached = cachedOf(usage)
-  const cachedAudio = countAt(usage, 'prompt_tokens_details', 'cached_tokens_details', 'audio_tokens')
+  const cachedAudio = countAt(fieldsIn(fieldsIn(usage, 'prompt_tokens_details'), 'cached_tokens_details'), 'audio_tokens')
   collector.split(prompt === 0 && countAt(usage, 'completion_tokens') === 0 ? total : prompt, 'input', [
     ['cache_read_audio', cachedAudio],
     ['cache_read', Math.max(0, cached - cachedAudio)],

@@ -1,13 +1,14 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { collectCounts, countAt, type ReadCounts } from '../neutral/disjoint.ts'
+import { Collector, countAt, fieldsIn, type ReadCounts } from '../neutral/disjoint.ts'
 
 /** Reads the usage of responses, images and transcriptions. Every part is within the total of its side. */
 export function readCounts(usage: Fields, { isImage }: { readonly isImage: boolean }): ReadCounts {
-  const collector = collectCounts()
+  const collector = new Collector()
   // Transcriptions write `input_token_details`.
   const details = usage['input_tokens_details'] === undefined ? 'input_token_details' : 'input_tokens_details'
-  const cachedAudio = countAt(usage, details, 'cached_tokens_details', 'audio_tokens')
-  const cachedImage = countAt(usage, details, 'cached_tokens_details', 'image_tokens')
+  const cached = fieldsIn(fieldsIn(usage, details), 'cached_tokens_details')
+  const cachedAudio = countAt(cached, 'audio_tokens')
+  const cachedImage = countAt(cached, 'image_tokens')
   collector.split(countAt(usage, 'input_tokens'), 'input', [
     ['cache_read_audio', cachedAudio],
     ['cache_read_image', cachedImage],
