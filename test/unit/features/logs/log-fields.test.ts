@@ -5,6 +5,7 @@ import { logFields, type LogRow, urlOf } from '../../../../src/features/logs/log
 /** Columns that no field shows alone, and why. */
 const shownOtherwise: Readonly<Record<string, string>> = {
   path: 'a part of request_url',
+  price_catalogue: '`catalogue` in GET /logs/{logId}/cost',
   usage: 'counts that the API has no field for',
 }
 
