@@ -50,7 +50,7 @@ interface State extends SharedBreakersOptions {
   waiting: number
   /** True if some were left out, so that all is read again when there is time. */
   behind: boolean
-  /** Changes that the database did not take, by their breaker: they are told again. */
+  /** Changes that the database has not taken yet, by their breaker. */
   readonly untold: Map<string, Told>
   retry: NodeJS.Timeout | null
 }
@@ -90,11 +90,11 @@ export function openSharedBreakers(options: SharedBreakersOptions): SharedBreake
   }
 }
 
-/** Leaves out what would have to wait for too many others: it costs the sharing for a while. */
-function attempt(state: State, run: () => Promise<void>): void {
+/** Runs a statement. Returns false, and leaves it out, if it would have to wait for too many others: that costs the sharing for a while. */
+function attempt(state: State, run: () => Promise<void>): boolean {
   if (state.waiting >= mostWaiting) {
     state.behind = true
-    return
+    return false
   }
   state.waiting += 1
   run()
@@ -105,20 +105,28 @@ function attempt(state: State, run: () => Promise<void>): void {
       state.behind = false
       attempt(state, () => readAll(state))
     })
+  return true
 }
 
 /** Tells the other processes of a change, and again for as long as the database does not take it. */
 function share(state: State, told: Told): void {
+  const { untold } = state
   const { target } = told.change
-  state.untold.delete(target)
-  attempt(state, () =>
-    tell(state, told).catch((error: unknown) => {
-      // A later change of the same breaker is told instead.
-      if (!state.untold.has(target) && state.untold.size < mostWaiting) state.untold.set(target, told)
-      state.retry ??= setTimeout(() => shareAgain(state), retryAfterMs).unref()
+  if (untold.has(target) || untold.size < mostWaiting) untold.set(target, told)
+  const again = () => {
+    if (!state.pool.ending) state.retry ??= setTimeout(() => shareAgain(state), retryAfterMs).unref()
+  }
+  const tried = attempt(state, async () => {
+    try {
+      await tell(state, told)
+      // A later change of the same breaker is still to be told.
+      if (untold.get(target) === told) untold.delete(target)
+    } catch (error) {
+      again()
       throw error
-    }),
-  )
+    }
+  })
+  if (!tried) again()
 }
 
 function shareAgain(state: State): void {
@@ -148,7 +156,7 @@ async function readAll({ pool, routing, untold }: State): Promise<void> {
   const open = new Set(rows.map(({ id }) => id))
   for (const { target, state } of statesOf(routing))
     if (state !== 'closed' && !open.has(target) && !untold.has(target)) close(routing, target)
-  for (const row of rows) applyRow(routing, row)
+  for (const row of rows) if (!untold.has(row.id)) applyRow(routing, row)
 }
 
 const statesOf = (routing: RoutingState): readonly BreakerState[] => routing.all().flatMap(({ breakers }) => breakers.states(Date.now()))

@@ -25,7 +25,8 @@ export function unread(body: Fields, known: ReadonlySet<string>): Fields {
 }
 
 /** Drops the fields that other dialects brought, or refuses those that have a meaning of their own. Returns the fields of the dialect itself. */
-export function spendBag({ bag }: NeutralRequest, own: DialectId, loss: Loss): Fields {
+export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss: Loss): Fields {
+  for (const place of unplaced) loss.dropAt(place)
   for (const [dialect, fields] of Object.entries(bag)) {
     if (dialect === own) continue
     const meant = isDialect(dialect) ? meaningful[dialect] : undefined

@@ -115,6 +115,8 @@ export interface NeutralRequest {
   readonly stream: boolean
   /** True if the counts of tokens are to come in a stream, where the dialect leaves that to the caller. */
   readonly streamUsage: boolean
+  /** Places of the caller's body below its top that nothing here holds: `messages[0].name`. */
+  readonly unplaced: readonly string[]
   /** Top-level fields that only the caller's dialect knows, and those that nobody knows. */
   readonly bag: Bag
   /** Facts that the caller's own dialect needs again to write the answer. No provider gets them. */
@@ -153,6 +155,7 @@ export const emptyRequest = (dialect: DialectId): NeutralRequest => ({
   cache: null,
   stream: false,
   streamUsage: false,
+  unplaced: [],
   bag: {},
   echo: {},
 })
@@ -160,7 +163,7 @@ export const emptyRequest = (dialect: DialectId): NeutralRequest => ({
 /** The fields of a request that a dialect may lack a place for. */
 export type RequestField = Exclude<
   keyof NeutralRequest,
-  'dialect' | 'model' | 'system' | 'turns' | 'bag' | 'echo' | 'stream' | 'streamUsage'
+  'dialect' | 'model' | 'system' | 'turns' | 'unplaced' | 'bag' | 'echo' | 'stream' | 'streamUsage'
 >
 
 /** How one dialect names the fields of a request: `maxTokens` is `generationConfig.maxOutputTokens`. */

@@ -45,13 +45,14 @@ const known: ReadonlySet<string> = new Set([
 
 /** Reads a chat completion. */
 export function decodeRequest(body: Fields): NeutralRequest {
-  const { system, turns } = readMessages(listIn(body, 'messages'))
+  const { system, turns, unplaced } = readMessages(listIn(body, 'messages'))
   const isOld = Array.isArray(body['functions']) && !Array.isArray(body['tools'])
   return {
     ...emptyRequest('openai-chat'),
     model: textIn(body, 'model') ?? '',
     system,
     turns,
+    unplaced,
     tools: isOld ? readFunctions(listIn(body, 'functions')) : readTools(listIn(body, 'tools')),
     toolChoice: readChoice(isOld ? body['function_call'] : body['tool_choice']),
     parallelTools: isOld ? false : flagIn(body, 'parallel_tool_calls'),

@@ -87,6 +87,7 @@ const steering: readonly (readonly [body: Body, dropped: readonly string[]])[] =
   [{ response_format: { type: 'json_object' } }, ['response_format']],
   [{ max_tokens: null }, ['max_tokens=64000']],
   [{ messages: [user('a'), { role: 'system', content: 'later' }, user('b')] }, ['messages[1]']],
+  [{ messages: [{ ...user('a'), name: 'ann', tags: [] }] }, ['messages[0].name']],
 ]
 for (const [body, dropped] of steering)
   test(`what only steers is dropped and named: ${JSON.stringify(body)}`, (t) => {
@@ -111,7 +112,6 @@ const meaning: readonly (readonly [body: Body, param: string])[] = [
   [{ provider_options: { anthropic: 5 } }, 'provider_options.anthropic'],
   [{ provider_options: { anthropic: { model: 'claude-opus-4-8' } } }, 'provider_options.anthropic.model'],
   [{ provider_options: { anthropic: { messages: [] } } }, 'provider_options.anthropic.messages'],
-  [{ provider_options: { anthropic: { system: 'Be rude.' } } }, 'provider_options.anthropic.system'],
 ]
 for (const [body, param] of meaning)
   test(`what would mean something else is refused by its name: ${JSON.stringify(body)}`, (t) => {
