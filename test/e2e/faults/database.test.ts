@@ -60,6 +60,8 @@ const warmUpMs = 1500
 const beforeMs = 4000
 /** What the database may cost the exchanges that do not need it, and the room for a busy machine. */
 const allowedMs = 50
+/** Less than anything waits that waits for the database. A busy machine holds single exchanges up for a quarter of that. */
+const waitMs = 1000
 const allowedMemory = 100 * 1024 * 1024
 
 const steadyLoad = (origin: string): Load => {
@@ -143,9 +145,11 @@ test(`the database is away for ${awayMs / 1000} s: known keys serve on, the rest
   t.deepEqual(failures(ours), {})
   const meanwhile = (outcomes: readonly Outcome[]) =>
     outcomes.filter(({ startedAt, endedAt }) => startedAt > cutAt && endedAt < healedAt).filter(isJson)
-  const before = durationAt(ours.filter(({ startedAt, endedAt }) => startedAt > warmAt && endedAt < cutAt).filter(isJson), 0.99)
-  const [away, beside] = [durationAt(meanwhile(ours), 0.99), durationAt(meanwhile(theirs), 0.99)]
-  t.true(away <= Math.max(before, beside) + allowedMs, `p99 ${away} ms; before ${before} ms, beside ${beside} ms`)
+  const before = durationAt(ours.filter(({ startedAt, endedAt }) => startedAt > warmAt && endedAt < cutAt).filter(isJson), 0.95)
+  const [away, beside] = [durationAt(meanwhile(ours), 0.95), durationAt(meanwhile(theirs), 0.95)]
+  t.true(away <= Math.max(before, beside) + allowedMs, `p95 ${away} ms; before ${before} ms, beside ${beside} ms`)
+  const slowest = durationAt(meanwhile(ours), 0.99)
+  t.true(slowest < waitMs, `p99 ${slowest} ms: some waited for the database`)
 
   checkRefusals(
     t,
@@ -163,7 +167,7 @@ test(`the database is away for ${awayMs / 1000} s: known keys serve on, the rest
   t.deepEqual([logged.missing, logged.doubled, logged.unfinished], [[], [], []])
   const made = await inDatabase(database.superuser, (client) => client.query(`SELECT FROM api_keys WHERE name = 'refused'`))
   t.is(made.rowCount, 0)
-  t.log(`${ours.length} exchanges, none failed; p99 ${ms(away)} away, ${ms(before)} before, ${ms(beside)} beside`)
+  t.log(`${ours.length} exchanges, none failed; p95 ${ms(away)} away, ${ms(before)} before, ${ms(beside)} beside`)
   t.log(
     `refusals within ${ms(
       durationAt(
