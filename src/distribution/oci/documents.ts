@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { z } from 'zod'
 import { DistributionFault } from '../fault.ts'
 
@@ -56,18 +57,10 @@ export type ImageConfig = z.output<typeof ImageConfig>
 
 /** Parses a document that came from outside. Throws DistributionFault `manifest_malformed`. */
 export function parseDocument<T extends z.ZodType>(schema: T, text: string, what: string): z.output<T> {
-  const parsed = schema.safeParse(json(text))
+  const parsed = schema.safeParse(jsonOrUndefined(text))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new DistributionFault('manifest_malformed', `${what} is malformed: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns true if a descriptor leads to further manifests. */

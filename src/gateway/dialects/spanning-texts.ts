@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { DialectId } from './dialect.ts'
 import { frameTexts } from './frame-texts.ts'
@@ -34,17 +35,9 @@ export function objectsOfLines(text: string): readonly unknown[] | null {
   const objects: unknown[] = []
   for (const line of lines) {
     if (line.trim() === '') continue
-    const json = parsed(line)
+    const json = jsonOrUndefined(line)
     if (!isFields(json) || isVast(json)) return null
     objects.push(json)
   }
   return objects.length === 0 ? null : objects
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { cutFrames, dataOf } from '../wire/sse.ts'
 import { frameTexts } from './frame-texts.ts'
 
@@ -5,7 +6,7 @@ import { frameTexts } from './frame-texts.ts'
 export function answerOfStream(text: string): unknown {
   const channels = new Map<string, string>()
   for (const frame of cutFrames(Buffer.from(text))) {
-    const json = parsed(dataOf(frame))
+    const json = jsonOrUndefined(dataOf(frame))
     if (json === undefined) continue
     for (const said of frameTexts(json, null).texts)
       if (said.copyOf === null) channels.set(said.channel, (channels.get(said.channel) ?? '') + said.text)
@@ -17,13 +18,4 @@ export function answerOfStream(text: string): unknown {
     finish_reason: 'stop',
   }))
   return { choices }
-}
-
-/** The end of a stream, `[DONE]`, is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

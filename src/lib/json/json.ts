@@ -22,6 +22,15 @@ export function parseJson(bytes: Uint8Array, maxDepth = 128): unknown {
   return value
 }
 
+/** Returns the value of a text that need not be JSON, of which nothing is demanded; undefined: it is none. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * The key in a text that is JSON, however it is spelled. Only a quote that begins a string stands before it, so that no text is taken for
  * a key; to look at every key of the value takes seconds when there are millions.

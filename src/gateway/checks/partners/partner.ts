@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { z } from 'zod'
 import { pathText } from '../../../lib/json/json-path.ts'
 import type { JsonPath } from '../../../lib/json/json-path.ts'
@@ -252,18 +253,10 @@ export async function postPartner<Answer>({
     named,
   })
   if (status < 200 || status > 299) throw new Error(`${title} answered ${status}.`)
-  const parsed = answer.safeParse(toJson(text))
+  const parsed = answer.safeParse(jsonOrUndefined(text))
   if (parsed.success) return parsed.data
   const at = pathText(parsed.error.issues[0]?.path ?? [])
   throw new Error(`${title} gave an answer of another shape than expected${at === '' ? '' : `, at ${at}`}.`)
-}
-
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 interface Found {

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Frame, StreamDecoder } from '../codec.ts'
 import { readError } from '../error-reading.ts'
@@ -26,7 +27,7 @@ class MessageDecoder implements StreamDecoder {
   frame({ data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return ping
-    const json = parsed(data)
+    const json = jsonOrUndefined(data)
     return isFields(json) ? this.#event(json) : none
   }
 
@@ -133,14 +134,6 @@ function readBlock(block: Fields): BlockStart {
   if (type === 'thinking' || type === 'redacted_thinking') return { kind: 'reasoning' }
   if (type === 'tool_use') return { kind: 'tool-call', id: saidText(block, 'id') ?? '', name: saidText(block, 'name') ?? '', custom: false }
   return { kind: 'opaque', type, raw: block }
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
-  }
 }
 
 export const streamDecoder = (): StreamDecoder => new MessageDecoder()

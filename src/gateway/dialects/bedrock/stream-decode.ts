@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { base64Media } from '../media.ts'
@@ -32,7 +33,7 @@ class ConverseDecoder implements StreamDecoder {
   frame({ name, data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return [{ type: 'ping' }]
-    const json = parsed(data)
+    const json = jsonOrUndefined(data)
     if (name?.startsWith(exception) === true) return this.#fail(decodeException(name.slice(exception.length), json))
     return isFields(json) ? this.event(name, json) : none
   }
@@ -146,14 +147,6 @@ class ConverseDecoder implements StreamDecoder {
   #fail(error: ReturnType<typeof decodeException>): readonly NeutralEvent[] {
     this.#state = 'over'
     return [{ type: 'error', error }]
-  }
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }
 

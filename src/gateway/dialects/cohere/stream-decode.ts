@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { type BlockStart, type Citation, type NeutralEvent, plainEnd, type TokenLogprob } from '../neutral/events.ts'
@@ -42,7 +43,7 @@ class CohereDecoder implements StreamDecoder {
   frame({ name, data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return [{ type: 'ping' }]
-    const json = parsed(data)
+    const json = jsonOrUndefined(data)
     if (!isFields(json)) return none
     const type = saidText(json, 'type') ?? name
     if (type === null || 'error' in json || 'message' in json) return this.#fail(json)
@@ -142,14 +143,6 @@ class CohereDecoder implements StreamDecoder {
   #fail(body: Fields): readonly NeutralEvent[] {
     this.#state = 'over'
     return [{ type: 'error', error: decodeError(0, body) }]
-  }
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext } from '../codec.ts'
 import type { BlockEnd, BlockStart, Citation, TokenLogprob } from '../neutral/events.ts'
@@ -109,21 +110,13 @@ const isOwnPart = (raw: Fields): boolean => 'executableCode' in raw || 'codeExec
 
 /** Models break JSON at times, and an answer must not fail for it. */
 function argumentsOf(text: string): Fields {
-  const parsed = text.trim() === '' ? {} : parse(text)
+  const parsed = text.trim() === '' ? {} : jsonOrUndefined(text)
   return isFields(parsed) ? parsed : { _raw: text }
 }
 
 /** Returns the word of an answer that is one of a list. */
 function wordOf(text: string): string {
-  const parsed = parse(text)
+  const parsed = jsonOrUndefined(text)
   const value = isFields(parsed) ? parsed['value'] : parsed
   return typeof value === 'string' ? value : text
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

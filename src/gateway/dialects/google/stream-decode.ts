@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import type { NeutralEvent } from '../neutral/events.ts'
@@ -28,7 +29,7 @@ class GoogleDecoder implements StreamDecoder {
   frame({ data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return ping
-    const json = parsed(data)
+    const json = jsonOrUndefined(data)
     return isFields(json) || Array.isArray(json) ? this.chunk(json) : none
   }
 
@@ -96,14 +97,6 @@ class GoogleDecoder implements StreamDecoder {
   #fail(body: Fields): readonly NeutralEvent[] {
     this.#state = 'over'
     return [{ type: 'error', error: decodeError(0, body) }]
-  }
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { readError } from '../error-reading.ts'
@@ -29,7 +30,7 @@ class ChatDecoder implements StreamDecoder {
     if (this.#state === 'over') return none
     if (data === null) return ping
     if (data === doneMark) return this.#finish()
-    const json = parsed(data)
+    const json = jsonOrUndefined(data)
     return isFields(json) ? this.chunk(json) : none
   }
 
@@ -116,14 +117,6 @@ const cited = (url: string): NeutralEvent => ({
   choice: 0,
   citation: { url, title: null, quote: null, start: null, end: null, bag: null },
 })
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
-  }
-}
 
 export const streamDecoder = (context: AnswerContext): StreamDecoder => new ChatDecoder(context)
 
