@@ -1,3 +1,5 @@
+import { oneLine } from '../../lib/text/one-line.ts'
+
 /** The values that fill a template, by name. */
 export type Variables = Readonly<Record<string, string>>
 
@@ -21,7 +23,7 @@ export const namesIn = (template: string): ReadonlySet<string> => new Set([...te
 export function render(template: string, variables: Variables): Rendered {
   const title = /<title>([\s\S]*?)<\/title>/i.exec(template)?.[1] ?? ''
   const html = fill(template, variables, escapeHtml)
-  return { subject: oneLine(unescapeHtml(fill(title, variables, escapeHtml))), html, text: toText(html) }
+  return { subject: oneLine(unescapeHtml(fill(title, variables, escapeHtml)), 200), html, text: toText(html) }
 }
 
 function fill(template: string, variables: Variables, write: (value: string) => string): string {
@@ -49,13 +51,6 @@ const unescapeHtml = (text: string) =>
   Object.entries(entities)
     .toReversed()
     .reduce((rest, [character, entity]) => rest.replaceAll(entity, character), text)
-
-/** A header is one line. */
-const oneLine = (text: string) =>
-  text
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, 200)
 
 /** The same for readers without HTML: links are written out. */
 function toText(html: string): string {

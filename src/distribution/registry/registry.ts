@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
+import { oneLine } from '../../lib/text/one-line.ts'
 import type { Chunks } from '../bytes.ts'
 import { DistributionFault } from '../fault.ts'
 import { mediaTypes, type Descriptor } from '../oci/documents.ts'
@@ -113,11 +114,7 @@ function refused({ host }: RegistryTarget, what: string, { status, text }: WireA
 function explain(text: string): string {
   try {
     const { errors } = Errors.parse(JSON.parse(text))
-    return errors
-      .map(({ code, message }) => `${code} ${message}`)
-      .join('; ')
-      .replaceAll(/\p{Cc}/gu, ' ')
-      .slice(0, 300)
+    return oneLine(errors.map(({ code, message }) => `${code} ${message}`).join('; '), 300)
   } catch {
     return ''
   }

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../lib/errors.ts'
+import { oneLine } from '../../../lib/text/one-line.ts'
 import type { FieldNames, RequestField } from './request.ts'
 
 /**
@@ -30,12 +31,12 @@ export class Loss {
   /** The same for a place in the caller's body: `messages[2].name`. */
   dropAt(place: string, why = 'has no counterpart there'): void {
     if (this.#strict) throw this.#refusal(place, `${why}, and this request asks that nothing be dropped`)
-    if (this.#dropped.size < mostNames) this.#dropped.add(place)
+    this.note(place)
   }
 
   /** Names a value that was chosen for the caller, such as `max_tokens=4096`. It is no loss. */
   note(text: string): void {
-    if (this.#dropped.size < mostNames) this.#dropped.add(text)
+    if (this.#dropped.size < mostNames) this.#dropped.add(oneLine(text, mostLength))
   }
 
   /** Throws `invalid_request` for a field without which the request would mean something else. */
@@ -53,11 +54,16 @@ export class Loss {
     return this.#names[field] ?? field
   }
 
-  #refusal(place: string, why: string): ApiError {
+  #refusal(given: string, why: string): ApiError {
+    const place = oneLine(given, mostLength)
     return new ApiError('invalid_request', `${place} cannot be translated for ${this.#provider}: it ${why}.`, { param: place })
   }
 }
 
-/** So many fields are named: the answer header that tells them must not grow with a request. */
+/**
+ * So many fields are named, each with so many characters: callers choose the names, and the answer header that tells them must neither grow
+ * with a request nor hold what a header cannot.
+ */
 const mostNames = 50
+const mostLength = 80
 const none: readonly string[] = []

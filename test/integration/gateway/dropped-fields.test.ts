@@ -1,0 +1,58 @@
+import test from 'ava'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** Names of dropped fields are chosen by callers, and they are told in an answer header and in messages. */
+let claude: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  claude = await startEmulator()
+  bed = await startGateway({
+    providers: { claude: { provider: 'anthropic', customHost: claude.url, credential: { key: 'sk-upstream', fields: {} } } },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await claude?.stop()
+})
+test.beforeEach(() => {
+  claude.reset()
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', content: [{ type: 'text', text: 'Hi' }] }
+  claude.script({ behaviour: { body: JSON.stringify({ ...message, stop_reason: 'end_turn', stop_sequence: null, usage }) } })
+})
+
+const ask = (fields: object, headers: Record<string, string> = {}) =>
+  fetch(`${bed.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${workspaceKey}`, 'x-service-provider': '@claude', ...headers },
+    body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }], ...fields }),
+  })
+
+const names: readonly (readonly [title: string, name: string, told: string])[] = [
+  ['a line break', 'a\r\nset-cookie: b', 'a set-cookie: b'],
+  ['a NUL', 'a\0b', 'a b'],
+  ['a long one', 'x'.repeat(1_000_000), 'x'.repeat(80)],
+  ['letters beyond ASCII', 'größe', 'größe'],
+  ['half a pair', 'a\ud83d', 'a\ufffd'],
+]
+for (const [title, name, told] of names) {
+  test.serial(`a dropped field whose name holds ${title} is told in a header that clients can read`, async (t) => {
+    const answer = await ask({ [name]: 1 })
+    t.is(answer.status, 200, await answer.text())
+    t.is(Buffer.from(answer.headers.get('x-service-dropped-params') ?? '', 'latin1').toString(), told)
+    const refused = await ask({ [name]: 1 }, { 'x-service-strict-translation': 'true' })
+    const { error } = (await refused.json()) as { readonly error: { readonly message: string; readonly param: string } }
+    t.is(refused.status, 400)
+    t.is(error.param, told)
+    t.true(error.message.length < 300 && error.message.startsWith(told))
+  })
+}
+
+test.serial('fifty thousand dropped fields make a header of some kilobytes', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`field${index}${'y'.repeat(100)}`, 1]))
+  const answer = await ask(many)
+  t.is(answer.status, 200, await answer.text())
+  t.true((answer.headers.get('x-service-dropped-params') ?? '').length < 5000)
+})
