@@ -27,6 +27,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'hosted-provider': withoutData,
   'mcp-invoke-permission': withoutData,
   'provider-beta-option': withoutData,
+  responses: withoutData,
   'ptu-cost-attribution': withoutData,
   'secret-references': withoutData,
   'usage-periodic-reset-days': withoutData,

@@ -140,6 +140,8 @@ export interface Config {
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly logRetentionDays: number
+  /** 0: no response is kept. */
+  readonly responseRetentionDays: number
   /** As they were given: ask `isOn`, since below their release they turn nothing off. */
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
   /** The settings that were given, in the order of the documents. */

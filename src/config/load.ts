@@ -119,6 +119,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
     logRetentionDays: values.LOG_RETENTION_DAYS,
+    responseRetentionDays: values.RESPONSE_RETENTION_DAYS,
     flags: flagsOf(values),
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,

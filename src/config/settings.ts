@@ -170,6 +170,10 @@ export const settings = {
     example: '/var/log/gatehouse.log',
   }),
   LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'The number of days after which request logs are deleted.', example: '30' }),
+  RESPONSE_RETENTION_DAYS: setting(integer(0, 3650), '30', {
+    desc: 'The number of days after which responses are deleted that Gatehouse keeps for `GET /v1/responses/{id}` and `previous_response_id`, at providers that keep none. They are always sealed under `ENCRYPTION_KEY`. With `0` it keeps none.',
+    example: '7',
+  }),
   LOG_SEALING: setting(choice(['off', 'on'] as const), 'off', {
     desc: 'With `on`, Gatehouse seals bodies, headers, URLs and guardrail results of request logs (AES-256-GCM, under `ENCRYPTION_KEY`) before it writes them to `DATA_DIR/journal` and to the database. Without that key they are lost. Sealed logs need more space, because they cannot be compressed.',
     example: 'on',

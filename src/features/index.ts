@@ -19,6 +19,7 @@ import { policies } from './policies/index.ts'
 import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
+import { responses } from './responses/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
 import { jwtAuthentication, jwtScopes, tokenIntrospection } from './tokens/index.ts'
 import { emailTemplates, users } from './users/index.ts'
@@ -53,6 +54,7 @@ export const features: readonly Feature[] = [
   configs,
   breakers,
   cache,
+  responses,
   policies,
   policyEntities,
   logs,

@@ -40,6 +40,8 @@ export interface Call extends CallHead {
   readonly prompt: Prompt | null
   /** The body of a request for a prompt, as the client sent it; null: the request named none. */
   readonly promptRequest: unknown
+  /** The kept response that the call goes on from, whose conversation its body says already; null: there is none. */
+  readonly previousResponse: string | null
   /** Null: the caller waits for the answer. */
   readonly mirror: Mirrored | null
 }

@@ -29,6 +29,10 @@ import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, PriceSource, Snapshot } from './ports.ts'
 import { expandPrompt } from './prompts/expand.ts'
 import type { RoutingState } from './routing/state.ts'
+import { continueCall, continues } from './stored-responses/continue-call.ts'
+import { keepResponse } from './stored-responses/keep-response.ts'
+import { ownResponse, ownResponseAsked } from './stored-responses/own-responses.ts'
+import type { ResponseStore } from './stored-responses/response-store.ts'
 import type { GatewaySettings } from './settings.ts'
 import { beginTrail, cacheStatusOf, lastAttempt, sentBody, type Trail } from './trail.ts'
 import { headerValue } from './wire/header-list.ts'
@@ -45,6 +49,7 @@ export interface PipelineDeps {
   readonly journal: Journal
   readonly egress: Egress
   readonly answers: AnswerCache
+  readonly responses: ResponseStore
   readonly metrics: GatewayMetrics
   readonly settings: GatewaySettings
   /** `x-service-`, then the aliases. */
@@ -75,7 +80,11 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
     const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
     if (end.kind === 'denied') answerDenial(deps, trail, end)
-    else endRelayed(deps, trail, end)
+    else {
+      const keeping = keepResponse(call, lastAttempt(trail), { end, ...deps })
+      if (keeping !== null) await keeping
+      endRelayed(deps, trail, end)
+    }
   } catch (thrown) {
     answerFailure(deps, trail, explainPath(toApiError(thrown), trail))
   }
@@ -85,6 +94,8 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
 const takeCall = (deps: PipelineDeps, trail: Trail): MaybePromise<Call | null> =>
   settled(readHead(deps, trail), (head) => {
     if (asksForOwnModels(head) && !asksToExplain(head)) return answerItself(deps, trail, ownModels(deps, head))
+    const kept = ownResponseAsked(head)
+    if (kept !== null) return answerItself(deps, trail, ownResponse(deps.responses, head, kept))
     return settled(readWhole(deps, trail, head), (call) => (asksToExplain(call) ? answerItself(deps, trail, explain(call, deps)) : call))
   })
 
@@ -166,7 +177,9 @@ const readWhole = (deps: PipelineDeps, trail: Trail, head: CallHead): MaybePromi
   settled(readCall(head, deps.settings), (call) => {
     trail.headers = call.headers
     trail.body = call.body
-    return call.operation.name === 'promptComplete' ? withPrompt(deps, trail, call) : call
+    if (call.operation.name === 'promptComplete') return withPrompt(deps, trail, call)
+    const last = continues(call)
+    return last === null ? call : continueCall(call, last, { store: deps.responses, maxJsonBytes: deps.settings.maxJsonBytes })
   })
 
 async function withPrompt({ snapshot, settings }: PipelineDeps, trail: Trail, call: Call): Promise<Call> {

@@ -61,7 +61,7 @@ const gatewayDoors: readonly string[] = [
   'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
   'checks/try-guardrail dialects/openai-chat/parameters dialects/stream-whole dialects/texts/walk',
-  'cache/answer-store cache/embed cache/recall cache/vectors',
+  'cache/answer-store cache/embed cache/recall cache/vectors callers/key stored-responses/response-store',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
   'models/list-path models/test-provider providers/catalog/labels',

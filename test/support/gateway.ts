@@ -181,6 +181,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       },
     },
     egress,
+    responses: { keeps: false, get: async () => null, put: async () => {}, remove: async () => false },
     answers: createAnswerCache({ store: answerMemory(), near: null, now: Date.now }),
     metrics: {
       record: (observation) => void observed.push(observation),

@@ -26,6 +26,7 @@ import { createAnswerCache, type Near } from '../../gateway/cache/recall.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
+import { openStoredResponses, type StoredResponses } from '../stored-responses/stored-responses.ts'
 import { type OpenVectors, openVectors } from '../cache/vectors.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
 
@@ -48,15 +49,18 @@ export function openPlanes(options: PlanesOptions): Planes {
   const { roles } = deps.config
   const failures = openFailures(deps)
   const { answers, vectors } = openAnswers(options)
+  const responses = openResponses(options)
   const breakers = openBreakers(options)
   const snapshot = openSnapshot(options, { failures, answers, vectors, breakers })
   const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
   if (!roles.has('gateway') && !roles.has('control'))
-    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll({ snapshot, answers, breakers }) }
+    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll({ snapshot, answers, breakers, responses }) }
   const logging = openLogging(options)
   const { journal, directory } = logging
   const limits = openLedger(options)
-  const gateway = roles.has('gateway') ? openGateway(options, { snapshot, journal, answers, vectors, breakers, limits, ...callers }) : null
+  const gateway = roles.has('gateway')
+    ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
+    : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
     deps: Object.freeze({ ...deps, journal }),
@@ -67,14 +71,19 @@ export function openPlanes(options: PlanesOptions): Planes {
     async close() {
       await limits.stop()
       await logging.close()
-      await closeAll({ snapshot, answers, breakers })
+      await closeAll({ snapshot, answers, breakers, responses })
     },
   }
 }
 
-async function closeAll({ snapshot, answers, breakers }: Pick<Doors, 'snapshot' | 'answers' | 'breakers'>): Promise<void> {
-  await Promise.all([snapshot.stop(), answers.stop(), breakers.stop()])
+type Closed = Pick<Doors, 'snapshot' | 'answers' | 'breakers' | 'responses'>
+
+async function closeAll({ snapshot, answers, breakers, responses }: Closed): Promise<void> {
+  await Promise.all([snapshot.stop(), answers.stop(), breakers.stop(), responses.stop()])
 }
+
+const openResponses = ({ deps: { config, vault, log }, db }: PlanesOptions): StoredResponses =>
+  openStoredResponses({ client: db.connection.runtime, seal: vault.logs, log, retentionDays: config.responseRetentionDays })
 
 function openBreakers({ deps: { log, metrics }, db }: PlanesOptions): SharedBreakers {
   const breakers = openSharedBreakers({ client: db.connection.runtime, log })
@@ -201,6 +210,7 @@ interface Doors {
   readonly answers: Answers
   readonly vectors: OpenVectors
   readonly breakers: SharedBreakers
+  readonly responses: StoredResponses
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
@@ -208,7 +218,7 @@ interface Doors {
 }
 
 function openGateway(options: PlanesOptions, doors: Doors): Gateway {
-  const { snapshot, journal, answers, vectors, breakers, tokens, failures, recordRefusal, limits } = doors
+  const { snapshot, journal, answers, vectors, breakers, responses, tokens, failures, recordRefusal, limits } = doors
   const { deps, loggers } = options
   const lines = openAccessLog(loggers)
   const near = openNear(deps, vectors, (request) => gateway.perform(request))
@@ -222,6 +232,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     routing: breakers.routing,
     journal: lines.journal(journal),
     egress: deps.egress,
+    responses,
     answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),
     metrics: deps.metrics,
     settings: {

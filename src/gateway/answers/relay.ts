@@ -23,6 +23,8 @@ export interface RelayOptions {
   readonly prefixes: readonly string[]
   /** `performance.now()` at which an answer that is no stream must be complete. */
   readonly deadlineAt: number
+  /** Hears what the caller gets; null: nobody does. */
+  readonly heard: { add(chunk: Buffer): void } | null
   /** Returns the tokens that a translated answer used, whose counts may not be in what the caller gets. Null: its bytes tell them. */
   readonly counted: () => TokenUsage | null
 }
@@ -192,6 +194,7 @@ export class Relay implements EgressHandler, Member {
     if (!this.#begin()) return this.#denied ? this.#capture.add(chunk) : undefined
     this.#firstByteAt ??= performance.now()
     this.#capture.add(chunk)
+    this.#options.heard?.add(chunk)
     if (this.#frames !== null) {
       const whole = this.#frames.push(chunk)
       if (whole !== null) this.#write(whole)

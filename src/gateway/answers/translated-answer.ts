@@ -1,10 +1,12 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import type { AnswerContext, ClientCodec, Frame, Framing, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
+import type { DialectId } from '../dialects/dialect.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
 import type { NeutralEvent } from '../dialects/neutral/events.ts'
 import { mergeUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
+import { namesContextWindow } from '../dialects/provider-error.ts'
 import type { WayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
@@ -223,10 +225,10 @@ export class TranslatedAnswer implements EgressHandler {
     this.#answer(this.#options.client.answer.encode(answer, this.#options.context))
   }
 
-  /** Answers with a provider's failure. Only Anthropic's clients know the status 529. */
+  /** Answers with a provider's failure. */
   #fail(error: NeutralError): void {
     const { client, context } = this.#options
-    const status = error.status === 529 && client.id !== 'anthropic' ? 503 : error.status === 424 ? 502 : error.status
+    const status = statusFor(client.id, error)
     this.#head = { ...this.#head, status, statusMessage: status === this.#head.status ? this.#head.statusMessage : '' }
     this.#mode = 'over'
     this.#isWhole = false
@@ -253,4 +255,11 @@ export class TranslatedAnswer implements EgressHandler {
       return text
     }
   }
+}
+
+/** Returns the status of a failure for a client: only Anthropic's know 529, and a response that is too long for its model is a 400. */
+function statusFor(client: DialectId, error: NeutralError): number {
+  if (error.status === 529 && client !== 'anthropic') return 503
+  if (error.status === 424) return 502
+  return client === 'openai-responses' && error.status < 500 && namesContextWindow(error) ? 400 : error.status
 }

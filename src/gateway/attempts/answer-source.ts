@@ -5,6 +5,9 @@ import { listen } from '../cache/recorder.ts'
 import { replay } from '../cache/replay.ts'
 import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
 import type { GatewaySettings } from '../settings.ts'
+import { HeardResponse } from '../stored-responses/heard-response.ts'
+import type { PriceSource } from '../prices/price-source.ts'
+import type { ResponseStore } from '../stored-responses/response-store.ts'
 import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { prepare } from './prepare.ts'
@@ -19,6 +22,8 @@ export interface SourceDeps {
   readonly answers: AnswerCache
   readonly mirrors: Mirrors
   readonly settings: GatewaySettings
+  readonly responses: ResponseStore
+  readonly prices: PriceSource
 }
 
 export interface SourceOptions {
@@ -52,10 +57,15 @@ async function cachedSource(checked: CheckedCall, options: SourceOptions, deps: 
 function prepareSource(
   checked: CheckedCall,
   { attempt, forward, timeouts }: SourceOptions,
-  { egress, settings, mirrors }: SourceDeps,
+  { egress, settings, mirrors, responses, prices }: SourceDeps,
 ): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
-  const translated = (attempt.translated = translateCall(checked.aimed, settings.maxJsonBytes))
+  const translated = (attempt.translated = translateCall(checked.aimed, {
+    maxHeldBytes: settings.maxJsonBytes,
+    keepsResponses: responses.keeps,
+    prices,
+  }))
+  if (translated?.keeps === true) attempt.heard = new HeardResponse(translated.stream)
   const preparing = prepare({
     method: call.exchange.method,
     path: call.upstreamPath,

@@ -5,6 +5,7 @@ import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Reservation } from '../limits/ledger.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { FailureKind } from '../routing/verdict.ts'
+import type { HeardResponse } from '../stored-responses/heard-response.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { Recalled } from '../cache/recall.ts'
@@ -29,6 +30,8 @@ export interface Attempt {
   prepared: Prepared | null
   /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */
   translated: TranslatedCall | null
+  /** Hears the answer for the response that is to be kept; null: none is. */
+  heard: HeardResponse | null
   /** The cache's part in the answer; null: the config has no cache, or the answer may not be kept. */
   recalled: Recalled | null
   /** `performance.now()` when the request went out to the provider; null: it did not. */
@@ -69,6 +72,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   charge: null,
   prepared: null,
   translated: null,
+  heard: null,
   recalled: null,
   sentAt: null,
   retries,

@@ -14,6 +14,7 @@ import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { headersWithout } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
+import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
 /** A request in the words of its provider, and the way of its answer back. */
 export interface TranslatedCall {
@@ -26,6 +27,10 @@ export interface TranslatedCall {
   readonly headers: readonly string[]
   /** True if both speak one dialect, and only the address differs: the caller's headers go on. */
   readonly sameDialect: boolean
+  /** True if a stream is asked for. */
+  readonly stream: boolean
+  /** True if the answer is a response that Gatehouse keeps, since its provider keeps none. */
+  readonly keeps: boolean
   /** The fields that were dropped, in the caller's words. */
   readonly dropped: readonly string[]
   /** Returns what turns the provider's answer into the caller's. */
@@ -34,8 +39,13 @@ export interface TranslatedCall {
   usage(): TokenUsage | null
 }
 
+export interface TranslationOptions extends TermsOptions {
+  /** So much of an answer that is no stream is held. */
+  readonly maxHeldBytes: number
+}
+
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
-export function translateCall(aimed: AimedCall, maxHeldBytes: number): TranslatedCall | null {
+export function translateCall(aimed: AimedCall, options: TranslationOptions): TranslatedCall | null {
   const { call, target, body } = aimed
   const { provider, providerId } = target
   const asked = conversationOf(call)
@@ -43,6 +53,7 @@ export function translateCall(aimed: AimedCall, maxHeldBytes: number): Translate
   if (asked === null || serving === null || !isFields(body.json)) return null
   const { dialect } = asked
   if (serving.dialect === dialect) return call.operation.name === 'proxy' ? null : atItsHost(body, serving, providerId)
+  const terms = dialect === 'openai-responses' ? responseTerms(aimed, serving.model, options) : noTerms
   const translation = translate(
     {
       dialect,
@@ -51,6 +62,7 @@ export function translateCall(aimed: AimedCall, maxHeldBytes: number): Translate
       stream: asked.stream,
       requestId: call.exchange.requestId,
       strict: isStrict(call),
+      ...terms.asked,
     },
     { dialect: serving.dialect, provider: providerId, traits: serving.traits },
   )
@@ -64,8 +76,10 @@ export function translateCall(aimed: AimedCall, maxHeldBytes: number): Translate
     body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
     headers: encoded.headers,
     sameDialect: false,
+    stream: request.stream,
+    keeps: terms.keeps,
     dropped: translation.loss.dropped,
-    ...answersOf(translation, { maxHeldBytes, framing: asked.framing }),
+    ...answersOf(translation, { maxHeldBytes: options.maxHeldBytes, framing: asked.framing }),
   }
 }
 
@@ -94,6 +108,8 @@ function atItsHost(body: RequestBody, serving: Serving, provider: string): Trans
     body: { ...body, json, bytes, length: bytes?.length ?? null },
     headers: [],
     sameDialect: true,
+    stream: streams,
+    keeps: false,
     dropped: [],
     answerFor: (inner) => inner,
     usage: () => null,

@@ -21,6 +21,7 @@ import type { Mirrors } from '../mirrors/mirrors.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewaySettings } from '../settings.ts'
+import type { ResponseStore } from '../stored-responses/response-store.ts'
 import { recheckModel } from '../targets/aim.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import { aim, noteAimed } from './aim-attempt.ts'
@@ -37,6 +38,7 @@ export interface AttemptDeps {
   readonly prices: PriceSource
   readonly egress: Egress
   readonly answers: AnswerCache
+  readonly responses: ResponseStore
   readonly metrics: GatewayMetrics
   readonly settings: GatewaySettings
   /** `x-service-`, then the aliases. */
@@ -154,6 +156,7 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
     keepBytes: keepsBodies(headers) ? journal.maxBodyBytes : 0,
     prefixes,
     deadlineAt,
+    heard: attempt.heard,
     counted: () => attempt.translated?.usage() ?? null,
   })
 }

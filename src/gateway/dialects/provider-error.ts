@@ -1,4 +1,5 @@
 import { isFields } from '../../lib/json/fields.ts'
+import type { NeutralError } from './neutral/error.ts'
 import { dialects } from './registry.ts'
 
 /** A provider's words for a failure, in whatever format it speaks. */
@@ -8,6 +9,13 @@ export interface ProviderError {
   readonly kind: 'context_window' | 'content_policy' | 'rate_limit' | null
   readonly message: string
 }
+
+/** Returns true if an error says that a request is too long for its model. */
+export const namesContextWindow = ({ type, code, message }: NeutralError): boolean =>
+  kindOf(
+    [type, code].filter((text) => text !== null),
+    message,
+  ) === 'context_window'
 
 /** Returns the error of a body, or of one event of a stream; null when it is none. */
 export function readProviderError(json: unknown): ProviderError | null {

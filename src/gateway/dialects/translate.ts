@@ -5,6 +5,7 @@ import { clientCodecOf, providerCodecOf } from './codecs.ts'
 import type { DialectId } from './dialect.ts'
 import { Loss } from './neutral/loss.ts'
 import type { NeutralRequest } from './neutral/request.ts'
+import { truncateTurns } from './neutral/truncate.ts'
 import type { Traits } from './traits.ts'
 
 /** A request for a conversation, as its caller wrote it. */
@@ -18,6 +19,10 @@ export interface AskedConversation {
   readonly requestId: string
   /** True if nothing may be dropped. */
   readonly strict: boolean
+  /** The most tokens that the model takes, where the request asks to be made shorter than that; absent: it stays as long as it is. */
+  readonly truncateTo?: number
+  /** What its answer tells of the request beside what the body says. */
+  readonly echo?: Fields
 }
 
 /** The other end of a translated conversation. */
@@ -49,7 +54,9 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
   const { traits } = spoken
   const { provider_options: options, ...body } = asked.body
   const decoded = client.request.decode(body)
-  const request = asked.stream === null ? { ...decoded, model } : { ...decoded, model, stream: asked.stream }
+  const echo = asked.echo === undefined ? decoded.echo : { ...decoded.echo, ...asked.echo }
+  const whole = { ...decoded, model, echo, stream: asked.stream ?? decoded.stream }
+  const request = asked.truncateTo === undefined ? whole : truncateTurns(whole, asked.truncateTo)
   const loss = new Loss({ names: client.names, provider: spoken.provider, strict: asked.strict })
   const encoded = provider.request.encode(request, { model, traits, loss })
   return {

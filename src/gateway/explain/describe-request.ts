@@ -13,11 +13,11 @@ export const mostBytes = 128 * 1024
 /** Returns the request that a target would be sent, its credentials masked, and the caller's headers in it. */
 export async function describeRequest(
   { aimed, headers: added }: Pick<CheckedCall, 'aimed' | 'headers'>,
-  { egress, settings }: AttemptDeps,
+  { egress, settings, responses, prices }: AttemptDeps,
 ) {
   const { call, target, body } = aimed
   const own = forwardedHeaders(call, { added, holdsAnswer: false })
-  const translated = translateCall(aimed, settings.maxJsonBytes)
+  const translated = translateCall(aimed, { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices })
   const forward = translated === null ? own : translatedHeaders(own, translated)
   const sent = {
     method: call.exchange.method,

@@ -37,7 +37,7 @@ export function readCall(head: CallHead, settings: GatewaySettings): MaybePromis
   }))
 }
 
-const nothingMade = { prompt: null, promptRequest: null, mirror: null } as const
+const nothingMade = { prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
 
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, target: Target, settings: GatewaySettings): MaybePromise<RequestBody> {

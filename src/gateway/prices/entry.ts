@@ -37,6 +37,14 @@ export interface PriceEntry {
   readonly uplift?: Readonly<Record<string, number>>
   /** True if the provider says that the model costs nothing. Without it, a model without rates is unpriced. */
   readonly free?: boolean
+  /** In tokens. */
+  readonly limits?: { readonly context?: number; readonly input?: number; readonly output?: number }
+  /** What it takes: `text`, `image`, `audio` … */
+  readonly in?: readonly string[]
+  /** What it makes. */
+  readonly out?: readonly string[]
+  /** Its abilities: `tools`, `reasoning`, `json_schema` … */
+  readonly can?: readonly string[]
 }
 
 /** Names every fault of a price entry; empty: it can be used. A rate that is not a whole number is never rounded, but refused. */

@@ -5,6 +5,7 @@ import type { Finish } from '../neutral/finish.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
 import { hashedId } from '../tool-calls.ts'
 import { sealReasoning } from './reasoning.ts'
+import { responseId } from './response-id.ts'
 
 /** A block of an answer as far as it came. */
 export interface ItemState {
@@ -107,13 +108,15 @@ const repeated: Readonly<Record<string, unknown>> = {
   truncation: 'disabled',
   user: null,
   metadata: {},
+  previous_response_id: null,
+  store: false,
 }
 
 /** Writes a response around its output; it repeats what was asked. */
 export function writeResponse({ model, created }: ResponseHead, context: AnswerContext, rest: object): object {
   const { requestId, now, request } = context
   const response: Record<string, unknown> = {
-    id: `resp_${hashedId(requestId, 32)}`,
+    id: responseId(requestId),
     object: 'response',
     created_at: created ?? now,
     status: 'in_progress',
@@ -121,8 +124,6 @@ export function writeResponse({ model, created }: ResponseHead, context: AnswerC
     incomplete_details: null,
     model: model ?? context.model,
     output: [],
-    previous_response_id: null,
-    store: false,
     usage: null,
   }
   for (const name of Object.keys(repeated)) response[name] = request.echo[name] ?? repeated[name]

@@ -27,6 +27,7 @@ const known: ReadonlySet<string> = new Set([
   'service_tier',
   'stream',
   'stream_options',
+  'truncation',
 ])
 
 /** The fields of a request that its answer repeats. */

@@ -23,7 +23,12 @@ const metadata = z
 
 /** The body of `POST /responses`, as far as the specification bounds it (2.7, 8); the rest is the provider's to judge. */
 export const responseBody = z
-  .looseObject({ temperature: z.number().min(0).max(2).nullish(), top_p: z.number().min(0).max(1).nullish(), metadata })
+  .looseObject({
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    metadata,
+    truncation: z.enum(['auto', 'disabled']).nullish(),
+  })
   .meta({ description: "A model response to create. Other fields are the provider's own." })
 
 /** The body of `POST /batches`, in the same way. */

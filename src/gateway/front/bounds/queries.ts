@@ -27,3 +27,12 @@ export const fineTuningQuery = z.object({ limit: whole(1, Number.MAX_SAFE_INTEGE
 const includable = z.enum(['file_search_call.results', 'message.input_image.image_url', 'computer_call_output.output.image_url'])
 
 export const responseQuery = z.object({ include: z.array(includable).optional() })
+
+/** Pages of the input items of a response. */
+export const inputItemsQuery = z.object({
+  limit: pageLimit,
+  order: z.enum(['asc', 'desc']).optional(),
+  after: cursor.optional(),
+  before: cursor.optional(),
+  include: z.array(includable).optional(),
+})

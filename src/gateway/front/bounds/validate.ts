@@ -7,7 +7,7 @@ import type { Operation } from '../operations.ts'
 import { completionBody } from './completion.ts'
 import { batchBody, responseBody } from './bounds.ts'
 import { fineTuningBody, lenientFineTuningBody } from './fine-tuning.ts'
-import { batchesQuery, fineTuningQuery, responseQuery, threadMessagesQuery } from './queries.ts'
+import { batchesQuery, fineTuningQuery, inputItemsQuery, responseQuery, threadMessagesQuery } from './queries.ts'
 
 /** The operations whose bodies and queries the specification bounds. What is not here is the provider's to judge. */
 export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
@@ -29,6 +29,7 @@ export const querySchemas: Readonly<Partial<Record<Operation, z.ZodObject>>> = {
   listBatches: batchesQuery,
   listFinetunes: fineTuningQuery,
   getModelResponse: responseQuery,
+  listResponseInputItems: inputItemsQuery,
 }
 
 /** Checks a body; throws `invalid_request` naming the field, the bound and the value. */
@@ -40,8 +41,12 @@ export function validateBody(operation: Operation, body: unknown, how: Dedicated
 /** Checks a query string (without `?`); throws like `validateBody`. */
 export function validateQuery(operation: Operation, search: string): void {
   const schema = querySchemas[operation]
-  if (schema !== undefined) check(schema, queryRecord(new URLSearchParams(search), schema))
+  if (schema !== undefined) readQuery(schema, search)
 }
+
+/** Reads a query string (without `?`) by its schema; throws like `validateBody`. */
+export const readQuery = <Schema extends z.ZodObject>(schema: Schema, search: string): z.output<Schema> =>
+  check(schema, queryRecord(new URLSearchParams(search), schema))
 
 /**
  * `include` comes as `include=a&include=b`, `include[]=a`, `include[0]=a` or `include=a,b`: all mean a list. Of any other parameter that
@@ -58,9 +63,9 @@ function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<st
   return record
 }
 
-function check(schema: z.ZodType, value: unknown): void {
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { error: plainIssue })
-  if (result.success) return
+  if (result.success) return result.data
   // Of a bound within a wider one the schema tells both, and the wider one first.
   const byField = new Map(schemaFaults(result.error, { value, whole: 'body' }).map((fault) => [fault.param, fault]))
   const faults = [...byField.values()]

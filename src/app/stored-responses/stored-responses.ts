@@ -1,0 +1,116 @@
+import { type ClientConfig, Pool, type PoolClient } from 'pg'
+import { z } from 'zod'
+import type { Logger } from 'pino'
+import { ApiError } from '../../lib/errors.ts'
+import type { ProviderScope } from '../../gateway/callers/key.ts'
+import type { LogSeal } from '../../gateway/journal/log-seal.ts'
+import type { ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
+
+export interface StoredResponsesOptions {
+  /** `Connection.runtime`. The connections are opened when the first response is kept or asked for. */
+  readonly client: ClientConfig
+  readonly seal: LogSeal
+  readonly log: Logger
+  /** 0: no response is kept. */
+  readonly retentionDays: number
+}
+
+/** Responses in PostgreSQL, sealed, each visible to its organisation only. */
+export interface StoredResponses extends ResponseStore {
+  stop(): Promise<void>
+}
+
+const kept = z.object({ response: z.record(z.string(), z.unknown()), input: z.array(z.record(z.string(), z.unknown())) })
+
+/** The place to which a sealed response is bound. No log has such an id. */
+const placeOf = (id: string, { organisationId, workspaceId }: ProviderScope) => ({
+  id: `response ${workspaceId ?? ''} ${id}`,
+  organisationId,
+  createdAt: 0,
+})
+
+export function openStoredResponses(options: StoredResponsesOptions): StoredResponses {
+  const { seal, retentionDays } = options
+  let pool: Pool | null = null
+  const connections = (): Pool => (pool ??= openPool(options))
+  return {
+    keeps: retentionDays > 0,
+    async get(id, scope) {
+      const [row] = await inTenant<{ response: Buffer }>(connections(), scope, {
+        text: 'SELECT response FROM stored_responses WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now()',
+        values: [scope.organisationId, scope.workspaceId, id],
+      })
+      return row === undefined ? null : open(seal, { id, scope, sealed: row.response })
+    },
+    async put(id, scope, stored) {
+      const sealed = Buffer.concat(seal.seal(placeOf(id, scope), [Buffer.from(JSON.stringify(stored))]))
+      await inTenant(connections(), scope, {
+        text: `INSERT INTO stored_responses (organisation_id, workspace_id, id, expires_at, response)
+               VALUES ($1, $2, $3, now() + $4 * interval '1 day', $5) ON CONFLICT DO NOTHING`,
+        values: [scope.organisationId, scope.workspaceId, id, retentionDays, sealed],
+      })
+    },
+    async remove(id, scope) {
+      const rows = await inTenant(connections(), scope, {
+        text: 'DELETE FROM stored_responses WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now() RETURNING id',
+        values: [scope.organisationId, scope.workspaceId, id],
+      })
+      return rows.length > 0
+    },
+    async stop() {
+      await pool?.end().catch(() => {})
+    },
+  }
+}
+
+interface Sealed {
+  readonly id: string
+  readonly scope: ProviderScope
+  readonly sealed: Buffer
+}
+
+function open(seal: LogSeal, { id, scope, sealed }: Sealed): StoredResponse {
+  try {
+    return kept.parse(JSON.parse(seal.open(placeOf(id, scope), sealed).toString('utf8')))
+  } catch (cause) {
+    throw new ApiError('sealed', `The response ${id} cannot be opened: it was sealed with another ENCRYPTION_KEY, or was changed.`, {
+      cause,
+    })
+  }
+}
+
+function openPool({ client, log }: StoredResponsesOptions): Pool {
+  const pool = new Pool({
+    ...client,
+    options: `${client.options ?? ''} -c statement_timeout=2000`,
+    connectionTimeoutMillis: 2000,
+    query_timeout: 2500,
+    application_name: 'gatehouse-responses',
+    max: 4,
+    idleTimeoutMillis: 30_000,
+  })
+  pool.on('error', (error) => log.debug({ err: error }, 'an idle connection for stored responses was lost'))
+  return pool
+}
+
+interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Runs a statement that sees the rows of one organisation and no other. */
+async function inTenant<Row extends object>(pool: Pool, { organisationId }: ProviderScope, statement: Statement): Promise<readonly Row[]> {
+  let client: PoolClient | null = null
+  try {
+    client = await pool.connect()
+    await client.query('BEGIN')
+    await client.query("SELECT set_config('app.organisation_id', $1, true)", [organisationId])
+    const { rows } = await client.query<Row>(statement.text, [...statement.values])
+    await client.query('COMMIT')
+    client.release()
+    return rows
+  } catch (cause) {
+    client?.release(true)
+    throw new ApiError('dependency_unavailable', 'Stored responses cannot be reached: the database is away. Try again.', { cause })
+  }
+}

@@ -1,0 +1,49 @@
+import { ApiError } from '../../lib/errors.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { Call } from '../call.ts'
+import { isOwnResponseId } from '../dialects/openai-responses/response-id.ts'
+import { itemsOf } from './input-items.ts'
+import type { ResponseStore } from './response-store.ts'
+
+/** Returns the id of a kept response that a call goes on from; null: it begins anew, or the response lives with a provider. */
+export function continues({ operation, body }: Call): string | null {
+  if (operation.name !== 'createModelResponse' || !isFields(body?.json)) return null
+  const id = body.json['previous_response_id']
+  return typeof id === 'string' && isOwnResponseId(id) ? id : null
+}
+
+interface Continuing {
+  readonly store: ResponseStore
+  readonly maxJsonBytes: number
+}
+
+/**
+ * Returns a call that says the whole conversation itself, in place of the id of its last response: so guardrails read all of it, and every
+ * target can go on, also one that has never seen it. Instructions are not carried over.
+ */
+export async function continueCall(call: Call, id: string, { store, maxJsonBytes }: Continuing): Promise<Call> {
+  const { organisationId, workspaceId } = call.caller.key
+  const stored = await store.get(id, { organisationId, workspaceId })
+  if (stored === null)
+    throw new ApiError('not_found', `Previous response with id '${id}' not found. Send the conversation as items of input instead.`, {
+      param: 'previous_response_id',
+    })
+  const asked: Fields = isFields(call.body?.json) ? call.body.json : {}
+  const { previous_response_id: _, ...rest } = asked
+  const output = itemsOf(stored.response['output'])
+  const json = { ...rest, input: [...stored.input.map(unnamed), ...output.map(unnamed), ...itemsOf(asked['input'])] }
+  const bytes = Buffer.from(JSON.stringify(json))
+  if (bytes.length > maxJsonBytes)
+    throw new ApiError(
+      'payload_too_large',
+      `previous_response_id: the conversation so far and this input have ${bytes.length} bytes together, and at most ${maxJsonBytes} are sent. Begin a new conversation.`,
+      { param: 'previous_response_id' },
+    )
+  return { ...call, body: { kind: 'json', bytes, json, stream: null, length: bytes.length }, previousResponse: id }
+}
+
+/** An id that Gatehouse gave means nothing to a provider. */
+function unnamed(item: Fields): Fields {
+  const { id: _id, status: _status, ...rest } = item
+  return rest
+}

@@ -1,0 +1,66 @@
+import { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import type { CallHead } from '../call.ts'
+import { isOwnResponseId } from '../dialects/openai-responses/response-id.ts'
+import { inputItemsQuery, responseQuery } from '../front/bounds/queries.ts'
+import { readQuery } from '../front/bounds/validate.ts'
+import { type ItemPage, pageOf, presentItem } from './input-items.ts'
+import type { ResponseStore, StoredResponse } from './response-store.ts'
+
+const operations: ReadonlySet<string> = new Set(['getModelResponse', 'deleteModelResponse', 'listResponseInputItems'])
+
+/** Returns the id of a response that Gatehouse itself has kept, and is asked for; null: the request is another, or one for a provider. */
+export function ownResponseAsked({ operation: { name, params } }: CallHead): string | null {
+  if (!operations.has(name)) return null
+  const id = decodeSegment(params['response_id'] ?? '')
+  return isOwnResponseId(id) ? id : null
+}
+
+/** Answers a request for a kept response. Throws `not_found` when the caller's workspace has none of this id. */
+export async function ownResponse(store: ResponseStore, head: CallHead, id: string): Promise<object> {
+  const { organisationId, workspaceId } = head.caller.key
+  const scope = { organisationId, workspaceId }
+  const search = head.path.split('?', 2)[1] ?? ''
+  if (head.operation.name === 'deleteModelResponse') {
+    if (!(await store.remove(id, scope))) throw gone(id)
+    return { id, object: 'response', deleted: true }
+  }
+  if (new URLSearchParams(search).get('stream') === 'true')
+    throw new ApiError(
+      'invalid_request',
+      'stream: only responses that run in the background can be streamed again, and this one did not.',
+      {
+        param: 'stream',
+      },
+    )
+  const stored = await store.get(id, scope)
+  if (stored === null) throw gone(id)
+  return head.operation.name === 'getModelResponse' ? whole(stored, search) : page(stored, search)
+}
+
+function whole({ response }: StoredResponse, search: string): object {
+  const include = new Set<string>(readQuery(responseQuery, search).include)
+  const output = Array.isArray(response['output']) ? response['output'] : []
+  return { ...response, output: output.map((item: unknown) => (isFields(item) ? presentItem(item, include) : item)) }
+}
+
+function page({ input }: StoredResponse, search: string): object {
+  const { limit = 20, order = 'desc', after = null, before = null, include: named } = readQuery(inputItemsQuery, search)
+  const include = new Set<string>(named)
+  const asked: ItemPage = { limit, order, after, before }
+  const found = pageOf(
+    input.map((item) => presentItem(item, include)),
+    asked,
+  )
+  if (found !== null) return found
+  const param = after === null ? 'before' : 'after'
+  throw new ApiError('invalid_request', `${param} names no input item of this response.`, { param })
+}
+
+const gone = (id: string): ApiError =>
+  new ApiError(
+    'not_found',
+    `Response with id '${id}' not found: it was deleted, its time is over, it was made with "store": false, or it belongs to another workspace.`,
+    { param: 'response_id' },
+  )
