@@ -18,6 +18,8 @@ const { RELEASE, EMBEDDED_POSTGRES = 'no' } = process.env
 /** What only compilers and people read. No package is known to open such a file when it runs; licences stay. */
 const unused = /\.(?:d\.[cm]?ts|[cm]?tsx?|map|flow|tsbuildinfo|markdown|md)$/i
 const unusedFolders = new Set(['.github', 'benchmark', 'benchmarks', 'example', 'examples', 'test', 'tests', '__tests__'])
+/** Parts of packages that the program does not open: forms of the same code, and vocabularies of older models. */
+const unusedParts = ['gpt-tokenizer/data', 'gpt-tokenizer/esm', 'gpt-tokenizer/src']
 const licence = /^(?:licen[cs]e|copying|notice)/i
 
 function stage() {
@@ -61,6 +63,7 @@ function prune(modules) {
     for (const name of readdirSync(path.join(modules, '..', place)).filter((entry) => unusedFolders.has(entry)))
       rmSync(path.join(modules, '..', place, name), { recursive: true })
   }
+  for (const part of unusedParts) rmSync(path.join(modules, part), { recursive: true, force: true })
   pruneFolder(modules)
 }
 
