@@ -8,7 +8,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { hostedBody } from '../dialects/anthropic/hosted.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
-import { spokenAt, withDefaults } from '../providers/endpoint.ts'
+import { serves, spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import type { RequestBody } from '../wire/body.ts'
@@ -47,12 +47,24 @@ export interface TranslationOptions extends TermsOptions {
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
 export function translateCall(aimed: AimedCall, options: TranslationOptions): TranslatedCall | null {
   const { call, target, body } = aimed
-  const { provider, providerId } = target
   const asked = conversationOf(call)
-  const serving = asked === null ? null : servingFor(aimed, asked)
-  if (asked === null || serving === null || !isFields(body.json)) return null
+  if (asked === null) return null
+  const serving = servingFor(aimed, asked)
+  if (serving === null) return call.previousResponse === null ? null : ownContinuation(aimed)
+  if (serving.dialect !== asked.dialect) return translateTo(aimed, { asked, serving }, options)
+  return isFields(body.json) && call.operation.name !== 'proxy' ? atItsHost(body, serving, target.providerId) : null
+}
+
+interface AskedAndServed {
+  readonly asked: AskedOfCall
+  readonly serving: Serving
+}
+
+function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed, options: TranslationOptions): TranslatedCall | null {
+  const { call, target, body } = aimed
+  const { provider, providerId } = target
   const { dialect } = asked
-  if (serving.dialect === dialect) return call.operation.name === 'proxy' ? null : atItsHost(body, serving, providerId)
+  if (!isFields(body.json)) return null
   const terms = dialect === 'openai-responses' ? responseTerms(aimed, serving.model, options) : noTerms
   const translation = translate(
     {
@@ -87,9 +99,38 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
 function servingFor({ call, target, body }: AimedCall, { operation, model }: AskedOfCall): Serving | null {
   const { provider, credential } = target
   const fields = withDefaults(provider, credential.fields)
-  if (call.operation.name === operation && spokenAt(provider, operation, fields) !== null) return null
-  return servingOf(provider, { operation, model: model ?? target.model ?? modelOf(body.json), fields })
+  const spoken = call.operation.name === operation ? spokenAt(provider, operation, fields) : null
+  const named = model ?? target.model ?? modelOf(body.json)
+  return spoken !== null && serves(spoken, named) ? null : servingOf(provider, { operation, model: named, fields })
 }
+
+/** Returns a kept conversation for a provider that has responses itself: reasoning that others sealed means nothing to it. */
+function ownContinuation({ call, target: { provider, credential, model }, body }: AimedCall): TranslatedCall | null {
+  const spoken = spokenAt(provider, call.operation.name, withDefaults(provider, credential.fields))
+  if (spoken === null || !isFields(body.json)) return null
+  const { input, stream } = body.json
+  const items: readonly unknown[] = Array.isArray(input) ? input : []
+  const json = { ...body.json, input: items.filter((item) => !isFields(item) || item['type'] !== 'reasoning') }
+  return unchanged({ ...body, json, bytes: Buffer.from(JSON.stringify(json)) }, { path: spoken.path, model, stream: stream === true })
+}
+
+interface Way {
+  readonly path: string
+  readonly model: string | null
+  readonly stream: boolean
+}
+
+/** Returns a request in the caller's dialect, whose answer goes on as it comes. */
+const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
+  ...way,
+  body: { ...body, length: body.bytes?.length ?? null },
+  headers: [],
+  sameDialect: true,
+  keeps: false,
+  dropped: [],
+  answerFor: (inner) => inner,
+  usage: () => null,
+})
 
 /** Returns a request for a cloud that serves the caller's own dialect at another address. Its answer goes on as it comes. */
 function atItsHost(body: RequestBody, serving: Serving, provider: string): TranslatedCall {
@@ -102,18 +143,7 @@ function atItsHost(body: RequestBody, serving: Serving, provider: string): Trans
     })
   const json = dialect === 'anthropic' ? hostedBody(asked, traits.host) : asked
   const bytes = json === asked ? body.bytes : Buffer.from(JSON.stringify(json))
-  return {
-    path: streams ? streamPath : path,
-    model,
-    body: { ...body, json, bytes, length: bytes?.length ?? null },
-    headers: [],
-    sameDialect: true,
-    stream: streams,
-    keeps: false,
-    dropped: [],
-    answerFor: (inner) => inner,
-    usage: () => null,
-  }
+  return unchanged({ ...body, json, bytes }, { path: streams ? streamPath : path, model, stream: streams })
 }
 
 /** The header by which a caller asks that nothing be dropped. */

@@ -12,16 +12,14 @@ const codecs: Readonly<Partial<Record<DialectId, Codec>>> = {
   'openai-chat': chatCodec,
   anthropic: messagesCodec,
   google: googleCodec,
+  'openai-responses': responsesCodec,
 }
-
-/** The dialects of clients that no provider is asked in. */
-const clientCodecs: Readonly<Partial<Record<DialectId, ClientCodec>>> = { 'openai-responses': responsesCodec }
 
 /** The dialects of providers that no client is answered in. */
 const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = { bedrock: converseCodec, cohere: cohereCodec }
 
 /** Returns what reads the requests of clients of a dialect and writes their answers; null when it is not translated. */
-export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? clientCodecs[dialect] ?? null
+export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? null
 
 /** Returns what reads and writes the conversations of a dialect; null when it is not translated. */
 export const codecOf = (dialect: DialectId): Codec | null => codecs[dialect] ?? null

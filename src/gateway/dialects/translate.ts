@@ -21,7 +21,7 @@ export interface AskedConversation {
   readonly strict: boolean
   /** The most tokens that the model takes, where the request asks to be made shorter than that; absent: it stays as long as it is. */
   readonly truncateTo?: number
-  /** What its answer tells of the request beside what the body says. */
+  /** Facts of the request that its answer tells beside what the body says. */
   readonly echo?: Fields
 }
 

@@ -39,9 +39,9 @@ export interface PriceEntry {
   readonly free?: boolean
   /** In tokens. */
   readonly limits?: { readonly context?: number; readonly input?: number; readonly output?: number }
-  /** What it takes: `text`, `image`, `audio` … */
+  /** Its input: `text`, `image`, `audio` … */
   readonly in?: readonly string[]
-  /** What it makes. */
+  /** Its output. */
   readonly out?: readonly string[]
   /** Its abilities: `tools`, `reasoning`, `json_schema` … */
   readonly can?: readonly string[]

@@ -40,6 +40,9 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
   return null
 }
 
+/** Returns true if a provider's operation serves a model. */
+export const serves = ({ except }: Spoken, model: string | null): boolean => except === undefined || model === null || !except.test(model)
+
 /** Returns all that a provider serves without translation at the address to which these fields lead. */
 export const spokenHere = (provider: Provider, fields: Fields): readonly Spoken[] => addressOf(provider, fields).speaks
 

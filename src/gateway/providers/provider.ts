@@ -47,6 +47,8 @@ export interface Quirks {
 /** An operation that a provider serves without translation. */
 export interface Spoken {
   readonly operation: Operation
+  /** The models that it does not serve by this operation; absent: none. */
+  readonly except?: RegExp
   readonly dialect: DialectId
   /** Relative to the base URL; a path that starts with `^` is relative to the origin (see `joinPath`). */
   readonly path: string

@@ -3,7 +3,7 @@ import { clientCodecOf, providerCodecOf } from '../dialects/codecs.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
 import { type Operation, operations, type OperationSpec } from '../front/operations.ts'
 import { findProvider, providers } from './catalog.ts'
-import { spokenAt, spokenHere } from './endpoint.ts'
+import { serves, spokenAt, spokenHere } from './endpoint.ts'
 import type { Offer, Provider } from './provider.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -32,19 +32,20 @@ export interface Asked {
 /** Returns how a provider serves an operation: as the caller asks it, or in a format of its own. Null: it cannot. */
 export function servingOf(provider: Provider, { operation, model, fields = {} }: Asked): Serving | null {
   const spoken = spokenAt(provider, operation, fields)
-  if (spoken !== null) return toServing(provider, spoken, model)
+  if (spoken !== null && serves(spoken, model)) return toServing(provider, spoken, model)
   const { dialect, task }: OperationSpec = operations[operation]
   if (task === undefined) return null
-  const able = offersAt(provider, fields).filter((offer) => offer.task === task && standsFor(offer, model))
+  const able = offersAt(provider, fields, model).filter((offer) => offer.task === task && standsFor(offer, model))
   const offer = able.find((one) => one.dialect === dialect) ?? able[0]
   return offer === undefined ? null : toServing(provider, offer, model)
 }
 
-/** Returns what a provider does in any format: what it speaks at an address, then what it offers at all of them. */
-export function offersAt(provider: Provider, fields: Fields = {}): readonly Offer[] {
-  const spoken = spokenHere(provider, fields).flatMap(({ operation, dialect, path }): readonly Offer[] => {
+/** Returns what a provider does in any format, for one model or for some: what it speaks at an address, then what it offers at all of them. */
+export function offersAt(provider: Provider, fields: Fields = {}, model: string | null = null): readonly Offer[] {
+  const spoken = spokenHere(provider, fields).flatMap((one): readonly Offer[] => {
+    const { operation, dialect, path } = one
     const { task }: OperationSpec = operations[operation]
-    return task === undefined ? [] : [{ task, dialect, path }]
+    return task === undefined || !serves(one, model) ? [] : [{ task, dialect, path }]
   })
   return [...spoken, ...(provider.offers ?? [])]
 }

@@ -205,3 +205,32 @@ test('"truncation": "auto" drops turns in the middle; "disabled" passes the refu
   ])
   t.is(await statusOf(client().responses.create({ ...asked, input, truncation: 'disabled' })), 400)
 })
+
+test('a kept conversation goes on at a provider that has responses itself', async (t) => {
+  const gpt = await startEmulator()
+  t.teardown(() => gpt.stop())
+  const account = { name: 'gpt', slug: 'gpt', ai_provider_id: 'openai', key: 'sk', configurations: { custom_host: `${gpt.origin}/v1` } }
+  await control.call(acme.adminKey, 'POST', '/integrations', { ...account, default_provider_slug: 'gpt' })
+  await control.call(acme.adminKey, 'PUT', '/integrations/gpt/workspaces', {
+    global_workspace_access: { enabled: true },
+    create_default_provider: true,
+  })
+  const input: OpenAI.Responses.ResponseInput = [
+    { role: 'user', content: 'Where?' },
+    { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gh1:anthropic:sig' },
+  ]
+  const first = await client().responses.create({ ...asked, input })
+  await client(acme, beside, { 'x-service-provider': '@gpt' }).responses.create({
+    model: 'gpt-5',
+    input: 'And?',
+    previous_response_id: first.id,
+  })
+  t.deepEqual(gpt.requests.at(-1)?.json, {
+    model: 'gpt-5',
+    input: [
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where?' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'answer 2', annotations: [], logprobs: [] }] },
+      { type: 'message', role: 'user', content: 'And?' },
+    ],
+  })
+})

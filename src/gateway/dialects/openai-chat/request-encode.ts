@@ -140,7 +140,8 @@ function writeChoice(mode: string, names: readonly string[] | null): unknown {
   return { type: 'allowed_tools', allowed_tools: { mode, tools: names.map((name) => ({ type: 'function', function: { name } })) } }
 }
 
-const marksCache = ({ cache, system, turns, tools }: NeutralRequest): boolean =>
+/** Returns true if anything of a request is marked to be kept by the provider. */
+export const marksCache = ({ cache, system, turns, tools }: NeutralRequest): boolean =>
   cache !== null ||
   system.some((part) => part.cache !== null) ||
   turns.some(({ parts }) => parts.some((part) => part.cache !== null)) ||

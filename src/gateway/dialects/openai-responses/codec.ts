@@ -1,17 +1,20 @@
-import type { ClientCodec } from '../codec.ts'
+import type { Codec } from '../codec.ts'
+import { readError } from '../error-reading.ts'
 import { writeError } from '../openai-chat/error-codec.ts'
 import { encodeAnswer } from './answer-encode.ts'
 import { names } from './names.ts'
 import { decodeRequest } from './request-decode.ts'
+import { encodeRequest } from './request-encode.ts'
+import { decodeAnswer, streamDecoder } from './stream-decode.ts'
 import { streamEncoder } from './stream-encode.ts'
 
-/** OpenAI's responses, as clients ask for them. */
-export const responsesCodec: ClientCodec = {
+/** OpenAI's responses. */
+export const responsesCodec: Codec = {
   id: 'openai-responses',
   framing: 'sse',
   names,
-  request: { decode: decodeRequest },
-  answer: { encode: encodeAnswer },
-  stream: { encoder: streamEncoder },
-  error: { encode: writeError },
+  request: { decode: decodeRequest, encode: encodeRequest },
+  answer: { decode: decodeAnswer, encode: encodeAnswer },
+  stream: { decoder: streamDecoder, encoder: streamEncoder },
+  error: { decode: readError, encode: writeError },
 }

@@ -22,8 +22,24 @@ export const threads = spoken(['listThreadMessages'])
 export const messages = spoken(['messages'])
 export const tokenCounts = spoken(['countTokens'])
 
+/** Models of OpenAI's that are asked by responses alone: platform.openai.com/docs/models. */
+const onlyResponses = /^(?:o\d+-pro|gpt-\d+(?:[.-]\d+)?-pro|(?:gpt-[\d.-]+-)?codex|o\d(?:-mini)?-deep-research|computer-use-preview)/
+
+const openaiChat: readonly Spoken[] = [
+  { operation: 'chatComplete', dialect: 'openai-chat', path: '/chat/completions', except: onlyResponses },
+]
+
 /** All that runs a model on OpenAI's own paths, but responses. */
-export const inference = [...chat, ...completions, ...embeddings, ...images, ...imageEdits, ...speech, ...transcriptions, ...translations]
+export const inference = [
+  ...openaiChat,
+  ...completions,
+  ...embeddings,
+  ...images,
+  ...imageEdits,
+  ...speech,
+  ...transcriptions,
+  ...translations,
+]
 
 /** All that OpenAI itself serves. */
 export const everything = [...inference, ...files, ...batches, ...finetunes, ...responses, ...threads]
