@@ -1,10 +1,10 @@
 import { TranslatedAnswer, type TranslatedAnswerOptions } from '../answers/translated-answer.ts'
+import { HostedAnswer } from '../answers/hosted-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { type Translation, translate } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
-import { ApiError } from '../../lib/errors.ts'
 import { hostedBody } from '../dialects/anthropic/hosted.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
@@ -12,7 +12,7 @@ import { serves, spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { headersWithout } from '../wire/header-list.ts'
+import { headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
@@ -46,13 +46,14 @@ export interface TranslationOptions extends TermsOptions {
 
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
 export function translateCall(aimed: AimedCall, options: TranslationOptions): TranslatedCall | null {
-  const { call, target, body } = aimed
+  const { call } = aimed
   const asked = conversationOf(call)
   if (asked === null) return null
   const serving = servingFor(aimed, asked)
   if (serving === null) return call.previousResponse === null ? null : ownContinuation(aimed)
   if (serving.dialect !== asked.dialect) return translateTo(aimed, { asked, serving }, options)
-  return isFields(body.json) && call.operation.name !== 'proxy' ? atItsHost(body, serving, target.providerId) : null
+  const isItsOwnPath = call.operation.name === 'proxy' && serving.traits.host === 'own'
+  return isItsOwnPath ? null : atItsHost(aimed, { asked, serving })
 }
 
 interface AskedAndServed {
@@ -132,18 +133,24 @@ const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
   usage: () => null,
 })
 
-/** Returns a request for a cloud that serves the caller's own dialect at another address. Its answer goes on as it comes. */
-function atItsHost(body: RequestBody, serving: Serving, provider: string): TranslatedCall {
+/** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
+function atItsHost({ call, body }: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
   const { dialect, traits, path, streamPath, model } = serving
-  const asked = isFields(body.json) ? body.json : {}
-  const streams = asked['stream'] === true
-  if (streams && traits.host === 'bedrock')
-    throw new ApiError('unsupported_operation', `${provider} streams in a framing that Gatehouse cannot read yet: send "stream": false.`, {
-      param: 'stream',
-    })
-  const json = dialect === 'anthropic' ? hostedBody(asked, traits.host) : asked
-  const bytes = json === asked ? body.bytes : Buffer.from(JSON.stringify(json))
-  return unchanged({ ...body, json, bytes }, { path: streams ? streamPath : path, model, stream: streams })
+  if (!isFields(body.json)) return null
+  const streams = asked.stream ?? body.json['stream'] === true
+  const way = { path: streams ? streamPath : path, model, stream: streams }
+  if (dialect === 'google') return unchanged(body, { ...way, path: withSearch(way.path, call.upstreamPath) })
+  if (dialect !== 'anthropic') return unchanged(body, way)
+  const json = hostedBody(body.json, traits.host, headerValue(call.headers.forward, 'anthropic-beta') ?? null)
+  const bytes = json === body.json ? body.bytes : Buffer.from(JSON.stringify(json))
+  const { requestId } = call.exchange
+  return { ...unchanged({ ...body, json, bytes }, way), answerFor: (inner) => new HostedAnswer(inner, requestId) }
+}
+
+/** Returns a path with the query of the caller, which says how a stream is framed. */
+function withSearch(path: string, asked: string): string {
+  const at = asked.indexOf('?')
+  return (path.split('?', 1)[0] ?? path) + (at === -1 ? '' : asked.slice(at))
 }
 
 /** The header by which a caller asks that nothing be dropped. */
