@@ -3,12 +3,15 @@ import { isRecalled } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { notCharged, priceUsage } from '../prices/price-usage.ts'
+import type { Task } from '../front/operations.ts'
+import { fillCounts } from '../tokens/estimate-usage.ts'
+import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { type FoundPrices, findPrices } from '../prices/resolve.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
-import { meter, type Metered, type MeteredRequest } from './meter.ts'
+import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
 export interface ChargedExchange {
@@ -22,14 +25,49 @@ export interface ChargedExchange {
  * Meters and prices one attempt, once. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
  * model are not charged, and an answer from the cache tells what it saved.
  */
-export function chargeOf(attempt: Attempt, result: RelayResult | null, { exchange, prices }: ChargeContext): Charge {
+export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
   const { target } = attempt
   if (result === null || target === null) return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
-  const metered = meter(result, request)
+  const told = meter(result, request)
+  const metered =
+    needsEstimate(told, result, exchange.operation) && !isRecalled(attempt) ? estimated(told, result, { attempt, exchange }) : told
   return isBilled(metered, result, exchange.operation)
     ? priced(metered, { attempt, target }, { exchange, prices })
     : { ...noCharge, metered }
+}
+
+/** The part of an answer that is charged. */
+export type ChargedAnswer = Pick<RelayResult, 'status' | 'outcome' | 'stream' | 'capture' | 'encoding' | 'counted'>
+
+/** The tasks whose tokens can be estimated, and those of them that sell answers by the token. */
+const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: boolean }>>> = {
+  conversation: { sellsOutput: true },
+  completion: { sellsOutput: true },
+  embedding: { sellsOutput: false },
+}
+
+/** Returns true if a provider charges for tokens that it did not tell, or did not tell to the end. */
+function needsEstimate({ hasTokens }: Metered, answer: ChargedAnswer, { spec }: MatchedOperation): boolean {
+  if (spec?.task === undefined || estimatedTasks[spec.task] === undefined || !isCharged(answer)) return false
+  return !hasTokens || (answer.outcome !== 'complete' && answer.stream && !hasEnded(answer.capture.tail().toString('latin1')))
+}
+
+/** Of an answer that its caller did not wait for; no provider sends it. */
+const leftStatus = 499
+
+/** A caller who leaves before the answer begins is charged for the prompt: the provider has it. */
+const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
+  (status >= 200 && status < 300) || (status === leftStatus && outcome === 'client_closed')
+
+function estimated(told: Metered, result: ChargedAnswer, { attempt, exchange }: { attempt: Attempt; exchange: ChargedExchange }): Metered {
+  const { spec } = exchange.operation
+  const counts = fillCounts(told.counts, {
+    request: { json: attempt.body?.json, dialect: spec?.dialect ?? null, model: attempt.target?.model ?? null },
+    answer: { head: result.capture.plain(result.encoding), size: result.capture.size, stream: result.stream },
+    sellsOutput: estimatedTasks[spec?.task ?? 'token-count']?.sellsOutput ?? false,
+  })
+  return counts === told.counts ? told : withCounts(told, counts)
 }
 
 interface Targeted {
@@ -60,7 +98,7 @@ const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: Charge
 })
 
 /** Returns true if a provider may charge for the answer. Of operations that Gatehouse does not know those that tell usage are charged. */
-function isBilled({ counts }: Metered, { status }: RelayResult, { name, spec }: MatchedOperation): boolean {
+function isBilled({ counts }: Metered, { status }: ChargedAnswer, { name, spec }: MatchedOperation): boolean {
   if (name === 'countTokens') return false
   return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
 }

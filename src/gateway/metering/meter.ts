@@ -1,8 +1,8 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { type Counts, isDimension } from '../dialects/neutral/counts.ts'
-import { disjointCounts, promptTokens } from '../dialects/neutral/disjoint.ts'
-import { plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
+import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
+import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
 import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
@@ -66,6 +66,16 @@ const translatedCounts = (counted: TokenUsage): ReturnType<typeof countsOf> => (
   hasTokens: true,
 })
 
+/** Returns what an answer used with counts that an estimate filled. */
+export function withCounts(told: Metered, counts: Counts): Metered {
+  const input = promptTokens(counts)
+  const output = outputTokens(counts)
+  const usage = { ...(told.usage ?? noFigures), inputTokens: input, outputTokens: output, totalTokens: input + output }
+  return { ...told, usage, counts, promptTokens: input, hasTokens: true, estimated: true }
+}
+
+const noFigures = plainUsage(noUsage)
+
 interface Answer {
   readonly raw: Fields | null
   /** The body of the request. */
@@ -89,7 +99,7 @@ const hasAny = (counts: Counts): boolean => Object.keys(counts).some((name) => i
 function withTotals(usage: Usage, counts: Counts): Usage {
   if (usage.inputTokens !== null || usage.outputTokens !== null) return usage
   const input = promptTokens(counts)
-  const output = (counts.output ?? 0) + (counts.reasoning ?? 0) + (counts.output_audio ?? 0) + (counts.output_image ?? 0)
+  const output = outputTokens(counts)
   if (input + output === 0) return usage
   return { ...usage, inputTokens: input, outputTokens: output, totalTokens: usage.totalTokens ?? input + output }
 }

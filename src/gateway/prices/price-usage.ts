@@ -2,6 +2,7 @@ import { type Counts, type Dimension, dimensions, isDimension } from '../dialect
 import type { ConditionalRates, PriceEntry, PricePeriod } from './entry.ts'
 import { factorOf, type Multipliers } from './multipliers.ts'
 import { findRate, type FoundRate, holdingRates, periodAt, type PriceFacts } from './rates.ts'
+import { tokenizerName } from '../tokens/tokenizer.ts'
 import { divideEven } from './whole.ts'
 
 export type CostState =
@@ -118,10 +119,13 @@ function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine |
   if (dimension !== found.dimension) notes.push(`no rate of its own: the rate of ${found.dimension}`)
   const rate = adjusted(found, dimension, { pricing, notes })
   const { unit, per } = dimensions[dimension]
+  if (pricing.usage.estimated && unit === 'token') notes.push(estimateNote)
   if (per > 1n) notes.push(perNotes[unit]?.(per) ?? '')
   const amount = divideEven(BigInt(count) * rate, per)
   return { dimension, count, unit, rate, amount, source: pricing.prices.source, note: notes.length === 0 ? null : notes.join('; ') }
 }
+
+const estimateNote = `estimated by ${tokenizerName} where the provider told no count`
 
 const perNotes: Readonly<Record<string, (per: bigint) => string>> = {
   millisecond: (per) => `the rate is for ${per / 1000n} s`,

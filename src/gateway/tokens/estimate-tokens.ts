@@ -33,7 +33,8 @@ export function estimateInput({ json, dialect, model }: EstimatedRequest): numbe
   if (!isFields(json)) return 0
   const said = requestTexts(json, dialect).reduce((sum, { text }) => sum + countTokens(text), 0)
   const messages = turnFields.reduce((sum, name) => sum + lengthOf(json[name]), 0)
-  return tokensOfModel(said + messages * perMessage + perAnswer, model) + mediaIn(json) * perMedia
+  const around = messages === 0 ? 0 : messages * perMessage + perAnswer
+  return tokensOfModel(said + around, model) + mediaIn(json) * perMedia
 }
 
 const turnFields = ['messages', 'contents'] as const

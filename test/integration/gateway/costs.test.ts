@@ -7,6 +7,7 @@ import { customEntry } from '../../../src/gateway/prices/terms.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send } from '../../support/http.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let emulator: Emulator
 let bed: GatewayBed
@@ -63,6 +64,8 @@ interface Case {
   /** As the provider sends it. */
   readonly answer: object | string
   readonly status?: number
+  /** The bytes after which the provider breaks off. */
+  readonly cutAt?: number
   readonly amount: string | null
   readonly state?: LoggedCost['state']
   readonly lines?: Readonly<Record<string, number>>
@@ -70,6 +73,13 @@ interface Case {
 
 const chat = (usage: object, more: object = {}) => ({ id: 'x', object: 'chat.completion', choices: [], usage, ...more })
 const sse = (...events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+
+const hello = [{ role: 'user', content: 'hello world' }]
+const brokenStream = sse(
+  { type: 'message_start', message: { model: 'claude-sonnet-4-5-20250929', usage: { input_tokens: 25, output_tokens: 1 } } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'hello world' } },
+  { type: 'message_stop' },
+)
 
 /** Rates of the catalogue are written beside each case; the amounts are worked out by hand. */
 const cases: Readonly<Record<string, Case>> = {
@@ -385,6 +395,48 @@ const cases: Readonly<Record<string, Case>> = {
     state: 'not_charged',
     amount: '0',
   },
+  // 2 tokens, 3 for the message, 3 for the answer; 2 tokens back
+  'a stream without usage is estimated, and not free (langfuse#17696)': {
+    provider: 'openai',
+    model: 'gpt-4o',
+    body: { stream: true, messages: hello },
+    answer: sse({ choices: [{ index: 0, delta: { content: 'hello' } }] }, { choices: [{ index: 0, delta: { content: ' world' } }] }),
+    lines: { input: 8, output: 2 },
+    state: 'estimated',
+    amount: '40000000',
+  },
+  'an answer without usage that is no stream is estimated too': {
+    provider: 'openai',
+    model: 'gpt-4o',
+    body: { messages: hello },
+    answer: { choices: [{ index: 0, message: { role: 'assistant', content: 'hello world' } }] },
+    lines: { input: 8, output: 2 },
+    state: 'estimated',
+    amount: '40000000',
+  },
+  // text-embedding-3-small: 0.02
+  'an embedding without usage costs its input': {
+    provider: 'openai',
+    model: 'text-embedding-3-small',
+    path: '/v1/embeddings',
+    body: { input: ['hello world', 'hello world'] },
+    answer: { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] },
+    lines: { input: 4 },
+    state: 'estimated',
+    amount: '80000',
+  },
+  // message_start tells the prompt; ceil(2 x 1.15) tokens reached the caller
+  'a stream that breaks off costs what was delivered, and not nothing (new-api#5235, #7062)': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    path: '/v1/messages',
+    body: { stream: true, messages: hello },
+    answer: brokenStream,
+    cutAt: brokenStream.length - 5,
+    lines: { input: 25, output: 3 },
+    state: 'estimated',
+    amount: '120000000',
+  },
   'cached tokens that stand at the top': {
     provider: 'deepseek',
     model: 'deepseek-chat',
@@ -400,14 +452,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, answer, status = 200, ...wanted }] of Object.entries(
+for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, answer, status = 200, cutAt, ...wanted }] of Object.entries(
   cases,
 )) {
   test.serial(`a charge: ${name}`, async (t) => {
     const isStream = typeof answer === 'string' && answer.startsWith('data:')
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
     const contentType = isStream ? 'text/event-stream' : typeof answer === 'string' ? 'text/plain' : 'application/json'
-    emulator.script({ behaviour: { status, headers: { 'content-type': contentType }, body: text } })
+    emulator.script({ behaviour: { status, headers: { 'content-type': contentType }, body: text, ...(cutAt !== undefined && { cutAt }) } })
     await send(`${bed.origin}${path}`, {
       method: 'POST',
       headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-provider': `@${provider}` },
@@ -424,3 +476,23 @@ for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, a
     )
   })
 }
+
+test.serial('a caller who leaves before the answer is charged for the prompt, as the provider does', async (t) => {
+  emulator.script({ behaviour: { hang: 'before-headers' } })
+  const arrived = emulator.next('/v1/chat/completions')
+  const stop = new AbortController()
+  const call = fetch(`${bed.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-provider': '@openai' },
+    body: JSON.stringify({ model: 'gpt-4o', messages: hello }),
+    signal: stop.signal,
+  })
+  await arrived
+  const before = bed.logged.length
+  stop.abort()
+  await t.throwsAsync(call)
+  await eventually(() => bed.logged.length > before, 2000)
+  const { cost, outcome } = bed.logged.at(-1)?.record ?? {}
+  t.is(outcome, 'client_closed')
+  t.like(cost, { state: 'estimated', amount: '20000000' })
+})

@@ -81,6 +81,10 @@ export function promptTokens(counts: Counts): number {
   return sum
 }
 
+/** Returns the tokens of the whole answer. */
+export const outputTokens = ({ output = 0, reasoning = 0, output_audio: audio = 0, output_image: image = 0 }: Counts): number =>
+  output + reasoning + audio + image
+
 /** Reads the counts of an answer that was translated, which are totals in one way whoever counted. */
 export function disjointCounts(usage: TokenUsage): ReadCounts {
   const collector = new Collector()

@@ -25,7 +25,7 @@ test('a prompt has the tokens of its texts, three for each message and three for
   const messages = [{ role: 'user', content: 'hello world' }]
   t.is(estimateInput({ json: { model: 'gpt-4o', messages }, dialect: 'openai-chat', model: 'gpt-4o' }), 8)
   t.is(estimateInput({ json: { contents: [{ parts: [{ text: 'hello world' }] }] }, dialect: 'google', model: 'gemini-2.5-pro' }), 8)
-  t.is(estimateInput({ json: { input: 'hello world' }, dialect: 'openai-responses', model: 'gpt-4o' }), 5)
+  t.is(estimateInput({ json: { input: 'hello world' }, dialect: 'openai-responses', model: 'gpt-4o' }), 2)
   t.is(estimateInput({ json: 'hello', dialect: 'openai-chat', model: null }), 0)
 })
 

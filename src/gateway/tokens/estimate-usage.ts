@@ -1,0 +1,55 @@
+import { jsonOrUndefined } from '../../lib/json/json.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import type { Counts } from '../dialects/neutral/counts.ts'
+import { outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
+import { spanningTexts } from '../dialects/spanning-texts.ts'
+import { cutFrames, dataOf } from '../wire/sse.ts'
+import { type EstimatedRequest, estimateAnswer, estimateInput, estimateTexts } from './estimate-tokens.ts'
+
+/** An exchange whose usage the provider told in part or not at all. */
+export interface EstimatedExchange {
+  readonly request: EstimatedRequest
+  readonly answer: DeliveredAnswer
+  /** False for operations, such as embeddings, whose answers are not sold by the token. */
+  readonly sellsOutput: boolean
+}
+
+/** The part of an answer that reached the caller. */
+export interface DeliveredAnswer {
+  /** The first bytes, without their content encoding. */
+  readonly head: Buffer
+  /** All bytes, of which the head is the beginning. */
+  readonly size: number
+  readonly stream: boolean
+}
+
+/**
+ * Fills what a provider did not tell: a prompt that it counted stays as it is, and an answer that broke off has at least the tokens that the
+ * caller got. Reasoning that nobody saw is not in the estimate: it is a lower bound.
+ */
+export function fillCounts(told: Counts, { request, answer, sellsOutput }: EstimatedExchange): Counts {
+  const input = promptTokens(told) > 0 ? 0 : estimateInput(request)
+  const missing = sellsOutput ? estimateDelivered(answer, request) - outputTokens(told) : 0
+  if (input === 0 && missing <= 0) return told
+  return {
+    ...told,
+    ...(input === 0 ? {} : { input }),
+    ...(missing <= 0 ? {} : { output: (told.output ?? 0) + missing }),
+  }
+}
+
+/** Estimates the tokens of an answer by its first bytes; what comes behind them is taken to be like them. */
+function estimateDelivered({ head, size, stream }: DeliveredAnswer, { dialect, model }: EstimatedRequest): number {
+  if (head.length === 0) return 0
+  const counted = stream ? estimateTexts(textsOfStream(head, dialect), model) : estimateAnswer(jsonOf(head), dialect, model)
+  return size > head.length ? Math.ceil((counted * size) / head.length) : counted
+}
+
+const jsonOf = (head: Buffer): unknown => jsonOrUndefined(head.toString('utf8'))
+
+const textsOfStream = (head: Buffer, dialect: DialectId | null): readonly string[] =>
+  spanningTexts(
+    cutFrames(head).flatMap((frame) => jsonOrUndefined(dataOf(frame)) ?? []),
+    dialect,
+    1,
+  ).map(({ text }) => text)
