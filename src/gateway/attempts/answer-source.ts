@@ -10,6 +10,7 @@ import type { PriceSource } from '../prices/price-source.ts'
 import type { ResponseStore } from '../stored-responses/response-store.ts'
 import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
+import { countCall } from './count-tokens.ts'
 import { prepare } from './prepare.ts'
 import { translateCall, translatedHeaders } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
@@ -60,11 +61,15 @@ function prepareSource(
   { egress, settings, mirrors, responses, prices }: SourceDeps,
 ): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
-  const translated = (attempt.translated = translateCall(checked.aimed, {
-    maxHeldBytes: settings.maxJsonBytes,
-    keepsResponses: responses.keeps,
-    prices,
-  }))
+  const counted = countCall(checked.aimed, settings.maxJsonBytes)
+  if (counted?.kind === 'estimated') return (handler) => replay(counted.answer, handler)
+  const translated = (attempt.translated =
+    counted?.call ??
+    translateCall(checked.aimed, {
+      maxHeldBytes: settings.maxJsonBytes,
+      keepsResponses: responses.keeps,
+      prices,
+    }))
   if (translated?.keeps === true) attempt.heard = new HeardResponse(translated.stream)
   const preparing = prepare({
     method: call.exchange.method,

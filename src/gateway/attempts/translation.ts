@@ -122,7 +122,7 @@ interface Way {
 }
 
 /** Returns a request in the caller's dialect, whose answer goes on as it comes. */
-const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
+export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
   ...way,
   body: { ...body, length: body.bytes?.length ?? null },
   headers: [],

@@ -89,7 +89,7 @@ const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'o
 /** Refuses an operation that a provider surely does not have. */
 function assertServed({ provider, providerId, model }: Target, { name, spec }: MatchedOperation): void {
   if (name === 'proxy' || spokenAt(provider, name) !== null || !foreignApis.has(provider.api)) return
-  if (translates(provider, { operation: name, model })) return
+  if (spec?.task === 'token-count' || translates(provider, { operation: name, model })) return
   const able = speakersOf(name)
   throw new ApiError(
     'unsupported_operation',

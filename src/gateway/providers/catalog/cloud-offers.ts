@@ -17,7 +17,13 @@ export const bedrockOffers: readonly Offer[] = [
     traits: { host: 'bedrock' },
   },
   { task: 'embedding', dialect: 'bedrock', path: '/model/{model}/invoke' },
-  { task: 'token-count', dialect: 'bedrock', path: '/model/{model}/count-tokens' },
+  // It knows models without the region in front of their names.
+  {
+    task: 'token-count',
+    dialect: 'bedrock',
+    path: '/model/{model}/count-tokens',
+    models: /^(?:(?:us|eu|apac|au|jp|us-gov|global)\.)?(.+)$/,
+  },
 ]
 
 const vertexModels = '/v1/projects/{vertex_project_id}/locations/{vertex_region}/publishers'

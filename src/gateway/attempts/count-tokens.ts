@@ -1,0 +1,98 @@
+import { CountAnswer } from '../answers/count-answer.ts'
+import type { CachedAnswer } from '../cache/answer-store.ts'
+import type { AimedCall, Call } from '../call.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import { countClients, countProviders } from '../dialects/token-counts.ts'
+import { translate } from '../dialects/translate.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import { withDefaults } from '../providers/endpoint.ts'
+import { type Serving, servingOf } from '../providers/serving.ts'
+import { estimateInput } from '../tokens/estimate-tokens.ts'
+import { modelOf } from '../wire/body.ts'
+import { type TranslatedCall, unchanged } from './translation.ts'
+
+/** A count of tokens that a call asks for. */
+interface AskedCount {
+  readonly dialect: DialectId
+  /** The model that the path names; null: the body names it. */
+  readonly model: string | null
+}
+
+const ofGoogle = /^\/v1beta\/models\/([^?:]+):countTokens(?:\?|$)/
+
+/** Returns the count that a call asks for; null: it asks for something else. */
+function countAsked({ operation, upstreamPath, exchange }: Call): AskedCount | null {
+  if (operation.spec?.task === 'token-count') return { dialect: operation.spec.dialect, model: null }
+  if (operation.spec !== null || exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
+  const [, model] = ofGoogle.exec(upstreamPath) ?? []
+  return model === undefined ? null : { dialect: 'google', model: decodeSegment(model) }
+}
+
+/** How a count comes about: the provider's own counter is asked in its words, or the process estimates. */
+export type CountedCall =
+  | { readonly kind: 'asked'; readonly call: TranslatedCall }
+  | { readonly kind: 'estimated'; readonly answer: CachedAnswer }
+
+/** Returns how the tokens are counted that a call asks for. Null: it asks for no count, or for one that its target gives as it is asked. */
+export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall | null {
+  const { call, target, body } = aimed
+  const asked = countAsked(call)
+  const client = asked === null ? undefined : countClients[asked.dialect]
+  if (asked === null || client === undefined || !isFields(body.json)) return null
+  const model = asked.model ?? target.model ?? modelOf(body.json) ?? ''
+  const fields = withDefaults(target.provider, target.credential.fields)
+  const serving = servingOf(target.provider, { operation: 'countTokens', model, fields })
+  const conversation = client.conversation(body.json, model)
+  if (serving === null) return estimate(call, client.answer(estimateInput({ json: conversation, dialect: asked.dialect, model }), true))
+  if (isAsAsked(call, asked, serving)) return null
+  return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
+}
+
+/** Returns true if the provider itself takes what the caller sends, at the path to which it goes. */
+const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: Serving): boolean =>
+  serving.dialect === dialect && serving.traits.host === 'own' && (operation.name === 'proxy') === (dialect === 'google')
+
+interface Counting {
+  readonly asked: AskedCount
+  readonly serving: Serving
+  readonly conversation: Readonly<Record<string, unknown>>
+}
+
+/** Returns the question to the provider's own counter: the conversation in its words, and no more of it than it counts. */
+function askProvider({ call, target }: AimedCall, { asked, serving, conversation }: Counting, maxHeldBytes: number): TranslatedCall {
+  const { dialect, traits, path, model } = serving
+  const { requestId } = call.exchange
+  const translation =
+    dialect === asked.dialect
+      ? null
+      : translate(
+          { dialect: asked.dialect, body: conversation, model: model ?? '', stream: false, requestId, strict: false },
+          { dialect, provider: target.providerId, traits },
+        )
+  const spoken = translation === null ? conversation : translation.encoded.body
+  const json = countProviders[dialect]?.ask(spoken, { model: model ?? '', host: traits.host }) ?? spoken
+  const bytes = Buffer.from(JSON.stringify(json))
+  return {
+    ...unchanged({ kind: 'json', bytes, json, stream: null, length: bytes.length }, { path, model, stream: false }),
+    sameDialect: dialect === asked.dialect,
+    answerFor: (inner) => new CountAnswer({ inner, from: dialect, to: asked.dialect, requestId, maxHeldBytes }),
+  }
+}
+
+/** Returns a count as an answer that no provider gave. */
+function estimate({ exchange }: Call, body: object): CountedCall {
+  const now = Date.now()
+  return {
+    kind: 'estimated',
+    answer: {
+      status: 200,
+      rawHeaders: ['content-type', 'application/json'],
+      body: Buffer.from(JSON.stringify(body)),
+      stream: false,
+      requestId: exchange.requestId,
+      createdAt: now,
+      expiresAt: now,
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import test from 'ava'
+import { json } from '../../support/dialects/strict.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** Anthropic's and Google's own clients count tokens for models of every provider: by its own counter, or by an estimate. */
+let cloud: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  cloud = await startEmulator()
+  const credential = { key: 'sk-upstream', fields: {} }
+  const at = (provider: string, fields: Record<string, string> = {}) => ({
+    provider,
+    customHost: cloud.origin,
+    credential: { ...credential, fields },
+  })
+  bed = await startGateway({
+    providers: {
+      claude: at('anthropic'),
+      gpt: at('openai'),
+      gemini: at('google'),
+      vertex: at('vertex-ai', { vertex_project_id: 'project', vertex_region: 'us-east5' }),
+      bedrock: at('bedrock', { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }),
+      groq: at('groq'),
+      cohere: at('cohere'),
+    },
+  })
+  cloud.script({
+    behaviour: (received) => json(counts.find(([path]) => received.url.includes(path))?.[1] ?? { error: { message: received.url } }, 200),
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await cloud?.stop()
+})
+
+const counts: readonly (readonly [path: string, answer: object])[] = [
+  ['/responses/input_tokens', { object: 'response.input_tokens', input_tokens: 11 }],
+  ['/count_tokens', { input_tokens: 12 }],
+  ['count-tokens:rawPredict', { input_tokens: 13 }],
+  [':countTokens', { totalTokens: 14 }],
+  ['/count-tokens', { inputTokens: 15 }],
+]
+const anthropic = () => new Anthropic({ baseURL: bed.origin, apiKey: workspaceKey, maxRetries: 0 })
+const google = () => new GoogleGenAI({ apiKey: workspaceKey, httpOptions: { baseUrl: bed.origin } })
+const messages = [{ role: 'user' as const, content: 'How many tokens are these words?' }]
+const asked = { system: 'Be brief.', messages, tools: [{ name: 'f', input_schema: { type: 'object' as const } }] }
+
+const nativeCounters: readonly (readonly [model: string, path: RegExp, body: object, tokens: number])[] = [
+  ['@claude/claude-sonnet-4-5', /\/messages\/count_tokens$/, { model: 'claude-sonnet-4-5', system: 'Be brief.' }, 12],
+  ['@gpt/gpt-5', /\/responses\/input_tokens$/, { model: 'gpt-5', instructions: 'Be brief.', store: undefined, include: undefined }, 11],
+  ['@gemini/gemini-2.5-flash', /\/gemini-2\.5-flash:countTokens$/, { generateContentRequest: { model: 'models/gemini-2.5-flash' } }, 14],
+  ['@vertex/claude-sonnet-4-5', /\/count-tokens:rawPredict$/, { model: 'claude-sonnet-4-5', messages }, 13],
+  [
+    '@vertex/gemini-2.5-flash',
+    /\/gemini-2\.5-flash:countTokens$/,
+    { contents: [{ role: 'user', parts: [{ text: messages[0]?.content }] }] },
+    14,
+  ],
+  [
+    '@bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
+    /\/model\/anthropic\.claude[^/]+\/count-tokens$/,
+    { input: { converse: { system: [{ text: 'Be brief.' }] } } },
+    15,
+  ],
+]
+for (const [model, path, body, tokens] of nativeCounters)
+  test.serial(`Messages count by the counter of ${model}`, async (t) => {
+    const counted = await anthropic().messages.countTokens({ model, ...asked })
+    t.deepEqual({ ...counted }, { input_tokens: tokens })
+    const last = cloud.requests.at(-1)
+    t.regex(last?.url.split('?')[0] ?? '', path)
+    t.like(last?.json, body)
+  })
+
+for (const model of ['@groq/llama-3.3-70b-versatile', '@cohere/command-a'])
+  test.serial(`where ${model} has no counter, the count is an estimate, and says so`, async (t) => {
+    const before = cloud.requests.length
+    const counted = await anthropic().messages.countTokens({ model, ...asked })
+    t.true(Reflect.get(counted, 'estimated'))
+    t.true(counted.input_tokens > 10 && counted.input_tokens < 40, String(counted.input_tokens))
+    const again = await fetch(`${bed.origin}/v1beta/models/${model}:countTokens`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': workspaceKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ contents: [{ parts: [{ text: messages[0]?.content }] }] }),
+    })
+    t.like(await again.json(), { estimated: true })
+    t.is(cloud.requests.length, before)
+  })
+
+test.serial("Google's client counts for models of others", async (t) => {
+  for (const [model, tokens] of [
+    ['@gpt/gpt-5', 11],
+    ['@claude/claude-sonnet-4-5', 12],
+    ['@vertex/gemini-2.5-flash', 14],
+    ['@gemini/gemini-2.5-flash', 14],
+  ] as const)
+    t.is((await google().models.countTokens({ model, contents: 'hi' })).totalTokens, tokens, model)
+})
+
+test.serial('an error of the counter comes in the format of the client', async (t) => {
+  cloud.script({ behaviour: json({ error: { code: 404, message: 'No such model.', status: 'NOT_FOUND' } }, 404) })
+  const error = await t.throwsAsync(anthropic().messages.countTokens({ model: '@gemini/gemini-9', ...asked }), {
+    instanceOf: Anthropic.NotFoundError,
+  })
+  t.regex(error?.message ?? '', /No such model/)
+})
