@@ -32,6 +32,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'secret-references': withoutData,
   'usage-periodic-reset-days': withoutData,
   'workload-identity-auth': withoutData,
+  'workload-identity-log-store': withoutData,
   deployments: withoutData,
   'jwt-authentication': jwtAuthentication,
   'jwt-scopes': withoutData,

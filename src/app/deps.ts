@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Journal } from '../gateway/ports.ts'
 import type { Egress } from '../gateway/egress/egress.ts'
+import type { LogStore } from './log-store/log-store.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -20,6 +21,8 @@ export interface Deps {
   readonly level: Level
   /** The journal, which takes logs; null before the planes run, and in a process with neither of them. */
   readonly journal: Journal | null
+  /** The store of bodies of logs; null: the database keeps them. */
+  readonly logStore: LogStore | null
 }
 
 export interface Clock {

@@ -1,5 +1,5 @@
 import type { Secret } from '../lib/secret.ts'
-import type { DbSslMode, MailTls, Role } from './choices.ts'
+import type { DbSslMode, LogStoreKind, MailTls, Role, SseType } from './choices.ts'
 import type { SettingName } from './settings.ts'
 
 export type FeatureFlag =
@@ -63,9 +63,46 @@ export interface PricesConfig {
   readonly localPath: string | null
 }
 
+/** The store of bodies of logs. What its kind does not need is empty or null. */
+export interface LogStoreConfig {
+  readonly kind: Exclude<LogStoreKind, 'none'>
+  readonly bucket: string
+  readonly region: string
+  readonly accessKey: Secret | null
+  readonly secretKey: Secret | null
+  /** In place of the public address. */
+  readonly endpoint: string | null
+  readonly assumedRole: string | null
+  readonly externalId: string | null
+  readonly folder: string
+  readonly pathFormat: 'v1' | 'v2'
+  readonly timeoutMs: number
+  readonly longestBackoffMs: number
+  readonly sse: SseType | null
+  readonly kmsKey: string | null
+  readonly bucketKey: boolean
+  /** The workload's own role at AWS, and the file with its token. */
+  readonly workloadRole: string | null
+  readonly webIdentityFile: string | null
+  /** Of Azure Storage. */
+  readonly account: string
+  readonly container: string
+  readonly accountKey: Secret | null
+  readonly azureMode: 'default' | 'entra' | 'workload'
+  readonly tenantId: string
+  readonly clientId: string
+  readonly clientSecret: Secret | null
+  readonly federatedTokenFile: string
+  /** Of a workload identity pool at Google. */
+  readonly federationAudience: string
+  readonly serviceAccount: string | null
+}
+
 /** The effective settings, parsed once from the environment, frozen. Durations are milliseconds, sizes bytes. */
 export interface Config {
   readonly prices: PricesConfig
+  /** Null: bodies of logs stay in the database. */
+  readonly logStore: LogStoreConfig | null
   readonly host: string
   readonly port: number
   /** Null: the port speaks plain HTTP. */

@@ -50,6 +50,10 @@ export function pricePlaces({ prices }: Pick<Config, 'prices'>, level: Pick<Leve
   }
 }
 
+/** Returns true if the log store may be used at a level: a later release brought one kind of it. */
+export const logStoreActs = ({ logStore }: Pick<Config, 'logStore'>, level: Pick<Level, 'atLeast'>): boolean =>
+  logStore?.kind !== 'gcs_assume' || isRead('GCP_WIF_AUDIENCE', level)
+
 /** Returns notes on given settings that have no effect, in this build or at this level, and on those that act although their release is above it. */
 export const settingNotes = ({ given, unread }: Pick<Config, 'given' | 'unread'>, level: Level): readonly SettingNote[] => [
   ...given.flatMap((name) => {

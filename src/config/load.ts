@@ -4,6 +4,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { Config, DatabaseConfig, MailConfig, SemanticConfig } from './config.ts'
 import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
+import { logStoreOf, missingForLogStore } from './load-log-store.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import { announcedNames, settingNames, settings, type SettingName } from './settings.ts'
@@ -63,6 +64,7 @@ function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem
       fault: 'is the same as PORT',
     },
     { of: ['ROLES'], is: values.ROLES?.length === 0, fault: 'names no role' },
+    ...missingForLogStore(values).map(({ name, because }): Conflict => ({ of: [name], is: true, fault: `is missing although ${because}` })),
   ]
   return checks
     .filter((check) => check.is && !check.of.some((name) => wrong.has(name)))
@@ -115,6 +117,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     ...boundsOf(values),
     semantic: semanticOf(values),
     prices: pricesOf(values),
+    logStore: logStoreOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,

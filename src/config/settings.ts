@@ -3,6 +3,7 @@ import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
+import { logStoreSettings } from './log-store-settings.ts'
 import { priceSettings } from './price-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
@@ -266,6 +267,7 @@ export const settings = {
     since: '1.4.0',
   }),
   ...priceSettings,
+  ...logStoreSettings,
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.', true),

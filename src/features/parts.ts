@@ -17,5 +17,6 @@ export const parts = [
     incomplete: 'Its choice can be stored; requests are not signed in so yet.',
     ...part,
   }),
+  feature({ id: 'workload-identity-log-store', since: '1.12.0', ...part }),
   feature({ id: 'secret-references', since: '1.12.0', incomplete: 'Only its scopes can be given.', ...part }),
 ]

@@ -58,6 +58,7 @@ for (const [folder, allowed] of rules)
 const gatewayDoors: readonly string[] = [
   'gateway ports exchange/exchange exchange/node-exchange',
   'front/fronts front/match front/operations front/bounds/validate pipeline',
+  'credentials/auth-request credentials/authorize credentials/azure-storage credentials/google-federation credentials/sigv4 credentials/web-identity',
   'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
   'checks/try-guardrail dialects/openai-chat/parameters dialects/stream-whole dialects/texts/walk',

@@ -10,6 +10,7 @@ export interface RowBatch {
   readonly from: number
   readonly to: number
   readonly rows: EncodedRows
+  readonly queuesBodies: boolean
 }
 
 /** The cursor was not where the batch begins: another process ships the same directory. */
@@ -29,6 +30,11 @@ export async function insertBatch(client: Client, batch: RowBatch): Promise<void
     if (rows.count > 0) {
       await client.query(logStatement, [...rows.logs])
       await client.query(bodyStatement, [...rows.bodies])
+      if (batch.queuesBodies)
+        await client.query(
+          uploadStatement,
+          uploadPlaces.map((place) => rows.logs[place]),
+        )
     }
     await client.query('COMMIT')
   } catch (error) {
@@ -67,6 +73,11 @@ async function advance(client: Client, { node, segment, from, to }: RowBatch): P
 
 const logStatement = insertStatement('logs', logColumns)
 const bodyStatement = insertStatement('log_bodies', bodyColumns)
+
+/** The columns of `logs` by which a body is found again, and where their arrays are. */
+const uploadColumns = logColumns.filter(({ name }) => ['id', 'organisation_id', 'workspace_id', 'created_at'].includes(name))
+const uploadPlaces = uploadColumns.map((own) => logColumns.indexOf(own))
+const uploadStatement = insertStatement('log_uploads', uploadColumns)
 
 function insertStatement(table: string, columns: readonly Column<LoggedExchange>[]): string {
   const names = columns.map(({ name }) => name).join(', ')

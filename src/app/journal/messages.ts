@@ -10,6 +10,8 @@ export interface WorkerInput {
   /** Names this process's records that come from memory, for their cursor. */
   readonly memory: string
   readonly connection: WorkerConnection
+  /** True if the bodies of logs are to be moved to a log store. */
+  readonly queuesBodies: boolean
 }
 
 /** A `ClientConfig` without its TLS context, which cannot be copied, and what it takes to build it again. */

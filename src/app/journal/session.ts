@@ -10,8 +10,8 @@ export interface Session {
 /** Limits in milliseconds, so that a dead peer is noticed; the statement limit of a batch is in its transaction. */
 const limits = { connectionTimeoutMillis: 5_000, query_timeout: 40_000, keepAlive: true }
 
-/** A session on `config`; nothing is opened yet. */
-export function createSession(config: ClientConfig): Session {
+/** A session on `config` under a name that PostgreSQL shows; nothing is opened yet. */
+export function createSession(config: ClientConfig, name = 'gatehouse journal'): Session {
   let current: Client | null = null
   const drop = async () => {
     const client = current
@@ -22,7 +22,7 @@ export function createSession(config: ClientConfig): Session {
     drop,
     async client() {
       if (current !== null) return current
-      const client = new Client({ ...config, ...limits, application_name: 'gatehouse journal' })
+      const client = new Client({ ...config, ...limits, application_name: name })
       client.on('error', () => {
         if (current === client) current = null
       })

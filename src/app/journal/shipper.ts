@@ -14,6 +14,8 @@ export interface ShipperOptions {
   readonly database: DatabaseConfig
   readonly client: ClientConfig
   readonly log: Logger
+  /** True if a log store shall get the bodies. */
+  readonly queuesBodies?: boolean
   /** Starts its thread, which takes some 14 MB, with the first record only; absent: at once. */
   readonly sleeps?: boolean
 }
@@ -63,9 +65,19 @@ const stopDeadlineMs = 5_000
 const resourceLimits = { maxOldGenerationSizeMb: 128 }
 const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
+type Given = Pick<ShipperOptions, 'directory' | 'database' | 'client'> & { readonly queuesBodies: boolean }
+
+const inputOf = ({ directory, database, client, queuesBodies }: Given): WorkerInput => ({
+  root: directory,
+  segmentBytes,
+  memory: randomUUID(),
+  connection: packConnection(database, client),
+  queuesBodies,
+})
+
 /** Starts shipping: what dead processes left first, then what is appended, within a second. */
-export function startShipper({ directory, database, client, log, sleeps = false }: ShipperOptions): Shipper {
-  const workerData: WorkerInput = { root: directory, segmentBytes, memory: randomUUID(), connection: packConnection(database, client) }
+export function startShipper({ directory, database, client, log, queuesBodies = false, sleeps = false }: ShipperOptions): Shipper {
+  const workerData = inputOf({ directory, database, client, queuesBodies })
   const stats = { shipped: 0, adopted: 0, rejected: 0, fault: null as string | null }
   const flushes = new Map<number, () => void>()
   const ended = Promise.withResolvers<void>()

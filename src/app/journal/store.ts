@@ -13,6 +13,8 @@ export interface SegmentKey {
 
 export interface StoreOptions {
   readonly session: Session
+  /** True if a log store shall get the bodies. */
+  readonly queuesBodies?: boolean
   readonly shipped: (count: { readonly records: number; readonly own: boolean }) => void
   readonly rejected: (frame: StoredFrame, reason: string) => void
 }
@@ -33,7 +35,7 @@ const largestBatch = 500
 const dataFault = /^(?:22|23|54)/
 
 /** Builds the store on a session. */
-export function createStore({ session, shipped, rejected }: StoreOptions): Store {
+export function createStore({ session, queuesBodies = false, shipped, rejected }: StoreOptions): Store {
   const encode = createRowEncoder()
   const cursors = createCursors(session)
   const partitions = createPartitions(session)
@@ -43,7 +45,7 @@ export function createStore({ session, shipped, rejected }: StoreOptions): Store
     const from = await cursors.position({ node, segment })
     const rows = encode(frames.map(({ frame }) => frame))
     await partitions.ensure(rows.days)
-    await insertBatch(await session.client(), { node, segment, from, to, rows })
+    await insertBatch(await session.client(), { node, segment, from, to, rows, queuesBodies })
     cursors.moved(segment, to)
     batchSize = Math.min(batchSize * 2, largestBatch)
   }

@@ -25,6 +25,7 @@ let reported: { readonly fault: string | null; readonly heldTo: number } = { fau
 const session = createSession(unpackConnection(input.connection))
 const store = createStore({
   session,
+  queuesBodies: input.queuesBodies,
   shipped({ records, own }) {
     counts[own ? 'own' : 'adopted'] += records
   },

@@ -14,6 +14,13 @@ const measured = {
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
+  gateway_log_store_moved_total: { help: 'Logs whose bodies this process moved to the log store.', labelNames: [] },
+  gateway_log_store_failures_total: { help: 'Objects that the log store did not take; each is tried again.', labelNames: [] },
+  gateway_log_store_waiting: {
+    help: 'Logs of the installation whose bodies wait in the database for the log store.',
+    labelNames: [],
+    aggregator: 'max',
+  },
   gateway_cached_answers_bytes: { help: 'Bytes of cached answers in memory.', labelNames: [] },
   gateway_cached_answers_dropped_total: { help: 'Answers that the database could not keep for the cache.', labelNames: [] },
   gateway_cached_answers_stored_bytes: {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../../config/config.ts'
+import { logStoreActs } from '../../config/effect.ts'
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
 import { chooseDatabase } from '../database/choose.ts'
@@ -10,6 +11,8 @@ import { runBackfills } from '../database/schema/backfill-runner.ts'
 import type { Deps } from '../deps.ts'
 import type { Feature } from '../feature.ts'
 import { startJobs, type Jobs } from '../jobs.ts'
+import { openLogStore } from '../log-store/open-log-store.ts'
+import { startMover, type RunningMover } from '../log-store/start-mover.ts'
 import { followLevel } from '../level/follow-level.ts'
 import type { Records } from '../level/lazy-release-table.ts'
 import { createLevel, type LiveLevel } from '../level/level.ts'
@@ -30,6 +33,7 @@ export interface Background {
   embedded: EmbeddedDatabase | null
   db: OpenDatabase | null
   jobs: Jobs | null
+  mover: RunningMover | null
   /** Ends soon after `stopping`: the level is followed, backfills run. */
   following: Promise<unknown> | null
 }
@@ -67,7 +71,9 @@ export function createBase(config: Config, log: Logger, overrides: Partial<Pick<
         log.warn({ ...event, reason }, 'a URL was refused by the egress guard')
       },
     })
-  return { config, log, clock: overrides.clock ?? { now: Date.now }, egress, metrics, level: createLevel(config) }
+  const clock = overrides.clock ?? { now: Date.now }
+  const logStore = config.logStore === null ? null : openLogStore(config.logStore, { egress, now: () => clock.now() })
+  return { config, log, clock, egress, metrics, logStore, level: createLevel(config) }
 }
 
 /** Nothing is open yet. */
@@ -77,6 +83,7 @@ export const createBackground = (base: Base): Background => ({
   embedded: null,
   db: null,
   jobs: null,
+  mover: null,
   following: null,
 })
 
@@ -113,20 +120,42 @@ export function startBackground(background: Background, { deps, db }: Opened, op
   const client = db.connection.runtime
   const works = options.prepared === undefined && config.roles.has('jobs')
   if (works) background.jobs = startJobs(jobsOf(options.features, deps), deps, client)
+  if (works) startMovingLogs(background, db)
   background.following = Promise.all([
     followLevel(deps.orm, level, { config, log, signal: stopping.signal }),
     works && runBackfills({ client, log, metrics, migrations: options.migrations, signal: stopping.signal }),
   ])
 }
 
+const lookEveryMs = 5_000
+
+/** Moves bodies to the log store, if there is one, from the level on that brought it. */
+function startMovingLogs(background: Background, { database, connection }: OpenDatabase): void {
+  const { config, log, metrics, level } = background.base
+  const store = config.logStore
+  if (store === null) return
+  const stats = () => background.mover?.stats()
+  metrics.measure('gateway_log_store_moved_total', () => stats()?.moved ?? 0)
+  metrics.measure('gateway_log_store_failures_total', () => stats()?.failed ?? 0)
+  metrics.measure('gateway_log_store_waiting', () => stats()?.waiting ?? 0)
+  const start = () => {
+    if (!logStoreActs(config, level) || background.stopping.signal.aborted) return
+    clearInterval(timer)
+    background.mover = startMover({ store, config, database, client: connection.runtime, log })
+  }
+  const timer = setInterval(start, lookEveryMs).unref()
+  start()
+}
+
 const jobGraceMs = 5_000
 
 /** Closes in the order that is the reverse of the start; `planes` closes what stands on the database. */
 export async function closeBackground(background: Background, planes: () => Promise<void> | undefined = () => undefined): Promise<void> {
-  const { base, following, jobs, db, embedded } = background
+  const { base, following, jobs, mover, db, embedded } = background
   const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
     ['level and backfills', () => Promise.race([following, sleep(jobGraceMs, undefined, { ref: false })])],
     ['jobs', () => jobs?.stop(jobGraceMs)],
+    ['log store', () => mover?.stop(jobGraceMs)],
     ['journal and snapshot', planes],
     ['egress', () => base.egress.close()],
     ['database pool', () => (db === null ? undefined : closeOrm(db.orm))],

@@ -112,6 +112,7 @@ function openLogging({ deps, db }: PlanesOptions) {
     database: db.database,
     client: db.connection.runtime,
     log,
+    queuesBodies: config.logStore !== null,
     sleeps: !isGateway && listDirectories(directory).length === 0,
   })
   const maxSpoolBytes = isGateway ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)

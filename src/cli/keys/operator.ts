@@ -51,7 +51,18 @@ export async function performAsOperator(
   asked: Asked,
 ): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const deps: Deps = { config, log, orm, vault, clock, egress, level, metrics: createMetrics(config.version), journal: null }
+  const deps: Deps = {
+    config,
+    log,
+    orm,
+    vault,
+    clock,
+    egress,
+    level,
+    metrics: createMetrics(config.version),
+    journal: null,
+    logStore: null,
+  }
   try {
     const input = {
       params: parseInput(route.params, asked.params, { place: 'path', level }),

@@ -14,9 +14,9 @@ export const explainRequest = route({
   reads: true,
   body: explainBody,
   response: explanation,
-})(async ({ body: asked, send, em, actor, deps: { vault } }) => {
+})(async ({ body: asked, send, em, actor, deps }) => {
   const { log_id: logId, headers: given } = asked
-  const logged = logId === undefined ? null : await readLoggedRequest(logId, given, { em, actor, vault })
+  const logged = logId === undefined ? null : await readLoggedRequest(logId, given, { em, actor, deps })
   const { call, log } = logged ?? { call: callOf(asked), log: null }
   const own = [...(call.body === undefined ? [] : ['content-type', 'application/json']), 'x-service-explain', 'true']
   const answer = await send({ ...call, headers: [...headersWithout(call.headers, (name) => own.includes(name)), ...own] })

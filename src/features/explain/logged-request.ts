@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../app/database/find.ts'
 import type { Actor, DataPlaneCall } from '../../app/route.ts'
-import type { Vault } from '../../app/secrets/vault.ts'
+import type { Deps } from '../../app/deps.ts'
 import { inlineConfig } from '../../gateway/ending/record.ts'
 import { isGooglePath } from '../../gateway/front/fronts.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -13,7 +13,7 @@ type Log = NonNullable<Awaited<ReturnType<typeof findLog>>>
 export interface LogLookup {
   readonly em: EntityManager
   readonly actor: Actor
-  readonly vault: Vault
+  readonly deps: Deps
 }
 
 /** A request as a log has it, and the log itself. */
@@ -28,12 +28,12 @@ const configHeader = 'x-service-config'
  * Returns the request of a log, as it was sent on, so that it can be explained again. `given`: headers that go before those of the log.
  * Throws `AB03` without the right to read logs, `AB08` for a log that is not there, `AB01` for one that does not hold its request.
  */
-export async function readLoggedRequest(logId: string, given: Headers, { em, actor, vault }: LogLookup): Promise<LoggedRequest> {
+export async function readLoggedRequest(logId: string, given: Headers, { em, actor, deps }: LogLookup): Promise<LoggedRequest> {
   if (!actor.permissions.has('logs.view'))
     throw new ApiError('AB03', 'An explanation of a log shows its bodies: the key needs the scope logs.view.', { param: 'log_id' })
   const row = await findLog(em, logScopeOf(actor), logId)
   if (row === null) throw notFound('log', logId, 'log_id')
-  const log = openLog(row, vault)
+  const log = await openLog(row, deps)
   demandRequest(log, actor)
   const { request } = await presentLogDetail(log)
   const { body, body_encoding: encoding, body_truncated: cut } = request

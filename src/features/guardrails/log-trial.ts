@@ -59,7 +59,7 @@ export async function tryOnLogs(asked: Asked, { guardrail, workspaceId, selectio
 async function readSamples({ em, actor, deps, body }: Asked, rows: readonly Row[]): Promise<readonly (Sample | Skipped)[]> {
   const samples: (Sample | Skipped)[] = []
   for (const row of rows) {
-    const read = await readSample(em, actor, { id: row.id, vault: deps.vault })
+    const read = await readSample(em, actor, { id: row.id, deps })
     samples.push(read === null ? 'unreadable' : toSample(read, row, body.phase))
   }
   return samples

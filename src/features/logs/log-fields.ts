@@ -31,6 +31,8 @@ type OfBodies = Omit<BodyColumns, keyof LogRow | 'hook_results' | 'cost'>
 export type LogDetail = LogRow & { readonly [Column in keyof OfBodies]: OfBodies[Column] | null } & {
   readonly hook_results: LoggedHooks | null
   readonly cost: LoggedCostDetails | null
+  /** The object of the log store that has the rest; null: this row has it. */
+  readonly object_key: string | null
 }
 
 type Name = keyof LogRow

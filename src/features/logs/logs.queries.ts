@@ -63,7 +63,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
-    `SELECT ${columns}, ${ofBodies}
+    `SELECT ${columns}, ${ofBodies}, b.object_key
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),

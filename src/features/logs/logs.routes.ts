@@ -41,7 +41,7 @@ export const readLog = route({
 })(async ({ em, actor, params, deps }) => {
   const row = await findLog(em, logScopeOf(actor), params.logId)
   if (row === null) throw notFound('log', params.logId, 'logId')
-  return presentLogDetail(openLog(row, deps.vault))
+  return presentLogDetail(await openLog(row, deps))
 })
 
 export const readLogCost = route({

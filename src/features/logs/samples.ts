@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import type { Actor } from '../../app/route.ts'
-import type { Vault } from '../../app/secrets/vault.ts'
+import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { demandScope } from '../workspaces/index.ts'
 import { logFilter } from './log.schema.ts'
@@ -54,11 +54,15 @@ export function selectLogs(
 }
 
 /** Reads the bodies of a log; null when it is gone, or sealed with a key that is not there. */
-export async function readSample(em: EntityManager, actor: Actor, { id, vault }: { id: string; vault: Vault }): Promise<LogSample | null> {
+export async function readSample(
+  em: EntityManager,
+  actor: Actor,
+  { id, deps }: { id: string; deps: Pick<Deps, 'vault' | 'logStore'> },
+): Promise<LogSample | null> {
   const row = await findLog(em, logScopeOf(actor), id)
   if (row === null) return null
   try {
-    const opened = openLog(row, vault)
+    const opened = await openLog(row, deps)
     const [request, response] = await Promise.all([
       presentBody({
         bytes: opened.request_body,

@@ -31,7 +31,7 @@ async function fetchKeys({ keys, region, roleArn, externalId }: RoleRequest, dep
   const host = `sts.${region}.amazonaws.com`
   const body = form.toString()
   const headers = signedHeaders({ host, body, timestamp: amzTimestamp(deps.now()) }, keys, region)
-  return readKeys(await postForm(deps.egress, { issuer, url: `https://${host}/`, form: body, headers }))
+  return readRoleKeys(await postForm(deps.egress, { issuer, url: `https://${host}/`, form: body, headers }))
 }
 
 function signedHeaders(call: { host: string; body: string; timestamp: string }, keys: AwsKeys, region: string): Record<string, string> {
@@ -46,8 +46,8 @@ function signedHeaders(call: { host: string; body: string; timestamp: string }, 
   return { ...own, authorization: signV4(request, keys, { region, service: 'sts', timestamp: call.timestamp }) }
 }
 
-/** The credentials in the XML answer: four plain elements, none of which can hold markup. */
-function readKeys(xml: string): Expiring<AwsKeys> {
+/** Returns the keys in an XML answer of STS: four plain elements, none of which can hold markup. */
+export function readRoleKeys(xml: string): Expiring<AwsKeys> {
   const element = (name: string): string => new RegExp(`<${name}>\\s*([^<&]+?)\\s*</${name}>`).exec(xml)?.[1] ?? ''
   const keys = { accessKeyId: element('AccessKeyId'), secretAccessKey: element('SecretAccessKey'), sessionToken: element('SessionToken') }
   const expiresAt = Date.parse(element('Expiration'))

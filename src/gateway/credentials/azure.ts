@@ -55,10 +55,18 @@ function entraToken(credential: Credential, deps: AuthDeps): MaybePromise<string
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: requireField(credential, 'azure_entra_client_id'),
-    client_secret: requireField(credential, 'azure_entra_client_secret'),
+    ...entraProof(credential),
     scope: field(credential, 'azure_entra_scope') ?? defaultScope,
   }).toString()
   return cachesOf(deps.egress).tokens.get(fingerprint('azure', tenant, form), deps.now(), () => fetchToken(tenant, form, deps))
+}
+
+/** The secret of the application, or the token of the workload in its place. */
+function entraProof(credential: Credential): Readonly<Record<string, string>> {
+  const assertion = field(credential, 'azure_entra_client_assertion')
+  return assertion === null
+    ? { client_secret: requireField(credential, 'azure_entra_client_secret') }
+    : { client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', client_assertion: assertion }
 }
 
 async function fetchToken(tenant: string, form: string, deps: AuthDeps): Promise<Expiring<string>> {

@@ -13,7 +13,7 @@ export interface Egress {
    * Synchronous for an origin checked before; the addresses are checked again at every new connection.
    */
   origin(url: string, param: string, named?: HostNamed): MaybePromise<EgressOrigin>
-  /** A small JSON or form exchange of our own (token endpoints), at most 256 KB, no redirects. */
+  /** A small exchange of our own (token endpoints, log stores), with an answer of at most 256 KB unless it says more; no redirects. */
   exchange(request: SmallRequest): Promise<SmallResponse>
   /** Tells whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
   resolves(url: string): Promise<boolean>
@@ -65,9 +65,11 @@ export interface EgressHandler {
 
 export interface SmallRequest {
   readonly url: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** A body that is no text, in place of `body`. */
+  readonly bytes?: Uint8Array
   readonly timeoutMs: number
   /** When the answer may be longer than 256 KB. */
   readonly maxBytes?: number
@@ -78,5 +80,7 @@ export interface SmallRequest {
 export interface SmallResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  /** The bytes as UTF-8. */
   readonly text: string
 }

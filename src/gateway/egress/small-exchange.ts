@@ -6,7 +6,7 @@ import { duration } from './failures.ts'
 /** Most bytes of a small answer. */
 export const maxSmallResponseBytes = 256 * 1024
 
-/** Sends a small request and collects its answer as text; the time limit covers the whole exchange. */
+/** Sends a small request and collects its answer; the time limit covers the whole exchange. */
 export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequest): Promise<SmallResponse> {
   return new Promise((resolve, reject) => {
     const { maxBytes = maxSmallResponseBytes } = request
@@ -24,7 +24,7 @@ export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequ
     }, request.timeoutMs)
     // The exchange's own timers stay behind this one.
     const timeouts = { firstByteMs: request.timeoutMs * 2, idleMs: request.timeoutMs * 2 }
-    const body = request.body === undefined ? null : Buffer.from(request.body)
+    const body = request.body === undefined ? (request.bytes ?? null) : Buffer.from(request.body)
     const call: EgressCall = origin.send(
       { method: request.method, path, headers: Object.entries(request.headers).flat(), body, timeouts },
       {
@@ -39,13 +39,23 @@ export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequ
         },
         onEnd() {
           clearTimeout(timer)
-          resolve({ status, headers: foldHeaders(rawHeaders), text: Buffer.concat(chunks).toString('utf8') })
+          resolve(answer(status, rawHeaders, Buffer.concat(chunks)))
         },
         onError: fail,
       },
     )
   })
 }
+
+/** Not every caller wants text. */
+const answer = (status: number, rawHeaders: readonly string[], bytes: Buffer): SmallResponse => ({
+  status,
+  headers: foldHeaders(rawHeaders),
+  bytes,
+  get text() {
+    return bytes.toString('utf8')
+  },
+})
 
 /** Flat header fields as node:http has them: lower-case names, repeated fields joined, `set-cookie` as a list. */
 function foldHeaders(rawHeaders: readonly string[]): IncomingHttpHeaders {

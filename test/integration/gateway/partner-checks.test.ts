@@ -327,7 +327,7 @@ test.serial('a token of Entra stands in place of a key', async (t) => {
       const text = request.url.includes('login.microsoftonline.com')
         ? '{"access_token":"entra-token","expires_in":3600,"token_type":"Bearer"}'
         : '{"userPromptAnalysis":{"attackDetected":false}}'
-      return Promise.resolve({ status: 200, headers: {}, text })
+      return Promise.resolve({ status: 200, headers: {}, bytes: Buffer.from(text), text })
     },
   }
   const fixture = fixtures.find(({ id }) => id === 'azure.shieldPrompt')

@@ -182,6 +182,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
       response_headers: record.responseHeaders,
       request_body: Buffer.from('{"a":1}'),
       response_body: Buffer.from([0, 255, 128]),
+      object_key: null,
       request_truncated: false,
       response_truncated: true,
       sealed: null,

@@ -60,6 +60,11 @@ test('the frozen configuration prints no secret either', (t) => {
   t.notRegex(JSON.stringify(config), /canary/)
 })
 
+/** The settings without which an example cannot be. */
+const beside: Partial<Record<string, Readonly<Record<string, string>>>> = {
+  LOG_STORE: { LOG_STORE_GENERATIONS_BUCKET: 'b', LOG_STORE_ACCESS_KEY: 'a', LOG_STORE_SECRET_KEY: 's' },
+}
+
 for (const name of settingNames) {
   test(`${name} explains itself`, (t) => {
     const { desc, example, since, kind } = settings[name]
@@ -69,6 +74,6 @@ for (const name of settingNames) {
     t.regex(since, /^1\.\d+\.\d+$/)
   })
   if (!/output of|path|PEM/i.test(settings[name].example + settings[name].kind)) {
-    test(`the example of ${name} works`, (t) => t.truthy(loadConfig({ [name]: settings[name].example })))
+    test(`the example of ${name} works`, (t) => t.truthy(loadConfig({ ...beside[name], [name]: settings[name].example })))
   }
 }

@@ -189,8 +189,14 @@ const pemKeys = new Set(['DB_SSL_KEY', 'TLS_KEY'])
 for (const name of settingNames.filter((candidate) => settings[candidate].secret && !pemKeys.has(candidate))) {
   const value = `canary-${'s'.repeat(40)}`
   test(`${name}_FILE gives ${name}, without its last line end`, (t) => {
-    const config = loadConfig({ [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`), DB_HOST: 'db', SMTP_HOST: 'mail' })
-    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken } = config
+    const config = loadConfig({
+      [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`),
+      DB_HOST: 'db',
+      SMTP_HOST: 'mail',
+      LOG_STORE: 'local',
+      LOG_STORE_LOCAL_PATH: '/l',
+    })
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore } = config
     const read = {
       DB_PASS: database.password,
       ENCRYPTION_KEY: encryptionKey,
@@ -199,6 +205,10 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       INIT_WORKSPACE_API_KEY: init.workspaceApiKey,
       METRICS_TOKEN: metricsToken,
       SMTP_PASSWORD: mail?.password,
+      LOG_STORE_ACCESS_KEY: logStore?.accessKey,
+      LOG_STORE_SECRET_KEY: logStore?.secretKey,
+      AZURE_STORAGE_KEY: logStore?.accountKey,
+      AZURE_ENTRA_CLIENT_SECRET: logStore?.clientSecret,
     }
     t.is(new Map(Object.entries(read)).get(name)?.reveal(), value)
   })

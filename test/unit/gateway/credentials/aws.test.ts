@@ -3,7 +3,7 @@ import test from 'ava'
 import { AwsV4Signer } from 'aws4fetch'
 import { authorize, type AuthRequest } from '../../../../src/gateway/credentials/authorize.ts'
 import { ApiError, type ErrorCode } from '../../../../src/lib/errors.ts'
-import { fakeEgress, noEgress, ok, record, type FakeEgress } from './fake-egress.ts'
+import { answered, fakeEgress, noEgress, ok, record, type FakeEgress } from './fake-egress.ts'
 
 const start = Date.UTC(2026, 0, 2, 3, 4, 5)
 const keys = { aws_access_key_id: 'AKIDEXAMPLE', aws_secret_access_key: 'canary/secret', aws_region: 'eu-west-1' }
@@ -138,7 +138,7 @@ const fails = test.macro({
   },
   title: (name = '') => `fails: ${name}`,
 })
-const answers = (status: number, text: string) => fakeEgress(() => ({ status, headers: {}, text }))
+const answers = (status: number, text: string) => fakeEgress(() => answered(status, text))
 
 test('no access key', fails, {}, { code: 'missing_credential', param: 'aws_access_key_id' })
 test('no secret', fails, { aws_access_key_id: 'AKID' }, { code: 'missing_credential', param: 'aws_secret_access_key' })

@@ -3,7 +3,7 @@ import { authorize } from '../../../../src/gateway/credentials/authorize.ts'
 import type { Egress } from '../../../../src/gateway/egress/egress.ts'
 import type { Auth } from '../../../../src/gateway/providers/provider.ts'
 import { ApiError, type ErrorCode } from '../../../../src/lib/errors.ts'
-import { fakeEgress, noEgress, ok } from './fake-egress.ts'
+import { answered, fakeEgress, noEgress, ok } from './fake-egress.ts'
 
 const start = Date.UTC(2026, 0, 1)
 const entra = {
@@ -110,7 +110,7 @@ test(
   fails,
   {
     fields: entra,
-    egress: fakeEgress(() => ({ status: 401, headers: {}, text: '{"error":"invalid_client","error_description":"canary"}' })),
+    egress: fakeEgress(() => answered(401, '{"error":"invalid_client","error_description":"canary"}')),
   },
   'credential_failed',
   null,

@@ -22,11 +22,10 @@ export function fakeEgress(answer: (request: SmallRequest, count: number) => Sma
   }
 }
 
-export const ok = (body: unknown): SmallResponse => ({
-  status: 200,
-  headers: {},
-  text: typeof body === 'string' ? body : JSON.stringify(body),
-})
+export const ok = (body: unknown): SmallResponse => answered(200, typeof body === 'string' ? body : JSON.stringify(body))
+
+/** An answer with a status and a text. */
+export const answered = (status: number, text: string): SmallResponse => ({ status, headers: {}, bytes: Buffer.from(text), text })
 
 /** For kinds that must not call out. */
 export const noEgress = (): FakeEgress =>

@@ -4,7 +4,7 @@ import { importSPKI, jwtVerify } from 'jose'
 import { authorize, type AuthRequest } from '../../../../src/gateway/credentials/authorize.ts'
 import type { Egress } from '../../../../src/gateway/egress/egress.ts'
 import { ApiError, type ErrorCode } from '../../../../src/lib/errors.ts'
-import { fakeEgress, noEgress, ok } from './fake-egress.ts'
+import { answered, fakeEgress, noEgress, ok } from './fake-egress.ts'
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const account = {
@@ -74,9 +74,7 @@ test('two accounts, or two apps, share nothing', async (t) => {
 })
 
 test('a failure is not kept', async (t) => {
-  const egress = fakeEgress((_, count) =>
-    count === 1 ? { status: 503, headers: {}, text: '' } : ok({ access_token: 'later', expires_in: 10 }),
-  )
+  const egress = fakeEgress((_, count) => (count === 1 ? answered(503, '') : ok({ access_token: 'later', expires_in: 10 })))
   await t.throwsAsync(bearer(egress, start), { instanceOf: ApiError })
   t.is(await bearer(egress, start), 'Bearer later')
 })
@@ -96,7 +94,7 @@ const fails = test.macro({
   },
   title: (name = '') => `fails: ${name}`,
 })
-const answers = (status: number, text: string) => fakeEgress(() => ({ status, headers: {}, text }))
+const answers = (status: number, text: string) => fakeEgress(() => answered(status, text))
 const throws = (error: Error) =>
   fakeEgress(() => {
     throw error

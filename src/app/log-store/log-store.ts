@@ -1,0 +1,12 @@
+/** Keeps bodies of logs outside the database, one object for each log. */
+export interface LogStore {
+  /** The place, for people: `s3 logs-bucket`. */
+  readonly name: string
+  /** Writes an object. The same key again replaces it, so that a repeated write does no harm. Rejects with LogStoreError. */
+  put(key: string, object: Uint8Array): Promise<void>
+  /** Reads an object; null: there is none. Rejects with LogStoreError. */
+  get(key: string): Promise<Uint8Array | null>
+}
+
+/** The store did not do what it was asked. The message says why, without credentials. */
+export class LogStoreError extends Error {}

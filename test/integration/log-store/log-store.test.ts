@@ -1,0 +1,239 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { inDatabase } from '../../support/database.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { azureAccount, type ObjectServer, s3Keys, startObjectServer } from '../../support/object-server.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+
+/** Bodies of logs in stores of each kind: through the gateway into the store, and back over the API. */
+interface Place {
+  readonly name: string
+  readonly env: Readonly<Record<string, string>>
+  /** The objects that are there, by their keys. */
+  readonly objects: () => Promise<ReadonlyMap<string, Buffer>>
+}
+
+let provider: Emulator
+let s3: ObjectServer
+let azure: ObjectServer
+let folder: string
+
+test.before(async () => {
+  ;[provider, s3, azure, folder] = await Promise.all([
+    startEmulator(),
+    startObjectServer('s3'),
+    startObjectServer('azure'),
+    mkdtemp(join(tmpdir(), 'gatehouse-logs-')),
+  ])
+})
+test.after.always(async () => {
+  await Promise.all([provider?.stop(), s3?.stop(), azure?.stop()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+const below = (server: ObjectServer, prefix: string) =>
+  new Map([...server.objects].filter(([path]) => path.startsWith(prefix)).map(([path, object]) => [path.slice(prefix.length), object]))
+
+const s3Env = () => ({
+  LOG_STORE: 's3_custom',
+  LOG_STORE_BASEPATH: s3.url,
+  LOG_STORE_REGION: 'eu-central-1',
+  LOG_STORE_ACCESS_KEY: s3Keys.accessKeyId,
+  LOG_STORE_SECRET_KEY: s3Keys.secretAccessKey,
+})
+
+const places: readonly (() => Place)[] = [
+  () => ({
+    name: 'local',
+    env: { LOG_STORE: 'local', LOG_STORE_LOCAL_PATH: folder },
+    objects: async () => {
+      const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.json'))
+      return new Map(await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file))] as const)))
+    },
+  }),
+  () => ({
+    name: 's3_custom, v1, with a key of KMS',
+    env: {
+      ...s3Env(),
+      LOG_STORE_GENERATIONS_BUCKET: 'first',
+      LOG_STORE_FILE_PATH_FORMAT: 'v1',
+      SSE_ENCRYPTION_TYPE: 'aws:kms',
+      KMS_KEY_ID: 'key-1',
+    },
+    objects: async () => below(s3, '/first/'),
+  }),
+  () => ({
+    name: 's3_custom, sealed',
+    env: { ...s3Env(), LOG_STORE_GENERATIONS_BUCKET: 'sealed', LOG_SEALING: 'on' },
+    objects: async () => below(s3, '/sealed/'),
+  }),
+  () => ({
+    name: 'azure',
+    env: {
+      LOG_STORE: 'azure',
+      LOG_STORE_BASEPATH: azure.url,
+      AZURE_STORAGE_ACCOUNT: azureAccount.account,
+      AZURE_STORAGE_KEY: azureAccount.key,
+      AZURE_STORAGE_CONTAINER: 'logs',
+    },
+    objects: async () => below(azure, '/logs/'),
+  }),
+]
+
+/** A row whose bodies the store has. */
+const moved = { request_body: null, response_body: null, sealed: null, hook_results: null, headers: '{}' }
+const said = 'größe ☀ canary'
+
+/** Asks a model through the gateway; returns the id of the log. */
+async function ask(app: TestApp, content: string): Promise<string> {
+  const answer = await fetch(`${app.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-api-key': app.workspaceKey,
+      'x-service-provider': 'openai',
+      'x-service-custom-host': provider.url,
+      authorization: 'Bearer sk-provider',
+    },
+    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] }),
+  })
+  if (answer.status !== 200) throw new Error(await answer.text())
+  await answer.text()
+  return answer.headers.get('x-service-request-id') ?? answer.headers.get('x-request-id') ?? ''
+}
+
+interface ReadLog {
+  readonly status: number
+  readonly body: {
+    readonly request?: { readonly body: unknown; readonly headers: Readonly<Record<string, string>> }
+    readonly response?: { readonly body: unknown }
+    readonly error?: { readonly code: string; readonly message: string }
+  }
+}
+
+async function readLog(app: TestApp, id: string): Promise<ReadLog> {
+  const answer = await fetch(`${app.baseUrl}/v1/logs/${id}`, { headers: { 'x-service-api-key': app.workspaceKey } })
+  return { status: answer.status, body: (await answer.json()) as ReadLog['body'] }
+}
+
+const rows = (app: TestApp, statement: string, values: readonly string[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  inDatabase(app.database.superuser, async (client) => (await client.query<Record<string, unknown>>(statement, [...values])).rows)
+
+const isEmpty = async (app: TestApp): Promise<boolean> => (await rows(app, 'SELECT FROM log_uploads')).length === 0
+
+for (const place of places)
+  test.serial(`bodies go to the store and come back: ${place.toString().match(/name: '([^']+)'/)?.[1] ?? ''}`, async (t) => {
+    const { env, objects } = place()
+    const app = await startApp({ env })
+    try {
+      const ids = await Promise.all([ask(app, said), ask(app, 'second')])
+      await eventually(async () => (await objects()).size === 2 && (await isEmpty(app)), 15_000, 'two objects')
+      const [id] = ids
+      const [key, object] = [...(await objects())].find(([name]) => name.endsWith(`${id}.json`)) ?? ['', Buffer.alloc(0)]
+      const [{ organisation_id: organisation, workspace_id: workspace } = {}] = await rows(
+        app,
+        'SELECT organisation_id, workspace_id FROM logs',
+      )
+      t.regex(
+        key,
+        env['LOG_STORE_FILE_PATH_FORMAT'] === 'v1'
+          ? new RegExp(`^90/${String(organisation)}/${id}[.]json$`)
+          : new RegExp(`^90/${String(organisation)}/${String(workspace)}/\\d{4}/\\d\\d/\\d\\d/\\d\\d/${id}[.]json$`),
+      )
+      t.is(object.includes(said), env['LOG_SEALING'] !== 'on')
+      t.is(object.includes('sk-provider'), false)
+      const kept = await rows(
+        app,
+        'SELECT request_body, response_body, sealed, hook_results, request_headers::text AS headers FROM log_bodies',
+      )
+      t.deepEqual(kept, [moved, moved])
+      const { status, body } = await readLog(app, id)
+      t.is(status, 200, JSON.stringify(body))
+      t.deepEqual(body.request?.body, { model: 'gpt-4o', messages: [{ role: 'user', content: said }] })
+      t.is(body.request?.headers['content-type'], 'application/json')
+      t.truthy(body.response?.body)
+    } finally {
+      await app.stop()
+    }
+  })
+
+type Fault = NonNullable<Parameters<ObjectServer['misbehave']>[0]>
+
+const faults: readonly (readonly [name: string, fault: Fault, reason: RegExp])[] = [
+  ['refuses with 403', (_, response) => !!response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'), /403 \(AccessDenied\)/],
+  ['is throttled', (_, response) => !!response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'), /503 \(SlowDown\)/],
+  ['breaks off', (_, response) => !!response.destroy(), /./],
+  ['answers nothing', () => true, /did not answer/],
+]
+
+test.serial(
+  'a store that fails: requests do not wait, logs are read from the database, and all is moved once when it is back',
+  async (t) => {
+    const env = {
+      ...s3Env(),
+      LOG_STORE_GENERATIONS_BUCKET: 'faults',
+      LOG_STORE_CONNECTION_TIMEOUT_MS: '300',
+      LOG_STORE_CONNECTION_BACKOFF_MS: '300',
+    }
+    const app = await startApp({ env })
+    t.teardown(() => app.stop())
+    const told = () =>
+      app.logged.flatMap(({ msg, reason }) => (msg === 'bodies of logs wait in the database for the log store' ? [String(reason)] : []))
+    const ids: string[] = []
+    for (const [name, fault, reason] of faults) {
+      const before = told().length
+      s3.misbehave(fault)
+      const id = await ask(app, name)
+      ids.push(id)
+      await eventually(() => told().length > before, 10_000, `a warning that the store ${name}`)
+      t.regex(told().at(-1) ?? '', reason)
+      const { status, body } = await readLog(app, id)
+      t.is(status, 200)
+      t.truthy(body.request?.body, `${name}: read from the database`)
+      s3.misbehave(null)
+      await eventually(() => isEmpty(app), 10_000, `the queue to empty after the store ${name}`)
+    }
+    const objects = below(s3, '/faults/')
+    t.deepEqual([...objects.keys()].map((key) => key.slice(-41, -5)).toSorted(), ids.toSorted())
+    const [id = ''] = ids
+    s3.misbehave((_, response) => !!response.writeHead(500).end())
+    const away = await readLog(app, id)
+    t.is(away.status, 503)
+    t.regex(away.body.error?.message ?? '', /log store, which cannot be read: the log store answered 500/)
+    s3.misbehave((_, response) => !!response.writeHead(404).end())
+    const gone = await readLog(app, id)
+    t.is(gone.status, 200, 'a life-cycle rule removed the object')
+    t.is(gone.body.request?.body, null)
+    s3.misbehave(null)
+  },
+)
+
+test.serial('the object of another log is not shown', async (t) => {
+  const app = await startApp({ env: { ...s3Env(), LOG_STORE_GENERATIONS_BUCKET: 'mixed' } })
+  t.teardown(() => app.stop())
+  await Promise.all([ask(app, 'mine'), ask(app, 'other')])
+  await eventually(async () => below(s3, '/mixed/').size === 2 && (await isEmpty(app)), 10_000, 'both objects')
+  const [, other = ''] = [...below(s3, '/mixed/').keys()].toSorted()
+  await rows(app, 'UPDATE log_bodies SET object_key = $1', [other])
+  const answers = await Promise.all([...below(s3, '/mixed/').keys()].map((key) => readLog(app, key.slice(-41, -5))))
+  t.deepEqual(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [200, 503],
+  )
+})
+
+test.serial('two processes share the work, and each log is moved once', async (t) => {
+  const env = { ...s3Env(), LOG_STORE_GENERATIONS_BUCKET: 'shared' }
+  const first = await startApp({ env })
+  t.teardown(() => first.stop())
+  const second = await startApp({ env, database: first.database })
+  t.teardown(() => second.stop())
+  const ids = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(index % 2 === 0 ? first : second, `n${index}`)))
+  await eventually(async () => below(s3, '/shared/').size === 100 && (await isEmpty(first)), 20_000, 'a hundred objects')
+  const puts = s3.calls.filter(({ method, path }) => method === 'PUT' && path.startsWith('/shared/'))
+  t.is(puts.length, 100)
+  t.deepEqual(puts.map(({ path }) => path.slice(-41, -5)).toSorted(), ids.toSorted())
+})
