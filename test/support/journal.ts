@@ -52,6 +52,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     prompt: null,
     hooks: null,
     attempts: null,
+    translation: null,
     upstreamUrl: 'https://api.openai.com/v1/chat/completions',
     requestHeaders: { 'content-type': 'application/json' },
     responseHeaders: { 'content-type': 'application/json' },

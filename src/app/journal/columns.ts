@@ -75,6 +75,7 @@ export const bodyColumns = [
   of('hook_results', 'jsonb', ({ record }) => record.hooks),
   of('attempts', 'jsonb', ({ record }) => record.attempts && attemptRows(record.attempts)),
   of('cost', 'jsonb', ({ record }) => record.cost && costDetails(record.cost)),
+  of('translation', 'jsonb', ({ record }) => record.translation && translationRow(record.translation)),
   of('sealed', 'bytea', ({ bodies }) => bodies.sealed),
 ] as const
 
@@ -90,6 +91,12 @@ export type BodyColumns = RowOf<typeof bodyColumns>
 
 /** The parts of a cost; its sum, state and price list have columns of their own. */
 const costDetails = ({ lines, unpriced, charges, saved }: NonNullable<ExchangeRecord['cost']>) => ({ lines, unpriced, charges, saved })
+
+/** A translation under the names that the API has for it. */
+export const translationRow = ({ dropped, providerError }: NonNullable<ExchangeRecord['translation']>) => ({
+  dropped_params: [...dropped],
+  provider_error: providerError,
+})
 
 /** The attempts under the names that the API has for them. */
 export const attemptRows = (attempts: NonNullable<ExchangeRecord['attempts']>) =>

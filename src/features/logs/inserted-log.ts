@@ -82,6 +82,7 @@ const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   prompt: null,
   hooks: null,
   attempts: null,
+  translation: null,
 })
 
 function placeOf({ trace_id, span_id, parent_span_id, span_name, ...metadata }: InsertedLog['metadata'], id: string) {

@@ -102,6 +102,13 @@ export const logObject = z
       .array(logAttempt)
       .nullable()
       .meta({ description: 'The attempts in order, when there were several; null when there was one.' }),
+    translation: z
+      .object({ dropped_params: z.array(z.string()), provider_error: z.string().nullable() })
+      .nullable()
+      .meta({
+        description:
+          'What was left out when the request was translated, and the error of the provider in its own words; null when neither is there to tell.',
+      }),
     cost: logCost.meta({ description: 'What the request cost, as `GET /logs/{id}/cost` tells it.' }),
     metrics: logMetrics,
     log_format: since('1.12.0', z.literal('v1')),

@@ -2,7 +2,7 @@ import type { Deps } from '../../app/deps.ts'
 import { decodeLogObject } from '../../app/log-store/log-object.ts'
 import { LogStoreError } from '../../app/log-store/log-store.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
-import { attemptRows } from '../../app/journal/columns.ts'
+import { attemptRows, translationRow } from '../../app/journal/columns.ts'
 import { decodeConfidential, type Confidential } from '../../gateway/journal/confidential.ts'
 import { SealError } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -12,7 +12,8 @@ import type { LogDetail, LoggedHooks } from './log-fields.ts'
 export async function openLog(given: LogDetail, { vault, logStore }: Pick<Deps, 'vault' | 'logStore'>): Promise<LogDetail> {
   const row = given.object_key === null ? given : await fetchBodies(given, given.object_key, logStore)
   if (row.sealed === null) return row
-  const { path, upstreamUrl, requestHeaders, responseHeaders, hooks, attempts, request, response } = unseal(row, row.sealed, vault)
+  const opened = unseal(row, row.sealed, vault)
+  const { path, upstreamUrl, requestHeaders, responseHeaders, hooks, attempts, translation, request, response } = opened
   return {
     ...row,
     path,
@@ -21,6 +22,7 @@ export async function openLog(given: LogDetail, { vault, logStore }: Pick<Deps, 
     response_headers: responseHeaders,
     hook_results: hooks && toLogged(hooks),
     attempts: attempts && attemptRows(attempts),
+    translation: translation && translationRow(translation),
     request_body: request,
     response_body: response,
   }

@@ -42,6 +42,7 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
     },
     hook_results: row.hook_results,
     attempts: row.attempts,
+    translation: row.translation,
     cost: presentCost(row),
     metrics,
     log_format: 'v1',

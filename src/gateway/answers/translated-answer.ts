@@ -56,11 +56,17 @@ export class TranslatedAnswer implements EgressHandler {
   #isWhole = false
   #waiting: Frame[] = []
   #usage: TokenUsage | null = null
+  #providerError: string | null = null
 
   constructor(options: TranslatedAnswerOptions) {
     this.#options = options
     this.#writer = frameWriter(options.framing)
     this.#encoder = options.context.request.stream ? options.client.stream.encoder(options.context) : null
+  }
+
+  /** The error of the provider in its own words; null: it gave none. */
+  get providerError(): string | null {
+    return this.#providerError
   }
 
   /** The tokens that the answer used, as far as it told them. */
@@ -99,7 +105,7 @@ export class TranslatedAnswer implements EgressHandler {
 
   onEnd(): void {
     if (this.#mode === 'stream') this.#try(() => this.#endStream())
-    else if (this.#mode === 'error') this.#try(() => this.#fail(this.#options.provider.error.decode(this.#head.status, this.#json())))
+    else if (this.#mode === 'error') this.#try(() => this.#failWhole())
     else if (this.#mode === 'whole') this.#try(() => this.#translateWhole())
     else if (this.#mode === 'over' && this.#isWhole) this.#options.inner.onEnd([])
     this.#mode = 'over'
@@ -223,6 +229,12 @@ export class TranslatedAnswer implements EgressHandler {
     this.#usage = answer.usage
     if (answer.error !== null) return this.#fail(answer.error)
     this.#answer(this.#options.client.answer.encode(answer, this.#options.context))
+  }
+
+  #failWhole(): void {
+    const json = this.#json()
+    this.#providerError = typeof json === 'string' ? json : JSON.stringify(json)
+    this.#fail(this.#options.provider.error.decode(this.#head.status, json))
   }
 
   /** Answers with a provider's failure. */

@@ -37,6 +37,8 @@ export interface TranslatedCall {
   answerFor(inner: EgressHandler): EgressHandler
   /** The tokens that the answer used; null: not known. */
   usage(): TokenUsage | null
+  /** The error of the provider in its own words; null: it gave none. */
+  providerError(): string | null
 }
 
 export interface TranslationOptions extends TermsOptions {
@@ -131,6 +133,7 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
   dropped: [],
   answerFor: (inner) => inner,
   usage: () => null,
+  providerError: () => null,
 })
 
 /** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
@@ -153,8 +156,12 @@ function withSearch(path: string, asked: string): string {
   return (path.split('?', 1)[0] ?? path) + (at === -1 ? '' : asked.slice(at))
 }
 
-/** The header by which a caller asks that nothing be dropped. */
-const isStrict = ({ headers }: Call): boolean => headers.service.get('strict-translation')?.toLowerCase() === 'true'
+/** Returns true if nothing may be dropped: the caller asks for it, or the config, which a caller that must go by it cannot loosen. */
+function isStrict({ headers, config }: Call): boolean {
+  const asked = headers.service.get('strict-translation')?.toLowerCase()
+  if (asked === 'true') return true
+  return config !== null && config.strictTranslation && (config.locked || asked !== 'false')
+}
 
 /** Returns the body within the provider's bounds; what the provider refuses is dropped, and named. */
 function bent(body: Translation['encoded']['body'], quirks: AimedCall['target']['provider']['quirks'], { loss }: Translation) {
@@ -166,7 +173,7 @@ function bent(body: Translation['encoded']['body'], quirks: AimedCall['target'][
 function answersOf(
   translation: Translation,
   held: Pick<TranslatedAnswerOptions, 'maxHeldBytes' | 'framing'>,
-): Pick<TranslatedCall, 'answerFor' | 'usage'> {
+): Pick<TranslatedCall, 'answerFor' | 'usage' | 'providerError'> {
   let answer: TranslatedAnswer | null = null
   return {
     answerFor(inner) {
@@ -183,6 +190,7 @@ function answersOf(
       return answer
     },
     usage: () => answer?.usage ?? null,
+    providerError: () => answer?.providerError ?? null,
   }
 }
 

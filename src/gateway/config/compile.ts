@@ -74,6 +74,8 @@ export interface TargetFields {
   readonly outputGuardrails: readonly (string | Guardrail)[]
   /** True when answers keep strictly to the OpenAI format; null: as the request says. */
   readonly strictOpenAiCompliance: boolean | null
+  /** True when a translation drops nothing that steers. */
+  readonly strictTranslation: boolean
 }
 
 /** A config that is ready for use. */
@@ -132,6 +134,7 @@ const toPlainTarget = (config: GatewayConfig, option: string): TargetFields => (
   inputGuardrails: guardrails(`${option}.input_guardrails`, config.input_guardrails, config.before_request_hooks),
   outputGuardrails: guardrails(`${option}.output_guardrails`, config.output_guardrails, config.after_request_hooks),
   strictOpenAiCompliance: config.strict_open_ai_compliance ?? null,
+  strictTranslation: config.strict_translation ?? false,
 })
 
 interface LaterPart {

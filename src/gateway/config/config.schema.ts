@@ -38,6 +38,7 @@ export interface GatewayConfig {
   readonly before_request_hooks?: readonly z.output<typeof hook>[] | undefined
   readonly after_request_hooks?: readonly z.output<typeof hook>[] | undefined
   readonly strict_open_ai_compliance?: boolean | undefined
+  readonly strict_translation?: boolean | undefined
   readonly passthrough?: boolean | undefined
   readonly fetch_integrated_models?: boolean | undefined
 }
@@ -146,6 +147,10 @@ const ownFields = {
     .boolean()
     .optional()
     .meta({ description: 'True: answers strictly follow the OpenAI format, without events of the gateway in streams.' }),
+  strict_translation: z.boolean().optional().meta({
+    description:
+      'True: a field that only steers, and has no place in the format of the provider, is refused in place of being dropped. The header `x-service-strict-translation` goes before it, unless the key may use no other config.',
+  }),
   passthrough: z
     .boolean()
     .optional()

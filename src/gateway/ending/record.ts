@@ -59,6 +59,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     metadata: trail.metadata,
     prompt: promptOf(trail, last),
     hooks: loggedHooks(last?.hooks ?? noHooks, keepsBodies(headers)),
+    translation: translationOf(last, redaction, keepsBodies(headers)),
     attempts: loggedAttempts(trail, { ending, usage, redaction, keepsWords: keepsBodies(headers) }),
     method,
     path,
@@ -76,6 +77,18 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     responseBytes,
     responseHeaders,
   }
+}
+
+/** So much of a provider's error is kept. */
+const mostError = 16 * 1024
+
+/** Returns what a translation left out, and the provider's own error. */
+function translationOf(last: Attempt | null, redaction: Redaction, keepsWords: boolean): ExchangeRecord['translation'] {
+  const translated = last?.translated ?? null
+  if (translated === null) return null
+  const error = keepsWords ? translated.providerError() : null
+  if (error === null && translated.dropped.length === 0) return null
+  return { dropped: translated.dropped, providerError: error === null ? null : redaction.text(error.slice(0, mostError)) }
 }
 
 /** Tells where the answer and its usage come from: a target, or the cache. */

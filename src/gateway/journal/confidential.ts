@@ -17,6 +17,7 @@ const rows = {
   responseHeaders: noHeaders,
   hooks: nothing,
   attempts: nothing,
+  translation: nothing,
 } satisfies InClear
 
 type Name = keyof typeof rows

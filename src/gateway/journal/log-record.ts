@@ -72,9 +72,19 @@ export interface ExchangeRecord {
   readonly hooks: HookResults | null
   /** The attempts, in order; null when there was only one, of which the record itself tells. */
   readonly attempts: readonly LoggedAttempt[] | null
+  /** Null: the provider spoke the caller's format, or nothing is to be told. */
+  readonly translation: LoggedTranslation | null
   /** Headers with credentials removed. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly responseHeaders: Readonly<Record<string, string>>
+}
+
+/** The losses of a translation, and what stood behind it. */
+export interface LoggedTranslation {
+  /** The fields that were dropped, in the caller's words. */
+  readonly dropped: readonly string[]
+  /** The error of the provider as it gave it; null: it gave none, or no words are kept. */
+  readonly providerError: string | null
 }
 
 /** The cost of an exchange. Amounts are whole pico-US-dollars as decimal texts: JSON numbers would round them. */

@@ -52,6 +52,7 @@ export function encodeRecord(record: ExchangeRecord): string {
     record.billed,
     record.config && [record.config.slug, record.config.version],
     record.cost && encodeCost(record.cost),
+    record.translation && [record.translation.dropped, record.translation.providerError],
   ])
 }
 
@@ -81,6 +82,8 @@ type Fields = [
   config?: readonly [slug: string, version: number] | null,
   /** Absent in records of processes that priced nothing. */
   cost?: CostFields | null,
+  /** Absent in records of processes that did not log it. */
+  translation?: readonly [dropped: readonly string[], providerError: string | null] | null,
 ]
 
 /** The inverse of `encodeRecord`. The text is our own, guarded by the frame's CRC; throws when its version is another. */
@@ -131,9 +134,15 @@ export function decodeRecord(text: string): ExchangeRecord {
     mirrorOf: fields[40] ?? null,
     billed: fields[41] ?? true,
     config: decodeConfig(fields[42] ?? null),
-    cost: fields[43] === undefined || fields[43] === null ? null : decodeCost(fields[43]),
+    cost: decodeAnyCost(fields[43]),
+    translation: decodeTranslation(fields[44]),
   }
 }
+
+const decodeAnyCost = (fields: Fields[43]): ExchangeRecord['cost'] => (fields === undefined || fields === null ? null : decodeCost(fields))
+
+const decodeTranslation = (fields: Fields[44]): ExchangeRecord['translation'] =>
+  fields === undefined || fields === null ? null : { dropped: fields[0], providerError: fields[1] }
 
 const decodeConfig = (fields: NonNullable<Fields[42]> | null): ExchangeRecord['config'] =>
   fields === null ? null : { slug: fields[0], version: fields[1] }

@@ -90,7 +90,8 @@ test('what is confidential of an exchange comes back as it was', (t) => {
       responseBytes: 9,
     },
   ] as const
-  const record = exchangeRecord({ path: '/x?q=ä', requestHeaders: { b: '2', a: '1' }, hooks, attempts })
+  const translation = { dropped: ['seed'], providerError: 'busy' }
+  const record = exchangeRecord({ path: '/x?q=ä', requestHeaders: { b: '2', a: '1' }, hooks, attempts, translation })
   for (const bodies of [exchangeBodies('{"q":1}', ''), exchangeBodies(null, 'answer'), exchangeBodies(null, null)]) {
     const { path, upstreamUrl, requestHeaders, responseHeaders } = record
     t.deepEqual(decodeConfidential(Buffer.concat(encodeConfidential(record, bodies))), {
@@ -100,6 +101,7 @@ test('what is confidential of an exchange comes back as it was', (t) => {
       responseHeaders,
       hooks,
       attempts,
+      translation,
       request: bodies.request,
       response: bodies.response,
     })

@@ -5,6 +5,7 @@ import { exchangeRecord } from '../../../support/journal.ts'
 test('a record comes back as it was', (t) => {
   for (const record of [
     exchangeRecord(),
+    exchangeRecord({ translation: { dropped: ['seed'], providerError: null } }),
     exchangeRecord({ mirrorOf: 'm', billed: false, config: { slug: 'c', version: 2 } }),
     exchangeRecord({ usage: null, usageSource: 'none', workspaceId: null, stream: true, outcome: 'client_closed', status: 499 }),
     exchangeRecord({ spanId: 's', parentSpanId: 'p', spanName: 'n', userId: 'u', errorCode: 'internal', metadata: { 'ä"\\': '\0\uD800' } }),
