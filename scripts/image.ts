@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { checkBuild } from './image/build.ts'
 import { checkContainers } from './image/containers.ts'
-import { Report } from './image/report.ts'
+import { Report } from './report.ts'
 import { findTools } from './image/tools.ts'
 import { checkUpgrades } from './image/upgrades.ts'
 
-const report = new Report()
+const report = new Report('image')
 const work = await mkdtemp(path.join(tmpdir(), 'gatehouse-image-'))
 try {
   const tools = await findTools()

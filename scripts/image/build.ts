@@ -4,7 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { openArchive } from '../../src/distribution/bundle/archive.ts'
 import { checkContents } from './contents.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../report.ts'
 import type { Tools } from './tools.ts'
 
 const execute = promisify(execFile)

@@ -8,7 +8,7 @@ import { Client } from 'pg'
 import { testDatabase } from '../../test/support/database.ts'
 import { startContainer, unpack, type Container } from './container.ts'
 import type { Built } from './build.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../report.ts'
 
 const adminKey = 'gh-an-admin-key-of-the-image-check-00000000000'
 const encryptionKey = Buffer.alloc(32, 7).toString('base64')

@@ -10,7 +10,7 @@ import { walk } from '../rehearse/scenarios/rollback.ts'
 import { rollingUpgrade } from '../rehearse/scenarios/side-by-side.ts'
 import type { Built } from './build.ts'
 import { containerBuild } from './container-build.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../report.ts'
 
 const execute = promisify(execFile)
 

@@ -1,9 +1,14 @@
 /** What was checked, line by line, as it is known. */
 export class Report {
   readonly #begun = performance.now()
+  readonly #subject: string
   #passed = 0
   #failed = 0
   #skipped = 0
+
+  constructor(subject: string) {
+    this.#subject = subject
+  }
 
   /** Runs a check and tells how it went; gives null when it failed. */
   async check<T>(what: string, run: () => Promise<T>): Promise<T | null> {
@@ -11,7 +16,7 @@ export class Report {
     try {
       const value = await run()
       this.#passed++
-      console.log(`ok - image: ${what} (${seconds(begun)})`)
+      console.log(`ok - ${this.#subject}: ${what} (${seconds(begun)})`)
       return value
     } catch (error) {
       this.fail(what, error)
@@ -21,21 +26,23 @@ export class Report {
 
   fail(what: string, error: unknown): void {
     this.#failed++
-    console.log(`not ok - image: ${what}: ${error instanceof Error ? error.message : String(error)}`)
+    console.log(`not ok - ${this.#subject}: ${what}: ${error instanceof Error ? error.message : String(error)}`)
   }
 
   skip(what: string, why: string): void {
     this.#skipped++
-    console.log(`SKIPPED - image: ${what}: ${why}`)
+    console.log(`SKIPPED - ${this.#subject}: ${what}: ${why}`)
   }
 
   /** A figure for the release's report. */
   figure(what: string, value: string): void {
-    console.log(`# image: ${what}: ${value}`)
+    console.log(`# ${this.#subject}: ${what}: ${value}`)
   }
 
   end(): void {
-    console.log(`# image: ${this.#passed} checks passed, ${this.#failed} failed, ${this.#skipped} SKIPPED, in ${seconds(this.#begun)}`)
+    console.log(
+      `# ${this.#subject}: ${this.#passed} checks passed, ${this.#failed} failed, ${this.#skipped} SKIPPED, in ${seconds(this.#begun)}`,
+    )
     process.exitCode = this.#failed > 0 ? 1 : 0
   }
 }

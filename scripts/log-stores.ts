@@ -1,0 +1,259 @@
+// Proves the log stores against real servers: `npm run log-stores`. Those of npm are installed into .tools/, with the SDKs of their vendors
+// that read back what was written; those of Go and Python run where the machine has Go or Python, else their checks say SKIPPED.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { LogStoreError } from '../src/app/log-store/log-store.ts'
+import { openLogStore } from '../src/app/log-store/open-log-store.ts'
+import { loadConfig } from '../src/config/index.ts'
+import { createEgress } from '../src/gateway/egress/create-egress.ts'
+import { Report } from './report.ts'
+
+const run = promisify(execFile)
+const tools = path.resolve(import.meta.dirname, '../.tools')
+const ours = path.join(import.meta.dirname, 'object-servers')
+const report = new Report('log stores')
+
+/** A server that was started, and how the product and the vendor's SDK reach it. */
+interface Server {
+  readonly env: Readonly<Record<string, string>>
+  /** What `read-back.mjs` takes; null: no SDK of the vendor reads it. */
+  readonly sdk: { readonly vendor: 's3' | 'azure'; readonly options: Readonly<Record<string, string>> } | null
+  /** The setting whose change makes a credential that is refused; null: the server takes every one. */
+  readonly secret: string | null
+}
+
+interface Kind {
+  readonly name: string
+  /** Returns the program and its arguments; throws where it cannot be had. */
+  readonly provide: (port: number, folder: string) => Promise<readonly [program: string, ...args: string[]]>
+  readonly server: (port: number) => Server
+  /** Makes the bucket, where the start does not. */
+  readonly prepare?: (server: Server, port: number) => Promise<void>
+}
+
+const bucket = 'logs'
+const host = (port: number) => `http://127.0.0.1:${port}`
+
+const s3Server = (port: number, keys: { readonly id: string; readonly secret: string }, proves = true): Server => ({
+  env: {
+    LOG_STORE: 's3_custom',
+    LOG_STORE_BASEPATH: host(port),
+    LOG_STORE_GENERATIONS_BUCKET: bucket,
+    LOG_STORE_REGION: 'us-east-1',
+    LOG_STORE_ACCESS_KEY: keys.id,
+    LOG_STORE_SECRET_KEY: keys.secret,
+  },
+  sdk: { vendor: 's3', options: { endpoint: host(port), region: 'us-east-1', bucket, ...keys } },
+  secret: proves ? 'LOG_STORE_SECRET_KEY' : null,
+})
+
+/** The account that Azurite documents. */
+const azurite = {
+  id: 'devstoreaccount1',
+  secret: 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==',
+}
+
+const kinds: readonly Kind[] = [
+  {
+    name: 'azure at Azurite',
+    provide: async (port, folder) => [
+      process.execPath,
+      path.join(await npmServers(), 'node_modules/azurite/dist/src/blob/main.js'),
+      '--blobHost=127.0.0.1',
+      `--blobPort=${port}`,
+      `--location=${folder}`,
+      '--silent',
+      '--skipApiVersionCheck',
+    ],
+    server: (port) => ({
+      env: {
+        LOG_STORE: 'azure',
+        LOG_STORE_BASEPATH: `${host(port)}/${azurite.id}`,
+        AZURE_STORAGE_ACCOUNT: azurite.id,
+        AZURE_STORAGE_KEY: azurite.secret,
+        AZURE_STORAGE_CONTAINER: bucket,
+      },
+      sdk: { vendor: 'azure', options: { endpoint: `${host(port)}/${azurite.id}`, container: bucket, ...azurite } },
+      secret: 'AZURE_STORAGE_KEY',
+    }),
+    prepare: async (server) => void (await readBack(server, '')),
+  },
+  {
+    name: 's3_custom at s3rver',
+    provide: async (port, folder) => [
+      process.execPath,
+      path.join(await npmServers(), 'node_modules/s3rver/bin/s3rver.js'),
+      '-a',
+      '127.0.0.1',
+      '-p',
+      String(port),
+      '-d',
+      folder,
+      '--configure-bucket',
+      bucket,
+      '--silent',
+    ],
+    server: (port) => s3Server(port, { id: 'S3RVER', secret: 'S3RVER' }, false),
+  },
+  {
+    name: 's3_custom at versitygw',
+    provide: async (port, folder) => {
+      await mkdir(path.join(folder, 'gw', bucket), { recursive: true })
+      const program = await goProgram('github.com/versity/versitygw/cmd/versitygw@v1.8.0')
+      return [program, '--port', `127.0.0.1:${port}`, '--access', 'gatehouse', '--secret', 'a-secret', 'posix', path.join(folder, 'gw')]
+    },
+    server: (port) => s3Server(port, { id: 'gatehouse', secret: 'a-secret' }),
+  },
+  {
+    name: 's3_custom at moto',
+    provide: async (port) => [await pythonProgram('moto[server,s3]==5.1.6', 'moto_server'), '-H', '127.0.0.1', '-p', String(port)],
+    server: (port) => s3Server(port, { id: 'any', secret: 'any' }, false),
+    prepare: async (_, port) => void (await fetch(`${host(port)}/${bucket}`, { method: 'PUT' })),
+  },
+]
+
+/** Installs the servers of npm, once for each lock. */
+async function npmServers(): Promise<string> {
+  const lock = await readFile(path.join(ours, 'package-lock.json'), 'utf8')
+  return madeOnce(`object-servers-${digest(lock)}`, async (scratch) => {
+    await cp(ours, scratch, { recursive: true })
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: scratch })
+  })
+}
+
+async function goProgram(module: string): Promise<string> {
+  const folder = await madeOnce(`go-${digest(module)}`, (scratch) =>
+    run('go', ['install', module], { env: { ...process.env, GOBIN: scratch }, timeout: 600_000 }),
+  )
+  return path.join(folder, path.basename(module.split('@', 1)[0] ?? ''))
+}
+
+async function pythonProgram(requirement: string, program: string): Promise<string> {
+  // A virtual environment knows its own path, so that it cannot be moved.
+  const folder = path.join(tools, `python-${digest(requirement)}`)
+  const file = path.join(folder, 'bin', program)
+  if (existsSync(file)) return file
+  await run('python3', ['-m', 'venv', folder])
+  await run(path.join(folder, 'bin/pip'), ['install', '--quiet', requirement], { timeout: 600_000 })
+  return file
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+async function madeOnce(name: string, make: (scratch: string) => Promise<unknown>): Promise<string> {
+  const folder = path.join(tools, name)
+  if (existsSync(folder)) return folder
+  await mkdir(tools, { recursive: true })
+  const scratch = await mkdtemp(path.join(tools, `${name}-`))
+  try {
+    await make(scratch)
+    await rename(scratch, folder)
+  } catch (error) {
+    await rm(scratch, { recursive: true, force: true })
+    throw error
+  }
+  return folder
+}
+
+/** Reads an object with the SDK of the vendor. */
+async function readBack({ sdk }: Server, key: string): Promise<string> {
+  if (sdk === null) return ''
+  const program = path.join(await npmServers(), 'read-back.mjs')
+  return (await run(process.execPath, [program, sdk.vendor, JSON.stringify(sdk.options), key], { maxBuffer: 64 * 1024 * 1024 })).stdout
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('there is no free port')
+  return address.port
+}
+
+const startMs = 30_000
+
+async function answering(port: number, child: ChildProcess): Promise<void> {
+  const until = performance.now() + startMs
+  while (performance.now() < until) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
+    const answered = await fetch(host(port)).then(
+      () => true,
+      () => false,
+    )
+    if (answered) return
+    await sleep(100)
+  }
+  throw new Error(`the server did not answer within ${startMs / 1000} s`)
+}
+
+const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 5_000 })
+const storeAt = (env: Server['env']) => {
+  const { logStore } = loadConfig({ DB_HOST: 'localhost', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'), ...env })
+  if (logStore === null) throw new Error('the settings name no log store')
+  return openLogStore(logStore, { egress, now: Date.now })
+}
+
+function demand(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what)
+}
+
+const key = '90/0198-org/0198-workspace/2026/11/23/06/0198-log.json'
+
+async function prove(server: Server): Promise<void> {
+  const store = storeAt(server.env)
+  const object = Buffer.from(JSON.stringify({ text: 'größe ☀', long: 'x'.repeat(3_000_000) }))
+  demand((await store.get(key)) === null, 'an object that is not there must be null')
+  await store.put(key, Buffer.from('{"first":true}'))
+  await store.put(key, object)
+  demand(object.equals((await store.get(key)) ?? Buffer.alloc(0)), 'the object did not come back as it was written last')
+  if (server.sdk !== null) demand((await readBack(server, key)) === object.toString(), 'the SDK of the vendor reads something else')
+}
+
+async function proveRefusal({ env, secret }: Server): Promise<void> {
+  if (secret === null) return
+  const other = { ...env, [secret]: Buffer.from('another secret').toString('base64') }
+  const refused = await storeAt(other)
+    .put(key, Buffer.from('{}'))
+    .then(
+      () => null,
+      (error: unknown) => error,
+    )
+  demand(refused instanceof LogStoreError && refused.message.includes('403'), `a wrong secret must be refused, and was: ${String(refused)}`)
+}
+
+async function proveKind({ name, provide, server: serverAt, prepare }: Kind): Promise<void> {
+  const [port, folder] = await Promise.all([freePort(), mkdtemp(path.join(tmpdir(), 'gatehouse-objects-'))])
+  const [program, ...args] = await provide(port, folder).catch((error: unknown) => {
+    report.skip(name, `the server cannot be had here: ${(error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''}`)
+    return []
+  })
+  if (program === undefined) return
+  const child = spawn(program, args, { stdio: 'ignore' })
+  try {
+    const server = serverAt(port)
+    const started = await report.check(`${name}: starts`, async () => {
+      await answering(port, child)
+      await prepare?.(server, port)
+      return true
+    })
+    if (started === null) return
+    await report.check(`${name}: objects are written, replaced, read, and read by the vendor's SDK`, () => prove(server))
+    if (server.secret !== null) await report.check(`${name}: a wrong secret is refused and told`, () => proveRefusal(server))
+  } finally {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+for (const kind of kinds) await proveKind(kind)
+await egress.close()
+report.end()
