@@ -3,7 +3,7 @@ import { apiKeys } from './makers/api-keys.ts'
 import { audit } from './makers/audit.ts'
 import { feedback, logs, savedFilters } from './makers/gateway.ts'
 import { guardrailKind, guardrails, partnerKind, plugins } from './makers/guardrails.ts'
-import { breakers, cache, collections, configs, explain, labels } from './makers/library.ts'
+import { breakers, cache, collections, configs, explain, labels, modelConfigs } from './makers/library.ts'
 import { policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
@@ -25,6 +25,8 @@ export const makers: Readonly<Record<string, Maker>> = {
   'analytics-access': withoutData,
   'health-service-identifier': withoutData,
   'hosted-provider': withoutData,
+  'model-catalog': modelConfigs,
+  'model-pricing-sources': withoutData,
   'mcp-invoke-permission': withoutData,
   'provider-beta-option': withoutData,
   responses: withoutData,

@@ -7,6 +7,7 @@ import type { LogStore } from './log-store/log-store.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { ModelCatalogue } from './prices/model-catalogue.ts'
 
 /** The services of the process: one frozen record, built once, no module singletons. */
 export interface Deps {
@@ -23,6 +24,8 @@ export interface Deps {
   readonly journal: Journal | null
   /** The store of bodies of logs; null: the database keeps them. */
   readonly logStore: LogStore | null
+  /** Prices and abilities of models. */
+  readonly catalogue: ModelCatalogue
 }
 
 export interface Clock {

@@ -56,11 +56,14 @@ export interface MailConfig {
   readonly brand: Readonly<Record<'company_name' | 'logo_url' | 'support_email' | 'docs_url', string>>
 }
 
-/** The places that prices come from, beside the catalogue that Gatehouse brings; null: not from there. */
+/** The places that prices and abilities of models come from, beside the catalogue that Gatehouse brings; null: not from there. */
 export interface PricesConfig {
   readonly proxyUrl: string | null
   readonly logStorePath: string | null
   readonly localPath: string | null
+  /** Abilities of models; the service has them too. */
+  readonly abilitiesLogStorePath: string | null
+  readonly abilitiesLocalPath: string | null
 }
 
 /** The store of bodies of logs. What its kind does not need is empty or null. */

@@ -47,6 +47,8 @@ export function pricePlaces({ prices }: Pick<Config, 'prices'>, level: Pick<Leve
     proxyUrl: at('MODEL_CONFIGS_PROXY_URL', prices.proxyUrl),
     logStorePath: at('MODEL_CONFIGS_PRICING_LOG_STORE_PATH', prices.logStorePath),
     localPath: at('MODEL_CONFIGS_PRICING_LOCAL_PATH', prices.localPath),
+    abilitiesLogStorePath: at('MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH', prices.abilitiesLogStorePath),
+    abilitiesLocalPath: at('MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH', prices.abilitiesLocalPath),
   }
 }
 

@@ -158,6 +158,8 @@ const pricesOf = (values: Values): Config['prices'] => ({
   proxyUrl: values.MODEL_CONFIGS_PROXY_FETCH_ENABLED ? (values.MODEL_CONFIGS_PROXY_URL ?? null) : null,
   logStorePath: values.MODEL_CONFIGS_PRICING_LOG_STORE_PATH ?? null,
   localPath: values.MODEL_CONFIGS_PRICING_LOCAL_PATH ?? null,
+  abilitiesLogStorePath: values.MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH ?? null,
+  abilitiesLocalPath: values.MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH ?? null,
 })
 
 const boundsOf = (values: Values) => ({

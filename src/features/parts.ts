@@ -4,11 +4,12 @@ import { feature } from '../app/feature.ts'
 const part = { permissions: [], entities: [], routes: [] }
 
 export const parts = [
+  feature({ id: 'model-pricing-sources', since: '1.7.0', changes: ['1.11.0'], ...part }),
   feature({ id: 'health-service-identifier', since: '1.7.0', ...part }),
   feature({ id: 'hosted-provider', since: '1.7.0', ...part }),
   feature({ id: 'provider-beta-option', since: '1.7.3', requires: ['configs'], ...part }),
   feature({ id: 'deployments', since: '1.4.0', changes: ['1.8.0'], incomplete: 'Only its scopes can be given.', ...part }),
-  feature({ id: 'ptu-cost-attribution', since: '1.8.0', incomplete: 'Configs take the option; costs come later.', ...part }),
+  feature({ id: 'ptu-cost-attribution', since: '1.8.0', ...part }),
   feature({ id: 'analytics-access', since: '1.9.0', incomplete: 'The settings are kept; analytics come later.', ...part }),
   feature({ id: 'usage-periodic-reset-days', since: '1.10.0', incomplete: 'The fields are kept; usage is counted later.', ...part }),
   feature({

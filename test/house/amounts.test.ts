@@ -5,7 +5,7 @@ import test from 'ava'
 const root = path.resolve(import.meta.dirname, '../..')
 const folders = ['src/gateway/prices', 'src/gateway/metering', 'src/app/prices']
 /** These reckon with times alone. */
-const ofTimes = /\/(?:layer|open-prices)\.ts$/
+const ofTimes = /\/(?:layer|model-catalogue)\.ts$/
 
 const files = folders
   .flatMap((folder) =>

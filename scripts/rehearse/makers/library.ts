@@ -53,3 +53,11 @@ export const breakers: Maker = async ({ workspace, name }) => {
 export const explain: Maker = async ({ workspace }) => {
   await workspace.post('/explain', { path: '/chat/completions', headers: { 'x-service-provider': 'openai' }, body: { model: 'm' } })
 }
+
+/** Prices of the installation, which another release may have newer: nothing of them is stored. */
+export const modelConfigs: Maker = async ({ client, name }) => {
+  const nobody = client.with(name('nobody'))
+  await nobody.refused(401, 'GET', '/model-configs/pricing/openai/gpt-4o')
+  await nobody.refused(401, 'GET', '/model-configs/general/openai/gpt-4o')
+  await nobody.refused(401, 'GET', '/prices/layers')
+}

@@ -34,8 +34,19 @@ const measured = {
     aggregator: 'max',
   },
   gateway_cached_vectors_bytes: { help: 'Bytes of embeddings in memory, for the semantic cache.', labelNames: [] },
-  gateway_price_lists: { help: 'Price lists in memory, by the layer that they come from.', labelNames: ['layer'] },
-  gateway_price_lists_failing: { help: 'Price lists that could not be read when they were last due, by layer.', labelNames: ['layer'] },
+  gateway_price_lists: {
+    help: 'Lists of prices and abilities in memory, by kind and by the layer that they come from.',
+    labelNames: ['kind', 'layer'],
+  },
+  gateway_price_lists_failing: {
+    help: 'Lists of prices and abilities that could not be read when they were last due, by kind and layer.',
+    labelNames: ['kind', 'layer'],
+  },
+  gateway_price_lists_age_seconds: {
+    help: 'Seconds since the oldest list in memory was read, by kind and layer.',
+    labelNames: ['kind', 'layer'],
+    aggregator: 'max',
+  },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_limit_reservations_total: { help: 'Requests under limits, by what became of their reservations.', labelNames: ['kind'] },
   gateway_limit_counters: { help: 'Counters of limits of which slices are in memory.', labelNames: [] },

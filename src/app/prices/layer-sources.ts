@@ -25,14 +25,17 @@ export const folderSource = (name: string, folder: string): LayerSource => ({
 
 const timeoutMs = 10_000
 
-/** Lists of a service: `{url}/pricing/{provider}`, or the same with `.json` at its end. */
-export const proxySource = (url: string, egress: Egress): LayerSource => ({
+/** The two kinds of lists: prices, and abilities of models. */
+export type ListKind = 'pricing' | 'general'
+
+/** Lists of a service: `{url}/pricing/{provider}` or `{url}/general/{provider}`, or the same with `.json` at its end. */
+export const proxySource = (url: string, kind: ListKind, egress: Egress): LayerSource => ({
   name: 'proxy',
   async read(provider) {
     if (!plainName.test(provider)) return null
     for (const end of ['', '.json']) {
       const { status, text } = await egress.exchange({
-        url: `${url.replace(/\/+$/, '')}/pricing/${provider}${end}`,
+        url: `${url.replace(/\/+$/, '')}/${kind}/${provider}${end}`,
         method: 'GET',
         headers: { accept: 'application/json' },
         timeoutMs,

@@ -1,6 +1,4 @@
-import type { PriceLayer } from './price-lists.ts'
-import type { PriceFile } from './price-file.ts'
-import { readPriceList } from './read-list.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** The place at which a layer has its lists. */
 export interface LayerSource {
@@ -9,8 +7,12 @@ export interface LayerSource {
   read(provider: string): Promise<Buffer | null>
 }
 
-export interface LayerOptions {
+export interface LayerOptions<List> {
   readonly source: LayerSource
+  /** Reads the bytes of a list. Throws on what is none. */
+  readonly parse: (bytes: Buffer, provider: string) => List
+  /** A source that takes longer is passed over. */
+  readonly timeoutMs?: number
   /** Milliseconds. */
   readonly now: () => number
   /** Between 0 and 1. */
@@ -19,8 +21,19 @@ export interface LayerOptions {
   readonly failed: (provider: string, reason: string) => void
 }
 
+/** A layer of lists: what it has of a provider, in memory. */
+export interface Layer<List> {
+  readonly name: string
+  /** Returns the list of a provider as it was last read; null: the layer has none, has not been read yet, or is too old. Never waits. */
+  held(provider: string): List | null
+}
+
 /** A layer, and how it is. */
-export interface LiveLayer extends PriceLayer {
+export interface LiveLayer<List> extends Layer<List> {
+  /** Milliseconds since the list was read; null: none is held. */
+  ageMs(provider: string): number | null
+  /** Resolves when the list of a provider was read, or could not be. */
+  ready(provider: string): Promise<void>
   /** Resolves when no list is being read. */
   idle(): Promise<void>
   readonly stats: () => LayerStats
@@ -33,60 +46,93 @@ export interface LayerStats {
   readonly failing: number
   /** Milliseconds since the oldest list was read; null: none is held. */
   readonly ageMs: number | null
+  /** Of the last list that could not be read; null: all can. */
+  readonly fault: string | null
 }
 
-interface Held {
-  file: PriceFile | null
+interface Held<List> {
+  file: List | null
+  fault: string | null
   readAt: number
   dueAt: number
-  failing: boolean
   reading: Promise<void> | null
 }
 
 const [hourMs, retryMs, absentMs] = [3_600_000, 60_000, 300_000]
+/** A list that nobody could read again for a week is worse than the next layer's. */
+const longestAgeMs = 7 * 24 * hourMs
+const usualTimeoutMs = 15_000
 
 /**
  * Holds the lists of one source for an hour, and reads them again in the background when a request asks for one that is due. A list that
- * cannot be read leaves the former one in place, and is tried again after a minute; one that is not there after five.
+ * cannot be read leaves the former one in place for a week at most, and is tried again after a minute; one that is not there after five.
  */
-export function createLayer({ source, now, random, failed }: LayerOptions): LiveLayer {
-  const lists = new Map<string, Held>()
+export function createLayer<List>({ source, parse, now, random, failed, timeoutMs = usualTimeoutMs }: LayerOptions<List>): LiveLayer<List> {
+  const lists = new Map<string, Held<List>>()
 
-  const read = async (provider: string, held: Held): Promise<void> => {
+  const read = async (provider: string, held: Held<List>): Promise<void> => {
     try {
-      const bytes = await source.read(provider)
-      held.file = bytes === null ? null : readPriceList(bytes, provider)
-      held.failing = false
+      const bytes = await inTime(source.read(provider), timeoutMs)
+      held.file = bytes === null ? null : parse(bytes, provider)
+      held.fault = null
       held.readAt = now()
       held.dueAt = now() + jittered(bytes === null ? absentMs : hourMs, random())
     } catch (error) {
-      held.failing = true
+      held.fault = error instanceof Error ? error.message : String(error)
       held.dueAt = now() + jittered(retryMs, random())
-      failed(provider, error instanceof Error ? error.message : String(error))
+      failed(provider, held.fault)
     } finally {
       held.reading = null
     }
   }
 
+  const look = (provider: string): Held<List> => {
+    const held = lists.get(provider) ?? { file: null, fault: null, readAt: now(), dueAt: 0, reading: null }
+    lists.set(provider, held)
+    if (held.reading === null && now() >= held.dueAt) held.reading = read(provider, held)
+    return held
+  }
+
   return {
     name: source.name,
     held(provider) {
-      const held = lists.get(provider) ?? { file: null, readAt: now(), dueAt: 0, failing: false, reading: null }
-      lists.set(provider, held)
-      if (held.reading === null && now() >= held.dueAt) held.reading = read(provider, held)
-      return held.file
+      const { file, readAt } = look(provider)
+      return now() - readAt > longestAgeMs ? null : file
+    },
+    ageMs(provider) {
+      const held = lists.get(provider)
+      return held === undefined || held.file === null ? null : now() - held.readAt
+    },
+    async ready(provider) {
+      await look(provider).reading
     },
     async idle() {
       for (const { reading } of lists.values()) if (reading !== null) await reading
     },
     stats() {
       const all = [...lists.values()].filter(({ file }) => file !== null)
+      const faults = [...lists.values()].flatMap(({ fault }) => fault ?? [])
       return {
         held: all.length,
-        failing: [...lists.values()].filter(({ failing }) => failing).length,
+        failing: faults.length,
         ageMs: all.length === 0 ? null : now() - Math.min(...all.map(({ readAt }) => readAt)),
+        fault: faults.at(-1) ?? null,
       }
     },
+  }
+}
+
+/** Waits so long for a source: a mounted folder may hang without an error. */
+async function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
+  const stop = new AbortController()
+  const late = pause(ms, null, { signal: stop.signal, ref: false }).then(() => {
+    throw new Error(`no answer within ${ms} ms`)
+  })
+  late.catch(() => undefined)
+  try {
+    return await Promise.race([reading, late])
+  } finally {
+    stop.abort()
   }
 }
 

@@ -1,14 +1,11 @@
 import type { PriceSource } from '../../gateway/ports.ts'
 import { rankOf } from '../../gateway/prices/resolve.ts'
 import type { BuiltInPrices } from './built-in.ts'
+import type { Layer } from './layer.ts'
 import type { PriceFile } from './price-file.ts'
 
-/** A layer above the built-in catalogue: what it has of a provider, in memory. */
-export interface PriceLayer {
-  readonly name: string
-  /** Returns the list of a provider as it was last read; null: the layer has none, or has not been read yet. Never waits. */
-  held(provider: string): PriceFile | null
-}
+/** A layer of price lists above the built-in catalogue. */
+export type PriceLayer = Layer<PriceFile>
 
 /** The price lists of one process. Every model comes from the first layer that has it, so that a short list hides nothing below it. */
 export function createPriceLists({

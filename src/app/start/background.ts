@@ -9,6 +9,7 @@ import type { EmbeddedDatabase } from '../database/embedded/embedded.ts'
 import { closeOrm } from '../database/orm.ts'
 import { runBackfills } from '../database/schema/backfill-runner.ts'
 import type { Deps } from '../deps.ts'
+import { openCatalogue } from '../prices/model-catalogue.ts'
 import type { Feature } from '../feature.ts'
 import { startJobs, type Jobs } from '../jobs.ts'
 import { openLogStore } from '../log-store/open-log-store.ts'
@@ -73,7 +74,8 @@ export function createBase(config: Config, log: Logger, overrides: Partial<Pick<
     })
   const clock = overrides.clock ?? { now: Date.now }
   const logStore = config.logStore === null ? null : openLogStore(config.logStore, { egress, now: () => clock.now() })
-  return { config, log, clock, egress, metrics, logStore, level: createLevel(config) }
+  const base = { config, log, clock, egress, metrics, logStore, level: createLevel(config) }
+  return { ...base, catalogue: openCatalogue(base) }
 }
 
 /** Nothing is open yet. */

@@ -17,7 +17,6 @@ import { viewsOf, type Feature } from '../feature.ts'
 import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
-import { openPrices } from '../prices/open-prices.ts'
 import type { Loggers } from '../logging/log.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
@@ -229,7 +228,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     tokens,
     failures,
     ledger: limits.ledger,
-    prices: openPrices(deps),
+    prices: deps.catalogue.prices,
     routing: breakers.routing,
     journal: lines.journal(journal),
     egress: deps.egress,

@@ -22,6 +22,11 @@ export const findingAdvice = {
     means: 'The upgrade is not finalized: new features are off, and you can still roll back.',
     fix: 'When you are satisfied with the new release, run `gatehouse finalize`.',
   },
+  'price-lists-failing': {
+    means:
+      'A layer of price lists is slow, broken or in another unit. Requests are priced by the list that was read before, for a week at most, or by the next layer.',
+    fix: '`GET /v1/prices/layers` says which layer it is and why; the log names the provider. See [price lists](prices-offline.md).',
+  },
   'journal-backlog': {
     means: 'Request logs wait on disk because the database does not accept them, or not fast enough.',
     fix: 'Look at the database first. Gatehouse ships the logs when it is back; raise `LOG_SPOOL_MAX_MB` and the volume when outages may last.',

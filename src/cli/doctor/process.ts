@@ -61,11 +61,12 @@ const MiB = 1024 * 1024
 function figureTroubles(text: string, spoolBytes: number): readonly Trouble[] {
   const sum = readFigures(text)
   const waiting = sum('gateway_log_spool_bytes')
-  const [dropped, pool, jobs, shed] = [
+  const [dropped, pool, jobs, shed, lists] = [
     sum('gateway_log_spool_dropped_total'),
     sum('gateway_db_pool_waiting'),
     sum('gateway_job_runs_total', 'outcome="failed"'),
     sum('gateway_shed_total'),
+    sum('gateway_price_lists_failing'),
   ]
   const backlog = waiting > Math.max(spoolBytes / 4, 16 * MiB)
   return [
@@ -81,6 +82,7 @@ function figureTroubles(text: string, spoolBytes: number): readonly Trouble[] {
     ...(dropped > 0 ? [found('journal-dropped', 'error', `${dropped} since the start`)] : []),
     ...(pool > 0 ? [found('pool-exhausted', 'warning', `${pool} wait`)] : []),
     ...(jobs > 0 ? [found('jobs-failed', 'warning', `${jobs} since the start`)] : []),
+    ...(lists > 0 ? [found('price-lists-failing', 'warning', `${lists} cannot be read`)] : []),
     ...(shed > 0 ? [found('overloaded', 'warning', `${shed} refused since the start`)] : []),
   ]
 }

@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import { perform } from '../../app/http/routes/perform.ts'
 import { parseInput } from '../../app/http/routes/input.ts'
 import { createMetrics } from '../../app/metrics/metrics.ts'
+import { openCatalogue } from '../../app/prices/model-catalogue.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Route } from '../../app/route.ts'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
@@ -51,18 +52,8 @@ export async function performAsOperator(
   asked: Asked,
 ): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const deps: Deps = {
-    config,
-    log,
-    orm,
-    vault,
-    clock,
-    egress,
-    level,
-    metrics: createMetrics(config.version),
-    journal: null,
-    logStore: null,
-  }
+  const served = { config, log, clock, egress, level, metrics: createMetrics(config.version) }
+  const deps: Deps = { ...served, orm, vault, journal: null, logStore: null, catalogue: openCatalogue(served) }
   try {
     const input = {
       params: parseInput(route.params, asked.params, { place: 'path', level }),

@@ -103,8 +103,10 @@ function nounOf(path: string, things: Things): Noun {
   return noun
 }
 
-const onOne = controlRoutes.filter(({ path }) => path.includes(':') && !path.includes(':subType'))
-const onMany = controlRoutes.filter((route) => !onOne.includes(route))
+/** Prices of models are nobody's: everybody reads the same ones. */
+const owned = controlRoutes.filter(({ path }) => !path.startsWith('/model-configs/'))
+const onOne = owned.filter(({ path }) => path.includes(':') && !path.includes(':subType'))
+const onMany = owned.filter((route) => !onOne.includes(route))
 /** The first parameter names the thing; a second one a thing in it, which the first company has. */
 const pathTo = ({ method, path }: Route, reference: string) =>
   `${path}${queries[`${method} ${path}`] ?? ''}`

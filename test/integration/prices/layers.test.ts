@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
 import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
+import { readAbilityList } from '../../../src/app/prices/ability-list.ts'
 import { createLayer } from '../../../src/app/prices/layer.ts'
 import { folderSource, proxySource } from '../../../src/app/prices/layer-sources.ts'
 import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
+import { readPriceList } from '../../../src/app/prices/read-list.ts'
 import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-prices-'))
@@ -23,6 +25,7 @@ function bed(name = 'local') {
   const failures: string[] = []
   let now = 1_000_000
   const layer = createLayer({
+    parse: readPriceList,
     source: folderSource(name, folder),
     now: () => now,
     random: () => 0,
@@ -73,6 +76,7 @@ const broken: Readonly<Record<string, string>> = {
   'another unit': ours({}).replace('pUSD', 'USD'),
   'prices that are none': ours({ 'gpt-4o': { prices: [{ rates: { tokens: 1 } }] } }),
   nothing: '{}',
+  'an empty file, as a full disk leaves it': '',
 }
 
 for (const [name, text] of Object.entries(broken))
@@ -113,7 +117,8 @@ test.serial('a service is asked with and without .json; refusals are told and co
   const failures: string[] = []
   let now = 0
   const layer = createLayer({
-    source: proxySource(`http://127.0.0.1:${port}/base/`, egress),
+    parse: readPriceList,
+    source: proxySource(`http://127.0.0.1:${port}/base/`, 'pricing', egress),
     now: () => now,
     random: () => 0,
     failed: (_, reason) => failures.push(reason),
@@ -123,16 +128,70 @@ test.serial('a service is asked with and without .json; refusals are told and co
   await layer.idle()
   t.is(lists.find('openai', 'gpt-4o')?.source, 'proxy')
   t.deepEqual(asked, ['/base/pricing/openai', '/base/pricing/openai.json'])
-  status = 503
-  now = 3_600_001
-  lists.find('openai', 'gpt-4o')
-  await layer.idle()
-  t.is(lists.find('openai', 'gpt-4o')?.source, 'proxy')
-  t.deepEqual(failures, ['the service answered 503'])
+  let failed = 0
+  // A refusal, an expired credential, too much at once, a fault of the service.
+  for (status of [403, 401, 429, 503]) {
+    now += 3_600_001
+    lists.find('openai', 'gpt-4o')
+    await layer.idle()
+    t.is(lists.find('openai', 'gpt-4o')?.source, 'proxy')
+    t.is(failures.at(-1), `the service answered ${status}`)
+    failed += 1
+    t.is(failures.length, failed)
+  }
   server.close()
   await egress.close()
   now += 60_001
   lists.find('openai', 'gpt-4o')
   await layer.idle()
-  t.is(failures.length, 2)
+  t.is(failures.length, failed + 1)
+})
+
+test.serial('a source that never answers is passed over, told, and asked once at a time', async (t) => {
+  let asked = 0
+  const failures: string[] = []
+  const layer = createLayer({
+    source: {
+      name: 'local',
+      read: async () => {
+        asked += 1
+        return new Promise<never>(() => undefined)
+      },
+    },
+    parse: readPriceList,
+    timeoutMs: 20,
+    now: () => 1,
+    random: () => 0,
+    failed: (_, reason) => failures.push(reason),
+  })
+  const lists = createPriceLists({ layers: [layer], builtIn: openBuiltIn() })
+  for (let i = 0; i < 5; i += 1) t.is(lists.find('openai', 'gpt-4o')?.source, 'built_in')
+  t.is(asked, 1)
+  const alive = setInterval(() => undefined, 1000)
+  await layer.ready('openai')
+  clearInterval(alive)
+  t.deepEqual(failures, ['no answer within 20 ms'])
+  t.like(layer.stats(), { failing: 1, fault: 'no answer within 20 ms' })
+})
+
+test.serial('a list that could not be read for a week makes way for the next layer', async (t) => {
+  write(ours({ 'gpt-4o': flat(7_000_000) }))
+  const { ask, pass } = bed()
+  await ask('gpt-4o')
+  write('garbage')
+  pass(6 * 24 * 3_600_000)
+  t.is((await ask('gpt-4o'))?.source, 'local')
+  pass(25 * 3_600_000)
+  t.is((await ask('gpt-4o'))?.source, 'built_in')
+})
+
+const read = (list: object) => readAbilityList(Buffer.from(JSON.stringify(list)))
+
+test.serial('abilities are read in our format and in that of the public files', (t) => {
+  const own = read({ schema: 1, models: { 'My-Model': { kind: 'chat', can: ['tools'], limits: { context: 8 }, prices: [] } } })
+  t.deepEqual(own.read('my-model'), { kind: 'chat', limits: { context: 8 }, can: ['tools'] })
+  const open = read({ default: {}, m: { params: [{ key: 'top_p' }], type: { primary: 'chat', supported: ['image'] } } })
+  t.deepEqual(open.read('M'), { kind: 'chat', can: ['image'], params: [{ key: 'top_p' }] })
+  t.is(open.read('default'), null)
+  for (const none of ['[]', '{}', '{"m":1}', '{', '{"schema":1}']) t.throws(() => readAbilityList(Buffer.from(none)))
 })

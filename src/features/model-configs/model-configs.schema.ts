@@ -1,0 +1,76 @@
+import { z } from 'zod'
+
+const part = (what: string) => z.string().min(1).max(255).meta({ description: what })
+
+export const modelParams = z.object({
+  provider: part('A provider of the catalogue, such as `openai`.'),
+  model: part('The model as the provider names it; a slash in it is written `%2F`.'),
+})
+
+const source = z
+  .enum(['proxy', 'log_store', 'local', 'built_in'])
+  .meta({ description: 'The layer that answered: the service, the log store, local files, or the catalogue of the installation.' })
+const ageSeconds = z
+  .int()
+  .nullable()
+  .meta({ description: 'Seconds since this process read the list; null for the catalogue of the installation.' })
+
+/** The fields of both answers that tell of the list. */
+const listed = {
+  provider: z.string().meta({ description: 'The provider whose list has the model.' }),
+  model: z.string().meta({ description: 'The name under which the list has it.' }),
+  resolved: z.enum(['exact', 'family']).meta({ description: '`family`: a date or a version was taken off the name that was asked for.' }),
+  source,
+  catalogue: z.string().meta({ description: 'The digest of the list.' }),
+  as_of: z.string().nullable().meta({ description: 'The day of the catalogue of the installation; null for other layers.' }),
+  age_seconds: ageSeconds,
+}
+
+export const modelPricing = z
+  .object({
+    object: z.literal('model.pricing'),
+    ...listed,
+    currency: z.literal('USD'),
+    pay_as_you_go: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'The standard rates of today in US cents for one unit, under the names of the public price files.' }),
+    prices: z
+      .array(z.unknown())
+      .meta({ description: 'All rates with their periods and conditions, in whole pico-US-dollars for one unit.' }),
+    free: z.boolean(),
+  })
+  .meta({ id: 'ModelPricing', description: 'What a model costs, and which list says so.' })
+
+export const modelAbilities = z
+  .object({
+    object: z.literal('model.general'),
+    ...listed,
+    type: z.object({ primary: z.string().nullable(), supported: z.array(z.string()) }),
+    limits: z.record(z.string(), z.number()).meta({ description: 'In tokens.' }),
+    input: z.array(z.string()),
+    output: z.array(z.string()),
+    params: z.array(z.unknown()).meta({ description: 'Parameters of requests, when the list has them.' }),
+  })
+  .meta({ id: 'ModelGeneral', description: 'What a model can do, and which list says so.' })
+
+export const priceLayers = z
+  .object({
+    object: z.literal('price-layers'),
+    total: z.int(),
+    data: z.array(
+      z.object({
+        object: z.literal('price-layer'),
+        kind: z.enum(['pricing', 'general']),
+        name: source,
+        state: z.enum(['ok', 'failing']),
+        lists: z.int().meta({ description: 'Lists of providers in the memory of this process.' }),
+        failing: z.int().meta({ description: 'Lists of which the last reading failed.' }),
+        age_seconds: ageSeconds,
+        fault: z.string().nullable().meta({ description: 'Why a list could not be read; the one before it, or the next layer, is used.' }),
+      }),
+    ),
+  })
+  .meta({
+    id: 'PriceLayers',
+    description: 'The layers of price lists in their order, as this process has them. The first that has a model wins.',
+  })
