@@ -74,6 +74,8 @@ export interface TargetFields {
   readonly outputGuardrails: readonly (string | Guardrail)[]
   /** True when answers keep strictly to the OpenAI format; null: as the request says. */
   readonly strictOpenAiCompliance: boolean | null
+  /** True when the list of models is that of all stored providers, and not that of the target. */
+  readonly fetchIntegratedModels: boolean
   /** True when a translation drops nothing that steers. */
   readonly strictTranslation: boolean
 }
@@ -134,6 +136,7 @@ const toPlainTarget = (config: GatewayConfig, option: string): TargetFields => (
   inputGuardrails: guardrails(`${option}.input_guardrails`, config.input_guardrails, config.before_request_hooks),
   outputGuardrails: guardrails(`${option}.output_guardrails`, config.output_guardrails, config.after_request_hooks),
   strictOpenAiCompliance: config.strict_open_ai_compliance ?? null,
+  fetchIntegratedModels: config.fetch_integrated_models ?? false,
   strictTranslation: config.strict_translation ?? false,
 })
 
@@ -145,9 +148,7 @@ interface LaterPart {
 }
 
 /** Parts that a config may hold, and with which it cannot be used yet. */
-export const laterParts: readonly LaterPart[] = [
-  { part: 'fetch_integrated_models', when: 'when it is true', asksFor: ({ fetch_integrated_models: models }) => models === true },
-]
+export const laterParts: readonly LaterPart[] = []
 
 /** Returns the parts of a config, and of the targets within it, that cannot be carried out. */
 export const unsupportedParts = (config: GatewayConfig, option = 'config'): readonly string[] => [

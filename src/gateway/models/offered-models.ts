@@ -2,12 +2,15 @@ import type { ProviderSource, ListedProvider, ProviderView } from '../targets/pr
 import type { ProviderScope } from '../callers/key.ts'
 import type { ListedModel, OfferedModel } from '../dialects/neutral/model.ts'
 import type { Egress } from '../egress/egress.ts'
+import type { PriceSource } from '../prices/price-source.ts'
 import { mayUse } from '../targets/model-access.ts'
 import { liveModels } from './live-models.ts'
+import { modelDetails } from './model-facts.ts'
 
 export interface OfferedDeps {
   readonly snapshot: ProviderSource
   readonly egress: Egress
+  readonly prices: PriceSource
 }
 
 /** So many providers are asked for their own lists; of the rest the models that are enabled by name are told. */
@@ -32,7 +35,7 @@ interface OfferRequest {
 }
 
 async function offerOf(
-  { snapshot, egress }: OfferedDeps,
+  { snapshot, egress, prices }: OfferedDeps,
   scope: ProviderScope,
   { listed, asks }: OfferRequest,
 ): Promise<readonly OfferedModel[]> {
@@ -49,6 +52,7 @@ async function offerOf(
     name,
     created,
     provider: view.provider,
+    details: modelDetails(prices, view, id),
   }))
 }
 

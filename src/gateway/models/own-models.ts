@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { leavesOf } from '../config/plan.ts'
 import { modelReference, namesNoTarget } from '../targets/addressing.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import { narrowed } from '../egress/narrowed.ts'
@@ -23,8 +24,14 @@ export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked
 export function asksForOwnModels(head: CallHead): boolean {
   const { exchange, path: asked } = head
   if (!reading.has(exchange.method ?? '') || !isPathOfModels(asked)) return false
-  return wantsIntegrated(head) || namesNoTarget(head)
+  return wantsIntegrated(head) || configWants(head) || namesNoTarget(head)
 }
+
+/** Tells whether the config of a request wants the list of all providers, whatever target it leads to. */
+const configWants = ({ config, course }: CallHead): boolean =>
+  config?.fetchIntegratedModels === true ||
+  (course !== null &&
+    (course.alone.target.fetchIntegratedModels || leavesOf(course.plan).some(({ target }) => target.fetchIntegratedModels)))
 
 function wantsIntegrated({ headers: { service } }: CallHead): boolean {
   const said = service.get('fetch-integrated-models') ?? ''
@@ -34,9 +41,9 @@ function wantsIntegrated({ headers: { service } }: CallHead): boolean {
 }
 
 /** The answer to such a request. Throws `not_found` for a model that is not there. */
-export async function ownModels({ snapshot, egress }: OfferedDeps, { exchange, path: asked, caller }: CallHead): Promise<object> {
+export async function ownModels({ snapshot, egress, prices }: OfferedDeps, { exchange, path: asked, caller }: CallHead): Promise<object> {
   const { organisationId, workspaceId, allowedHosts } = caller.key
-  const deps = { snapshot, egress: narrowed(egress, allowedHosts) }
+  const deps = { snapshot, prices, egress: narrowed(egress, allowedHosts) }
   const { models } = ownAnswers[clientDialect(exchange)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []

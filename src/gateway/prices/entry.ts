@@ -37,6 +37,8 @@ export interface PriceEntry {
   readonly uplift?: Readonly<Record<string, number>>
   /** True if the provider says that the model costs nothing. Without it, a model without rates is unpriced. */
   readonly free?: boolean
+  /** `chat`, `embedding`, `image` … */
+  readonly kind?: string
   /** In tokens. */
   readonly limits?: { readonly context?: number; readonly input?: number; readonly output?: number }
   /** Its input: `text`, `image`, `audio` … */

@@ -258,20 +258,6 @@ test.serial('a default config that is gone is named', async (t) => {
   t.like(refused(await chat({ 'x-service-api-key': keyThat('is-lost') })), { status: 400, param: 'x-service-config', sent: 0 })
 })
 
-const later: readonly (readonly [config: GatewayConfig, part: string])[] = [
-  [{ provider: '@stored', fetch_integrated_models: true }, 'config.fetch_integrated_models'],
-  [
-    { strategy: { mode: 'fallback' }, targets: [{ provider: '@stored' }, { provider: '@second', fetch_integrated_models: true }] },
-    'config.targets[1].fetch_integrated_models',
-  ],
-]
-for (const [config, part] of later)
-  test.serial(`stored and not carried out yet: ${part} of ${JSON.stringify(config).slice(0, 80)}`, async (t) => {
-    const answer = await withConfig(config)
-    t.like(refused(answer), { status: 501, code: 'not_implemented', param: part, sent: 0 })
-    t.is(answer.headers['x-should-retry'], 'false')
-  })
-
 test.serial('retries of zero are nothing to carry out', async (t) => {
   t.is((await withConfig({ provider: '@stored', retry: { attempts: 0 } })).status, 200)
 })

@@ -31,7 +31,40 @@ const models: ModelLists = {
     const data = page.models.map((model) => models.one(model))
     return { data, has_more: page.more, first_id: page.models[0]?.id ?? null, last_id: page.models.at(-1)?.id ?? null }
   },
-  one: ({ id, name, created }) => ({ type: 'model', id, display_name: name, created_at: new Date(created * 1000).toISOString() }),
+  one: ({ id, name, created, details }) => ({
+    type: 'model',
+    id,
+    display_name: name,
+    created_at: new Date(created * 1000).toISOString(),
+    max_input_tokens: details.maxInput,
+    max_tokens: details.maxOutput,
+    capabilities: details.abilities === null ? null : writeCapabilities(details.abilities, details.input ?? []),
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    line: null,
+    pricing: details.prices,
+  }),
+}
+
+const is = (supported: boolean) => ({ supported })
+
+/** Writes abilities under the names that Anthropic has for them; every name is there. What only its own API does, no other model does here. */
+function writeCapabilities(abilities: readonly string[], input: readonly string[]): object {
+  const can = (name: string) => is(abilities.includes(name))
+  const [thinks, never] = [can('reasoning'), is(false)]
+  return {
+    batch: never,
+    citations: never,
+    code_execution: never,
+    context_management: { ...never, clear_thinking_20251015: null, clear_tool_uses_20250919: null, compact_20260112: null },
+    effort: { ...thinks, low: thinks, medium: thinks, high: thinks, max: thinks, xhigh: null },
+    image_input: is(input.includes('image')),
+    pdf_input: is(input.includes('pdf')),
+    server_tools: { ...can('web_search'), code_execution: never, web_search: can('web_search') },
+    structured_outputs: can('json_schema'),
+    thinking: { ...thinks, types: { adaptive: thinks, enabled: thinks, disabled: thinks, between_tools: never } },
+  }
 }
 
 function pageOf(offered: readonly OfferedModel[], query: URLSearchParams) {

@@ -1,4 +1,5 @@
 import { type ApiError, issuesOf } from '../../../lib/errors.ts'
+import { compact } from '../compact.ts'
 import type { ModelLists, OwnAnswers } from '../dialect.ts'
 import { pageSize, wholeNumber } from '../page-query.ts'
 
@@ -45,7 +46,13 @@ const models: ModelLists = {
     const next = from + size < offered.length ? { nextPageToken: String(from + size) } : {}
     return { models: page.map((model) => models.one(model)), ...next }
   },
-  one: ({ id, name }) => ({ name: `models/${id}`, displayName: name, supportedGenerationMethods: ['generateContent', 'countTokens'] }),
+  one: ({ id, name, details }) => ({
+    name: `models/${id}`,
+    displayName: name,
+    ...compact({ inputTokenLimit: details.maxInput, outputTokenLimit: details.maxOutput, pricing: details.prices }),
+    ...compact({ thinking: details.abilities?.includes('reasoning') }),
+    supportedGenerationMethods: details.kind === 'embedding' ? ['embedContent'] : ['generateContent', 'countTokens'],
+  }),
 }
 
 export const ownAnswers: OwnAnswers = {

@@ -7,6 +7,28 @@ export interface OfferedModel {
   readonly created: number
   /** A row of the catalogue. */
   readonly provider: string
+  readonly details: ModelDetails
+}
+
+/** The limits, abilities and prices of a model. Null: not known. */
+export interface ModelDetails {
+  /** `chat`, `embedding` … */
+  readonly kind: string | null
+  /** In tokens. */
+  readonly contextWindow: number | null
+  readonly maxInput: number | null
+  readonly maxOutput: number | null
+  /** `text`, `image`, `audio` … */
+  readonly input: readonly string[] | null
+  readonly output: readonly string[] | null
+  /** `tools`, `reasoning`, `json_schema` … */
+  readonly abilities: readonly string[] | null
+  /** In US dollars, by the dimensions of prices. */
+  readonly prices: {
+    readonly currency: 'USD'
+    readonly per_million_tokens: Readonly<Record<string, number>>
+    readonly per_unit?: Readonly<Record<string, number>>
+  } | null
 }
 
 /** A model as its provider lists it. */

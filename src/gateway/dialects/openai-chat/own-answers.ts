@@ -3,7 +3,18 @@ import type { ModelLists, OwnAnswers } from '../dialect.ts'
 
 export const models: ModelLists = {
   list: (offered) => ({ object: 'list', data: offered.map((model) => models.one(model)) }),
-  one: ({ id, created, provider }) => ({ id, object: 'model', created, owned_by: provider }),
+  one: ({ id, created, provider, details }) => ({
+    id,
+    object: 'model',
+    created,
+    owned_by: provider,
+    context_window: details.contextWindow,
+    max_output_tokens: details.maxOutput,
+    input_modalities: details.input,
+    output_modalities: details.output,
+    capabilities: details.abilities,
+    pricing: details.prices,
+  }),
 }
 
 export const ownAnswers: OwnAnswers = {

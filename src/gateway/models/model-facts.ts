@@ -1,0 +1,52 @@
+import { dimensions, isDimension } from '../dialects/neutral/counts.ts'
+import type { ModelDetails } from '../dialects/neutral/model.ts'
+import type { PriceEntry } from '../prices/entry.ts'
+import type { PriceSource } from '../prices/price-source.ts'
+import { periodAt } from '../prices/rates.ts'
+import { findPrices } from '../prices/resolve.ts'
+import type { ProviderView } from '../targets/provider-view.ts'
+import { listedFacts } from './listed-facts.ts'
+
+const nothing: ModelDetails = {
+  kind: null,
+  contextWindow: null,
+  maxInput: null,
+  maxOutput: null,
+  input: null,
+  output: null,
+  abilities: null,
+  prices: null,
+}
+
+/** Returns what the price lists tell of a model of a stored provider. Its price is that of the integration, where it has one of its own. */
+export function modelDetails(source: PriceSource, view: ProviderView, model: string): ModelDetails {
+  const facts = listedFacts(source, view.provider, model)
+  const priced = findPrices({ provider: view.provider, answered: null, sent: model, terms: view.prices }, source)
+  const prices = priced === null ? null : writePrices(periodAt(priced.entry, Date.now())?.rates ?? {})
+  return facts === null ? { ...nothing, prices } : { ...toDetails(facts), prices }
+}
+
+const toDetails = ({ kind, limits, in: input, out: output, can: abilities }: PriceEntry): ModelDetails => ({
+  ...nothing,
+  ...given({ kind, input, output, abilities }),
+  ...given({ contextWindow: limits?.context ?? limits?.input, maxInput: limits?.input ?? limits?.context, maxOutput: limits?.output }),
+})
+
+/** Returns the facts that are there. */
+const given = (facts: Readonly<Record<string, unknown>>): Partial<ModelDetails> =>
+  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+
+/** Rates are whole pico-dollars. */
+const [perMillion, perUnit] = [1e6, 1e12]
+
+/** Returns rates as US dollars: those of tokens for a million, all others for what their name says. */
+function writePrices(rates: Readonly<Record<string, number>>): ModelDetails['prices'] {
+  const tokens: Record<string, number> = {}
+  const others: Record<string, number> = {}
+  for (const [name, rate] of Object.entries(rates)) {
+    if (!isDimension(name)) continue
+    if (dimensions[name].unit === 'token') tokens[name] = rate / perMillion
+    else others[name] = rate / perUnit
+  }
+  return { currency: 'USD', per_million_tokens: tokens, ...(Object.keys(others).length > 0 && { per_unit: others }) }
+}
