@@ -5,6 +5,8 @@ import type { CacheMark } from '../neutral/parts.ts'
 import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from '../neutral/request.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import { readMark } from './blocks-decode.ts'
+import { unplacedIn } from '../unplaced.ts'
+import { fieldsRead } from './fields-read.ts'
 import { readMessages } from './messages-decode.ts'
 
 const known: ReadonlySet<string> = new Set([
@@ -56,6 +58,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     stream: flagIn(body, 'stream') ?? false,
     streamUsage: true,
     bag: { anthropic: unread(body, known) },
+    unplaced: unplacedIn(body, fieldsRead),
   }
 }
 

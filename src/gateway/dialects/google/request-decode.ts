@@ -12,6 +12,8 @@ import {
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import { readContents, readSystem } from './contents-decode.ts'
 import { jsonSchemaOf } from './schema-decode.ts'
+import { unplacedIn } from '../unplaced.ts'
+import { fieldsRead } from './fields-read.ts'
 import { camelCased } from './signature.ts'
 
 const known: ReadonlySet<string> = new Set([
@@ -69,6 +71,7 @@ export function decodeRequest(given: Fields): NeutralRequest {
     tier: tier === null ? null : (tiers[tier.toLowerCase()] ?? tier),
     streamUsage: true,
     bag: { google: { ...unread(body, known), ...unread(config, knownConfig) } },
+    unplaced: unplacedIn(body, fieldsRead, true),
     echo: { enum: format.isEnum },
   }
 }

@@ -1,5 +1,4 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import { unread } from '../leftovers.ts'
 import type { Part, ReasoningPart, ToolCallPart } from '../neutral/parts.ts'
 import type { Turn } from '../neutral/request.ts'
 import { readSignature } from '../neutral/signature.ts'
@@ -11,20 +10,6 @@ import { cacheMarkIn, readContent } from './parts-decode.ts'
 interface Conversation {
   readonly system: readonly Part[]
   readonly turns: readonly Turn[]
-  readonly unplaced: readonly string[]
-}
-
-/** The fields of a message that are read. Lists that are empty say nothing. */
-const known: ReadonlySet<string> = new Set(
-  'role content refusal audio tool_calls tool_call_id function_call reasoning reasoning_content thinking_blocks cache_control'.split(' '),
-)
-
-const isNothing = (value: unknown): boolean => Array.isArray(value) && value.length === 0
-
-/** Names of the callers of tools are read, those of people have no place. */
-function unplacedIn(message: Fields, role: string, at: string): readonly string[] {
-  const rest = Object.entries(unread(message, known)).filter(([, value]) => !isNothing(value))
-  return rest.flatMap(([name]) => (name === 'name' && (role === 'tool' || role === 'function') ? [] : [`${at}.${name}`]))
 }
 
 /** Reads the messages of a chat. The names of tools that results answer are those of the calls before them. */
@@ -32,12 +17,10 @@ export function readMessages(messages: readonly unknown[]): Conversation {
   const system: Part[] = []
   const turns = new Turns()
   const names = new Map<string, string>()
-  const unplaced: string[] = []
   for (const [index, item] of messages.entries()) {
     const at = `messages[${index}]`
     const message = fieldsAt(item, at)
     const role = textIn(message, 'role', `${at}.`)
-    unplaced.push(...unplacedIn(message, role ?? '', at))
     if (role === 'system' || role === 'developer') {
       const parts = readContent(message['content'], `${at}.content`, cacheMarkIn(message))
       if (turns.isEmpty) system.push(...parts)
@@ -47,7 +30,7 @@ export function readMessages(messages: readonly unknown[]): Conversation {
     else if (role === 'user') turns.add('user', readContent(message['content'], `${at}.content`, cacheMarkIn(message)), at)
     else throw unreadable(`${at}.role`, 'system, developer, user, assistant, tool or function')
   }
-  return { system, turns: turns.list, unplaced }
+  return { system, turns: turns.list }
 }
 
 function readAssistant(message: Fields, at: string, names: Map<string, string>): readonly Part[] {

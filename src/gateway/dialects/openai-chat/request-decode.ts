@@ -4,6 +4,8 @@ import { isEffort } from '../effort.ts'
 import { unread } from '../leftovers.ts'
 import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from '../neutral/request.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
+import { unplacedIn } from '../unplaced.ts'
+import { fieldsRead } from './fields-read.ts'
 import { readMessages } from './messages-decode.ts'
 import { cacheMarkIn } from './parts-decode.ts'
 
@@ -45,14 +47,14 @@ const known: ReadonlySet<string> = new Set([
 
 /** Reads a chat completion. */
 export function decodeRequest(body: Fields): NeutralRequest {
-  const { system, turns, unplaced } = readMessages(listIn(body, 'messages'))
+  const { system, turns } = readMessages(listIn(body, 'messages'))
   const isOld = Array.isArray(body['functions']) && !Array.isArray(body['tools'])
   return {
     ...emptyRequest('openai-chat'),
     model: textIn(body, 'model') ?? '',
     system,
     turns,
-    unplaced,
+    unplaced: unplacedIn(body, fieldsRead),
     tools: isOld ? readFunctions(listIn(body, 'functions')) : readTools(listIn(body, 'tools')),
     toolChoice: readChoice(isOld ? body['function_call'] : body['tool_choice']),
     parallelTools: isOld ? false : flagIn(body, 'parallel_tool_calls'),

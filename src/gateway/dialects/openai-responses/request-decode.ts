@@ -4,6 +4,8 @@ import { unread } from '../leftovers.ts'
 import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from '../neutral/request.ts'
 import { textPart } from '../neutral/parts.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
+import { unplacedIn } from '../unplaced.ts'
+import { fieldsRead } from './fields-read.ts'
 import { readItems } from './items-decode.ts'
 
 const known: ReadonlySet<string> = new Set([
@@ -74,6 +76,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     stream: flagIn(body, 'stream') ?? false,
     streamUsage: true,
     bag: { 'openai-responses': unread(body, known) },
+    unplaced: unplacedIn(body, fieldsRead),
     echo: Object.fromEntries(echoed.map((name) => [name, body[name]])),
   }
 }

@@ -1,0 +1,35 @@
+import { byType, reads } from '../unplaced.ts'
+
+const text = reads('type text')
+const content = byType({
+  input_text: text,
+  output_text: text,
+  text,
+  summary_text: text,
+  refusal: reads('type refusal'),
+  input_image: reads('type image_url file_id detail'),
+  input_file: reads('type file_id file_url file_data filename'),
+  input_audio: reads('type input_audio', { input_audio: reads('data format') }),
+})
+const output = reads('type id call_id output status', { output: content })
+
+/** The fields of a request for a response that are read, below those of the request itself. */
+export const fieldsRead = {
+  input: byType(
+    {
+      message: reads('type id role content status', { content }),
+      function_call: reads('type id call_id name arguments status'),
+      custom_tool_call: reads('type id call_id name input status'),
+      function_call_output: output,
+      custom_tool_call_output: output,
+      reasoning: reads('type id summary content encrypted_content status'),
+    },
+    'message',
+  ),
+  tools: byType({
+    function: reads('type name description parameters strict'),
+    custom: reads('type name description format'),
+  }),
+  text: reads('format verbosity', { format: reads('type name description schema strict') }),
+  reasoning: reads('effort summary'),
+}
