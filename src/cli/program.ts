@@ -12,6 +12,7 @@ import { addMigrate } from './commands/migrate.ts'
 import { addNotes } from './commands/notes.ts'
 import { addOwner } from './commands/owner.ts'
 import { addPath } from './commands/path.ts'
+import { addPrices } from './commands/prices.ts'
 import { addPreflight } from './commands/preflight.ts'
 import { addRollbackCheck } from './commands/rollback-check.ts'
 import { addRelease } from './commands/release.ts'
@@ -35,6 +36,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addPath,
   addNotes,
   addRelease,
+  addPrices,
   addBundle,
   addEnv,
   addCompletion,

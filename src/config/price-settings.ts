@@ -15,7 +15,7 @@ export const priceSettings = {
     since: '1.7.0',
   }),
   MODEL_CONFIGS_PRICING_LOG_STORE_PATH: optional(text(4096), {
-    desc: 'A folder, such as a mounted bucket of the log store, with a price list `{provider}.json` for each provider. It goes after the service.',
+    desc: 'The path in the log store, or without one a folder, with a price list `{provider}.json` for each provider. It goes after the service.',
     example: '/mnt/log-store/pricing',
     since: '1.7.0',
   }),
@@ -25,7 +25,7 @@ export const priceSettings = {
     since: '1.7.0',
   }),
   MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH: optional(text(4096), {
-    desc: 'A folder, such as a mounted bucket of the log store, with the abilities of models, `{provider}.json` for each provider. It goes after the service.',
+    desc: 'The path in the log store, or without one a folder, with the abilities of models, `{provider}.json` for each provider. It goes after the service.',
     example: '/mnt/log-store/general',
     since: '1.7.0',
   }),

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Egress } from '../../gateway/egress/egress.ts'
+import type { LogStore } from '../log-store/log-store.ts'
 import type { LayerSource } from './layer.ts'
 import { longestList } from './read-list.ts'
 
@@ -20,6 +21,17 @@ export const folderSource = (name: string, folder: string): LayerSource => ({
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
       throw error
     }
+  },
+})
+
+/** Lists in the log store, below a path of its own. */
+export const logStoreSource = (store: Pick<LogStore, 'get'>, folder: string): LayerSource => ({
+  name: 'log_store',
+  async read(provider) {
+    if (!plainName.test(provider)) return null
+    const found = await store.get(`${folder.replace(/^\/+|\/+$/g, '')}/${provider}.json`)
+    if (found !== null && found.length > longestList) throw new Error(`the list has more than ${longestList} bytes`)
+    return found === null ? null : Buffer.from(found)
   },
 })
 

@@ -5,11 +5,12 @@ import type { Egress } from '../../gateway/egress/egress.ts'
 import type { PriceSource } from '../../gateway/ports.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { Level } from '../../release/level.ts'
+import type { LogStore } from '../log-store/log-store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AbilityList, abilitiesOf, readAbilityList } from './ability-list.ts'
 import { openBuiltIn } from './built-in.ts'
 import { createLayer, type LayerSource, type LayerStats, type LiveLayer } from './layer.ts'
-import { folderSource, type ListKind, proxySource } from './layer-sources.ts'
+import { folderSource, type ListKind, logStoreSource, proxySource } from './layer-sources.ts'
 import type { PriceFile } from './price-file.ts'
 import { createPriceLists } from './price-lists.ts'
 import { readPriceList } from './read-list.ts'
@@ -49,6 +50,8 @@ export interface CatalogueOptions {
   readonly metrics: Metrics
   readonly clock: { now(): number }
   readonly level: Level
+  /** Null: the paths of the log store are folders. */
+  readonly logStore: LogStore | null
 }
 
 /** Opens the lists of a process: the layers that the settings name, in their order, above the catalogue of the installation. */
@@ -88,8 +91,8 @@ function openLayers<List>(
   parse: (bytes: Buffer, provider: string) => List,
   options: CatalogueOptions,
 ): readonly LiveLayer<List>[] {
-  const { config, egress, log, metrics, clock, level } = options
-  const layers = sourcesOf(kind, pricePlaces(config, level), egress).map((source) =>
+  const { config, log, metrics, clock, level } = options
+  const layers = sourcesOf(kind, pricePlaces(config, level), options).map((source) =>
     createLayer({
       source,
       parse,
@@ -111,13 +114,15 @@ function openLayers<List>(
   return layers
 }
 
-function sourcesOf(kind: ListKind, places: Config['prices'], egress: Egress): readonly LayerSource[] {
+function sourcesOf(kind: ListKind, places: Config['prices'], { egress, logStore }: CatalogueOptions): readonly LayerSource[] {
   const isPricing = kind === 'pricing'
   const logStorePath = isPricing ? places.logStorePath : places.abilitiesLogStorePath
   const localPath = isPricing ? places.localPath : places.abilitiesLocalPath
   return [
     ...(places.proxyUrl === null ? [] : [proxySource(places.proxyUrl, kind, egress)]),
-    ...(logStorePath === null ? [] : [folderSource('log_store', logStorePath)]),
+    ...(logStorePath === null
+      ? []
+      : [logStore === null ? folderSource('log_store', logStorePath) : logStoreSource(logStore, logStorePath)]),
     ...(localPath === null ? [] : [folderSource('local', localPath)]),
   ]
 }

@@ -13,12 +13,17 @@ export const longestList = 16 * 1024 * 1024
  * list, and on one whose unit is wrong: prices that are 100 times too low are worse than none.
  */
 export function readPriceList(bytes: Buffer, provider: string): PriceFile {
+  const lines = Object.entries(readModels(bytes, provider)).map(([name, model]) => `${JSON.stringify(name)}:${JSON.stringify(model)}`)
+  return openPriceFile(Buffer.from(`{"models":{\n${lines.join(',\n')}\n}}\n`))
+}
+
+/** Reads the models of a list, as `readPriceList` does. */
+export function readModels(bytes: Buffer, provider: string): Readonly<Record<string, Fields>> {
   const list: unknown = JSON.parse(bytes.toString('utf8'))
   if (!isFields(list)) throw new Error('the list is no JSON object')
   const models = list['schema'] === undefined ? ofCents(list) : ofOurs(list)
   demandUnit(models, provider)
-  const lines = Object.entries(models).map(([name, model]) => `${JSON.stringify(name)}:${JSON.stringify(model)}`)
-  return openPriceFile(Buffer.from(`{"models":{\n${lines.join(',\n')}\n}}\n`))
+  return models
 }
 
 type Models = Readonly<Record<string, Fields>>
@@ -44,7 +49,9 @@ function ofCents(list: Fields): Models {
       ...ratesOf(prices, centNames),
       ...(isFields(prices['additional_units']) && ratesOf(prices['additional_units'], centUnits)),
     }
-    if (Object.keys(rates).length > 0) models[name] = { prices: [{ rates }] }
+    const batch = isFields(config) && isFields(config['batch_config']) ? ratesOf(config['batch_config'], centNames) : {}
+    const when = Object.keys(batch).length === 0 ? {} : { when: [{ mode: 'batch', rates: batch }] }
+    if (Object.keys(rates).length > 0) models[name] = { prices: [{ rates, ...when }] }
   }
   if (Object.keys(models).length === 0) throw new Error('the list has no price')
   return models

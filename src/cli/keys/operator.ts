@@ -52,8 +52,8 @@ export async function performAsOperator(
   asked: Asked,
 ): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const served = { config, log, clock, egress, level, metrics: createMetrics(config.version) }
-  const deps: Deps = { ...served, orm, vault, journal: null, logStore: null, catalogue: openCatalogue(served) }
+  const served = { config, log, clock, egress, level, metrics: createMetrics(config.version), logStore: null }
+  const deps: Deps = { ...served, orm, vault, journal: null, catalogue: openCatalogue(served) }
   try {
     const input = {
       params: parseInput(route.params, asked.params, { place: 'path', level }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
@@ -24,17 +24,19 @@ const keptFacts = ['mode_default', 'billing', 'note', 'title']
 /** Files of a catalogue's folder that are no list of a provider. */
 const others: ReadonlySet<string> = new Set(['index.json', 'dimensions.json'])
 
+/** Reads the lists of a folder, which need not be a whole catalogue. Throws on a file that is none. */
+export const readLists = (folder: string): readonly ListedProvider[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.json') && !others.has(name))
+    .toSorted()
+    .map((name) => toProvider(name, readJson(path.join(folder, name))))
+
 /** Reads a catalogue from its folder. Throws on a file that is none. */
 export function readCatalogue(folder: string): Catalogue {
   const index = readJson(path.join(folder, 'index.json'))
   const asOf = index['as_of']
   if (typeof asOf !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(asOf)) throw new Error(`${folder}/index.json: as_of is no date`)
-  const files = readdirSync(folder).filter((name) => name.endsWith('.json') && !others.has(name))
-  return {
-    asOf,
-    facts: recordOf(index['providers']),
-    providers: files.toSorted().map((name) => toProvider(name, readJson(path.join(folder, name)))),
-  }
+  return { asOf, facts: recordOf(index['providers']), providers: readLists(folder) }
 }
 
 function toProvider(file: string, list: Fields): ListedProvider {
@@ -44,27 +46,57 @@ function toProvider(file: string, list: Fields): ListedProvider {
   return { provider, models: recordOf(list['models']) }
 }
 
+/** Writes lists into a folder, without an index: a folder for a layer of prices. */
+export function writeLists(folder: string, lists: readonly ListedProvider[], asOf: string): void {
+  mkdirSync(folder, { recursive: true })
+  for (const list of lists) writeWhole(path.join(folder, `${list.provider}.json`), listText(list, asOf))
+}
+
+/** Writes a file whole or not at all: a full disk leaves the former one. */
+function writeWhole(file: string, text: string): void {
+  const part = `${file}.part`
+  try {
+    writeFileSync(part, text)
+    renameSync(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+}
+
 /** Writes a catalogue into a folder, one model a line. The same catalogue gives the same bytes. Returns its digest. */
 export function writeCatalogue(folder: string, { asOf, providers, facts }: Catalogue): string {
   mkdirSync(folder, { recursive: true })
-  const digest = createHash('sha256')
+  const digest = digestOf({ asOf, providers })
   const counts = new Map(providers.map(({ provider, models }) => [provider, Object.keys(models).length]))
-  for (const list of providers.toSorted((one, other) => (one.provider < other.provider ? -1 : 1))) {
-    const text = listText(list, asOf)
-    digest.update(`${list.provider}\n${text}`)
-    writeFileSync(path.join(folder, `${list.provider}.json`), text)
-  }
+  for (const list of inOrder(providers)) writeWhole(path.join(folder, `${list.provider}.json`), listText(list, asOf))
   const names = [...new Set([...Object.keys(facts), ...counts.keys()])].toSorted()
   const index = {
     schema: 1,
     as_of: asOf,
     currency: 'USD',
     unit: 'pUSD',
-    digest: digest.digest('hex').slice(0, 16),
+    digest,
     providers: Object.fromEntries(names.map((name) => [name, { models: counts.get(name) ?? 0, ...only(facts[name] ?? {}, keptFacts) }])),
   }
-  writeFileSync(path.join(folder, 'index.json'), `${JSON.stringify(index, null, 1)}\n`)
-  return index.digest
+  writeWhole(path.join(folder, 'index.json'), `${JSON.stringify(index, null, 1)}\n`)
+  return digest
+}
+
+/** Returns the digest that the index of a catalogue names. */
+export function digestOf({ asOf, providers }: Pick<Catalogue, 'asOf' | 'providers'>): string {
+  const digest = createHash('sha256')
+  for (const list of inOrder(providers)) digest.update(`${list.provider}\n${listText(list, asOf)}`)
+  return digest.digest('hex').slice(0, 16)
+}
+
+const inOrder = (lists: readonly ListedProvider[]): readonly ListedProvider[] =>
+  lists.toSorted((one, other) => (one.provider < other.provider ? -1 : 1))
+
+/** Returns the digest that the index in a folder names; null: it names none. */
+export function namedDigest(folder: string): string | null {
+  const { digest } = readJson(path.join(folder, 'index.json'))
+  return typeof digest === 'string' ? digest : null
 }
 
 /** Returns the text of one list: a line of facts, a line for each model, and the end. */

@@ -7,7 +7,7 @@ import test from 'ava'
 import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
 import { readAbilityList } from '../../../src/app/prices/ability-list.ts'
 import { createLayer } from '../../../src/app/prices/layer.ts'
-import { folderSource, proxySource } from '../../../src/app/prices/layer-sources.ts'
+import { folderSource, logStoreSource, proxySource } from '../../../src/app/prices/layer-sources.ts'
 import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
 import { readPriceList } from '../../../src/app/prices/read-list.ts'
 import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
@@ -194,4 +194,20 @@ test.serial('abilities are read in our format and in that of the public files', 
   t.deepEqual(open.read('M'), { kind: 'chat', can: ['image'], params: [{ key: 'top_p' }] })
   t.is(open.read('default'), null)
   for (const none of ['[]', '{}', '{"m":1}', '{', '{"schema":1}']) t.throws(() => readAbilityList(Buffer.from(none)))
+})
+
+test.serial('a log store is a layer: its keys are below the path that the setting names', async (t) => {
+  const asked: string[] = []
+  const store = {
+    get: async (key: string) => {
+      asked.push(key)
+      if (key.endsWith('google.json')) throw new Error('the credential of the log store has expired')
+      return Buffer.from(ours({ 'gpt-4o': flat(7) }))
+    },
+  }
+  const source = logStoreSource(store, '/pricing/')
+  t.is(readPriceList((await source.read('openai')) ?? Buffer.alloc(0), 'groq').find('gpt-4o')?.prices[0]?.rates.input, 7)
+  t.deepEqual(asked, ['pricing/openai.json'])
+  await t.throwsAsync(source.read('google'), { message: /expired/ })
+  t.is(await source.read('../secrets'), null)
 })

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { InvalidArgumentError, type Command } from 'commander'
+import { answer } from '../answer.ts'
+import { explain } from '../command-help.ts'
+import { CommandError, UsageError } from '../failure.ts'
+import type { ListedProvider } from '../prices/catalogue-files.ts'
+import { addExplainPrice } from './prices-explain.ts'
+
+interface Lists {
+  readonly out: string
+  readonly asOf: string
+}
+
+interface ImportOptions extends Lists {
+  readonly provider?: string
+}
+
+interface BuildOptions extends Lists {
+  readonly base?: string
+  readonly with: readonly string[]
+}
+
+const formats = ['ours', 'cents', 'litellm', 'models-dev', 'genai-prices'] as const
+
+/** `gatehouse prices`. */
+export function addPrices(program: Command): void {
+  const prices = explain(program.command('prices').description('Makes, checks, compares and explains price lists. Needs no network.'), {
+    example: 'gatehouse prices check',
+  })
+  addImport(prices)
+  addBuild(prices)
+  addCheck(prices)
+  addDiff(prices)
+  addExplainPrice(prices)
+}
+
+function addImport(prices: Command): void {
+  const command = prices
+    .command('import')
+    .description(
+      'Turns a file in a public format into lists for MODEL_CONFIGS_PRICING_LOCAL_PATH. A file whose unit is another is refused.',
+    )
+    .argument('<format>', formats.join(', '))
+    .argument('<file>', 'the file')
+    .requiredOption('--out <folder>', 'where the lists go, one file for each provider')
+    .option('--provider <id>', 'the provider of a file that is of one alone (ours, cents)')
+    .option('--as-of <date>', 'the day of the file; by default today', readDate, today())
+    .action(async (format: string, file: string, { out, provider, asOf }: ImportOptions) => {
+      const { importers } = await import('../prices/importers.ts')
+      const { writeLists } = await import('../prices/catalogue-files.ts')
+      const read = Object.hasOwn(importers, format) ? importers[format] : undefined
+      if (read === undefined) throw new UsageError(`the format ${format} is not known: write one of ${formats.join(', ')}`)
+      const lists = readable(file, () => read(readFileSync(file, 'utf8'), provider ?? null))
+      await demandSound(lists)
+      writeLists(out, lists, asOf)
+      console.log(`${countOf(lists)} models of ${lists.length} providers are in ${out}.`)
+    })
+  explain(command, {
+    example: 'gatehouse prices import litellm model_prices_and_context_window.json --out prices',
+    exits: { 1: 'the file is of another format or unit, or cannot be written' },
+  })
+}
+
+function addBuild(prices: Command): void {
+  const command = prices
+    .command('build')
+    .description('Makes a whole catalogue: that of the installation with newer lists over it, with its date and its digest.')
+    .requiredOption('--with <folder...>', 'folders of lists; the last that has a model wins')
+    .requiredOption('--out <folder>', 'where the catalogue goes')
+    .option('--base <folder>', 'the catalogue to begin with; by default that of the installation')
+    .option('--as-of <date>', 'the day of the catalogue; by default today', readDate, today())
+    .action(async ({ base, with: over, out, asOf }: BuildOptions) => {
+      const { readCatalogue, readLists, writeCatalogue } = await import('../prices/catalogue-files.ts')
+      const { overlaid } = await import('../prices/compare-catalogues.ts')
+      const begun = readCatalogue(base ?? (await installed()))
+      let providers = begun.providers
+      for (const folder of over)
+        providers = overlaid(
+          providers,
+          readable(folder, () => readLists(folder)),
+        )
+      await demandSound(providers)
+      const digest = writeCatalogue(out, { asOf, providers, facts: begun.facts })
+      console.log(`${countOf(providers)} models of ${providers.length} providers, as of ${asOf}, digest ${digest}, are in ${out}.`)
+    })
+  explain(command, {
+    example: 'gatehouse prices build --with prices --out catalogue --as-of 2026-12-01',
+    exits: { 1: 'a list is broken or in another unit, or cannot be written' },
+  })
+}
+
+function addCheck(prices: Command): void {
+  const command = prices
+    .command('check')
+    .description('Proves that a catalogue or a folder of lists can be used: formats, units, dates and the digest.')
+    .argument('[folder]', 'by default the catalogue of the installation')
+    .option('--json', '{ ok, models, providers, as_of, digest, faults }')
+    .action(async (given: string | undefined, { json }: { json?: true }) => {
+      const report = await examine(given ?? (await installed()))
+      answer(json, report, report.faults.length === 0 ? `${sumOf(report)}: nothing is wrong.` : report.faults.join('\n'))
+      if (!report.ok) throw new CommandError(`${report.faults.length} faults: the lists cannot be used as they are`)
+    })
+  explain(command, { example: 'gatehouse prices check /etc/gatehouse/pricing', exits: { 1: 'a list is broken or in another unit' } })
+}
+
+/** Examines a catalogue, or a folder of lists without an index. */
+async function examine(folder: string) {
+  const { digestOf, namedDigest, readCatalogue, readLists } = await import('../prices/catalogue-files.ts')
+  const catalogue = existsSync(path.join(folder, 'index.json')) ? readable(folder, () => readCatalogue(folder)) : null
+  const lists = catalogue?.providers ?? readable(folder, () => readLists(folder))
+  const digest = catalogue === null ? null : digestOf(catalogue)
+  const named = catalogue === null ? null : namedDigest(folder)
+  const faults = [
+    ...(named === digest ? [] : [`index.json: the digest is ${named}, and the lists have ${digest}`]),
+    ...(await faultsOf(lists)),
+  ]
+  return { ok: faults.length === 0, models: countOf(lists), providers: lists.length, as_of: catalogue?.asOf ?? null, digest, faults }
+}
+
+const sumOf = ({ models, providers, as_of: asOf, digest }: Awaited<ReturnType<typeof examine>>): string =>
+  `${models} models of ${providers} providers${digest === null ? '' : `, as of ${asOf}, digest ${digest}`}`
+
+function addDiff(prices: Command): void {
+  const command = prices
+    .command('diff')
+    .description('Lists the models whose prices differ between two catalogues or folders of lists.')
+    .argument('<before>', 'a folder')
+    .argument('[after]', 'a folder; by default the catalogue of the installation')
+    .option('--json', 'the differences, as an array of { provider, model, kind, before, after }')
+    .action(async (before: string, after: string | undefined, { json }: { json?: true }) => {
+      const { readLists } = await import('../prices/catalogue-files.ts')
+      const { differencesOf } = await import('../prices/compare-catalogues.ts')
+      const second = after ?? (await installed())
+      const found = differencesOf(
+        readable(before, () => readLists(before)),
+        readable(second, () => readLists(second)),
+      )
+      const lines = found.map(({ provider, model, kind, before: old, after: young }) =>
+        [`${kind.padEnd(7)} ${provider}/${model}`, ...(kind === 'changed' ? [`  - ${old}`, `  + ${young}`] : [])].join('\n'),
+      )
+      answer(json, found, lines.length === 0 ? 'They have the same prices.' : lines.join('\n'))
+    })
+  explain(command, { example: 'gatehouse prices diff old-catalogue new-catalogue', exits: { 1: 'a folder has no lists' } })
+}
+
+async function installed(): Promise<string> {
+  const { findProjectPath } = await import('../../app/database/project-path.ts')
+  const folder = findProjectPath('assets/prices')
+  if (folder === null) throw new CommandError('the installation is not complete: assets/prices is missing')
+  return folder
+}
+
+/** Throws when the lists cannot be used. Units are compared with the catalogue of the installation. */
+async function demandSound(lists: readonly ListedProvider[]): Promise<void> {
+  const faults = await faultsOf(lists)
+  if (lists.length === 0) throw new CommandError('the file has no model with a price')
+  if (faults.length > 0) throw new CommandError(`nothing is written: ${faults.slice(0, shownFaults).join('; ')}`)
+}
+
+const shownFaults = 5
+
+async function faultsOf(lists: readonly ListedProvider[]): Promise<readonly string[]> {
+  const { readCatalogue } = await import('../prices/catalogue-files.ts')
+  const { catalogueFaults } = await import('../prices/check-catalogue.ts')
+  return catalogueFaults(lists, readCatalogue(await installed()))
+}
+
+/** Reads what people hand over: whatever is wrong with it is told, and is no bug. */
+function readable<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new CommandError(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const countOf = (lists: readonly { readonly models: object }[]): number =>
+  lists.reduce((sum, { models }) => sum + Object.keys(models).length, 0)
+
+const today = (): string => new Date().toISOString().slice(0, 10)
+
+function readDate(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(Date.parse(text))) throw new InvalidArgumentError('a date is YYYY-MM-DD.')
+  return text
+}

@@ -1,0 +1,145 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import test from 'ava'
+import { gatehouseHere } from '../../support/cli.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-price-files-'))
+test.after.always(() => rmSync(folder, { recursive: true, force: true }))
+
+const prices = (...args: readonly string[]) => gatehouseHere(['prices', ...args])
+const at = (name: string) => path.join(folder, name)
+
+/** The same model in each public format, with a factor on all prices that stands for a wrong unit. */
+const files: Readonly<Record<string, (factor: number) => unknown>> = {
+  litellm: (factor) => ({
+    sample_spec: { litellm_provider: 'one of', input_cost_per_token: 0 },
+    'gpt-4o': {
+      litellm_provider: 'openai',
+      mode: 'chat',
+      max_input_tokens: 128_000,
+      input_cost_per_token: 2.5e-6 * factor,
+      output_cost_per_token: 1e-5 * factor,
+      cache_read_input_token_cost: 1.25e-6 * factor,
+      input_cost_per_token_batches: 1.25e-6 * factor,
+    },
+    'gemini/free': { litellm_provider: 'gemini', input_cost_per_token: 0 },
+  }),
+  'models-dev': (factor) => ({
+    openai: { models: { 'gpt-4o': { cost: { input: 2.5 * factor, output: 10 * factor, cache_read: 1.25 * factor } } } },
+  }),
+  'genai-prices': (factor) => [
+    {
+      id: 'openai',
+      models: [{ id: 'gpt-4o', prices: { input_mtok: 2.5 * factor, output_mtok: 10 * factor, cache_read_mtok: 1.25 * factor } }],
+    },
+    {
+      id: 'google',
+      models: [{ id: 'gemini-2.5-pro', prices: { input_mtok: { base: 1.25 * factor, tiers: [{ start: 200_000, price: 2.5 * factor }] } } }],
+    },
+  ],
+  cents: (factor) => ({
+    default: {},
+    'gpt-4o': {
+      pricing_config: {
+        pay_as_you_go: {
+          request_token: { price: 0.000_25 * factor },
+          response_token: { price: 0.001 * factor },
+          cache_read_input_token: { price: 0.000_125 * factor },
+        },
+        batch_config: { request_token: { price: 0.000_125 * factor } },
+      },
+    },
+  }),
+}
+
+const providerOf = (format: string) => (format === 'cents' ? ['--provider', 'openai'] : [])
+interface List {
+  readonly models: Record<string, { prices: { rates: Record<string, number>; when?: unknown }[] }>
+}
+const readList = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as List
+
+for (const [format, make] of Object.entries(files)) {
+  test(`a file of ${format} becomes lists in whole pico-dollars, and one in another unit is refused`, async (t) => {
+    const [file, out] = [at(`${format}.json`), at(`out-${format}`)]
+    writeFileSync(file, JSON.stringify(make(1)))
+    const { status, stdout, stderr } = await prices('import', format, file, '--out', out, '--as-of', '2026-12-01', ...providerOf(format))
+    t.is(status, 0, stderr)
+    t.regex(stdout, /^\d models of \d providers are in |^1 models of 1 providers/)
+    const [period] = readList(path.join(out, 'openai.json')).models['gpt-4o']?.prices ?? []
+    t.deepEqual(period?.rates, { input: 2_500_000, output: 10_000_000, cache_read: 1_250_000 })
+    if (format === 'litellm' || format === 'cents') t.deepEqual(period?.when, [{ mode: 'batch', rates: { input: 1_250_000 } }])
+    t.is((await prices('check', out)).status, 0)
+
+    for (const factor of [100, 0.01, 1e6]) {
+      writeFileSync(file, JSON.stringify(make(factor)))
+      const refused = await prices('import', format, file, '--out', at('wrong'), ...providerOf(format))
+      t.is(refused.status, 1)
+      t.regex(refused.stderr, /gpt-4o.*unit of the (?:file|list) is another/)
+    }
+    writeFileSync(file, JSON.stringify(make(1)).slice(0, -40))
+    t.is((await prices('import', format, file, '--out', at('wrong'), ...providerOf(format))).status, 1)
+    t.false(existsSync(at('wrong')))
+  })
+}
+
+test('tiers of genai-prices become conditions', async (t) => {
+  writeFileSync(at('genai.json'), JSON.stringify(files['genai-prices']?.(1)))
+  await prices('import', 'genai-prices', at('genai.json'), '--out', at('tiers'))
+  t.deepEqual(readList(at('tiers/google.json')).models['gemini-2.5-pro']?.prices, [
+    { rates: { input: 1_250_000 }, when: [{ over: 200_000, rates: { input: 2_500_000 } }] },
+  ])
+})
+
+test('a catalogue is built, checked by its digest and compared', async (t) => {
+  writeFileSync(
+    at('groq.json'),
+    JSON.stringify({ schema: 1, provider: 'groq', unit: 'pUSD', models: { 'house-model': { prices: [{ rates: { input: 7 } }] } } }),
+  )
+  await prices('import', 'ours', at('groq.json'), '--provider', 'groq', '--out', at('own'), '--as-of', '2026-12-01')
+  const built = await prices('build', '--with', at('own'), '--out', at('catalogue'), '--as-of', '2026-12-01')
+  t.is(built.status, 0, built.stderr)
+  t.regex(built.stdout, /6259 models of 61 providers, as of 2026-12-01, digest [0-9a-f]{16}/)
+  const again = await prices('build', '--with', at('own'), '--out', at('again'), '--as-of', '2026-12-01')
+  t.is(again.stdout.replace('again', 'catalogue'), built.stdout)
+  t.is((await prices('check', at('catalogue'))).status, 0)
+  const differs = await prices('diff', at('catalogue'))
+  t.is(differs.stdout.trim(), 'removed groq/house-model')
+  writeFileSync(at('catalogue/groq.json'), readFileSync(at('catalogue/groq.json'), 'utf8').replace('"input":7}', '"input":8}'))
+  const broken = await prices('check', at('catalogue'))
+  t.is(broken.status, 1)
+  t.regex(broken.stdout, /index\.json: the digest is/)
+  const explained = await prices('explain', 'groq', 'house-model', '--lists', at('own'))
+  t.regex(explained.stdout, /Found: groq\/house-model in the list local/)
+})
+
+test('the catalogue of the installation holds, and its prices can be explained', async (t) => {
+  t.regex((await prices('check')).stdout, /6258 models of 61 providers, as of 2026-11-22, digest [0-9a-f]{16}: nothing is wrong/)
+  const { stdout } = await prices('explain', 'bedrock', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0')
+  t.regex(stdout, /The name tells: geography us\./)
+  t.regex(stdout, /input +3000000 pico-US-dollars/)
+  const unknown = await prices('explain', 'openai', 'gpt-of-tomorrow')
+  t.is(unknown.status, 1)
+  t.regex(unknown.stderr, /its requests are unpriced/)
+})
+
+test('a full disk leaves the list that was there, whole', async (t) => {
+  const out = at('full')
+  writeFileSync(at('small.json'), JSON.stringify(files['models-dev']?.(1)))
+  await prices('import', 'models-dev', at('small.json'), '--out', out)
+  const before = readFileSync(path.join(out, 'openai.json'), 'utf8')
+  symlinkSync('/dev/full', path.join(out, 'openai.json.part'))
+  const { status, stderr } = await prices('import', 'models-dev', at('small.json'), '--out', out)
+  t.is(status, 1)
+  t.regex(stderr, /ENOSPC/)
+  t.is(readFileSync(path.join(out, 'openai.json'), 'utf8'), before)
+  t.deepEqual(readdirSync(out), ['openai.json'])
+})
+
+test('what cannot be is said with what to do', async (t) => {
+  writeFileSync(at('any.json'), '{}')
+  t.regex((await prices('import', 'csv', at('any.json'), '--out', at('x'))).stderr, /write one of ours, cents, litellm/)
+  t.regex((await prices('import', 'cents', at('any.json'), '--out', at('x'))).stderr, /say which with --provider/)
+  t.regex((await prices('import', 'litellm', at('any.json'), '--out', at('x'))).stderr, /no model with a price/)
+  t.regex((await prices('diff', at('nowhere'))).stderr, /nowhere: ENOENT/)
+})
