@@ -3,16 +3,18 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { CallHead } from '../call.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { isJsonType, type RequestBody } from '../wire/body.ts'
-import { validateBody } from './bounds/validate.ts'
+import { validateBody, validateGoogleBody } from './bounds/validate.ts'
+import { isGooglePath } from './fronts.ts'
 
 /** Throws `invalid_request` or `unsupported_media_type` for a body that its operation cannot have. */
 export function checkBody(
-  { operation, headers }: Pick<CallHead, 'operation' | 'headers'>,
+  { operation, headers, path }: Pick<CallHead, 'operation' | 'headers' | 'path'>,
   body: RequestBody,
   settings: Pick<GatewaySettings, 'dedicatedValidation'>,
 ): void {
   const { name, spec } = operation
   const { contentType } = headers
+  if (name === 'proxy' && isGooglePath(path) && isFields(body.json)) validateGoogleBody(body.json)
   if (name === 'proxy' || spec?.json !== true) return
   if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
   if (!isJsonType(contentType)) {

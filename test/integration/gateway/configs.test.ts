@@ -115,19 +115,19 @@ test.serial('a config names the stored provider, whether by slug, as JSON, or as
 })
 
 test.serial('a body that the config does not change goes on byte for byte', async (t) => {
-  const body = '{ "temperature":0,"metadata" : {"a":1.0}, "max_tokens":12345678901234567890, "top_p":\t1, "model":"m", "messages":[]}\n'
+  const body = '{ "temperature":0,"metadata" : {"a":1.0}, "max_tokens":1234567890123456789, "top_p":\t1, "model":"m", "messages":[]}\n'
   await withConfig('pc-params', body)
   t.is(only(emulator).body.toString(), body)
 })
 
 test.serial('parameters are overridden, added and dropped, and all else stays as it was', async (t) => {
   const body =
-    '{"model":"m", "seed":12345678901234567890, "temperature":1e0,"user":"u","messages":[ ], "tools":[{"function":{"name":"f","strict":true}},{"function":{"strict":null, "x":1}}]}'
+    '{"model":"m", "seed":1234567890123456789, "temperature":1e0,"user":"u","messages":[ ], "tools":[{"function":{"name":"f","strict":true}},{"function":{"strict":null, "x":1}}]}'
   const { status } = await withConfig('pc-params', body)
   t.is(status, 200)
   t.is(
     only(emulator).body.toString(),
-    '{"model":"m", "seed":12345678901234567890, "temperature":0,"messages":[ ], "tools":[{"function":{"name":"f"}},{"function":{ "x":1}}],"max_tokens":5,"top_p":1,"metadata":{"a":1}}',
+    '{"model":"m", "seed":1234567890123456789, "temperature":0,"messages":[ ], "tools":[{"function":{"name":"f"}},{"function":{ "x":1}}],"max_tokens":5,"top_p":1,"metadata":{"a":1}}',
   )
   t.is(only(emulator).headers['content-length'], String(only(emulator).body.length))
 })
@@ -142,11 +142,11 @@ test.serial('a model that the config sets names the provider, and the check of t
   )
   t.is(answer.status, 200)
   const bad = await chat(
-    { 'x-service-config': JSON.stringify({ provider: '@stored', override_params: { n: 0 } }) },
+    { 'x-service-config': JSON.stringify({ provider: '@stored', override_params: { logprobs: 9 } }) },
     { model: 'm', prompt: 'x' },
     '/v1/completions',
   )
-  t.like(refused(bad), { status: 400, param: 'n' })
+  t.like(refused(bad), { status: 400, param: 'logprobs' })
 })
 
 test.serial('a single target is used with what it takes over from above', async (t) => {

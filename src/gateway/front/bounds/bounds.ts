@@ -24,12 +24,16 @@ const metadata = z
 /** The body of `POST /responses`, as far as the specification bounds it (2.7, 8); the rest is the provider's to judge. */
 export const responseBody = z
   .looseObject({
+    max_output_tokens: z.number().min(0).nullish(),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
     metadata,
     truncation: z.enum(['auto', 'disabled']).nullish(),
   })
   .meta({ description: "A model response to create. Other fields are the provider's own." })
+
+/** Metadata of a chat, which is looked at only where there is some. */
+export const chatMetadata = z.looseObject({ metadata })
 
 /** The body of `POST /batches`, in the same way. */
 export const batchBody = z.looseObject({ metadata }).meta({ description: "A batch to create. Other fields are the provider's own." })

@@ -1,11 +1,13 @@
 import type { z } from 'zod'
 import { ApiError } from '../../../lib/errors.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { plainIssue } from '../../../lib/json/plain-issue.ts'
 import { type SchemaFault, schemaFaults, toIssues, valueAtPath } from '../../../lib/json/schema-faults.ts'
 import { promptRequest } from '../../prompts/chat-body.ts'
 import type { Operation } from '../operations.ts'
 import { completionBody } from './completion.ts'
-import { batchBody, responseBody } from './bounds.ts'
+import { batchBody, chatMetadata, responseBody } from './bounds.ts'
+import { boundFaults, fieldBounds, googleBounds } from './field-bounds.ts'
 import { fineTuningBody, lenientFineTuningBody } from './fine-tuning.ts'
 import { batchesQuery, fineTuningQuery, inputItemsQuery, responseQuery, threadMessagesQuery } from './queries.ts'
 
@@ -36,6 +38,23 @@ export const querySchemas: Readonly<Partial<Record<Operation, z.ZodObject>>> = {
 export function validateBody(operation: Operation, body: unknown, how: DedicatedValidation): void {
   const schema = (how === 'lenient' ? lenientSchemas[operation] : undefined) ?? bodySchemas[operation]
   if (schema !== undefined) check(schema, body)
+  const bounds = fieldBounds[operation]
+  if (bounds === undefined || !isFields(body)) return
+  checkBounds(body, bounds)
+  if (operation === 'chatComplete' && body['metadata'] !== undefined) check(chatMetadata, { metadata: body['metadata'] })
+}
+
+/** Checks a body of Google's own API, whose path is no operation; throws like `validateBody`. */
+export const validateGoogleBody = (body: Fields): void => checkBounds(body, googleBounds)
+
+function checkBounds(body: Fields, bounds: Parameters<typeof boundFaults>[1]): void {
+  const faults = boundFaults(body, bounds)
+  const [first] = faults
+  if (first === undefined) return
+  throw new ApiError('invalid_request', faults.map(({ param, message, value }) => `${param}: ${message}. Got ${short(value)}.`).join(' '), {
+    param: first.param,
+    details: { issues: toIssues(faults) },
+  })
 }
 
 /** Checks a query string (without `?`); throws like `validateBody`. */

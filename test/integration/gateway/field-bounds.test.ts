@@ -1,0 +1,90 @@
+import test from 'ava'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** Fields that the specification bounds are checked in every format that carries them, before any call. */
+let emulator: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  emulator = await startEmulator()
+  bed = await startGateway({
+    providers: { one: { provider: 'openai', customHost: emulator.url }, gemini: { provider: 'google', customHost: emulator.url } },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await emulator?.stop()
+})
+
+const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
+const paths = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+  google: '/v1beta/models/gemini-2.5-flash:generateContent',
+  images: '/v1/images/generations',
+} as const
+const post = async (path: keyof typeof paths, body: object) => {
+  const answer = await fetch(`${bed.origin}${paths[path]}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${workspaceKey}`,
+      'content-type': 'application/json',
+      'x-service-provider': path === 'google' ? '@gemini' : '@one',
+    },
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+const faults: readonly (readonly [path: keyof typeof paths, body: object, param: string, bound: string, value: string])[] = [
+  ['chat', { ...chat, temperature: 3 }, 'temperature', 'must be at most 2', '3'],
+  ['chat', { ...chat, top_p: -1 }, 'top_p', 'must be at least 0', '-1'],
+  ['chat', { ...chat, presence_penalty: -2.5 }, 'presence_penalty', 'must be at least -2', '-2.5'],
+  ['chat', { ...chat, frequency_penalty: 2.5 }, 'frequency_penalty', 'must be at most 2', '2.5'],
+  ['chat', { ...chat, n: 129 }, 'n', 'must be at most 128', '129'],
+  ['chat', { ...chat, n: 0 }, 'n', 'must be at least 1', '0'],
+  ['chat', { ...chat, max_tokens: -1 }, 'max_tokens', 'must be at least 0', '-1'],
+  ['chat', { ...chat, logit_bias: { 5: 1, 6: 101 } }, 'logit_bias.6', 'must be at most 100', '101'],
+  ['chat', { ...chat, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', 'must have at most 4 items', '["a","b","c","d","e"]'],
+  [
+    'chat',
+    { ...chat, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, 'v'])) },
+    'metadata',
+    'must have at most 16 pairs, but has 17',
+    '',
+  ],
+  ['messages', { ...chat, max_tokens: 5, temperature: 2.1 }, 'temperature', 'must be at most 2', '2.1'],
+  ['messages', { ...chat, max_tokens: 5, top_p: 1.1 }, 'top_p', 'must be at most 1', '1.1'],
+  ['responses', { model: 'm', input: 'x', max_output_tokens: -1 }, 'max_output_tokens', 'must be at least 0', '-1'],
+  ['responses', { model: 'm', input: 'x', truncation: 'some' }, 'truncation', 'must be one of auto, disabled', '"some"'],
+  ['google', { contents: [], generationConfig: { temperature: 2.5 } }, 'generationConfig.temperature', 'must be at most 2', '2.5'],
+  ['google', { contents: [], generation_config: { top_p: 2 } }, 'generation_config.top_p', 'must be at most 1', '2'],
+  ['google', { contents: [], generationConfig: { candidateCount: 0 } }, 'generationConfig.candidateCount', 'must be at least 1', '0'],
+  ['images', { model: 'm', prompt: 'x', n: 200 }, 'n', 'must be at most 128', '200'],
+]
+for (const [path, body, param, bound, value] of faults)
+  test.serial(`${path}: ${param} ${bound}`, async (t) => {
+    const before = emulator.requests.length
+    const { status, text } = await post(path, body)
+    t.is(status, 400, text)
+    for (const part of [param, bound, JSON.stringify(value).slice(1, -1)]) t.true(text.includes(part), text)
+    t.is(emulator.requests.length, before)
+  })
+
+test.serial('at their bounds, and of other types, they go on', async (t) => {
+  const within = {
+    temperature: 2,
+    top_p: 0,
+    frequency_penalty: -2,
+    n: 128,
+    max_tokens: 0,
+    logit_bias: { 5: -100 },
+    stop: ['a', 'b', 'c', 'd'],
+    seed: 7,
+    metadata: { a: 'b' },
+  }
+  t.is((await post('chat', { ...chat, ...within })).status, 200)
+  t.not((await post('chat', { ...chat, temperature: null, stop: 'a' })).status, 400)
+})
