@@ -142,11 +142,11 @@ test.serial('a model that the config sets names the provider, and the check of t
   )
   t.is(answer.status, 200)
   const bad = await chat(
-    { 'x-service-config': JSON.stringify({ provider: '@stored', override_params: { logprobs: 9 } }) },
+    { 'x-service-config': JSON.stringify({ provider: '@stored', override_params: { suffix: 5 } }) },
     { model: 'm', prompt: 'x' },
     '/v1/completions',
   )
-  t.like(refused(bad), { status: 400, param: 'logprobs' })
+  t.like(refused(bad), { status: 400, param: 'suffix' })
 })
 
 test.serial('a single target is used with what it takes over from above', async (t) => {
