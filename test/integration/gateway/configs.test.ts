@@ -136,11 +136,11 @@ test.serial('a model that the config sets names the provider, and the check of t
   await chat({ 'x-service-api-key': keyThat('changes') }, { model: 'anything', messages: [] })
   t.deepEqual(only(other).json, { model: 'gpt-other', messages: [] })
   const answer = await withConfig(
-    { provider: '@stored', override_params: { n: 0 } },
+    { provider: '@stored', override_params: { suffix: 5 } },
     { model: 'm', prompt: 'x' },
     { 'x-emulate': 'normal' },
   )
-  t.is(answer.status, 200)
+  t.is(answer.status, 200, answer.text)
   const bad = await chat(
     { 'x-service-config': JSON.stringify({ provider: '@stored', override_params: { suffix: 5 } }) },
     { model: 'm', prompt: 'x' },
