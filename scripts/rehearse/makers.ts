@@ -3,7 +3,7 @@ import { apiKeys } from './makers/api-keys.ts'
 import { audit } from './makers/audit.ts'
 import { feedback, logs, savedFilters } from './makers/gateway.ts'
 import { guardrailKind, guardrails, partnerKind, plugins } from './makers/guardrails.ts'
-import { breakers, cache, collections, configs, explain, labels, modelConfigs } from './makers/library.ts'
+import { breakers, cache, collections, configs, costs, explain, labels, modelConfigs } from './makers/library.ts'
 import { policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
@@ -49,6 +49,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   breakers,
   cache,
   explain,
+  costs,
   collections,
   labels,
   prompts,

@@ -13,6 +13,7 @@ import { integrations, tags } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
+import { costs } from './costs/index.ts'
 import { modelConfigs } from './model-configs/index.ts'
 import { parts } from './parts.ts'
 import { plugins } from './plugins/index.ts'
@@ -60,6 +61,7 @@ export const features: readonly Feature[] = [
   policies,
   policyEntities,
   logs,
+  costs,
   explain,
   feedback,
   savedFilters,

@@ -61,3 +61,8 @@ export const modelConfigs: Maker = async ({ client, name }) => {
   await nobody.refused(401, 'GET', '/model-configs/general/openai/gpt-4o')
   await nobody.refused(401, 'GET', '/prices/layers')
 }
+
+/** A look at costs that are not there: nothing of it is stored. */
+export const costs: Maker = async ({ admin }) => {
+  await admin.post('/costs/recompute', { start: '2020-01-01T00:00:00Z', end: '2020-02-01T00:00:00Z' })
+}

@@ -56,6 +56,7 @@ export const reservations: readonly Reservation[] = [
   { feature: 'sso', since: '1.3.0', paths: ['/auth', '/sso', '/saml'] },
   { feature: 'token-introspection', since: '1.3.0', paths: ['/oauth'] },
   { feature: 'model-catalog', since: '1.3.0', paths: ['/model-configs', '/prices'] },
+  { feature: 'costs', since: '1.3.0', paths: ['/costs'] },
   { feature: 'agents', since: null, paths: ['/agent-integrations', '/agent-servers'] },
   { feature: 'guardrail-exclusions', since: null, paths: ['/workspace-exclusions'] },
   { feature: 'prompt-sharing', since: null, paths: ['/prompts/:promptId/share', '/prompts/:promptId/fork', '/prompts/:promptId/unshare'] },

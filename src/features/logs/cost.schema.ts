@@ -18,6 +18,23 @@ const costLine = z
   })
   .meta({ id: 'LogCostLine', description: 'Count x rate = amount.' })
 
+const costAdjustment = z
+  .object({
+    id: z.uuid(),
+    recompute_id: z.uuid(),
+    created_at: z.iso.datetime(),
+    delta_pico_usd: z.string().meta({ description: 'What it adds to the cost before it; negative when the request became cheaper.' }),
+    cost_pico_usd: z.string().meta({ description: 'The cost with it.' }),
+    state: z.enum(costStates),
+    catalogue: z.string().nullable(),
+    reason: z.string().nullable(),
+    lines: z.array(costLine),
+  })
+  .meta({
+    id: 'LogCostAdjustment',
+    description: 'A cost that was worked out again with another price list. The first cost stays as it was.',
+  })
+
 /** The cost of one log, with all that it is made of. */
 export const logCost = z
   .object({
@@ -26,6 +43,8 @@ export const logCost = z
     state: z.enum(costStates).nullable(),
     currency: z.literal('USD'),
     cost_pico_usd: amount.meta({ description: 'Whole pico-US-dollars (10^-12 of a dollar), as a decimal text; null when unpriced.' }),
+    total_pico_usd: amount.meta({ description: 'The cost with all adjustments; the same as `cost_pico_usd` when there is none.' }),
+    adjustments: z.array(costAdjustment).meta({ description: 'What `POST /costs/recompute` made of the cost, the oldest first.' }),
     saved_pico_usd: amount.meta({ description: 'What an answer from the cache would have cost; null for other answers.' }),
     lines: z.array(costLine),
     unpriced: z.array(z.string()).meta({ description: 'What was used and has no known price.' }),

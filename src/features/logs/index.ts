@@ -4,6 +4,7 @@ import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog, readLogCost } from './logs.routes.ts'
 
 export { findLog, logScopeOf } from './logs.queries.ts'
+export { costStates } from './log-fields.ts'
 export { openLog } from './open-log.ts'
 export { presentLogDetail } from './present-log.ts'
 export { logAttempt, loggedHookResults } from './log.schema.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BodyColumns, LogColumns } from '../../app/journal/columns.ts'
-import type { LoggedCost } from '../../gateway/ports.ts'
+import type { LoggedCostLine, LoggedCost } from '../../gateway/ports.ts'
 import { isGooglePath } from '../../gateway/front/fronts.ts'
 import { fromPico } from '../../lib/pico.ts'
 import { insertedOperation } from './inserted-log.ts'
@@ -27,10 +27,25 @@ export type LoggedCostDetails = Pick<LoggedCost, 'lines' | 'unpriced' | 'charges
 
 type OfBodies = Omit<BodyColumns, keyof LogRow | 'hook_results' | 'cost'>
 
+/** A cost that was worked out again, as `cost_adjustments` has it. */
+export interface CostAdjustment {
+  readonly id: string
+  readonly recompute_id: string
+  readonly created_at: string
+  readonly delta: string
+  readonly cost: string
+  readonly state: (typeof costStates)[number]
+  readonly catalogue: string | null
+  readonly reason: string | null
+  readonly lines: readonly LoggedCostLine[]
+}
+
 /** A log with its row of `log_bodies`, or without one. */
 export type LogDetail = LogRow & { readonly [Column in keyof OfBodies]: OfBodies[Column] | null } & {
   readonly hook_results: LoggedHooks | null
   readonly cost: LoggedCostDetails | null
+  /** The costs that later price lists gave, the oldest first; null: none. */
+  readonly cost_adjustments: readonly CostAdjustment[] | null
   /** The object of the log store that has the rest; null: this row has it. */
   readonly object_key: string | null
 }

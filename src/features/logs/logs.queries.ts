@@ -54,6 +54,13 @@ export function findLogs(em: EntityManager, scope: LogScope, { limit, filter }: 
   )
 }
 
+/** Amounts as texts, which JSON does not round. */
+const adjustments = `
+  SELECT json_agg(json_build_object('id', a.id, 'recompute_id', a.recompute_id, 'created_at', a.created_at, 'delta', a.delta_pico::text,
+                                    'cost', a.cost_pico::text, 'state', a.cost_state, 'catalogue', a.price_catalogue, 'reason', a.reason,
+                                    'lines', a.lines) ORDER BY a.created_at)
+    FROM cost_adjustments a WHERE a.log_id = l.id AND a.organisation_id = l.organisation_id`
+
 /** How far the time in a log's id may be from its `created_at`. */
 const toleranceMs = 2_000
 
@@ -63,7 +70,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
-    `SELECT ${columns}, ${ofBodies}, b.object_key
+    `SELECT ${columns}, ${ofBodies}, b.object_key, (${adjustments}) AS cost_adjustments
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),

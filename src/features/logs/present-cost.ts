@@ -1,23 +1,41 @@
 import type { z } from 'zod'
 import type { LoggedCostLine } from '../../gateway/ports.ts'
 import type { logCost } from './cost.schema.ts'
-import type { LogDetail } from './log-fields.ts'
+import type { CostAdjustment, LogDetail } from './log-fields.ts'
 
 /** Returns the cost of a log as the API shows it. A log that no release priced has no state. */
-export function presentCost({ id, cost_pico, cost_state, price_catalogue, cost }: LogDetail): z.input<typeof logCost> {
+export function presentCost(row: LogDetail): z.input<typeof logCost> {
+  const adjustments = row.cost_adjustments ?? []
+  const { lines, unpriced, charges, saved } = row.cost ?? noDetails
   return {
     object: 'log.cost',
-    log_id: id,
-    state: cost_state,
+    log_id: row.id,
+    state: row.cost_state,
     currency: 'USD',
-    cost_pico_usd: cost_pico,
-    saved_pico_usd: cost?.saved ?? null,
-    lines: (cost?.lines ?? []).map(presentLine),
-    unpriced: [...(cost?.unpriced ?? [])],
-    catalogue: price_catalogue,
-    usage: (cost?.charges ?? []).map(({ attempt, provider, priced, sent, usage }) => ({ attempt, provider, model: priced ?? sent, usage })),
+    cost_pico_usd: row.cost_pico,
+    total_pico_usd: adjustments.at(-1)?.cost ?? row.cost_pico,
+    adjustments: adjustments.map(presentAdjustment),
+    saved_pico_usd: saved,
+    lines: lines.map(presentLine),
+    unpriced: [...unpriced],
+    catalogue: row.price_catalogue,
+    usage: charges.map(({ attempt, provider, priced, sent, usage }) => ({ attempt, provider, model: priced ?? sent, usage })),
   }
 }
+
+const noDetails = { lines: [], unpriced: [], charges: [], saved: null }
+
+const presentAdjustment = ({ id, recompute_id, created_at, delta, cost, state, catalogue, reason, lines }: CostAdjustment) => ({
+  id,
+  recompute_id,
+  created_at: new Date(created_at).toISOString(),
+  delta_pico_usd: delta,
+  cost_pico_usd: cost,
+  state,
+  catalogue,
+  reason,
+  lines: lines.map(presentLine),
+})
 
 const presentLine = ({ attempt, dimension, count, unit, rate, amount, source, note }: LoggedCostLine) => ({
   attempt,

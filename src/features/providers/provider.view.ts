@@ -1,18 +1,13 @@
 import { byReference, usualLimits, type Views } from '../../app/snapshot/view.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
-import { readMultipliers } from '../../gateway/prices/multipliers.ts'
-import { customEntry, type IntegrationPrices } from '../../gateway/prices/terms.ts'
-import type { PricingConfig, SealedCredential, StoredCredential } from '../integrations/index.ts'
+import type { SealedCredential, StoredCredential } from '../integrations/index.ts'
+import { type PricedModel, toPrices } from './terms.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 
-interface StoredModel {
-  readonly slug: string
+interface StoredModel extends PricedModel {
   readonly enabled: boolean
   readonly host: string | null
-  /** US dollars for a million tokens. */
-  readonly price: PricingConfig | null
-  readonly base: string | null
 }
 
 /** Null, as for most integrations: every model, at the integration's own host. */
@@ -22,26 +17,6 @@ function toModelRules(allowAll: boolean, models: readonly StoredModel[]): ModelR
   const named = new Map(ruled.map(({ slug, enabled, host }) => [slug, { enabled, customHost: host }]))
   return { allowAll, named }
 }
-
-/** Null, as for most integrations: the prices of the price lists. */
-function toPrices(models: readonly StoredModel[], { adjustments, skipsCost }: Adjustments): IntegrationPrices | null {
-  const multipliers = readMultipliers(adjustments)
-  const priced = models.filter(({ price, base }) => price !== null || base !== null)
-  if (multipliers === null && priced.length === 0 && !skipsCost) return null
-  return {
-    multipliers,
-    skipsCost,
-    models: new Map(priced.map(({ slug, price, base }) => [slug, { entry: price && toEntry(price), base }])),
-  }
-}
-
-interface Adjustments {
-  readonly adjustments: unknown
-  readonly skipsCost: boolean
-}
-
-const toEntry = ({ pay_as_you_go: { request_token: input, response_token: output } }: PricingConfig) =>
-  customEntry({ input: input?.price ?? null, output: output?.price ?? null })
 
 interface ProviderRow {
   readonly id: string

@@ -75,5 +75,6 @@ function loggedCharge(attempt: Attempt, { metered, pricedModel, facts }: Charge,
     estimated,
     inconsistent,
     usage: raw,
+    slug: attempt.target?.view?.slug ?? null,
   }
 }

@@ -15,6 +15,7 @@ type ChargeFields = readonly [
   ...target: [attempt: number, provider: string | null, sent: string | null, answered: string | null, priced: string | null],
   ...flags: [recalled: boolean, estimated: boolean, inconsistent: boolean],
   ...used: [counts: LoggedCharge['counts'], facts: LoggedCharge['facts'], reported: string | null, usage: LoggedCharge['usage']],
+  slug?: string | null,
 ]
 
 /** A cost as a record has it: flat arrays, because the names of its fields would be longer than its figures. */
@@ -63,6 +64,7 @@ const encodeCharge = (charge: LoggedCharge): ChargeFields => [
   charge.facts,
   charge.reported,
   charge.usage,
+  charge.slug,
 ]
 
 /** The inverse of `encodeCost`. */
@@ -94,4 +96,5 @@ const decodeCharge = (fields: ChargeFields): LoggedCharge => ({
   facts: fields[9],
   reported: fields[10],
   usage: fields[11],
+  slug: fields[12] ?? null,
 })

@@ -128,6 +128,8 @@ export interface LoggedCharge {
   readonly inconsistent: boolean
   /** The provider's own usage object. */
   readonly usage: Fields | null
+  /** The stored provider whose integration's prices applied; null: none. Rows of before have none. */
+  readonly slug: string | null
 }
 
 /** One try of one target. */

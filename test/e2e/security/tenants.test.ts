@@ -81,6 +81,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /integrations/:slug/test': {},
   'POST /configs/validate': { slug: 'taken', config: { provider: 'openai' } },
   'POST /explain': { path: '/chat/completions', headers: { 'x-service-config': 'taken' }, body: {} },
+  'POST /costs/recompute': { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z', filters: { workspace_id: randomUUID() } },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }

@@ -288,7 +288,7 @@ test('the cost of a log, line by line', async (t) => {
     saved: null,
     lines: [{ ...line, rate: '2500000', amount: '7500001' }],
     unpriced: ['web_search'],
-    charges: [{ ...charge, facts: null, reported: null, estimated: false, inconsistent: false, usage: { prompt_tokens: 3 } }],
+    charges: [{ ...charge, facts: null, reported: null, estimated: false, inconsistent: false, usage: { prompt_tokens: 3 }, slug: null }],
   }
   const [record] = await log(acme, [[{ createdAt: t0, traceId: 'cost', cost }]])
   const expected = {
@@ -302,6 +302,8 @@ test('the cost of a log, line by line', async (t) => {
     unpriced: ['web_search'],
     catalogue: 'feed',
     usage: [{ attempt: 0, provider: 'openai', model: 'gpt-4o', usage: { prompt_tokens: 3 } }],
+    total_pico_usd: '7500001',
+    adjustments: [],
   }
   const { status, body } = await control.call(acme.workspaceKey, 'GET', `/logs/${record?.id}/cost`)
   t.is(status, 200)

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { readTerms, termsKey } from '../providers/index.ts'
+import { recomputeBody, recomputed } from './costs.schema.ts'
+import { type Change, changeOf, type CostRow, readCosts, writeAdjustments } from './recompute.ts'
+import { reprice, type Repriced } from './reprice.ts'
+
+export const recomputeCosts = route({
+  method: 'POST',
+  path: '/costs/recompute',
+  summary: 'Price logs again with the lists of now; what changes is written beside the first cost, never over it',
+  permission: 'organisation_settings.update',
+  organisationKey: true,
+  resource: 'cost.recompute',
+  action: 'recompute',
+  body: recomputeBody,
+  response: recomputed,
+})(async ({ em, actor, body, audit, deps: { catalogue } }) => {
+  const { organisationId } = actor
+  if (Date.parse(body.start) >= Date.parse(body.end))
+    throw new ApiError('AB01', 'The range is empty: `end` must be after `start`.', { param: 'end' })
+  const rows = await readCosts(em, { organisationId, ...rangeOf(body) })
+  const terms = await readTerms(em, organisationId)
+  await Promise.all([...new Set(rows.flatMap(({ provider }) => provider ?? []))].map((provider) => catalogue.ready('pricing', provider)))
+  const counted = rows.map((row): Counted => {
+    const termsOf = ({ slug }: { readonly slug?: string | null }) =>
+      terms.get(termsKey(row.workspace_id, (slug === undefined ? row.provider_slug : slug) ?? '')) ?? null
+    const now = reprice(row.charges, { prices: catalogue.prices, termsOf })
+    return { row, now, change: changeOf(row, now) }
+  })
+  const id = body.recompute_id ?? randomUUID()
+  const author = { organisationId, recomputeId: id, reason: body.reason ?? null, madeBy: actor.id }
+  if (!body.dry_run)
+    await writeAdjustments(
+      em,
+      counted.flatMap(({ change }) => change ?? []),
+      author,
+    )
+  audit({ id })
+  const hasMore = rows.length === body.limit
+  return {
+    object: 'cost.recompute' as const,
+    id,
+    dry_run: body.dry_run,
+    ...figuresOf(counted),
+    models: byModel(counted),
+    has_more: hasMore,
+    next_after: hasMore ? (rows.at(-1)?.id ?? null) : null,
+  }
+})
+
+interface Counted {
+  readonly row: CostRow
+  readonly now: Repriced
+  readonly change: Change | null
+}
+
+const rangeOf = ({ start, end, filters, after, limit }: z.output<typeof recomputeBody>) => ({
+  start,
+  end,
+  workspaceId: filters.workspace_id ?? null,
+  providers: filters.provider ?? null,
+  models: filters.model ?? null,
+  states: filters.cost_state ?? null,
+  after: after ?? null,
+  limit,
+})
+
+function figuresOf(counted: readonly Counted[]) {
+  const before = counted.reduce((sum, { row }) => sum + BigInt(row.cost_pico ?? '0'), 0n)
+  const delta = counted.reduce((sum, { row, change }) => sum + (change === null ? 0n : change.amount - BigInt(row.cost_pico ?? '0')), 0n)
+  const isUnpriced = ({ row }: Counted) => row.cost_state === 'unpriced'
+  return {
+    requests: counted.length,
+    changed: counted.filter(({ change }) => change !== null).length,
+    before_pico_usd: String(before),
+    after_pico_usd: String(before + delta),
+    delta_pico_usd: String(delta),
+    unpriced_before: counted.filter(isUnpriced).length,
+    unpriced_after: counted.filter((one) => isUnpriced(one) && one.change === null).length,
+  }
+}
+
+function byModel(counted: readonly Counted[]) {
+  const models = Map.groupBy(counted, ({ row }) => `${row.provider ?? ''}\n${row.model ?? ''}`)
+  return [...models.values()].map((ones) =>
+    Object.assign({ provider: ones[0]?.row.provider ?? null, model: ones[0]?.row.model ?? null }, figuresOf(ones)),
+  )
+}

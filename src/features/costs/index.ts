@@ -1,0 +1,12 @@
+import { feature } from '../../app/feature.ts'
+import { recomputeCosts } from './costs.routes.ts'
+
+/** Costs that are worked out again, with other price lists. `logs` shows what came of it. */
+export const costs = feature({
+  id: 'costs',
+  since: '1.3.0',
+  requires: ['logs', 'providers'],
+  permissions: ['organisation_settings.update'],
+  entities: [],
+  routes: [recomputeCosts],
+})

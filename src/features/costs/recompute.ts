@@ -1,0 +1,110 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { LoggedCharge } from '../../gateway/ports.ts'
+import type { CostState } from '../../gateway/prices/price-usage.ts'
+import type { Repriced } from './reprice.ts'
+
+/** The range and the filters of a recompute. */
+export interface Recompute {
+  readonly organisationId: string
+  readonly start: string
+  readonly end: string
+  readonly workspaceId: string | null
+  readonly providers: readonly string[] | null
+  readonly models: readonly string[] | null
+  readonly states: readonly CostState[] | null
+  /** The log that was looked at last. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** A log as far as its cost goes, with the adjustments that it has already. */
+export interface CostRow {
+  readonly id: string
+  readonly created_at: string
+  readonly workspace_id: string | null
+  readonly api_key_id: string | null
+  readonly provider: string | null
+  readonly provider_slug: string | null
+  readonly model: string | null
+  readonly cost_pico: string | null
+  readonly cost_state: CostState
+  readonly charges: readonly LoggedCharge[]
+}
+
+const among = (column: string, values: readonly string[] | null): readonly (readonly [string, readonly string[]])[] =>
+  values === null ? [] : [[`${column} IN (${values.map(() => '?').join(', ')})`, values]]
+
+/** Reads the next logs of a recompute in the order of their ids, which is that of time. */
+export function readCosts(em: EntityManager, asked: Recompute): Promise<CostRow[]> {
+  const { organisationId, start, end, workspaceId, providers, models, states, after, limit } = asked
+  const conditions: readonly (readonly [sql: string, values: readonly string[]])[] = [
+    ['l.organisation_id = ?', [organisationId]],
+    ['l.created_at >= ?::timestamptz AND l.created_at < ?::timestamptz', [start, end]],
+    ['l.cost_state IS NOT NULL', []],
+    ...(workspaceId === null ? [] : ([['l.workspace_id = ?', [workspaceId]]] as const)),
+    ...among('l.provider', providers),
+    ...among('l.model', models),
+    ...among('coalesce(a.cost_state, l.cost_state)', states),
+    ...(after === null ? [] : ([['l.id > ?::uuid', [after]]] as const)),
+  ]
+  return em.execute<CostRow[]>(
+    `SELECT l.id, l.created_at::text AS created_at, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
+            coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
+            coalesce(b.cost -> 'charges', '[]') AS charges
+       FROM logs l
+       JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
+       LEFT JOIN LATERAL (SELECT cost_pico, cost_state FROM cost_adjustments
+                           WHERE log_id = l.id AND organisation_id = l.organisation_id ORDER BY created_at DESC LIMIT 1) a ON true
+      WHERE ${conditions.map(([sql]) => sql).join(' AND ')}
+      ORDER BY l.id LIMIT ${limit}`,
+    conditions.flatMap(([, values]) => values),
+  )
+}
+
+/** A log whose cost is another with the price lists of now. */
+export interface Change {
+  readonly row: CostRow
+  readonly now: Repriced
+  readonly amount: bigint
+}
+
+/** Returns the change of a log; null: it costs what it did, or its price is not known any more, and what it cost stays. */
+export function changeOf(row: CostRow, now: Repriced): Change | null {
+  if (now.amount === null || row.charges.length === 0) return null
+  return row.cost_pico === String(now.amount) && row.cost_state === now.state ? null : { row, now, amount: now.amount }
+}
+
+export interface Author {
+  readonly organisationId: string
+  readonly recomputeId: string
+  readonly reason: string | null
+  readonly madeBy: string
+}
+
+/** Writes adjustments beside the costs of logs, in one statement. The same recompute changes a log once. */
+export async function writeAdjustments(em: EntityManager, changes: readonly Change[], author: Author): Promise<void> {
+  if (changes.length === 0) return
+  const rows = changes.map(({ row, now, amount }) => ({
+    workspace_id: row.workspace_id,
+    log_id: row.id,
+    log_created_at: row.created_at,
+    api_key_id: row.api_key_id,
+    provider_slug: row.provider_slug,
+    delta_pico: String(amount - BigInt(row.cost_pico ?? '0')),
+    cost_pico: String(amount),
+    cost_state: now.state,
+    price_catalogue: now.catalogue,
+    lines: now.lines.map((line) =>
+      Object.assign({}, line, { rate: line.rate === null ? null : String(line.rate), amount: String(line.amount) }),
+    ),
+  }))
+  await em.execute(
+    `INSERT INTO cost_adjustments (organisation_id, recompute_id, reason, made_by, workspace_id, log_id, log_created_at, api_key_id,
+                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, lines)
+     SELECT ?::uuid, ?::uuid, ?, ?, r.*
+       FROM jsonb_to_recordset(?::jsonb) AS r (workspace_id uuid, log_id uuid, log_created_at timestamptz, api_key_id uuid, provider_slug text,
+                                               delta_pico numeric, cost_pico numeric, cost_state text, price_catalogue text, lines jsonb)
+     ON CONFLICT (log_id, recompute_id) DO NOTHING`,
+    [author.organisationId, author.recomputeId, author.reason, author.madeBy, JSON.stringify(rows)],
+  )
+}

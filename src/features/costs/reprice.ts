@@ -1,0 +1,44 @@
+import type { LoggedCharge } from '../../gateway/ports.ts'
+import { stateOf } from '../../gateway/ending/cost.ts'
+import type { PriceSource } from '../../gateway/prices/price-source.ts'
+import { type Cost, type CostLine, type CostState, notCharged, priceUsage } from '../../gateway/prices/price-usage.ts'
+import { findPrices } from '../../gateway/prices/resolve.ts'
+import type { IntegrationPrices } from '../../gateway/prices/terms.ts'
+
+/** The cost of a log with other price lists. */
+export interface Repriced {
+  readonly state: CostState
+  /** Pico-US-dollars; null when unpriced. */
+  readonly amount: bigint | null
+  readonly lines: readonly (CostLine & { readonly attempt: number })[]
+  readonly catalogue: string | null
+}
+
+export interface RepriceOptions {
+  readonly prices: PriceSource
+  /** Returns the terms of the integration behind a charge; null: it has none. */
+  readonly termsOf: (charge: LoggedCharge) => IntegrationPrices | null
+}
+
+/** Prices the attempts of a log again, from the counts and the facts that the log has. No body and no provider is asked. */
+export function reprice(charges: readonly LoggedCharge[], options: RepriceOptions): Repriced {
+  const priced = charges.map((charge) => ({ attempt: charge.attempt, ...priceAgain(charge, options) }))
+  const state = stateOf(priced.map(({ cost }) => cost.state))
+  return {
+    state,
+    amount: state === 'unpriced' ? null : priced.reduce((sum, { cost }) => sum + (cost.amount ?? 0n), 0n),
+    lines: priced.flatMap(({ attempt, cost }) => cost.lines.map((line) => Object.assign({ attempt }, line))),
+    catalogue: priced.find(({ catalogue }) => catalogue !== null)?.catalogue ?? null,
+  }
+}
+
+const free = { cost: notCharged, catalogue: null }
+
+function priceAgain(charge: LoggedCharge, { prices, termsOf }: RepriceOptions): { readonly cost: Cost; readonly catalogue: string | null } {
+  const { provider, answered, sent, counts, facts, reported, estimated, recalled } = charge
+  const terms = termsOf(charge)
+  if (recalled || terms?.skipsCost === true || facts === null) return free
+  const found = provider === null ? null : findPrices({ provider, answered, sent, terms }, prices)
+  const cost = priceUsage({ counts, facts, reported: reported === null ? null : BigInt(reported), estimated }, found)
+  return { cost, catalogue: found?.catalogue ?? null }
+}
