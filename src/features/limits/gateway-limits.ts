@@ -72,23 +72,26 @@ const toRate = ({ kind, id, organisationId }: Limited, { type, unit, value }: Ra
   window: windowOfUnit(unit),
 })
 
-/** Costs are not counted before requests have prices. */
-function toUsage({ kind, id, organisationId, usageFrom, createdAt }: Limited, limit: UsageLimits): readonly Limit[] {
-  const { type, credit_limit: value, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
-  if (type !== 'tokens' || value === null) return []
-  const anchor = next ?? (days === null || days === undefined ? null : new Date(createdAt).toISOString())
+/** A dollar has so many of the units in which the gateway counts money. */
+const nanoPerDollar = 1_000_000_000
+
+function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
+  const { kind, id, organisationId, usageFrom } = limited
+  const { type = 'cost', credit_limit: value } = limit
+  if (value === null) return []
+  const { period, window } = periodOf(limited, limit)
+  const counter = { id: `${kind}:${id}:usage:${type}:${period}:${usageFrom ?? 0}`, organisationId, kind: 'usage' as const, window }
+  if (type === 'tokens') return [{ ...counter, name: `${value} tokens of ${nouns[kind]}`, counts: type, value }]
+  const money = { output: limit.output_policy ?? 'typical', onUnpriced: limit.on_unpriced ?? 'deny' } as const
+  return [{ ...counter, name: `$${value} of ${nouns[kind]}`, counts: type, value: value * nanoPerDollar, money }]
+}
+
+/** Returns the window of a budget, and the name that its counter has for it: other periods are counted anew. */
+function periodOf({ createdAt }: Limited, limit: UsageLimits): { readonly period: string; readonly window: Window } {
+  const { periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
+  const anchor = next ?? (days == null ? null : new Date(createdAt).toISOString())
   const period = days == null ? (reset ?? 'once') : `${days}d`
-  return [
-    {
-      id: `${kind}:${id}:usage:tokens:${period}:${anchor ?? ''}:${usageFrom ?? 0}`,
-      organisationId,
-      name: `${value} tokens of ${nouns[kind]}`,
-      kind: 'usage',
-      counts: 'tokens',
-      value,
-      window: { slotMs: null, reset: reset ?? null, days: days ?? null, anchor },
-    },
-  ]
+  return { period: `${period}:${anchor ?? ''}`, window: { slotMs: null, reset: reset ?? null, days: days ?? null, anchor } }
 }
 
 /** Returns the limits of several as one list; null when there are none. */

@@ -12,6 +12,14 @@ const usageLimitsShape = z.strictObject({
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
   periodic_reset_days: since('1.10.0', z.int().min(1).max(365).nullable()).default(null),
   next_usage_reset_at: since('1.10.0', z.iso.datetime({ offset: true }).nullable()).default(null),
+  on_unpriced: z
+    .enum(['deny', 'allow'])
+    .optional()
+    .meta({ description: 'What becomes of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
+  output_policy: z.enum(['typical', 'strict']).optional().meta({
+    description:
+      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give, so that the budget is never passed; `typical` (when absent) 1,024 tokens.',
+  }),
 })
 
 /** A budget: how much a key or a provider may use, and when its counter starts again. */
@@ -65,6 +73,8 @@ const usageLimitsView = z.object({
   periodic_reset: z.string().nullable(),
   periodic_reset_days: since('1.10.0', z.number().nullable()),
   next_usage_reset_at: since('1.10.0', z.string().nullable()),
+  on_unpriced: z.string().optional(),
+  output_policy: z.string().optional(),
 })
 
 const flag = 'USAGE_LIMITS_ENABLED'

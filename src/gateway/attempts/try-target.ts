@@ -86,13 +86,14 @@ export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd>
   return send(checked, made, deps)
 }
 
-const reserve = ({ call, target, body }: AimedCall, { ledger }: AttemptDeps): MaybePromise<Reservation> =>
+const reserve = ({ call, target, body }: AimedCall, { ledger, prices }: AttemptDeps): MaybePromise<Reservation> =>
   ledger.reserve({
     requestId: call.exchange.requestId,
     key: call.caller.key,
-    provider: target.view,
+    target,
     body,
-    countsTokens: (call.operation.spec?.dialect ?? null) !== null,
+    operation: call.operation,
+    prices,
   })
 
 const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })

@@ -22,7 +22,7 @@ export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, e
   const last = lastAttempt(trail)
   const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail) })
   const spent = last !== null && isRecalled(last) ? null : usage
-  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? spent : null, reachedBy(attempt, ending))
+  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? attempt.charge : null, reachedBy(attempt, ending))
   const key = trail.caller?.key
   if (key !== undefined) {
     const redaction = redactionOf(trail)

@@ -1,20 +1,21 @@
 import type { RequestBody } from '../wire/body.ts'
-import type { Needs } from './limit.ts'
 
 /** Output of a request that names no bound of its own. */
-const usualOutput = 1024
+export const usualOutput = 1024
 /** Bytes of a body for each token: prose has more, digits have fewer. */
 const bytesPerToken = 3
 
 const boundFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const
 
-/** Estimates what a request uses before it is sent. */
-export function estimateNeeds(body: RequestBody, countsTokens: boolean): Needs {
-  if (!countsTokens || body.kind !== 'json' || body.bytes === null) return { requests: 1, tokens: 0 }
-  return { requests: 1, tokens: Math.ceil(body.bytes.length / bytesPerToken) + outputOf(body.json) }
-}
+/** Estimates the tokens of a request before it is sent. */
+export const estimateTokens = (body: RequestBody): number =>
+  body.kind !== 'json' || body.bytes === null ? 0 : inputTokens(body.bytes.length) + outputTokens(body.json, usualOutput)
 
-function outputOf(json: unknown): number {
+/** Estimates the tokens of a body of so many bytes. */
+export const inputTokens = (bytes: number): number => Math.ceil(bytes / bytesPerToken)
+
+/** Returns the most tokens of all answers together; `unbounded`: of one answer for which the request names no bound. */
+export function outputTokens(json: unknown, unbounded: number): number {
   if (!isRecord(json)) return 0
   const answers = positive(json['n']) ?? 1
   for (const field of boundFields) {
@@ -24,7 +25,7 @@ function outputOf(json: unknown): number {
   const { generationConfig } = json
   const bound = isRecord(generationConfig) ? positive(generationConfig['maxOutputTokens']) : null
   // Embeddings and the like have input alone.
-  return (bound ?? ('input' in json && !('instructions' in json) && typeof json['stream'] !== 'boolean' ? 0 : usualOutput)) * answers
+  return (bound ?? ('input' in json && !('instructions' in json) && typeof json['stream'] !== 'boolean' ? 0 : unbounded)) * answers
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null

@@ -1,9 +1,11 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { Usage } from '../dialects/neutral/usage.ts'
+import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, Taken } from './counters.ts'
-import { estimateNeeds } from './estimate.ts'
+import { estimateTokens } from './estimate.ts'
 import type { Ledger, Reached, Reservation } from './ledger.ts'
-import { type Limit, type Needs, neededBy } from './limit.ts'
+import { type Limit, type MoneyTerms, type Needs, neededBy } from './limit.ts'
+import { worstCost } from './worst-cost.ts'
+import { refusalOf, unpricedRefusal } from './refusal.ts'
 
 export const reservationOutcomes = ['granted', 'rate_limited', 'budget_exhausted', 'unavailable'] as const
 export type ReservationOutcome = (typeof reservationOutcomes)[number]
@@ -22,16 +24,40 @@ const mostTries = 8
 
 /** The Ledger door: what a request needs is taken from slices of the counters of every limit that applies, from all of them or from none. */
 export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
+  const made = { ...options, overcounted: new Map<string, bigint>() }
   return {
-    reserve({ key, provider, body, countsTokens }) {
-      const limits = applying(options, key.limits ?? none, provider?.limits ?? none)
+    reserve(request) {
+      const limits = applying(options, request.key.limits ?? none, request.target.view?.limits ?? none)
       if (limits.length === 0) return unlimited
-      const needs = estimateNeeds(body, countsTokens)
+      const needs = needsOf(options, limits, request)
       const taken = options.counters.tryTake(limits, needs)
-      return taken === null ? wait(options, limits, needs) : granted(options, taken)
+      return taken === null ? wait(made, limits, needs) : granted(made, taken)
     },
   }
 }
+
+interface State extends LeaseLedgerOptions {
+  /** Pico-dollars by which a counter of whole nano-dollars stands too high, by counter, until a later request uses them up. */
+  readonly overcounted: Map<string, bigint>
+}
+
+type Asked = Parameters<Ledger['reserve']>[0]
+
+/** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
+function needsOf({ observe }: LeaseLedgerOptions, limits: readonly Limit[], { body, operation, target, prices }: Asked): Needs {
+  const { spec } = operation
+  const tokens = (spec?.dialect ?? null) === null ? 0 : estimateTokens(body)
+  const ofMoney = limits.filter(({ counts }) => counts === 'cost')
+  if (ofMoney.length === 0) return { requests: 1, tokens, cost: 0 }
+  const cost = worstCost({ target, body, task: spec?.task ?? null, receivedAt: Date.now() }, prices, strictest(ofMoney))
+  const refusing = cost === null ? ofMoney.find(({ money }) => money?.onUnpriced !== 'allow') : undefined
+  if (refusing === undefined) return { requests: 1, tokens, cost: cost ?? 0 }
+  observe('budget_exhausted')
+  throw unpricedRefusal(refusing)
+}
+
+const strictest = (limits: readonly Limit[]): MoneyTerms['output'] =>
+  limits.some(({ money }) => money?.output === 'strict') ? 'strict' : 'typical'
 
 function applying({ countsUsage }: LeaseLedgerOptions, ofKey: readonly Limit[], ofProvider: readonly Limit[]): readonly Limit[] {
   if (ofKey.length === 0 && ofProvider.length === 0) return none
@@ -40,13 +66,13 @@ function applying({ countsUsage }: LeaseLedgerOptions, ofKey: readonly Limit[], 
 }
 
 /** Waits for the slices that are missing. */
-async function wait(options: LeaseLedgerOptions, limits: readonly Limit[], needs: Needs): Promise<Reservation> {
+async function wait(options: State, limits: readonly Limit[], needs: Needs): Promise<Reservation> {
   const { counters, observe } = options
   let rest = limits
   for (let tries = 0; tries < mostTries; tries += 1) {
     const asked = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
     const refusals = asked.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
-    if (refusals.length > 0) throw refuse(options, refusals)
+    if (refusals.length > 0) throw refused(options, refusals)
     // A rate that nobody can count now does not stop requests.
     rest = asked.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
     const taken = counters.tryTake(rest, needs)
@@ -72,72 +98,51 @@ async function fill({ counters, observe }: LeaseLedgerOptions, limit: Limit, nee
   }
 }
 
-function granted({ counters, observe }: LeaseLedgerOptions, taken: readonly Taken[]): Reservation {
+function granted({ counters, observe, overcounted }: State, taken: readonly Taken[]): Reservation {
   observe('granted')
   let settled = false
   return {
-    settle(usage, reached) {
+    settle(charge, reached) {
       if (settled) return
       settled = true
-      for (const one of taken) counters.settle(one, usedOf(one, usage, reached))
+      for (const one of taken) counters.settle(one, reached === 'unsent' ? 0 : usedOf(one, { charge, reached, overcounted }))
     },
   }
 }
 
-function usedOf({ limit, amount }: Taken, usage: Usage | null, reached: Reached): number {
-  if (reached === 'unsent') return 0
+interface Settled extends Pick<State, 'overcounted'> {
+  readonly charge: Charge | null
+  readonly reached: Reached
+}
+
+/** An answer of which nobody knows what it used keeps what was reserved for it. */
+function usedOf({ limit, amount }: Taken, { charge, reached, overcounted }: Settled): number {
   if (limit.counts === 'requests') return amount
-  if (usage === null) return reached === 'failed' ? 0 : amount
-  return usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+  const unknown = reached === 'failed' ? 0 : amount
+  if (limit.counts === 'tokens') return tokensOf(charge) ?? unknown
+  const cost = charge?.cost.amount ?? null
+  return cost === null ? unknown : nanoOf(limit.id, cost, overcounted)
 }
 
-/** Returns the error that names every limit that refused, and when the last of them opens. */
-function refuse({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[]): ApiError {
-  const budget = refusals.find(({ limit }) => limit.kind === 'usage')
-  const code = budget === undefined ? 'rate_limited' : 'budget_exhausted'
-  observe(code)
-  const message = refusals.map((refusal) => (refusal.limit.kind === 'rate' ? rateMessage(refusal) : usageMessage(refusal))).join(' ')
-  const details = {
-    code: budget === undefined ? '05' : '04',
-    limits: refusals.map(({ limit: { id, kind, counts, value }, used, opensMs }) => ({
-      limit: id,
-      kind,
-      type: counts,
-      value,
-      used,
-      opens_in_ms: opensMs === null ? null : Math.ceil(opensMs),
-    })),
-  }
-  const beside = { status: 'failure', message }
-  if (budget !== undefined) return new ApiError(code, message, { details, beside })
-  const opensMs = refusals.reduce((longest, { opensMs: ms }) => Math.max(longest, ms ?? 1000), 1)
-  return new ApiError(code, message, { details, beside, retryAfter: Math.ceil(opensMs) / 1000, headers: rateHeaders(refusals) })
+function tokensOf(charge: Charge | null): number | null {
+  const usage = charge?.metered?.usage ?? null
+  return usage === null ? null : (usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0))
 }
 
-const rateMessage = ({ limit, opensMs }: Refusal): string =>
-  limit.value === 0
-    ? `Nothing may pass: ${limit.name}.`
-    : `Too many at once: ${limit.name}. Try again ${opensMs === null ? 'later' : `in ${Math.ceil(opensMs / 1000)} s`}.`
+const picoPerNano = 1000n
+const mostRemembered = 10_000
 
-function usageMessage({ limit, used, needed, opensMs }: Refusal): string {
-  const again = opensMs === null ? '' : ` It starts again at ${new Date(Date.now() + opensMs).toISOString()}.`
-  if (used >= limit.value) return `The limit is exhausted: ${limit.name}.${again}`
-  return `The ${limit.value - used} that are left of ${limit.name} do not cover this request, which may use ${needed}; lower its max_tokens.${again}`
+/** Returns an amount in whole nano-dollars, rounded up; what was rounded is taken off the next one, so that sums stay exact. */
+function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): number {
+  const owed = pico - (overcounted.get(id) ?? 0n)
+  const nano = owed <= 0n ? 0n : (owed + picoPerNano - 1n) / picoPerNano
+  if (overcounted.size > mostRemembered) overcounted.clear()
+  overcounted.set(id, nano * picoPerNano - owed)
+  return Number(nano)
 }
 
-/** The names by which clients of OpenAI and of the IETF's draft read a limit. */
-function rateHeaders(refusals: readonly Refusal[]): readonly string[] {
-  return refusals.flatMap(({ limit, used, opensMs }) => {
-    const left = String(Math.max(0, limit.value - used))
-    const seconds = Math.ceil((opensMs ?? 0) / 1000)
-    const window = limit.window.slotMs === null ? 0 : (limit.window.slotMs * limit.window.slots) / 1000
-    const unit = limit.counts === 'tokens' ? ';qu="tokens"' : ''
-    return [
-      [`x-ratelimit-limit-${limit.counts}`, String(limit.value)],
-      [`x-ratelimit-remaining-${limit.counts}`, left],
-      [`x-ratelimit-reset-${limit.counts}`, `${seconds}s`],
-      ['ratelimit-policy', `"${limit.id}";q=${limit.value};w=${window}${unit}`],
-      ['ratelimit', `"${limit.id}";r=${left};t=${seconds}`],
-    ].flat()
-  })
+function refused({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[]): ApiError {
+  const error = refusalOf(refusals)
+  observe(error.code === 'rate_limited' ? 'rate_limited' : 'budget_exhausted')
+  return error
 }

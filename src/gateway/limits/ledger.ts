@@ -1,7 +1,9 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView } from '../callers/key.ts'
-import type { Usage } from '../dialects/neutral/usage.ts'
-import type { ProviderView } from '../targets/provider-view.ts'
+import type { Charge } from '../metering/charge.ts'
+import type { MatchedOperation } from '../front/match.ts'
+import type { PriceSource } from '../prices/price-source.ts'
+import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 
 /** Rate limits and budgets. A reservation is taken before the provider is called and settled, once, with what was used. */
@@ -10,11 +12,11 @@ export interface Ledger {
   reserve(exchange: {
     readonly requestId: string
     readonly key: KeyView
-    readonly provider: ProviderView | null
+    readonly target: Target
     /** As it is sent. */
     readonly body: RequestBody
-    /** True if its answer tells tokens. */
-    readonly countsTokens: boolean
+    readonly operation: MatchedOperation
+    readonly prices: PriceSource
   }): MaybePromise<Reservation>
 }
 
@@ -22,5 +24,6 @@ export interface Ledger {
 export type Reached = 'unsent' | 'failed' | 'answered'
 
 export interface Reservation {
-  settle(usage: Usage | null, reached: Reached): void
+  /** `charge` is null for an answer that nobody was charged for. */
+  settle(charge: Charge | null, reached: Reached): void
 }

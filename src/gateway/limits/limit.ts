@@ -6,9 +6,20 @@ export interface Limit {
   /** Words for people, such as `60 requests per minute of the API key`. */
   readonly name: string
   readonly kind: 'rate' | 'usage'
-  readonly counts: 'requests' | 'tokens'
+  readonly counts: 'requests' | 'tokens' | 'cost'
+  /** In nano-US-dollars when costs are counted. */
   readonly value: number
   readonly window: Window
+  /** Absent where no costs are counted. */
+  readonly money?: MoneyTerms
+}
+
+/** How a limit in money treats requests whose cost is not known before they are sent. */
+export interface MoneyTerms {
+  /** `strict`: as much output as the model can give, so that the limit is never passed; `typical`: what is usual. */
+  readonly output: 'typical' | 'strict'
+  /** Requests without a known price are refused or let through. */
+  readonly onUnpriced: 'deny' | 'allow'
 }
 
 /** When what was counted is forgotten: a sliding window in slots, or a period of the calendar. */
@@ -22,9 +33,11 @@ export type Window =
       readonly anchor: string | null
     }
 
+/** The most that a request is expected to use, in the units of limits. */
 export interface Needs {
   readonly requests: number
   readonly tokens: number
+  readonly cost: number
 }
 
 export const neededBy = ({ counts, kind, value }: Limit, needs: Needs): number =>

@@ -7,10 +7,11 @@ import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { type FoundPrices, findPrices } from '../prices/resolve.ts'
+import { findPrices } from '../prices/resolve.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
+import { placeOf } from './region.ts'
 import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
@@ -78,7 +79,7 @@ interface Targeted {
 function priced(metered: Metered, { attempt, target }: Targeted, { exchange, prices }: ChargeContext): Charge {
   const terms = target.view?.prices ?? null
   const found = findPrices({ provider: target.providerId, answered: metered.model, sent: target.model, terms }, prices)
-  const facts = factsOf(metered, found, { attempt, exchange })
+  const facts = factsOf(metered, placeOf(target, found), exchange)
   const cost = priceUsage({ counts: metered.counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
   const charge = { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts }
   if (isRecalled(attempt)) return { ...charge, cost: notCharged, saved: cost.amount }
@@ -105,30 +106,13 @@ function isBilled({ counts }: Metered, { status }: ChargedAnswer, { name, spec }
 
 const hasAny = (counts: Metered['counts']): boolean => Object.keys(counts).length > 0
 
-function factsOf(
-  metered: Metered,
-  found: FoundPrices | null,
-  { attempt, exchange }: { attempt: Attempt; exchange: ChargedExchange },
-): PriceFacts {
-  const region = found?.region ?? regionOf(attempt)
-  return {
-    startedAt: exchange.receivedAt,
-    mode: metered.mode,
-    promptTokens: metered.promptTokens,
-    geo: metered.geo ?? found?.geo ?? geoOf(attempt, region),
-    region,
-    size: metered.size,
-    quality: metered.quality,
-    hasTokens: metered.hasTokens,
-  }
-}
-
-function regionOf({ target }: Attempt): string | null {
-  if (target === null) return null
-  const { fields } = target.credential
-  return fields['aws_region'] ?? fields['vertex_region'] ?? target.provider.fields?.['vertex_region'] ?? null
-}
-
-/** Vertex sells every place but `global` as a regional one. */
-const geoOf = ({ target }: Attempt, region: string | null): string | null =>
-  target?.providerId === 'vertex-ai' && region !== null && region !== 'global' ? 'regional' : null
+const factsOf = (metered: Metered, place: Pick<PriceFacts, 'geo' | 'region'>, exchange: ChargedExchange): PriceFacts => ({
+  startedAt: exchange.receivedAt,
+  mode: metered.mode,
+  promptTokens: metered.promptTokens,
+  geo: metered.geo ?? place.geo,
+  region: place.region,
+  size: metered.size,
+  quality: metered.quality,
+  hasTokens: metered.hasTokens,
+})

@@ -401,7 +401,9 @@ test.serial('each attempt has a reservation of its own, and every one is settled
   const alone = await startGateway({
     providers: Object.fromEntries(names.map((name) => [name, { provider: 'openai', customHost: at(name).url }])),
     ledger: {
-      reserve: ({ provider }) => ({ settle: (usage) => void settled.push(`${provider?.slug} ${usage?.totalTokens ?? 'nothing'}`) }),
+      reserve: ({ target: { view } }) => ({
+        settle: (charge) => void settled.push(`${view?.slug} ${charge?.metered?.usage?.totalTokens ?? 'nothing'}`),
+      }),
     },
   })
   t.teardown(() => alone.stop())

@@ -50,7 +50,7 @@ async function play(value: number, events: readonly Event[]): Promise<string | n
     const one = processes[at] ?? open()
     if (kind === 'take') {
       if ((await one.counters.fill(limit, amount)) === null)
-        one.held.push(...(one.counters.tryTake([limit], { requests: 0, tokens: amount }) ?? []))
+        one.held.push(...(one.counters.tryTake([limit], { requests: 0, tokens: amount, cost: 0 }) ?? []))
     } else if (kind === 'settle') {
       const taken = one.held.shift()
       if (taken === undefined) continue
@@ -120,7 +120,7 @@ test('a warm slice is taken from without asking the store', async (t) => {
   const takes = state.takes
   const startedAt = process.cpuUsage()
   for (let n = 0; n < 20_000; n += 1) {
-    const taken = counters.tryTake([limit], { requests: 1, tokens: 10 })
+    const taken = counters.tryTake([limit], { requests: 1, tokens: 10, cost: 0 })
     if (taken?.[0] === undefined) throw new Error('no slice')
     counters.settle(taken[0], 5)
   }
@@ -135,7 +135,7 @@ test('a refusal is remembered for smaller callers only as long as it is true, an
   t.not(await counters.fill(limitOf(10), 11), null)
   t.is(await counters.fill(limitOf(10), 5), null)
   t.not(await counters.fill(limitOf(10), 11), null)
-  t.truthy(counters.tryTake([limitOf(10)], { requests: 0, tokens: 5 }))
-  t.is(counters.tryTake([limitOf(20)], { requests: 0, tokens: 11 }), null)
+  t.truthy(counters.tryTake([limitOf(10)], { requests: 0, tokens: 5, cost: 0 }))
+  t.is(counters.tryTake([limitOf(20)], { requests: 0, tokens: 11, cost: 0 }), null)
   t.is(await counters.fill(limitOf(20), 11), null)
 })

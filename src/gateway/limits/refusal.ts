@@ -1,0 +1,71 @@
+import { ApiError } from '../../lib/errors.ts'
+import { fromPico } from '../../lib/pico.ts'
+import type { Refusal } from './counters.ts'
+import type { Limit } from './limit.ts'
+
+/** Returns the error that names every limit that refused, and when the last of them opens. */
+export function refusalOf(refusals: readonly Refusal[]): ApiError {
+  const budget = refusals.find(({ limit }) => limit.kind === 'usage')
+  const code = budget === undefined ? 'rate_limited' : 'budget_exhausted'
+  const message = refusals.map((refusal) => (refusal.limit.kind === 'rate' ? rateMessage(refusal) : usageMessage(refusal))).join(' ')
+  const details = {
+    code: budget === undefined ? '05' : '04',
+    limits: refusals.map(({ limit: { id, kind, counts, value }, used, opensMs }) => ({
+      limit: id,
+      kind,
+      type: counts,
+      value: shown(counts, value),
+      used: shown(counts, used),
+      opens_in_ms: opensMs === null ? null : Math.ceil(opensMs),
+    })),
+  }
+  const beside = { status: 'failure', message }
+  if (budget !== undefined) return new ApiError(code, message, { details, beside })
+  const opensMs = refusals.reduce((longest, { opensMs: ms }) => Math.max(longest, ms ?? 1000), 1)
+  return new ApiError(code, message, { details, beside, retryAfter: Math.ceil(opensMs) / 1000, headers: rateHeaders(refusals) })
+}
+
+const rateMessage = ({ limit, opensMs }: Refusal): string =>
+  limit.value === 0
+    ? `Nothing may pass: ${limit.name}.`
+    : `Too many at once: ${limit.name}. Try again ${opensMs === null ? 'later' : `in ${Math.ceil(opensMs / 1000)} s`}.`
+
+function usageMessage({ limit, used, needed, opensMs }: Refusal): string {
+  const again = opensMs === null ? '' : ` It starts again at ${new Date(Date.now() + opensMs).toISOString()}.`
+  if (used >= limit.value) return `The limit is exhausted: ${limit.name}.${again}`
+  const [left, may] = [limit.value - used, needed].map((amount) => amountText(limit, amount))
+  return `The ${left} that are left of ${limit.name} do not cover this request, which may use ${may}; lower its max_tokens.${again}`
+}
+
+/** Amounts of money are shown in US dollars. */
+const shown = (counts: Limit['counts'], amount: number): number => (counts === 'cost' ? fromPico(BigInt(amount) * picoPerNano) : amount)
+const amountText = ({ counts }: Limit, amount: number): string => (counts === 'cost' ? `$${shown(counts, amount)}` : String(amount))
+const picoPerNano = 1000n
+
+/** Returns the error for a request whose price nobody knows, under a limit that lets none such through. */
+export function unpricedRefusal({ id, name, value }: Limit): ApiError {
+  const message = `The model of this request has no price, and ${name} lets no request through whose cost is not known. Give the model a price in its integration, or set on_unpriced of the limit to "allow".`
+  const details = {
+    code: '04',
+    reason: 'unpriced_model',
+    limits: [{ limit: id, kind: 'usage', type: 'cost', value: shown('cost', value) }],
+  }
+  return new ApiError('budget_exhausted', message, { details, beside: { status: 'failure', message } })
+}
+
+/** The names by which clients of OpenAI and of the IETF's draft read a limit. */
+function rateHeaders(refusals: readonly Refusal[]): readonly string[] {
+  return refusals.flatMap(({ limit, used, opensMs }) => {
+    const left = String(Math.max(0, limit.value - used))
+    const seconds = Math.ceil((opensMs ?? 0) / 1000)
+    const window = limit.window.slotMs === null ? 0 : (limit.window.slotMs * limit.window.slots) / 1000
+    const unit = limit.counts === 'tokens' ? ';qu="tokens"' : ''
+    return [
+      [`x-ratelimit-limit-${limit.counts}`, String(limit.value)],
+      [`x-ratelimit-remaining-${limit.counts}`, left],
+      [`x-ratelimit-reset-${limit.counts}`, `${seconds}s`],
+      ['ratelimit-policy', `"${limit.id}";q=${limit.value};w=${window}${unit}`],
+      ['ratelimit', `"${limit.id}";r=${left};t=${seconds}`],
+    ].flat()
+  })
+}

@@ -1,0 +1,153 @@
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
+import type { Task } from '../front/operations.ts'
+import type { PriceSource } from '../prices/price-source.ts'
+import { priceUsage } from '../prices/price-usage.ts'
+import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
+import { type FoundPrices, findPrices } from '../prices/resolve.ts'
+import type { Target } from '../targets/target.ts'
+import { placeOf } from '../metering/region.ts'
+import type { RequestBody } from '../wire/body.ts'
+import { inputTokens, outputTokens, usualOutput } from './estimate.ts'
+import type { MoneyTerms } from './limit.ts'
+
+/** A request that is about to be sent to a target. */
+export interface PricedRequest {
+  readonly target: Target
+  readonly body: RequestBody
+  readonly task: Task | null
+  /** Epoch milliseconds. */
+  readonly receivedAt: number
+}
+
+const picoPerNano = 1000n
+
+/**
+ * Returns the most that a request is expected to cost, in whole nano-US-dollars; null: its price is not known. `strict` bounds it: as many
+ * tokens as bytes, and as much output as the model can give.
+ */
+export function worstCost(request: PricedRequest, prices: PriceSource, output: MoneyTerms['output']): number | null {
+  const { target } = request
+  const terms = target.view?.prices ?? null
+  if (request.task === null || request.task === 'token-count' || terms?.skipsCost === true) return 0
+  const found = findPrices({ provider: target.providerId, answered: null, sent: target.model, terms }, prices)
+  if (found === null) return null
+  const json = isFields(request.body.json) ? request.body.json : noFields
+  const tokens = tokensOf(request, found, { json, output })
+  const facts = factsOf(request, found, { json, promptTokens: tokens.input })
+  for (const counts of waysToSell(request, { json, tokens, found, facts })) {
+    const { amount } = priceUsage({ counts, facts, reported: null, estimated: true }, found)
+    if (amount !== null) return Number((amount + picoPerNano - 1n) / picoPerNano)
+  }
+  return null
+}
+
+const noFields: Fields = {}
+
+interface Tokens {
+  readonly input: number
+  readonly output: number
+}
+
+function tokensOf(
+  { body, task }: PricedRequest,
+  { entry: { limits = {} } }: FoundPrices,
+  { json, output }: { json: Fields; output: MoneyTerms['output'] },
+): Tokens {
+  const isStrict = output === 'strict'
+  const bytes = lengthOf(body) ?? 0
+  const input = Math.min(isStrict ? bytes : inputTokens(bytes), limits.context ?? limits.input ?? Infinity)
+  if (task === 'embedding') return { input, output: 0 }
+  return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usualOutput) }
+}
+
+const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
+
+/** Of a model of which nobody tells how much it can say. */
+const longestOutput = 128_000
+
+function factsOf(
+  { target, receivedAt }: PricedRequest,
+  found: FoundPrices,
+  { json, promptTokens }: { json: Fields; promptTokens: number },
+): PriceFacts {
+  return {
+    startedAt: receivedAt,
+    mode: dearestMode(json),
+    promptTokens,
+    ...placeOf(target, found),
+    size: text(json['size']),
+    quality: text(json['quality']),
+    hasTokens: promptTokens > 0,
+  }
+}
+
+/** A request that leaves the tier open may be served in the dear one. */
+const dearestMode = (json: Fields): string | null =>
+  json['speed'] === 'fast' ? 'fast' : json['service_tier'] === 'priority' || json['service_tier'] === 'auto' ? 'priority' : null
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** A prompt that is written into a cache costs more than one that is not. */
+function tokenCounts(
+  { input, output }: Tokens,
+  { entry }: FoundPrices,
+  { facts, request: { body } }: { facts: PriceFacts; request: PricedRequest },
+): Counts {
+  const period = periodAt(entry, facts.startedAt)
+  if (period === null || body.bytes === null || !body.bytes.includes('"cache_control"')) return { input, output }
+  const holding = holdingRates(period, facts)
+  const rate = (name: Dimension) => findRate(name, period, holding)?.rate ?? 0
+  const written = body.bytes.includes('"1h"') ? 'cache_write_1h' : 'cache_write'
+  return rate(written) > rate('input') ? { [written]: input, output } : { input, output }
+}
+
+/** Of an upload whose length nobody tells: what providers take at most. */
+const longestUpload = 25 * 1024 * 1024
+/** Speech has at least so many bytes for each millisecond: 16 kbit/s. */
+const bytesPerMs = 2
+
+interface Sale {
+  readonly json: Fields
+  readonly tokens: Tokens
+  readonly found: FoundPrices
+  readonly facts: PriceFacts
+}
+
+/** Returns the ways in which models for a task are sold, by the piece or by the token. The first that has a price counts. */
+function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
+  const { json, tokens, found, facts } = sale
+  switch (request.task) {
+    case 'image':
+    case 'image-edit':
+      return imageSale(json, tokens)
+    case 'speech':
+      return speechSale(json, tokens)
+    case 'transcription':
+    case 'translation':
+      return recordingSale(request.body)
+    case 'rerank':
+      return [{ search_unit: 1 }, { input: tokens.input }]
+    default:
+      return [tokenCounts(tokens, found, { facts, request })]
+  }
+}
+
+function imageSale(json: Fields, { input }: Tokens): readonly Counts[] {
+  const images = typeof json['n'] === 'number' && json['n'] > 0 ? Math.ceil(json['n']) : 1
+  return [{ image: images }, { input, output_image: images * tokensOfImage }]
+}
+
+function speechSale(json: Fields, { input }: Tokens): readonly Counts[] {
+  const characters = text(json['input'])?.length ?? 0
+  return [{ input_character: characters }, { input, output_audio: characters * 2 }]
+}
+
+function recordingSale(body: RequestBody): readonly Counts[] {
+  const ms = Math.ceil((lengthOf(body) ?? longestUpload) / bytesPerMs)
+  const seconds = Math.ceil(ms / 1000)
+  return [{ input_audio_second: ms }, { input_audio: seconds * 32, output: seconds * 5 }]
+}
+
+/** Of the largest and finest image. */
+const tokensOfImage = 6240
