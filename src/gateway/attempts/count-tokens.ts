@@ -19,7 +19,7 @@ interface AskedCount {
   readonly model: string | null
 }
 
-const ofGoogle = /^\/v1beta\/models\/([^?:]+):countTokens(?:\?|$)/
+const ofGoogle = /^\/v1beta\/models\/([^?]+):countTokens(?:\?|$)/
 
 /** Returns the count that a call asks for; null: it asks for something else. */
 function countAsked({ operation, upstreamPath, exchange }: Call): AskedCount | null {

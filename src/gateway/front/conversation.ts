@@ -17,7 +17,7 @@ export interface AskedOfCall {
   readonly framing: Framing
 }
 
-const ofGoogle = /^\/v1beta\/models\/([^?:]+):(generate|streamGenerate)Content(?:\?(.*))?$/
+const ofGoogle = /^\/v1beta\/models\/([^?]+):(generate|streamGenerate)Content(?:\?(.*))?$/
 
 /** Returns the conversation that a call asks for; null: it asks for something else. */
 export function conversationOf({

@@ -28,7 +28,7 @@ export function withoutGoogleKey(path: string): string {
 
 const decodedName = (part: string): string => [...new URLSearchParams(part).keys()][0] ?? ''
 
-const named = /^(?:(\/v1beta)(?:\/models)?|\/models)\/(@[^/?:]+\/[^?:]+)(:[^?]*)(\?.*)?$/
+const named = /^(?:(\/v1beta)(?:\/models)?|\/models)\/(@[^/?:]+\/[^?]+)(:[^?:/]*)(\?.*)?$/
 
 /**
  * Takes the slug out of the path: `/v1beta/models/@slug/gemini-2.5-flash:generateContent`. Some clients leave `/models` out when a
