@@ -1,6 +1,7 @@
 import type { AnswerContext } from '../codec.ts'
 import type { AnswerBlock, NeutralAnswer } from '../neutral/answer.ts'
 import { finishOf } from '../neutral/finish.ts'
+import { withSignaturesApart } from '../neutral/signed-calls.ts'
 import { hashedId } from '../tool-calls.ts'
 import { mediaText, signatureText, writeStart } from './blocks-encode.ts'
 import { writeCitation } from './citations.ts'
@@ -18,8 +19,8 @@ export function encodeAnswer({ id, model, choices, usage, tier }: NeutralAnswer,
     type: 'message',
     role: 'assistant',
     model: model ?? context.model,
-    content: (choice?.blocks ?? []).flatMap((block) => writeBlock(block)),
-    ...writeFinish(finish),
+    content: withSignaturesApart(choice?.blocks ?? []).flatMap((block) => writeBlock(block)),
+    ...writeFinish(finish, context.request.stop),
     stop_details: finish.reason === 'content-filter' ? { type: 'refusal', category: null, explanation: finish.explanation } : null,
     container: null,
     usage: { ...writeCounts(usage), service_tier: tier === null || tier === 'default' ? 'standard' : tier },

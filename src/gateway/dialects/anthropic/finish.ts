@@ -36,8 +36,9 @@ const words: Readonly<Record<FinishReason, string>> = {
   other: 'end_turn',
 }
 
-/** Writes a finish. A stop at a sequence is one only when the provider says at which. */
-export const writeFinish = ({ reason, stopSequence }: Finish) => ({
-  stop_reason: reason === 'stop-sequence' && stopSequence === null ? 'end_turn' : words[reason],
-  stop_sequence: reason === 'stop-sequence' ? stopSequence : null,
-})
+/** Writes a finish. Where the provider does not say at which sequence it stopped, it is the one that was asked for; which of several is not known. */
+export function writeFinish({ reason, stopSequence }: Finish, asked: readonly string[]) {
+  const [only = null] = asked.length === 1 ? asked : []
+  const sequence = reason === 'stop-sequence' ? (stopSequence ?? only) : null
+  return { stop_reason: reason === 'stop-sequence' && sequence === null ? 'end_turn' : words[reason], stop_sequence: sequence }
+}

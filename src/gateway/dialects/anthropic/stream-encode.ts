@@ -1,6 +1,7 @@
 import type { AnswerContext, Frame, StreamEncoder } from '../codec.ts'
 import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
 import { type Finish, finishOf } from '../neutral/finish.ts'
+import { signatureBehind } from '../neutral/signed-calls.ts'
 import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
 import { madeId } from './answer-encode.ts'
 import { mediaText, signatureText, writeStart } from './blocks-encode.ts'
@@ -129,7 +130,8 @@ class MessageEncoder implements StreamEncoder {
     frames.push({ name: 'content_block_start', data })
   }
 
-  #close({ end }: Of<'block-end'>, frames: Frame[]): void {
+  #close(event: Of<'block-end'>, frames: Frame[]): void {
+    const { end } = event
     const block = this.#block
     if (block?.kind === 'reasoning') {
       const signature = signatureText(end)
@@ -143,12 +145,13 @@ class MessageEncoder implements StreamEncoder {
     const wasWritten = this.#isWritten
     this.#isWritten = false
     if (wasWritten) frames.push({ name: 'content_block_stop', data: `{"type":"content_block_stop","index":${this.#index}}` })
+    if (block?.kind === 'tool-call') for (const behind of signatureBehind(event)) frames.push(...this.event(behind))
   }
 
   #end(frames: Frame[]): void {
     const details =
       this.#finish.reason === 'content-filter' ? { type: 'refusal', category: null, explanation: this.#finish.explanation } : null
-    const delta = { ...writeFinish(this.#finish), stop_details: details, container: null }
+    const delta = { ...writeFinish(this.#finish, this.#context.request.stop), stop_details: details, container: null }
     const data = JSON.stringify({ type: 'message_delta', delta, usage: writeCounts(this.#usage) })
     frames.push({ name: 'message_delta', data }, { name: 'message_stop', data: '{"type":"message_stop"}' })
   }

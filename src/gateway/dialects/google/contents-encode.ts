@@ -4,6 +4,7 @@ import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
 import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
+import { withSignedCalls } from '../neutral/signed-calls.ts'
 import { namesOfCalls } from '../neutral/turns.ts'
 import { argumentsObject } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
@@ -43,7 +44,9 @@ export function writeContents({ turns }: NeutralRequest, context: WriteContext):
   for (const [index, turn] of turns.entries()) {
     if (turn.role === 'system') continue
     const parts =
-      turn.role === 'tool' ? writeResults(turn, { turns, index, names }, context) : turn.parts.flatMap((part) => writePart(part, context))
+      turn.role === 'tool'
+        ? writeResults(turn, { turns, index, names }, context)
+        : withSignedCalls(turn.parts).flatMap((part) => writePart(part, context))
     if (turn.role === 'assistant' && index > current) signCalls(parts, turn, context)
     add(contents, { role: turn.role === 'assistant' ? 'model' : 'user', parts, isResults: turn.role === 'tool' })
   }

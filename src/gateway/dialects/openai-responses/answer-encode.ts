@@ -1,11 +1,12 @@
 import type { AnswerContext } from '../codec.ts'
 import type { NeutralAnswer } from '../neutral/answer.ts'
+import { withSignaturesApart } from '../neutral/signed-calls.ts'
 import { endOf, itemId, writeAnnotation, writeCounts, writeItem, writeResponse } from './output-items.ts'
 
 /** Writes a whole response: the first of several answers. */
 export function encodeAnswer(answer: NeutralAnswer, context: AnswerContext): object {
   const [choice] = answer.choices
-  const output = (choice?.blocks ?? []).flatMap(({ block, text, citations, end }, index) => {
+  const output = withSignaturesApart(choice?.blocks ?? []).flatMap(({ block, text, citations, end }, index) => {
     const annotations = citations.map((citation) => writeAnnotation(citation, text.length))
     const item = writeItem({ id: itemId(block, context.requestId, index), block, text, annotations }, end)
     return item === null ? [] : [item]

@@ -1,6 +1,7 @@
 import type { AnswerContext, Frame, StreamEncoder } from '../codec.ts'
 import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
 import type { Finish } from '../neutral/finish.ts'
+import { signatureBehind } from '../neutral/signed-calls.ts'
 import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
 import { endOf, itemId, type ItemState, writeAnnotation, writeCounts, writeItem, writePart, writeResponse } from './output-items.ts'
 
@@ -116,7 +117,8 @@ class ResponseEncoder implements StreamEncoder {
     item.annotations.push(annotation)
   }
 
-  #close({ end }: Of<'block-end'>): void {
+  #close(event: Of<'block-end'>): void {
+    const { end } = event
     const item = this.#item
     if (item === null) return
     this.#closeText(item)
@@ -126,6 +128,7 @@ class ResponseEncoder implements StreamEncoder {
       this.#output.push(written)
     }
     this.#item = null
+    if (item.block.kind === 'tool-call') for (const behind of signatureBehind(event)) this.#take(behind)
   }
 
   #closeText(item: OpenItem): void {
