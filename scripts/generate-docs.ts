@@ -1,11 +1,12 @@
 // Writes what the documents say of the code: the settings table of docs/reference/settings.md, the tables of codes in docs/operations/troubleshooting.md,
-// every check and every field of a config in docs/guide, who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
+// every check, every field of a config and what translation carries in docs/guide, who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
 // With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
 import { settingsTable } from '../src/config/index.ts'
 import { configParts } from './documents/configs.ts'
+import { dialectParts } from './documents/dialects.ts'
 import { guardrailParts } from './documents/guardrails.ts'
 import { matrixParts, permissionsParts } from './documents/permissions.ts'
 
@@ -18,6 +19,7 @@ const documents: readonly (readonly [file: string, parts: Readonly<Record<string
   ['docs/guide/permissions.md', permissionsParts()],
   ['docs/guide/guardrails.md', guardrailParts()],
   ['docs/guide/configs.md', configParts()],
+  ['docs/guide/dialects.md', dialectParts()],
   ['test/golden/permissions.txt', matrixParts()],
 ]
 

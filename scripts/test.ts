@@ -82,10 +82,10 @@ const sum = (report: readonly string[], patterns: readonly RegExp[]) =>
     .flatMap((line) => patterns.map((pattern) => pattern.exec(line)))
     .reduce((total, found) => total + (found ? Number(found[1] === '' ? 1 : found[1]) : 0), 0)
 
-/** Unit and house tests touch no database. */
+/** Unit, house and conformance tests touch no database. */
 const needsDatabase = (filters: readonly string[]) =>
   process.env['GATEHOUSE_TEST_DB_HOST'] === undefined &&
-  (filters.length === 0 || filters.some((filter) => !filter.startsWith('-') && !/^(\.\/)?test\/(unit|house)\b/.test(filter)))
+  (filters.length === 0 || filters.some((filter) => !filter.startsWith('-') && !/^(\.\/)?test\/(unit|house|conformance)\b/.test(filter)))
 
 function start(program: string, args: readonly string[], variables: NodeJS.ProcessEnv, stdout: 'inherit' | 'pipe'): ChildProcess {
   const child = spawn(program, args, { cwd: root, env: variables, stdio: ['ignore', stdout, 'inherit'] })

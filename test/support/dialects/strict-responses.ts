@@ -1,6 +1,6 @@
 import type { Behaviour } from '../emulator/behaviour.ts'
 import type { Received } from '../emulator/emulator.ts'
-import { json } from './strict.ts'
+import { json, Refused, refusedBy } from './strict.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -10,14 +10,16 @@ const request = fields(
   'model input instructions store stream max_output_tokens temperature top_p top_logprobs text reasoning include tools tool_choice parallel_tool_calls metadata safety_identifier service_tier prompt_cache_key prompt_cache_retention truncation previous_response_id',
 )
 const items: Readonly<Record<string, ReadonlySet<string>>> = {
-  message: fields('type role content'),
-  function_call: fields('type call_id name arguments'),
-  function_call_output: fields('type call_id output'),
-  custom_tool_call: fields('type call_id name input'),
-  custom_tool_call_output: fields('type call_id output'),
-  reasoning: fields('type id summary encrypted_content'),
+  message: fields('type id status role content phase'),
+  function_call: fields('type id status parsed_arguments namespace caller call_id name arguments'),
+  function_call_output: fields('type id status call_id output'),
+  custom_tool_call: fields('type id status call_id name input'),
+  custom_tool_call_output: fields('type id status call_id output'),
+  reasoning: fields('type id status summary content encrypted_content'),
 }
 const parts: Readonly<Record<string, ReadonlySet<string>>> = {
+  output_text: fields('type text annotations logprobs'),
+  refusal: fields('type refusal'),
   input_text: fields('type text'),
   input_image: fields('type image_url file_id detail'),
   input_file: fields('type filename file_data file_url file_id'),
@@ -27,15 +29,13 @@ const tools: Readonly<Record<string, ReadonlySet<string>>> = {
   custom: fields('type name description format'),
 }
 
-class Refused extends Error {}
-
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? (value as Fields[]) : [])
 
 function check(value: Fields, known: ReadonlySet<string> | undefined, at: string): void {
   if (known === undefined) throw new Refused(`Invalid value: '${String(value['type'])}' at '${at}'.`)
   for (const [name, field] of Object.entries(value)) {
     if (!known.has(name)) throw new Refused(`Unknown parameter: '${at}.${name}'.`)
-    if (field === null) throw new Refused(`Invalid type for '${at}.${name}': got null.`)
+    if (field === null && name !== 'parsed_arguments') throw new Refused(`Invalid type for '${at}.${name}': got null.`)
   }
 }
 
@@ -45,7 +45,7 @@ function checkRequest(body: Fields): void {
   const open = new Set<unknown>()
   for (const [index, item] of listOf(body['input']).entries()) {
     const at = `input[${index}]`
-    check(item, items[String(item['type'])], at)
+    check(item, items[typeof item['type'] === 'string' ? item['type'] : 'message'], at)
     for (const part of Array.isArray(item['content']) ? listOf(item['content']) : listOf(item['output']))
       check(part, parts[String(part['type'])], `${at}.content`)
     if (String(item['type']).endsWith('call')) open.add(item['call_id'])
@@ -59,15 +59,15 @@ function checkRequest(body: Fields): void {
   if (Number(body['max_output_tokens'] ?? 16) < 16) throw new Refused("Invalid 'max_output_tokens': integer below minimum value.")
 }
 
+/** Why OpenAI refuses a request for a response, in its own words; null: it takes it. */
+export const refusalOfResponses = (received: Received): string | null =>
+  received.url.endsWith('/v1/responses')
+    ? refusedBy(() => checkRequest(received.json))
+    : 'This model is only supported in v1/responses and not in v1/chat/completions.'
+
 /** Answers as OpenAI does a request for a response that it takes; refuses any other, and any other path. */
 export function strictResponses(received: Received, answer: Behaviour): Behaviour {
-  try {
-    if (!received.url.endsWith('/v1/responses'))
-      throw new Refused('This model is only supported in v1/responses and not in v1/chat/completions.')
-    checkRequest(received.json)
-    return answer
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    return json({ error: { message: `strict: ${error.message}`, type: 'invalid_request_error', param: null, code: null } }, 400)
-  }
+  const message = refusalOfResponses(received)
+  if (message === null) return answer
+  return json({ error: { message: `strict: ${message}`, type: 'invalid_request_error', param: null, code: null } }, 400)
 }

@@ -1,3 +1,4 @@
+import type { z, ZodError } from 'zod'
 import type { Behaviour } from '../emulator/behaviour.ts'
 import type { Received } from '../emulator/emulator.ts'
 
@@ -41,20 +42,24 @@ const chat = {
     system: shape('role content', 'name'),
     developer: shape('role content', 'name'),
     user: shape('role content', 'name'),
-    assistant: shape('role', 'content tool_calls refusal name audio'),
+    assistant: shape('role', 'content tool_calls refusal name audio annotations'),
     tool: shape('role content tool_call_id', ''),
   } as Readonly<Record<string, Shape>>,
   tool: shape('type function', ''),
 }
 
-class Refused extends Error {}
+/** What a real API says to a request that it does not take. */
+export class Refused extends Error {}
+
+/** The fields of a message that OpenAI itself answers as null, and takes back so. */
+const nullable: ReadonlySet<string> = new Set(['content', 'refusal', 'audio'])
 
 function check(value: unknown, { may, must }: Shape, at: string): void {
   if (typeof value !== 'object' || value === null) throw new Refused(`${at}: must be an object`)
   for (const name of must) if (!(name in value)) throw new Refused(`${at}.${name}: Field required`)
   for (const [name, field] of Object.entries(value)) {
     if (!may.includes(name)) throw new Refused(`${at}.${name}: Extra inputs are not permitted`)
-    if (field === null && !(at.startsWith('messages') && name === 'content')) throw new Refused(`${at}.${name}: must not be null`)
+    if (field === null && !(at.startsWith('messages') && nullable.has(name))) throw new Refused(`${at}.${name}: must not be null`)
   }
 }
 
@@ -118,22 +123,27 @@ function checkChat(body: Fields): void {
   for (const [index, tool] of listOf(body['tools']).entries()) check(tool, chat.tool, `tools.${index}`)
 }
 
-/** Answers as Anthropic or OpenAI does a request that it takes; refuses any other with its own words. */
-export function strictly(api: 'anthropic' | 'openai', received: Received, answer: Behaviour): Behaviour {
+/** Why Anthropic or OpenAI refuses a request, in its own words; null: it takes it. */
+export const refusalOf = (api: 'anthropic' | 'openai', body: Fields): string | null =>
+  refusedBy(() => (api === 'anthropic' ? checkAnthropic(body) : checkChat(body)))
+
+/** What a check says against a request; null: nothing. */
+export function refusedBy(runCheck: () => void): string | null {
   try {
-    if (api === 'anthropic') checkAnthropic(received.json)
-    else checkChat(received.json)
-    return answer
+    runCheck()
+    return null
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    const { message } = error
-    const body = { error: { type: 'invalid_request_error', message: `strict: ${message}`, param: null, code: null } }
-    return {
-      status: 400,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(api === 'anthropic' ? { type: 'error', ...body } : body),
-    }
+    return error.message
   }
+}
+
+/** Answers as Anthropic or OpenAI does a request that it takes; refuses any other with its own words. */
+export function strictly(api: 'anthropic' | 'openai', received: Received, answer: Behaviour): Behaviour {
+  const message = refusalOf(api, received.json)
+  if (message === null) return answer
+  const body = { error: { type: 'invalid_request_error', message: `strict: ${message}`, param: null, code: null } }
+  return json(api === 'anthropic' ? { type: 'error', ...body } : body, 400)
 }
 
 /** A stream of server-sent events with these names and data. */
@@ -150,3 +160,15 @@ export const json = (body: object, status = 200, headers: Readonly<Record<string
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
 })
+
+/** The first thing that a schema has against a request. */
+export function firstFault(error: ZodError): string {
+  const [issue] = error.issues
+  return issue === undefined ? 'refused' : deepest(issue.path, issue)
+}
+
+/** Of a union, the alternative that came the furthest. */
+function deepest(path: readonly PropertyKey[], issue: z.core.$ZodIssue): string {
+  const inner = issue.code === 'invalid_union' ? issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0] : undefined
+  return inner === undefined ? `${path.map(String).join('.')}: ${issue.message}` : deepest([...path, ...inner.path], inner)
+}

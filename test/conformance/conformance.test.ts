@@ -1,0 +1,121 @@
+import test, { type ExecutionContext } from 'ava'
+import { json } from '../support/dialects/strict.ts'
+import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../support/gateway.ts'
+import { caseIds, cases, type Fixture, statuses } from './cases.ts'
+import { departures } from './departures.ts'
+import { type Cell, departuresOf, expectedOf } from './expected.ts'
+import { listen } from './listen.ts'
+import { providers, talkers } from './sides/index.ts'
+import type { Address, ClientId, ProviderId, Talk } from './talk.ts'
+
+/** Each client format at each provider dialect, in each case: the official client, Gatehouse, and an emulator as strict as the provider. */
+let emulator: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  emulator = await startEmulator()
+  const views = Object.entries(providers).map(([id, { row, fields, base }]) => [
+    id,
+    { provider: row, customHost: `${emulator.origin}${base}`, credential: { key: row === 'bedrock' ? null : 'sk-upstream', fields } },
+  ])
+  bed = await startGateway({ providers: Object.fromEntries(views) })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await emulator?.stop()
+})
+test.beforeEach(() => emulator.reset())
+
+type Run = (t: ExecutionContext, cell: Cell & { readonly client: ClientId }) => Promise<void>
+
+function addressOf({ client, provider }: Parameters<Run>[1], thinks = false): Address {
+  const { modelFor, model, thinker = model } = providers[provider]
+  return {
+    origin: bed.origin,
+    key: workspaceKey,
+    headers: { 'x-service-provider': `@${provider}` },
+    model: modelFor?.[client] ?? (thinks ? thinker : model),
+  }
+}
+
+async function converse({ ask, results, stream }: Fixture, cell: Parameters<Run>[1]): Promise<readonly Talk[]> {
+  const first = await talkers[cell.client](addressOf(cell, ask.thinks)).talk(ask, stream)
+  if (results === undefined) return [first]
+  return [first, await first.answer(first.calls.map(({ id, name }) => ({ result: { id, name, text: results[name] ?? '' } })))]
+}
+
+const runFixture =
+  (fixture: Fixture): Run =>
+  async (t, cell) => {
+    const expected = expectedOf(cell, fixture)
+    const refusal = expected.departures.find(({ refused }) => refused !== undefined)?.refused
+    const heard = listen(emulator, providers[cell.provider].side, fixture.says)
+    if (refusal !== undefined) {
+      const error = await t.throwsAsync(converse(fixture, cell))
+      t.regex(error.message, refusal)
+      t.deepEqual(heard, [])
+      return
+    }
+    const talks = await converse(fixture, cell)
+    t.deepEqual({ said: talks.map(({ said }) => said), heard }, { said: expected.said, heard: expected.heard })
+  }
+
+const plain = cases.plain[0]
+
+/** Status and message of the provider's own error reach the client; also in a stream that has not begun. */
+const runErrors: Run = async (t, cell) => {
+  const { side } = providers[cell.provider]
+  for (const status of statuses)
+    for (const stream of [false, true]) {
+      emulator.script({ behaviour: json(side.error(status, `the provider says ${status}`), status) })
+      const error: Error & { status?: number } = await t.throwsAsync(talkers[cell.client](addressOf(cell)).talk(plain.ask, stream))
+      t.is(error.status, status)
+      t.regex(error.message, new RegExp(`the provider says ${status}`))
+    }
+}
+
+/** A stream that is cut fails, and the provider learns that a client has left. */
+const runAbort: Run = async (t, cell) => {
+  const { side } = providers[cell.provider]
+  listen(emulator, side, plain.says, (answer) => ({ ...answer, cutAt: Math.floor(lengthOf(answer) * 0.7) }))
+  await t.throwsAsync(talkers[cell.client](addressOf(cell)).talk(plain.ask, true))
+  emulator.reset()
+  listen(emulator, side, plain.says, (answer) => ({ ...answer, hang: 'mid-body', hangAt: Math.floor(lengthOf(answer) / 2) }))
+  const leaving = new AbortController()
+  const [arrival, departure] = [emulator.next(), emulator.onClose()]
+  const talk = talkers[cell.client]({ ...addressOf(cell), signal: leaving.signal }).talk(plain.ask, true)
+  await arrival
+  leaving.abort()
+  await t.throwsAsync(talk)
+  t.false((await (await departure).closed).complete)
+}
+
+const lengthOf = ({ body, bodyBase64 = '' }: { readonly body?: string; readonly bodyBase64?: string }) =>
+  body === undefined ? Buffer.byteLength(bodyBase64, 'base64') : Buffer.byteLength(body)
+
+const runsOf = ({ client, provider, name }: Cell): readonly (readonly [title: string, run: Run])[] => {
+  if (name === 'errors') return [['status and message', runErrors]]
+  if (name === 'abort') return [['a stream that is cut, and a client that leaves', runAbort]]
+  const { lacks = () => false } = providers[provider]
+  return (cases[name] as readonly Fixture[])
+    .filter((fixture) => !lacks(fixture, client))
+    .map((fixture) => [fixture.title, runFixture(fixture)])
+}
+
+for (const client of Object.keys(talkers) as ClientId[])
+  for (const provider of Object.keys(providers) as ProviderId[])
+    for (const name of caseIds)
+      for (const [title, run] of runsOf({ client, provider, name }))
+        test.serial(`${client} at ${provider}, ${name}: ${title}`, (t) => run(t, { client, provider, name }))
+
+test('each departure that is written down is met', (t) => {
+  const met = new Set<unknown>()
+  for (const client of Object.keys(talkers) as ClientId[])
+    for (const provider of Object.keys(providers) as ProviderId[])
+      for (const name of caseIds) for (const one of departuresOf({ client, provider, name })) met.add(one)
+  t.deepEqual(
+    departures.filter((one) => !met.has(one)).map(({ note }) => note),
+    [],
+  )
+})

@@ -1,0 +1,90 @@
+import type { CaseId } from './cases.ts'
+import type { ClientId, ProviderId } from './talk.ts'
+
+/** Where a translation does more than to carry: what is refused, and which facts are understood in another way. */
+export interface Departure {
+  /** For the table of docs/guide/dialects.md. */
+  readonly note: string
+  /** Absent: all. */
+  readonly clients?: readonly ClientId[]
+  readonly providers?: readonly ProviderId[]
+  readonly cases?: readonly CaseId[]
+  /** Which pairs of those it concerns. */
+  readonly pairs?: (client: ClientId, provider: ProviderId) => boolean
+  /** What the provider hears, and what the client reads, in place of a line that matches; null: nothing. */
+  readonly heard?: readonly (readonly [from: RegExp, to: string | null])[]
+  readonly said?: readonly (readonly [from: RegExp, to: string | null])[]
+  /** What the 400 says. */
+  readonly refused?: RegExp
+}
+
+const gemini: readonly ProviderId[] = ['google', 'vertex']
+
+export const departures: readonly Departure[] = [
+  // What the format of a provider has no place for, for its own client too.
+  {
+    note: 'OpenAI shows nothing of what a model thinks in chat completions.',
+    providers: ['openai-chat'],
+    heard: [[/^assistant thought .*/, null]],
+    said: [[/^thought .*/, null]],
+  },
+  {
+    note: 'The provider does not say which tokens were thoughts.',
+    providers: ['bedrock', 'cohere'],
+    said: [[/\(thought \d+\)/, '(thought 0)']],
+  },
+  { note: 'Cohere signs no thoughts.', providers: ['cohere'], heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']] },
+  {
+    note: 'A sequence at which the model stopped is told as an ordinary end.',
+    clients: ['openai-chat', 'openai-responses', 'google', 'google-array'],
+    said: [[/^stop stop-sequence$/, 'stop stop']],
+  },
+  {
+    note: 'A sequence at which the model stopped is told as an ordinary end.',
+    providers: ['openai-chat', 'openai-responses', ...gemini],
+    said: [[/^stop stop-sequence$/, 'stop stop']],
+  },
+  {
+    note: "Google's format tells calls, and ends them like any answer.",
+    clients: ['google', 'google-array'],
+    said: [[/^stop tool-calls$/, 'stop stop']],
+  },
+  {
+    note: 'Responses take no sequences at which a model stops.',
+    clients: ['openai-responses'],
+    heard: [[/^stop .*/, null]],
+  },
+  {
+    note: 'The signature of a call goes back to Google with the call; the thought itself, which nobody signed, is dropped and named.',
+    clients: ['openai-chat', 'openai-responses', 'anthropic'],
+    providers: gemini,
+    heard: [[/^assistant thought .* (\S+)$/, 'signed $1']],
+  },
+  {
+    note: 'OpenAI takes no sequences in responses: they are dropped and named.',
+    providers: ['openai-responses'],
+    heard: [[/^stop .*/, null]],
+  },
+  {
+    note: 'A PDF is refused: documents are texts at Cohere.',
+    providers: ['cohere'],
+    cases: ['files'],
+    refused: /cannot be translated for cohere: it is no text, and documents are texts there/,
+  },
+  {
+    note: 'Thoughts of earlier turns are dropped and named.',
+    providers: ['cohere'],
+    heard: [[/^assistant thought .*/, null]],
+    clients: ['openai-chat', 'openai-responses', 'anthropic', 'google', 'google-array'],
+  },
+  {
+    note: 'A model without a mode for schemas answers by a tool, and its arguments are the text of the answer.',
+    clients: ['anthropic'],
+    providers: ['bedrock'],
+    cases: ['structured output'],
+    heard: [
+      [/^schema (.*)/, 'tool final_answer $1'],
+      [/^(at most .*)/, '$1\nmust call final_answer'],
+    ],
+  },
+]

@@ -1,0 +1,45 @@
+import test from 'ava'
+import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
+import { type CaseId, cases, type Fixture } from './cases.ts'
+import { expectedOf } from './expected.ts'
+import { listen } from './listen.ts'
+import { providers } from './sides/index.ts'
+import type { ClientId, ProviderId } from './talk.ts'
+
+/** Each emulator is proven by the provider's own client: it takes what that client sends, understands it, and the client understands it. */
+let emulator: Emulator
+
+/** The providers whose own client is one of those whose format Gatehouse takes. */
+const owns: Readonly<Record<string, ClientId>> = {
+  'openai-chat': 'openai-chat',
+  'openai-responses': 'openai-responses',
+  anthropic: 'anthropic',
+  google: 'google',
+  vertex: 'google',
+}
+
+test.before(async () => {
+  emulator = await startEmulator()
+})
+test.after.always(() => emulator?.stop())
+test.beforeEach(() => emulator.reset())
+
+for (const [id, { side, model, thinker = model, talker, lacks = () => false }] of Object.entries(providers))
+  for (const [name, fixtures] of Object.entries(cases))
+    for (const fixture of fixtures as readonly Fixture[]) {
+      // The messages of Cohere's client hold no files.
+      if (lacks(fixture, null) || (id === 'cohere' && name === 'files')) continue
+      test.serial(`${id}, ${name}: ${fixture.title}`, async (t) => {
+        const { stream, ask, says, results } = fixture
+        const heard = listen(emulator, side, says)
+        const address = { origin: emulator.origin, key: 'sk-upstream', headers: {}, model: ask.thinks === true ? thinker : model }
+        const first = await talker(address).talk(ask, stream)
+        const calls = first.calls.map(({ id: call, name: tool }) => ({ result: { id: call, name: tool, text: results?.[tool] ?? '' } }))
+        const last = results === undefined ? first : await first.answer(calls)
+        const expected = expectedOf({ client: owns[id] ?? null, provider: id as ProviderId, name: name as CaseId }, fixture)
+        t.deepEqual(
+          { heard, said: results === undefined ? [first.said] : [first.said, last.said] },
+          { heard: expected.heard, said: expected.said },
+        )
+      })
+    }

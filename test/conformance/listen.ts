@@ -1,0 +1,25 @@
+import type { Behaviour } from '../support/emulator/behaviour.ts'
+import { json } from '../support/dialects/strict.ts'
+import type { Emulator } from '../support/emulator/emulator.ts'
+import type { Lines, ProviderSide, Say } from './talk.ts'
+
+/** Lets an emulator answer as a provider does: it refuses what the real one refuses, and says one answer after the other. Returns what it hears. */
+export function listen(
+  emulator: Emulator,
+  side: ProviderSide,
+  says: readonly Say[],
+  change: (answer: Behaviour) => Behaviour = (same) => same,
+) {
+  const heard: Lines[] = []
+  emulator.script({
+    behaviour: (received) => {
+      const refusal = side.refusal(received)
+      if (refusal !== null) return json(side.error(400, `strict: ${refusal}`), 400)
+      const say = says[heard.length] ?? says.at(-1)
+      heard.push(side.heard(received))
+      if (say === undefined) return json(side.error(400, 'nothing is left to say'), 400)
+      return change(side.isStream(received) ? side.stream(say, received) : side.whole(say, received))
+    },
+  })
+  return heard
+}

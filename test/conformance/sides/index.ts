@@ -1,0 +1,75 @@
+import type { Fixture } from '../cases.ts'
+import type { Address, ClientId, ProviderId, ProviderSide, Talker } from '../talk.ts'
+import { messagesProvider, messagesTalker } from './anthropic.ts'
+import { converseProvider, converseTalker } from './bedrock.ts'
+import { cohereProvider, cohereTalker } from './cohere.ts'
+import { googleProvider, googleTalker } from './google.ts'
+import { chatProvider, chatTalker } from './openai-chat.ts'
+import { responsesProvider, responsesTalker } from './openai-responses.ts'
+
+/** The official client of each format, by the format. */
+export const talkers: Readonly<Record<ClientId, (address: Address) => Talker>> = {
+  'openai-chat': chatTalker,
+  'openai-responses': responsesTalker,
+  anthropic: messagesTalker,
+  google: googleTalker,
+  'google-array': (address) => googleTalker(address, true),
+}
+
+interface Provider {
+  readonly side: ProviderSide
+  /** The provider of the catalogue that stands for its dialect. */
+  readonly row: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly model: string
+  /** The model that thinks; absent: the same. */
+  readonly thinker?: string
+  /** The model that clients of a format ask for in place of it. */
+  readonly modelFor?: Readonly<Partial<Record<ClientId, string>>>
+  /** The provider's own client, which proves the emulator. */
+  readonly talker: (address: Address) => Talker
+  /** Whether a custom host has the version in it. */
+  readonly base: '/v1' | ''
+  /** What it never answers, or no client can ask it for in its dialect. */
+  readonly lacks?: (fixture: Fixture, client: ClientId | null) => boolean
+}
+
+const aws = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }
+
+/** Each dialect of providers. A new one is a row here and a file beside this one. */
+export const providers: Readonly<Record<ProviderId, Provider>> = {
+  'openai-chat': { side: chatProvider, row: 'together-ai', fields: {}, model: 'gpt-4o', thinker: 'gpt-5', talker: chatTalker, base: '/v1' },
+  'openai-responses': { side: responsesProvider, row: 'openai', fields: {}, model: 'gpt-5-pro', talker: responsesTalker, base: '/v1' },
+  anthropic: { side: messagesProvider, row: 'anthropic', fields: {}, model: 'claude-sonnet-4-5', talker: messagesTalker, base: '/v1' },
+  google: { side: googleProvider, row: 'google', fields: {}, model: 'gemini-2.5-flash', talker: googleTalker, base: '' },
+  vertex: {
+    side: googleProvider,
+    row: 'vertex-ai',
+    fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' },
+    model: 'gemini-2.5-flash',
+    talker: googleTalker,
+    base: '',
+  },
+  bedrock: {
+    side: converseProvider,
+    row: 'bedrock',
+    fields: aws,
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    talker: converseTalker,
+    base: '',
+    // Anthropic's clients reach Claude in its own format.
+    modelFor: { anthropic: 'amazon.nova-pro-v1:0' },
+    lacks: ({ ask }, client) => client === 'anthropic' && ask.thinks === true,
+  },
+  cohere: {
+    side: cohereProvider,
+    row: 'cohere',
+    fields: {},
+    model: 'command-a-03-2025',
+    thinker: 'command-a-reasoning-08-2025',
+    talker: cohereTalker,
+    base: '',
+    // Cohere has no word for a filter.
+    lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
+  },
+}

@@ -1,0 +1,146 @@
+import type { Behaviour } from '../support/emulator/behaviour.ts'
+import type { Received } from '../support/emulator/emulator.ts'
+
+/** The dialects of clients; Google's streams come as events or as one JSON array. */
+export type ClientId = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'google-array'
+
+/** The dialects of providers, each with one provider that speaks it. */
+export type ProviderId = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere'
+
+/** A piece of a turn, in no vendor's words. */
+export type Piece =
+  | { readonly text: string }
+  | { readonly image: { readonly mime: string; readonly data: string } }
+  | { readonly file: { readonly mime: string; readonly data: string; readonly name: string } }
+  | Called
+  | Result
+
+export interface Called {
+  readonly call: { readonly id: string; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
+}
+
+export interface Result {
+  readonly result: { readonly id: string; readonly name: string; readonly text: string }
+}
+
+export interface Ask {
+  readonly system?: string
+  readonly turns: readonly { readonly role: 'user' | 'assistant'; readonly pieces: readonly Piece[] }[]
+  readonly tools?: readonly { readonly name: string; readonly parameters: Readonly<Record<string, unknown>> }[]
+  /** The answer must be JSON of this schema. */
+  readonly schema?: Readonly<Record<string, unknown>>
+  /** The model thinks before it answers. */
+  readonly thinks?: boolean
+  readonly stop?: string
+  readonly maxTokens: number
+}
+
+export type Stop = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'content-filter'
+
+export interface Counts {
+  /** All of the request, caches included. */
+  readonly input: number
+  readonly cached: number
+  /** All of the answer, thoughts included. */
+  readonly output: number
+  readonly thought: number
+}
+
+/** What a model answers, in no vendor's words. */
+export interface Say {
+  readonly thought?: { readonly text: string; readonly signature: string }
+  readonly text?: string
+  readonly calls?: readonly Called['call'][]
+  readonly stop: Stop
+  readonly counts: Counts
+}
+
+/**
+ * What was understood of a request or of an answer, a fact to a line, so that both ends of a translation can be compared: `text Sun.`,
+ * `call weather {"city":"Paris"}`, `stop length`, `tokens 20 (cached 4) 7 (thought 3)`.
+ */
+export type Lines = readonly string[]
+
+/** An answer that a client has read. */
+export interface Talk {
+  readonly said: Lines
+  readonly calls: readonly Called['call'][]
+  /** Says the results of the calls, after all that was said until now, as the client itself keeps it. */
+  answer(results: readonly Result[]): Promise<Talk>
+}
+
+/** An official client at an address. */
+export interface Talker {
+  talk(ask: Ask, stream: boolean): Promise<Talk>
+}
+
+/** A client's way to a server. */
+export interface Address {
+  readonly origin: string
+  readonly key: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly model: string
+  /** For a client that leaves. */
+  readonly signal?: AbortSignal
+}
+
+/** The provider's side of a dialect: what it takes, what it understands, and what it answers. */
+export interface ProviderSide {
+  /** Why the real API refuses the request; null: it takes it. */
+  refusal(received: Received): string | null
+  heard(received: Received): Lines
+  whole(say: Say, received: Received): Behaviour
+  stream(say: Say, received: Received): Behaviour
+  /** True if a stream was asked for. */
+  isStream(received: Received): boolean
+  error(status: number, message: string): object
+}
+
+export const inOrder = (value: unknown): string => JSON.stringify(sorted(value))
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, field]) => [name, sorted(field)]),
+  )
+}
+
+/** An answer as a client should read it. */
+export function saidOf({ thought, text, calls = [], stop, counts }: Say): Lines {
+  return [
+    ...(thought === undefined ? [] : [`thought ${thought.text}`]),
+    ...(text === undefined ? [] : [`text ${text}`]),
+    ...calls.map(({ name, args }) => `call ${name} ${inOrder(args)}`),
+    `stop ${stop}`,
+    tokens(counts),
+  ]
+}
+
+export const tokens = ({ input, cached, output, thought }: Counts): string =>
+  `tokens ${input} (cached ${cached}) ${output} (thought ${thought})`
+
+/** A request as a provider should understand it. `thoughts` are those of the answers that came before. */
+export function heardOf(ask: Ask): Lines {
+  return [
+    ...(ask.system === undefined ? [] : [`system ${ask.system}`]),
+    ...ask.turns.flatMap(({ role, pieces }) => pieces.map((piece) => lineOf(role, piece))),
+    ...(ask.tools ?? []).map(({ name, parameters }) => `tool ${name} ${inOrder(parameters)}`),
+    ...(ask.schema === undefined ? [] : [`schema ${inOrder(ask.schema)}`]),
+    ...(ask.thinks === true ? ['thinks'] : []),
+    ...(ask.stop === undefined ? [] : [`stop ${ask.stop}`]),
+    `at most ${ask.maxTokens}`,
+  ]
+}
+
+export function lineOf(role: string, piece: Piece): string {
+  if ('text' in piece) return `${role} text ${piece.text}`
+  if ('image' in piece) return `${role} image ${piece.image.mime} ${piece.image.data}`
+  if ('file' in piece) return `${role} file ${piece.file.mime} ${piece.file.data}`
+  if ('call' in piece) return `${role} call ${piece.call.name} ${inOrder(piece.call.args)}`
+  return `result ${piece.result.name} ${piece.result.text}`
+}
+
+export const thoughtLine = (text: string, signature: string | null): string => `assistant thought ${text} ${signature ?? 'unsigned'}`
