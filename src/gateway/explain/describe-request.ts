@@ -1,8 +1,10 @@
 import { isFields } from '../../lib/json/fields.ts'
 import { forwardedHeaders } from '../attempts/forwarded-headers.ts'
 import { composeRequest, originOf } from '../attempts/prepare.ts'
-import { translateCall, translatedHeaders } from '../attempts/translation.ts'
+import { countCall } from '../attempts/count-tokens.ts'
+import { translateCall, type TranslatedCall, translatedHeaders } from '../attempts/translation.ts'
 import type { AttemptDeps } from '../attempts/try-target.ts'
+import type { AimedCall } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import type { Auth } from '../providers/provider.ts'
 import { loggedHeaders } from '../wire/headers.ts'
@@ -10,15 +12,29 @@ import { loggedHeaders } from '../wire/headers.ts'
 /** The explanation holds the body of each target, and there may be a hundred. */
 export const mostBytes = 128 * 1024
 
-/** Returns the request that a target would be sent, its credentials masked, and the caller's headers in it. */
+/** Returns the request that a target would be sent, its credentials masked, and the caller's headers in it. Null: no provider would be asked. */
 export async function describeRequest(
   { aimed, headers: added }: Pick<CheckedCall, 'aimed' | 'headers'>,
-  { egress, settings, responses, prices }: AttemptDeps,
-) {
-  const { call, target, body } = aimed
+  deps: AttemptDeps,
+): Promise<{ readonly request: object | null; readonly forward: readonly string[] }> {
+  const { call } = aimed
   const own = forwardedHeaders(call, { added, holdsAnswer: false })
-  const translated = translateCall(aimed, { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices })
+  const counted = countCall(aimed, deps.settings.maxJsonBytes)
+  if (counted?.kind === 'estimated') return { request: null, forward: own }
+  const translated = counted?.call ?? translationOf(aimed, deps)
   const forward = translated === null ? own : translatedHeaders(own, translated)
+  return { request: await describe(aimed, { translated, forward }, deps), forward }
+}
+
+const translationOf = (aimed: AimedCall, { settings, responses, prices }: AttemptDeps): TranslatedCall | null =>
+  translateCall(aimed, { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices })
+
+interface Sending {
+  readonly translated: TranslatedCall | null
+  readonly forward: readonly string[]
+}
+
+async function describe({ call, target, body }: AimedCall, { translated, forward }: Sending, { egress, settings }: AttemptDeps) {
   const sent = {
     method: call.exchange.method,
     path: call.upstreamPath,
@@ -33,15 +49,21 @@ export async function describeRequest(
   }
   const origin = await originOf(sent)
   const { path, headers } = composeRequest(sent, origin)
-  const request = {
+  return {
     method: sent.method,
     url: origin.origin + (path.split('?', 1)[0] ?? path),
     headers: { ...withoutStored(loggedHeaders(headers), Object.keys(target.customHeaders)), ...credentialHeader(target.provider.auth) },
     body: (sent.body.bytes?.length ?? 0) > mostBytes ? null : (sent.body.json ?? null),
     changed_params: changedParams(call.body?.json, body.json),
+    ...losses(translated),
   }
-  return { request, forward }
 }
+
+/** Tells whether the request has another format than the caller's, and what is left out of it. */
+const losses = (translated: TranslatedCall | null): object =>
+  translated === null
+    ? { translated: false, dropped_params: [] }
+    : { translated: !translated.sameDialect, dropped_params: translated.dropped }
 
 const masked = '[credential]'
 

@@ -15,7 +15,12 @@ test.before(async () => {
   const stored = { provider: 'openai', customHost: emulator.url, customHeaders: { 'x-corp': secret } } as const
   bed = await startGateway({
     keys: { [readerKey]: { scopes: new Set(['completions.write', 'configs.read']) } },
-    providers: { a: stored, b: stored, spent: { ...stored, status: 'exhausted' } },
+    providers: {
+      a: stored,
+      b: stored,
+      spent: { ...stored, status: 'exhausted' },
+      claude: { provider: 'anthropic', customHost: emulator.url },
+    },
     guardrails: {
       words: { checks: [{ id: 'default.contains', parameters: { words: ['x'], operator: 'none' } }], actions: { onFail: 'block' } },
     },
@@ -40,6 +45,8 @@ interface Target {
     readonly headers: Record<string, string>
     readonly body: Record<string, unknown>
     readonly changed_params: unknown
+    readonly translated: boolean
+    readonly dropped_params: readonly string[]
   }
   readonly error: { readonly code: string; readonly message: string } | null
 }
@@ -93,6 +100,15 @@ test.serial('one target: the request as it would be sent, without its secrets, a
   for (const hidden of [secret, 'sk-stored-a', readerKey]) t.false(text.includes(hidden), hidden)
   t.is(emulator.requests.length, 0)
   t.is(bed.logged.length, 1)
+})
+
+test.serial('a request for another format is shown in it, with what would be dropped', async (t) => {
+  const { explanation } = await explain(null, { headers: { 'x-service-provider': '@claude' }, body: { max_tokens: 5, seed: 1 } })
+  const request = explanation.targets[0]?.request
+  t.is(request?.url, `${emulator.url}/messages`)
+  t.deepEqual(request?.body, { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] })
+  t.deepEqual([request?.translated, request?.dropped_params], [true, ['seed']])
+  t.is(emulator.requests.length, 0)
 })
 
 test.serial('without a config: the target that the headers name', async (t) => {
