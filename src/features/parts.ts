@@ -9,7 +9,12 @@ export const parts = [
   feature({ id: 'hosted-provider', since: '1.7.0', ...part }),
   feature({ id: 'provider-beta-option', since: '1.7.3', requires: ['configs'], ...part }),
   feature({ id: 'deployments', since: '1.4.0', changes: ['1.8.0'], incomplete: 'Only its scopes can be given.', ...part }),
-  feature({ id: 'ptu-cost-attribution', since: '1.8.0', ...part }),
+  feature({
+    id: 'ptu-cost-attribution',
+    since: '1.8.0',
+    incomplete: 'Integrations have the option; in a config it has no effect.',
+    ...part,
+  }),
   feature({ id: 'analytics-access', since: '1.9.0', incomplete: 'The settings are kept; analytics come later.', ...part }),
   feature({ id: 'usage-periodic-reset-days', since: '1.10.0', incomplete: 'The fields are kept; usage is counted later.', ...part }),
   feature({

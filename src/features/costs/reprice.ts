@@ -3,7 +3,7 @@ import { stateOf } from '../../gateway/ending/cost.ts'
 import type { PriceSource } from '../../gateway/prices/price-source.ts'
 import { type Cost, type CostLine, type CostState, notCharged, priceUsage } from '../../gateway/prices/price-usage.ts'
 import { findPrices } from '../../gateway/prices/resolve.ts'
-import type { IntegrationPrices } from '../../gateway/prices/terms.ts'
+import { type IntegrationPrices, isProvisioned } from '../../gateway/prices/terms.ts'
 
 /** The cost of a log with other price lists. */
 export interface Repriced {
@@ -37,7 +37,7 @@ const free = { cost: notCharged, catalogue: null }
 function priceAgain(charge: LoggedCharge, { prices, termsOf }: RepriceOptions): { readonly cost: Cost; readonly catalogue: string | null } {
   const { provider, answered, sent, counts, facts, reported, estimated, recalled } = charge
   const terms = termsOf(charge)
-  if (recalled || terms?.skipsCost === true || facts === null) return free
+  if (recalled || isProvisioned(terms, charge.usage) || facts === null) return free
   const found = provider === null ? null : findPrices({ provider, answered, sent, terms }, prices)
   const cost = priceUsage({ counts, facts, reported: reported === null ? null : BigInt(reported), estimated }, found)
   return { cost, catalogue: found?.catalogue ?? null }

@@ -67,6 +67,7 @@ const types: Readonly<Record<string, z.ZodType>> = {
   vertex_auth_type: z.enum(['basic', 'serviceAccount', 'workload']),
   vertex_service_account_json: serviceAccountJson,
   oracle_private_key: textField(20_000),
+  vertex_skip_ptu_cost_attribution: z.boolean(),
   is_key_required: z.boolean(),
   custom_host: url,
   custom_headers: customHeaders,
@@ -80,6 +81,7 @@ export const extraFields: Readonly<Record<string, readonly string[]>> = {
   'azure-openai': ['azure_deployment_config', 'azure_managed_client_id', 'azure_workload_client_id'],
   'azure-ai': ['azure_managed_client_id', 'azure_workload_client_id'],
   sagemaker: ['amzn_sagemaker_model_name'],
+  'vertex-ai': ['vertex_skip_ptu_cost_attribution'],
 }
 
 /** Fields that a kind of provider cannot do without, unless a custom host stands in for its address. */

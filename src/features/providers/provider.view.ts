@@ -2,6 +2,7 @@ import { byReference, usualLimits, type Views } from '../../app/snapshot/view.ts
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
 import type { SealedCredential, StoredCredential } from '../integrations/index.ts'
+import { skipPtuField } from '../../gateway/config/provider-fields.ts'
 import { type PricedModel, toPrices } from './terms.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 
@@ -112,7 +113,7 @@ export const providerView = (open: (integration: SealedCredential, vault: Vault)
           integrationId,
           provider: aiProviderId,
           models: toModelRules(allowAllModels, models ?? []),
-          prices: toPrices(models ?? [], { adjustments: pricingAdjustments, skipsCost: configurations['skipPtuCostAttribution'] === true }),
+          prices: toPrices(models ?? [], { adjustments: pricingAdjustments, skipsCost: configurations[skipPtuField] === true }),
           limits,
           ...stored,
         },

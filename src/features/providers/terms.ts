@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { skipPtuField } from '../../gateway/config/provider-fields.ts'
 import { readMultipliers } from '../../gateway/prices/multipliers.ts'
 import { customEntry, type IntegrationPrices } from '../../gateway/prices/terms.ts'
 import type { PricingConfig } from '../integrations/index.ts'
@@ -43,7 +44,7 @@ interface TermsRow {
 export async function readTerms(em: EntityManager, organisationId: string): Promise<ReadonlyMap<string, IntegrationPrices>> {
   const rows = await em.execute<TermsRow[]>(
     `SELECT p.workspace_id, p.slug, i.pricing_adjustments AS adjustments,
-            coalesce((i.configurations ->> 'skipPtuCostAttribution')::boolean, false) AS skips_cost,
+            coalesce((i.configurations ->> '${skipPtuField}')::boolean, false) AS skips_cost,
             (SELECT json_agg(json_build_object('slug', m.slug, 'price', m.pricing_config, 'base', m.base_model_slug))
                FROM integration_models m
               WHERE m.integration_id = i.id AND (m.pricing_config IS NOT NULL OR m.base_model_slug IS NOT NULL)) AS models

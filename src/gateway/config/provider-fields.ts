@@ -49,8 +49,13 @@ const fieldReleases: Readonly<Partial<Record<string, Brought>>> = {
   vertex_skip_ptu_cost_attribution: { since: '1.8.0' },
 }
 
-/** The names of those that providers read. */
-export const broughtFields: readonly string[] = Object.keys(fieldReleases).filter((name) => providerFieldNames.has(name))
+/** The field of integrations that leaves provisioned throughput out of the costs. */
+export const skipPtuField = 'vertex_skip_ptu_cost_attribution'
+
+/** The names of those that integrations have. */
+export const broughtFields: readonly string[] = Object.keys(fieldReleases).filter(
+  (name) => providerFieldNames.has(name) || name === skipPtuField,
+)
 
 interface FieldTypes {
   readonly type: z.ZodType

@@ -8,6 +8,7 @@ import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { findPrices } from '../prices/resolve.ts'
+import { isProvisioned } from '../prices/terms.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
@@ -83,7 +84,7 @@ function priced(metered: Metered, { attempt, target }: Targeted, { exchange, pri
   const cost = priceUsage({ counts: metered.counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
   const charge = { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts }
   if (isRecalled(attempt)) return { ...charge, cost: notCharged, saved: cost.amount }
-  return { ...charge, cost: terms?.skipsCost === true ? notCharged : cost, saved: null }
+  return { ...charge, cost: isProvisioned(terms, metered.raw) ? notCharged : cost, saved: null }
 }
 
 export interface ChargeContext {

@@ -1,3 +1,4 @@
+import type { Fields } from '../../lib/json/fields.ts'
 import { parsePico } from '../../lib/pico.ts'
 import type { PriceEntry } from './entry.ts'
 import type { Multipliers } from './multipliers.ts'
@@ -15,6 +16,12 @@ export interface IntegrationPrices {
 export interface ModelTerms {
   readonly entry: PriceEntry | null
   readonly base: string | null
+}
+
+/** Returns true if an answer came from provisioned throughput that is not charged. An answer that says it was served on demand is charged. */
+export function isProvisioned(terms: IntegrationPrices | null, usage: Fields | null): boolean {
+  const traffic = usage?.['trafficType']
+  return terms?.skipsCost === true && !(typeof traffic === 'string' && traffic.startsWith('ON_DEMAND'))
 }
 
 /** Returns the entry of a price that an integration has for a model, which people write in US dollars for a million tokens. */

@@ -124,6 +124,21 @@ test.serial('the terms of an integration hold for what went by its provider', as
   t.like(body, { requests: 1, changed: 1, delta_pico_usd: '-125000000' })
 })
 
+test.serial('provisioned throughput is not charged where its integration says so', async (t) => {
+  const integration = await control.call(acme.workspaceKey, 'POST', '/integrations', {
+    name: 'Reserved',
+    ai_provider_id: 'vertex-ai',
+    key: 'ya29.x',
+    configurations: { vertex_auth_type: 'basic', vertex_region: 'global', vertex_project_id: 'p', vertex_skip_ptu_cost_attribution: true },
+  })
+  t.is(integration.status, 200, integration.text)
+  await log(acme, 'ptu', [
+    { createdAt: day + 10_800_000, providerSlug: 'reserved', cost: costOf('priced', '250000000', { slug: 'reserved' }) },
+  ])
+  const { body } = await recompute({ start: '2026-05-01T03:00:00Z' })
+  t.like(body, { requests: 1, changed: 1, after_pico_usd: '0' })
+})
+
 test.serial('only admin keys of the organisation recompute; an empty range is told', async (t) => {
   t.is((await control.call(acme.workspaceKey, 'POST', '/costs/recompute', range)).status, 403)
   const empty = await recompute({ end: range.start })

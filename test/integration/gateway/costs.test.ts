@@ -46,6 +46,7 @@ test.before(async () => {
     providers: {
       ...Object.fromEntries(given),
       custom: { provider: 'azure-openai', customHost: emulator.url, prices: custom },
+      'ptu-vertex': { provider: 'vertex-ai', customHost: emulator.url, prices: { multipliers: null, models: new Map(), skipsCost: true } },
       ptu: { provider: 'azure-openai', customHost: emulator.url, prices: { multipliers: null, models: new Map(), skipsCost: true } },
     },
     prices: createPriceLists({ layers: [], builtIn: openBuiltIn() }),
@@ -392,6 +393,25 @@ const cases: Readonly<Record<string, Case>> = {
     provider: 'ptu',
     model: 'gpt-4o',
     answer: chat({ prompt_tokens: 100, completion_tokens: 0, total_tokens: 100 }),
+    state: 'not_charged',
+    amount: '0',
+  },
+  'on-demand traffic beyond provisioned throughput is charged': {
+    provider: 'ptu-vertex',
+    model: 'gemini-2.5-flash',
+    path: '/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:generateContent',
+    answer: { modelVersion: 'gemini-2.5-flash', usageMetadata: { promptTokenCount: 100, totalTokenCount: 100, trafficType: 'ON_DEMAND' } },
+    state: 'priced',
+    amount: 'any',
+  },
+  'provisioned traffic is not': {
+    provider: 'ptu-vertex',
+    model: 'gemini-2.5-flash',
+    path: '/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:generateContent',
+    answer: {
+      modelVersion: 'gemini-2.5-flash',
+      usageMetadata: { promptTokenCount: 100, totalTokenCount: 100, trafficType: 'PROVISIONED_THROUGHPUT' },
+    },
     state: 'not_charged',
     amount: '0',
   },
