@@ -15,6 +15,9 @@ export interface StoredResponsesOptions {
   readonly retentionDays: number
 }
 
+/** After a failure no answer waits for the database for so long. */
+const pauseMs = 2000
+
 /** Responses in PostgreSQL, sealed, each visible to its organisation only. */
 export interface StoredResponses extends ResponseStore {
   stop(): Promise<void>
@@ -32,6 +35,7 @@ const placeOf = (id: string, { organisationId, workspaceId }: ProviderScope) => 
 export function openStoredResponses(options: StoredResponsesOptions): StoredResponses {
   const { seal, retentionDays } = options
   let pool: Pool | null = null
+  let pausedUntil = 0
   const connections = (): Pool => (pool ??= openPool(options))
   return {
     keeps: retentionDays > 0,
@@ -43,12 +47,19 @@ export function openStoredResponses(options: StoredResponsesOptions): StoredResp
       return row === undefined ? null : open(seal, { id, scope, sealed: row.response })
     },
     async put(id, scope, stored) {
+      if (performance.now() < pausedUntil) throw unavailable()
       const sealed = Buffer.concat(seal.seal(placeOf(id, scope), [Buffer.from(JSON.stringify(stored))]))
-      await inTenant(connections(), scope, {
+      const insert = {
         text: `INSERT INTO stored_responses (organisation_id, workspace_id, id, expires_at, response)
                VALUES ($1, $2, $3, now() + $4 * interval '1 day', $5) ON CONFLICT DO NOTHING`,
         values: [scope.organisationId, scope.workspaceId, id, retentionDays, sealed],
-      })
+      }
+      try {
+        await inTenant(connections(), scope, insert)
+      } catch (error) {
+        pausedUntil = performance.now() + pauseMs
+        throw error
+      }
     },
     async remove(id, scope) {
       const rows = await inTenant(connections(), scope, {
@@ -111,6 +122,9 @@ async function inTenant<Row extends object>(pool: Pool, { organisationId }: Prov
     return rows
   } catch (cause) {
     client?.release(true)
-    throw new ApiError('dependency_unavailable', 'Stored responses cannot be reached: the database is away. Try again.', { cause })
+    throw unavailable(cause)
   }
 }
+
+const unavailable = (cause?: unknown): ApiError =>
+  new ApiError('dependency_unavailable', 'Stored responses cannot be reached: the database is away. Try again.', { cause })
