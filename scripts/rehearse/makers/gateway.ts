@@ -43,3 +43,16 @@ export const savedFilters: Maker = async ({ admin, workspace, name }) => {
   await workspace.list('/saved-filters', 2)
   await admin.list('/saved-filters?type=analytics', 1)
 }
+
+/** Responses that Gatehouse keeps, since their provider has no such API: one that goes on from another, which is deleted then. */
+export const responses: Maker = async ({ client, workspace, workspaceKey, providerUrl, has, name }) => {
+  await storeProvider({ workspace, providerUrl, has }, name('keeping'), { ai_provider_id: 'groq' })
+  const gateway = client.through(workspaceKey, `@${name('keeping')}`)
+  const model = 'llama-3.3-70b-versatile'
+  const first = await gateway.post('/responses', { model, input: 'Say hello.' })
+  const { id } = await gateway.post('/responses', { model, input: 'Again.', previous_response_id: first.id })
+  await gateway.get(`/responses/${id}`)
+  await gateway.get(`/responses/${id}/input_items?order=asc`)
+  await gateway.remove(`/responses/${first.id}`)
+  await gateway.refused(404, 'GET', `/responses/${first.id}`)
+}
