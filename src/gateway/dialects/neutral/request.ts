@@ -21,6 +21,8 @@ export interface FunctionTool {
   /** JSON Schema, as the caller wrote it; null: it takes nothing. */
   readonly parameters: Fields | null
   readonly strict: boolean | null
+  /** The group in which the caller put it, with which its name begins. */
+  readonly namespace?: string
   readonly cache: CacheMark | null
   readonly at: string
   readonly bag: Bag | null
@@ -33,6 +35,7 @@ export interface CustomTool {
   readonly description: string | null
   /** A grammar for the text; null: any text. */
   readonly format: Fields | null
+  readonly namespace?: string
   readonly at: string
 }
 

@@ -1,6 +1,7 @@
 import type { AnswerContext } from '../codec.ts'
 import type { NeutralAnswer } from '../neutral/answer.ts'
 import { withSignaturesApart } from '../neutral/signed-calls.ts'
+import { namespaceOf } from './namespaces.ts'
 import { endOf, itemId, writeAnnotation, writeCounts, writeItem, writeResponse } from './output-items.ts'
 
 /** Writes a whole response: the first of several answers. */
@@ -8,7 +9,10 @@ export function encodeAnswer(answer: NeutralAnswer, context: AnswerContext): obj
   const [choice] = answer.choices
   const output = withSignaturesApart(choice?.blocks ?? []).flatMap(({ block, text, citations, end }, index) => {
     const annotations = citations.map((citation) => writeAnnotation(citation, text.length))
-    const item = writeItem({ id: itemId(block, context.requestId, index), block, text, annotations }, end)
+    const item = writeItem(
+      { id: itemId(block, context.requestId, index), block, text, annotations, namespace: namespaceOf(block, context.request.tools) },
+      end,
+    )
     return item === null ? [] : [item]
   })
   return writeResponse(answer, context, {

@@ -11,15 +11,15 @@ const content = byType({
   input_file: reads('type file_id file_url file_data filename'),
   input_audio: reads('type input_audio', { input_audio: reads('data format') }),
 })
-const output = reads('type id call_id output status', { output: content })
+const output = reads('type id call_id namespace output status', { output: content })
 
 /** The fields of a request for a response that are read, below those of the request itself. */
 export const fieldsRead = {
   input: byType(
     {
       message: reads('type id role content status', { content }),
-      function_call: reads('type id call_id name arguments status'),
-      custom_tool_call: reads('type id call_id name input status'),
+      function_call: reads('type id call_id name namespace arguments status'),
+      custom_tool_call: reads('type id call_id name namespace input status'),
       function_call_output: output,
       custom_tool_call_output: output,
       reasoning: reads('type id summary content encrypted_content status'),
@@ -29,6 +29,7 @@ export const fieldsRead = {
   tools: byType({
     function: reads('type name description parameters strict'),
     custom: reads('type name description format'),
+    namespace: reads('type name description tools'),
   }),
   text: reads('format verbosity', { format: reads('type name description schema strict') }),
   reasoning: reads('effort summary'),

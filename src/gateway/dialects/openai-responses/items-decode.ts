@@ -6,6 +6,7 @@ import type { Turn } from '../neutral/request.ts'
 import { Turns } from '../neutral/turns.ts'
 import { fieldsAt, fieldsIn, neededText, textIn, unreadable } from '../reading.ts'
 import { argumentsText } from '../tool-calls.ts'
+import { nameWithin } from './namespaces.ts'
 import { openReasoning } from './reasoning.ts'
 
 interface Conversation {
@@ -51,7 +52,8 @@ function readItem(item: Fields, at: string, names: Map<string, string>): readonl
   const base = { at, cache: null, bag: null } as const
   if (type === 'message') return readContent(item['content'], `${at}.content`)
   if (type === 'function_call' || type === 'custom_tool_call') {
-    const [id, name] = [neededText(item, 'call_id', `${at}.`), neededText(item, 'name', `${at}.`)]
+    const id = neededText(item, 'call_id', `${at}.`)
+    const name = nameWithin(textIn(item, 'namespace', `${at}.`), neededText(item, 'name', `${at}.`))
     names.set(id, name)
     const custom = type === 'custom_tool_call'
     const given = custom ? (textIn(item, 'input', `${at}.`) ?? '') : argumentsText(item['arguments'])

@@ -4,6 +4,7 @@ import type { BlockEnd, BlockStart, Citation } from '../neutral/events.ts'
 import type { Finish } from '../neutral/finish.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
 import { hashedId } from '../tool-calls.ts'
+import { calledIn } from './namespaces.ts'
 import { sealReasoning } from './reasoning.ts'
 import { responseId } from './response-id.ts'
 
@@ -13,6 +14,8 @@ export interface ItemState {
   readonly block: BlockStart
   readonly text: string
   readonly annotations: readonly object[]
+  /** The group of the tool that is called. */
+  readonly namespace: string | null
 }
 
 const prefixes: Readonly<Record<BlockStart['kind'], string>> = {
@@ -61,8 +64,8 @@ const writeReasoning = ({ id, text }: ItemState, end: BlockEnd | null): object =
   status: end === null ? 'in_progress' : 'completed',
 })
 
-function writeCall({ id, text }: ItemState, block: BlockStart & { readonly kind: 'tool-call' }, end: BlockEnd | null): object {
-  const rest = { id, call_id: block.id, name: block.name, status: end === null ? 'in_progress' : 'completed' }
+function writeCall({ id, text, namespace }: ItemState, block: BlockStart & { readonly kind: 'tool-call' }, end: BlockEnd | null): object {
+  const rest = { id, call_id: block.id, ...calledIn(namespace, block.name), status: end === null ? 'in_progress' : 'completed' }
   if (block.custom) return { type: 'custom_tool_call', ...rest, input: text }
   return { type: 'function_call', ...rest, arguments: end !== null && text === '' ? '{}' : text }
 }

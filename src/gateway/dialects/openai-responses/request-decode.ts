@@ -7,6 +7,7 @@ import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unrea
 import { unplacedIn } from '../unplaced.ts'
 import { fieldsRead } from './fields-read.ts'
 import { readItems } from './items-decode.ts'
+import { nameWithin } from './namespaces.ts'
 
 const known: ReadonlySet<string> = new Set([
   'model',
@@ -61,7 +62,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     model: textIn(body, 'model') ?? '',
     system: instructions === null || instructions === '' ? system : [textPart(instructions, 'instructions'), ...system],
     turns,
-    tools: listIn(body, 'tools').map((tool, index) => readTool(fieldsAt(tool, `tools[${index}]`), `tools[${index}]`)),
+    tools: listIn(body, 'tools').flatMap((tool, index) => readTools(fieldsAt(tool, `tools[${index}]`), `tools[${index}]`)),
     toolChoice: readChoice(body['tool_choice']),
     parallelTools: flagIn(body, 'parallel_tool_calls') === false ? false : null,
     maxTokens: numberIn(body, 'max_output_tokens'),
@@ -110,14 +111,24 @@ function readReasoning(reasoning: Fields | null): Reasoning | null {
   return effort === null && summary === null ? null : { effort, budget: null, enabled: null, show: summary === null ? null : true }
 }
 
-function readTool(tool: Fields, at: string): Tool {
+/** Reads a tool, or the tools of a group. */
+function readTools(tool: Fields, at: string): readonly Tool[] {
+  if (tool['type'] !== 'namespace') return [readTool(tool, at, null)]
+  const namespace = neededText(tool, 'name', `${at}.`)
+  return listIn(tool, 'tools', `${at}.`).map((one, index) =>
+    readTool(fieldsAt(one, `${at}.tools[${index}]`), `${at}.tools[${index}]`, namespace),
+  )
+}
+
+function readTool(tool: Fields, at: string, namespace: string | null): Tool {
   const type = neededText(tool, 'type', `${at}.`)
   if (type === 'custom') {
     const format = fieldsIn(tool, 'format', `${at}.`)
     const grammar = format === null || format['type'] === 'text' ? null : format
     return {
       kind: 'custom',
-      name: neededText(tool, 'name', `${at}.`),
+      name: nameWithin(namespace, neededText(tool, 'name', `${at}.`)),
+      ...(namespace !== null && { namespace }),
       description: textIn(tool, 'description', `${at}.`),
       format: grammar,
       at,
@@ -126,7 +137,8 @@ function readTool(tool: Fields, at: string): Tool {
   if (type !== 'function') return { kind: 'vendor', dialect: 'openai-responses', type, raw: tool, at }
   return {
     kind: 'function',
-    name: neededText(tool, 'name', `${at}.`),
+    name: nameWithin(namespace, neededText(tool, 'name', `${at}.`)),
+    ...(namespace !== null && { namespace }),
     description: textIn(tool, 'description', `${at}.`),
     parameters: fieldsIn(tool, 'parameters', `${at}.`),
     strict: flagIn(tool, 'strict', `${at}.`),

@@ -3,6 +3,7 @@ import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
 import type { Finish } from '../neutral/finish.ts'
 import { signatureBehind } from '../neutral/signed-calls.ts'
 import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
+import { calledIn, namespaceOf } from './namespaces.ts'
 import { endOf, itemId, type ItemState, writeAnnotation, writeCounts, writeItem, writePart, writeResponse } from './output-items.ts'
 
 type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
@@ -79,7 +80,7 @@ class ResponseEncoder implements StreamEncoder {
 
   #open(block: BlockStart): void {
     const id = itemId(block, this.#context.requestId, this.#output.length)
-    const item: OpenItem = { id, block, text: '', annotations: [] }
+    const item: OpenItem = { id, block, text: '', annotations: [], namespace: namespaceOf(block, this.#context.request.tools) }
     const written = writeItem(item, null)
     this.#item = written === null ? null : item
     if (written === null) return
@@ -134,7 +135,11 @@ class ResponseEncoder implements StreamEncoder {
   #closeText(item: OpenItem): void {
     const { block, text } = item
     if (block.kind === 'tool-call') {
-      this.#piece(item, 'done', block.custom ? { input: text } : { name: block.name, arguments: text === '' ? '{}' : text })
+      this.#piece(
+        item,
+        'done',
+        block.custom ? { input: text } : { ...calledIn(item.namespace, block.name), arguments: text === '' ? '{}' : text },
+      )
     } else if (block.kind === 'reasoning') {
       if (text === '') return
       this.#piece(item, 'done', { text })
