@@ -6,6 +6,7 @@ import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
 import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
+import { billedSearches, type Bytes, withTools } from './tool-uses.ts'
 import { scanUsage } from '../dialects/usage-scan.ts'
 
 /** The request behind an answer, as far as metering looks at it. */
@@ -45,9 +46,11 @@ export function meter({ capture, encoding, counted }: MeteredAnswer, request: Me
   const scanned = scanUsage(bytes.head, bytes.tail)
   const raw = scanned?.raw ?? null
   const used = counted === null ? countsOf(request, { raw, json, bytes }) : translatedCounts(counted)
+  const served = servedFacts(bytes, raw, text(json['service_tier']))
   return {
-    ...servedFacts(bytes, raw, text(json['service_tier'])),
+    ...served,
     ...used,
+    counts: billedSearches(used.counts, served.model ?? modelOf(json)),
     usage: counted !== null ? plainUsage(counted) : scanned && withTotals(scanned.usage, used.counts),
     raw,
     reported: raw === null ? null : reportedCost(raw, request.provider),
@@ -91,6 +94,7 @@ function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'count
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }
 }
 
+const modelOf = (json: Fields): string | null => text(json['model'])
 const noFields: Fields = {}
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const hasAny = (counts: Counts): boolean => Object.keys(counts).some((name) => isDimension(name) && (counts[name] ?? 0) > 0)
@@ -102,11 +106,6 @@ function withTotals(usage: Usage, counts: Counts): Usage {
   const output = outputTokens(counts)
   if (input + output === 0) return usage
   return { ...usage, inputTokens: input, outputTokens: output, totalTokens: usage.totalTokens ?? input + output }
-}
-
-interface Bytes {
-  readonly head: Buffer
-  readonly tail: Buffer
 }
 
 interface Units {
@@ -148,20 +147,4 @@ function codePoints(input: string): number {
   let count = 0
   for (const point of input) count += point.length > 0 ? 1 : 0
   return count
-}
-
-/** The calls of tools that the items of a response show; no usage object counts them. */
-const toolItems: Readonly<Record<string, 'web_search' | 'file_search'>> = { web_search_call: 'web_search', file_search_call: 'file_search' }
-
-function withTools(counts: Counts, { head }: Bytes, { operation, provider }: MeteredRequest): Counts {
-  if (operation !== 'createModelResponse' || provider === 'anthropic' || !head.includes('search_call')) return counts
-  const found = { ...counts }
-  const answer = head.toString('latin1')
-  for (const [item, dimension] of Object.entries(toolItems)) {
-    const ids = new Set(
-      [...answer.matchAll(new RegExp(`"id"\\s*:\\s*"([^"]+)"\\s*,\\s*"type"\\s*:\\s*"${item}"`, 'g'))].map(([, id]) => id),
-    )
-    if (ids.size > 0) found[dimension] = ids.size
-  }
-  return found
 }

@@ -60,7 +60,7 @@ interface List {
 const readList = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as List
 
 for (const [format, make] of Object.entries(files)) {
-  test(`a file of ${format} becomes lists in whole pico-dollars, and one in another unit is refused`, async (t) => {
+  test(`a file of ${format} becomes lists in whole pico-dollars, and one in another unit is refused (bifrost#5243)`, async (t) => {
     const [file, out] = [at(`${format}.json`), at(`out-${format}`)]
     writeFileSync(file, JSON.stringify(make(1)))
     const { status, stdout, stderr } = await prices('import', format, file, '--out', out, '--as-of', '2026-12-01', ...providerOf(format))
