@@ -5,6 +5,7 @@
 import type { KeySource } from './callers/key.ts'
 import type { GuardrailSource } from './checks/guardrail-source.ts'
 import type { ConfigSource } from './config/config-source.ts'
+import type { PolicySource } from './limits/policy.ts'
 import type { PromptSource } from './prompts/prompt-source.ts'
 import type { ProviderSource } from './targets/provider-view.ts'
 
@@ -31,4 +32,4 @@ export type { ListedProvider, ModelRules, ProviderSource, ProviderView } from '.
  * Throws (or rejects with) ApiError `dependency_unavailable` when the database is away and nothing fresh enough is held,
  * `sealed` when the encryption key is missing or wrong.
  */
-export interface Snapshot extends KeySource, ProviderSource, ConfigSource, PromptSource, GuardrailSource {}
+export interface Snapshot extends KeySource, ProviderSource, ConfigSource, PromptSource, GuardrailSource, PolicySource {}

@@ -16,7 +16,7 @@ export interface HeldViews {
 interface Held {
   readonly cache: Pick<ViewCache<unknown>, 'forget' | 'forgetMisses' | 'clear' | 'loading'>
   readonly tables: ReadonlySet<string>
-  readonly anyOf: string | undefined
+  readonly anyOf: ReadonlySet<string>
 }
 
 /** A change of an organisation or a workspace may bring views of every kind. */
@@ -26,16 +26,16 @@ const misses = { maxMisses: 10_000, missTtlMs: 10_000 } as const
 export function createHeldViews(): HeldViews {
   const held: Held[] = []
   return {
-    open<One, Other, Result>({ limits, tables, anyOf: table }: View<One, Other, Result>) {
+    open<One, Other, Result>({ limits, tables, anyOf: whole = [] }: View<One, Other, Result>) {
       const cache = createViewCache<Result>({ ...limits, ...misses, now: () => performance.now() })
-      held.push({ cache, tables: new Set([...everyKind, ...tables]), anyOf: table })
+      held.push({ cache, tables: new Set([...everyKind, ...tables]), anyOf: new Set(whole) })
       return cache
     },
     changed({ kind, entityId }) {
       for (const one of held) {
         one.cache.forget(entityId)
         if (one.tables.has(kind)) one.cache.forgetMisses()
-        if (one.anyOf === kind) one.cache.forget(anyOf(kind))
+        if (one.anyOf.has(kind)) one.cache.forget(anyOf(kind))
       }
     },
     clear() {

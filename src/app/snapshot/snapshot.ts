@@ -135,8 +135,9 @@ function answerWith(
   views: Partial<Views>,
   readerOf: <One, Other, Result>(view: View<One, Other, Result>) => Reader<One, Other, Result>,
 ): Snapshot & TokenSource {
-  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, tokenIssuer, tokenHolder } = complete(views)
+  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, tokenIssuer, tokenHolder } = complete(views)
   const list = readerOf(providers)
+  const readPolicies = readerOf(policies)
   return {
     key: readerOf(key),
     provider: readerOf(provider),
@@ -147,6 +148,7 @@ function answerWith(
     guardrail: readerOf(guardrail),
     pluginCredentials: readerOf(pluginCredentials),
     prompt: readerOf(prompt),
+    policies: (scope) => readPolicies(scope, undefined),
     tokenIssuer: readerOf(tokenIssuer),
     tokenHolder: readerOf(tokenHolder),
   }

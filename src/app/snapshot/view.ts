@@ -49,8 +49,8 @@ export interface View<One, Other, Result> {
   readonly limits: ViewLimits
   /** Tables in which a change may bring what was absent, beside `organisations` and `workspaces`. */
   readonly tables: readonly string[]
-  /** A table of which every change matters to the views that depend on `anyOf(table)`. */
-  readonly anyOf?: string
+  /** Tables of which every change matters to the views that depend on `anyOf(table)`. */
+  readonly anyOf?: readonly string[]
   /** The key in the cache; null: there is no such thing. Called for every request. */
   key(one: One, other: Other): string | null
   /** Called when the view is not in memory. */
@@ -72,10 +72,18 @@ type Found<Method extends (one: never, other: never) => unknown> = NonNullable<A
 /** The views behind the gateway's ports, each by the name of the method that asks for it. */
 export type Views = { readonly [Name in keyof Port]: View<First<Port[Name]>, Second<Port[Name]>, Found<Port[Name]>> }
 
-/** All views. Throws when no feature gives one of them. */
+/** The views of a build without a feature: there is nothing. */
+const nothing: View<unknown, unknown, never> = {
+  limits: usualLimits,
+  tables: [],
+  key: () => null,
+  find: () => ({ read: () => Promise.resolve(null) }),
+}
+
+/** All views. Throws when no feature gives one of them. Policies come with a later release. */
 export function complete(views: Partial<Views>): Views {
-  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, tokenIssuer, tokenHolder } = views
+  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies = nothing, tokenIssuer, tokenHolder } = views
   if (!key || !provider || !providers || !config || !guardrail || !pluginCredentials || !prompt || !tokenIssuer || !tokenHolder)
     throw new Error(`The features give only these views: ${Object.keys(views).join(', ')}.`)
-  return { key, provider, providers, config, guardrail, pluginCredentials, prompt, tokenIssuer, tokenHolder }
+  return { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, tokenIssuer, tokenHolder }
 }

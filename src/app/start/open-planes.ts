@@ -238,7 +238,11 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     settings: {
       ...deps.config,
       allowedHosts: deps.config.allowedCustomHosts === null ? null : parseAllowedHosts(deps.config.allowedCustomHosts),
-      acts: { configs: isFeatureActive('configs', options), guardrails: isFeatureActive('guardrails', options) },
+      acts: {
+        configs: isFeatureActive('configs', options),
+        guardrails: isFeatureActive('guardrails', options),
+        policies: isFeatureActive('policies', options),
+      },
       atLeast: (release) => deps.level.atLeast(release),
       level: () => deps.level.release,
       chosenKeys: chosenKeys(deps.config),

@@ -40,10 +40,13 @@ const units = {
 } as const satisfies Record<RateLimit['unit'], { ms: number; words: string }>
 
 /** A second has fewer parts: a slice that is gone before it is used limits nothing. */
-const windowOfUnit = (unit: RateLimit['unit']): Window => {
+export const windowOfUnit = (unit: RateLimit['unit']): Window => {
   const parts = unit === 'rps' ? 10 : slots
   return { slotMs: units[unit].ms / parts, slots: parts }
 }
+
+/** Returns the words for a unit, such as `per minute`. */
+export const wordsOfUnit = (unit: RateLimit['unit']): string => units[unit].words
 
 const nouns = {
   'api-key': 'the API key',
@@ -76,22 +79,34 @@ const toRate = ({ kind, id, organisationId }: Limited, { type, unit, value }: Ra
 const nanoPerDollar = 1_000_000_000
 
 function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
-  const { kind, id, organisationId, usageFrom } = limited
-  const { type = 'cost', credit_limit: value } = limit
+  const { kind, id, organisationId, usageFrom, createdAt } = limited
+  const { type = 'cost', credit_limit: value, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
   if (value === null) return []
-  const { period, window } = periodOf(limited, limit)
+  const { period, window } = periodWindow({ reset, days, next, createdAt })
   const counter = { id: `${kind}:${id}:usage:${type}:${period}:${usageFrom ?? 0}`, organisationId, kind: 'usage' as const, window }
   if (type === 'tokens') return [{ ...counter, name: `${value} tokens of ${nouns[kind]}`, counts: type, value }]
   const money = { output: limit.output_policy ?? 'typical', onUnpriced: limit.on_unpriced ?? 'deny' } as const
   return [{ ...counter, name: `$${value} of ${nouns[kind]}`, counts: type, value: value * nanoPerDollar, money }]
 }
 
+/** When a budget starts again. Rows of former releases lack what they did not know. */
+export interface BudgetPeriod {
+  readonly reset: 'weekly' | 'monthly' | null | undefined
+  readonly days: number | null | undefined
+  /** A border as ISO time. */
+  readonly next: string | null | undefined
+  /** Epoch milliseconds at which periods of days begin when nothing else says so. */
+  readonly createdAt: number
+}
+
 /** Returns the window of a budget, and the name that its counter has for it: other periods are counted anew. */
-function periodOf({ createdAt }: Limited, limit: UsageLimits): { readonly period: string; readonly window: Window } {
-  const { periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
-  const anchor = next ?? (days == null ? null : new Date(createdAt).toISOString())
-  const period = days == null ? (reset ?? 'once') : `${days}d`
-  return { period: `${period}:${anchor ?? ''}`, window: { slotMs: null, reset: reset ?? null, days: days ?? null, anchor } }
+export function periodWindow({ reset = null, days = null, next = null, createdAt }: BudgetPeriod): {
+  readonly period: string
+  readonly window: Window
+} {
+  const anchor = next ?? (days === null ? null : new Date(createdAt).toISOString())
+  const period = days === null ? (reset ?? 'once') : `${days}d`
+  return { period: `${period}:${anchor ?? ''}`, window: { slotMs: null, reset, days, anchor } }
 }
 
 /** Returns the limits of several as one list; null when there are none. */

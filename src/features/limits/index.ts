@@ -1,5 +1,5 @@
 export { havingStatus, revived, statusAt, statusesField, toExpiry } from './expiry.ts'
-export { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from './gateway-limits.ts'
+export { joinLimits, limitedColumn, periodWindow, toGatewayLimits, windowOfUnit, wordsOfUnit, type LimitedRow } from './gateway-limits.ts'
 export { fromAmount, periodFault, presentLimit, toAmount, toLimit, type Limit } from './limit.ts'
 export {
   keyRateLimits,

@@ -23,7 +23,7 @@ export interface SealedPlugin {
 export const pluginView: Views['pluginCredentials'] = {
   limits: usualLimits,
   tables: ['plugins'],
-  anyOf: 'plugins',
+  anyOf: ['plugins'],
   key: byReference,
   find: ({ organisationId, workspaceId }, plugin, { vault, opened }) => ({
     async read(ask) {

@@ -1,4 +1,5 @@
 import { feature } from '../../app/feature.ts'
+import { policiesView } from './policy.view.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
 import { RateLimitPolicy, UsageLimitPolicy } from './policy.entity.ts'
 import { createRateLimit, deleteRateLimit, listRateLimits, readRateLimit, updateRateLimit } from './rate-limits.routes.ts'
@@ -15,6 +16,7 @@ export const policies = feature({
   flag: 'POLICY_ENABLED',
   requires: ['workspaces'],
   permissions: ['create', 'read', 'update', 'delete', 'list'].map((verb) => `policies.${verb}`),
+  views: { policies: policiesView },
   entities: [RateLimitPolicy, UsageLimitPolicy, PolicyUsage],
   routes: [
     createRateLimit,

@@ -41,7 +41,7 @@ const longestReference = 2 * longestSlug + 1
 export const promptView: Views['prompt'] = {
   limits: templateLimits,
   tables: ['prompts', 'labels'],
-  anyOf: 'prompt_partials',
+  anyOf: ['prompt_partials'],
   key: ({ organisationId, workspaceId }, reference) =>
     reference.length > longestReference ? null : `${workspaceId ?? organisationId}/${reference}`,
   find: (scope, reference) => ({ read: (ask) => readPrompt(ask, scope, reference) }),

@@ -22,7 +22,7 @@ interface ListedRow extends ListedProvider {
 export const providerListView: Views['providers'] = {
   limits: documentLimits,
   tables: [],
-  anyOf: 'providers',
+  anyOf: ['providers'],
   key: ({ workspaceId }) => workspaceId,
   find: ({ organisationId, workspaceId }) => ({
     async read(ask) {

@@ -73,7 +73,7 @@ const queries = {
 export const tokenHolderView: Views['tokenHolder'] = {
   limits: usualLimits,
   tables: [],
-  anyOf: 'users',
+  anyOf: ['users'],
   key: (organisationId, { workspace, email, identity }) => JSON.stringify([organisationId, workspace, email, identity]),
   find: (organisationId, { workspace, email, identity }) => ({
     async read(ask) {

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
 import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
 import type { Inspection } from '../answers/inspect/inspection.ts'
@@ -17,6 +17,7 @@ import { keepsBodies } from '../front/debug.ts'
 import { clientDialect } from '../front/fronts.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Ledger, Reservation } from '../limits/ledger.ts'
+import type { PolicySource } from '../limits/policy.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { PriceSource } from '../prices/price-source.ts'
@@ -33,7 +34,7 @@ import { type Ended, reportOfAnswer, reportOfStatus } from './report.ts'
 import { requestTimeout } from './timeouts.ts'
 
 export interface AttemptDeps {
-  readonly snapshot: ProviderSource & GuardrailSource & PromptSource
+  readonly snapshot: ProviderSource & GuardrailSource & PromptSource & PolicySource
   readonly ledger: Ledger
   readonly prices: PriceSource
   readonly egress: Egress
@@ -86,15 +87,10 @@ export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd>
   return send(checked, made, deps)
 }
 
-const reserve = ({ call, target, body }: AimedCall, { ledger, prices }: AttemptDeps): MaybePromise<Reservation> =>
-  ledger.reserve({
-    requestId: call.exchange.requestId,
-    key: call.caller.key,
-    target,
-    body,
-    operation: call.operation,
-    prices,
-  })
+const reserve = (aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> =>
+  settled(deps.settings.acts.policies() ? deps.snapshot.policies(aimed.call.caller.key) : null, (policies) =>
+    deps.ledger.reserve({ call: aimed.call, policies, target: aimed.target, body: aimed.body, prices: deps.prices }),
+  )
 
 const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })
 

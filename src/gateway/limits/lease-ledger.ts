@@ -5,6 +5,7 @@ import { estimateTokens } from './estimate.ts'
 import type { Ledger, Reached, Reservation } from './ledger.ts'
 import { type Limit, type MoneyTerms, type Needs, neededBy } from './limit.ts'
 import { worstCost } from './worst-cost.ts'
+import { policyLimits } from './policy.ts'
 import { refusalOf, unpricedRefusal } from './refusal.ts'
 
 export const reservationOutcomes = ['granted', 'rate_limited', 'budget_exhausted', 'unavailable'] as const
@@ -27,7 +28,7 @@ export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
   const made = { ...options, overcounted: new Map<string, bigint>() }
   return {
     reserve(request) {
-      const limits = applying(options, request.key.limits ?? none, request.target.view?.limits ?? none)
+      const limits = applying(options, request)
       if (limits.length === 0) return unlimited
       const needs = needsOf(options, limits, request)
       const taken = options.counters.tryTake(limits, needs)
@@ -44,8 +45,8 @@ interface State extends LeaseLedgerOptions {
 type Asked = Parameters<Ledger['reserve']>[0]
 
 /** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
-function needsOf({ observe }: LeaseLedgerOptions, limits: readonly Limit[], { body, operation, target, prices }: Asked): Needs {
-  const { spec } = operation
+function needsOf({ observe }: LeaseLedgerOptions, limits: readonly Limit[], { body, call, target, prices }: Asked): Needs {
+  const { spec } = call.operation
   const tokens = (spec?.dialect ?? null) === null ? 0 : estimateTokens(body)
   const ofMoney = limits.filter(({ counts }) => counts === 'cost')
   if (ofMoney.length === 0) return { requests: 1, tokens, cost: 0 }
@@ -59,11 +60,14 @@ function needsOf({ observe }: LeaseLedgerOptions, limits: readonly Limit[], { bo
 const strictest = (limits: readonly Limit[]): MoneyTerms['output'] =>
   limits.some(({ money }) => money?.output === 'strict') ? 'strict' : 'typical'
 
-function applying({ countsUsage }: LeaseLedgerOptions, ofKey: readonly Limit[], ofProvider: readonly Limit[]): readonly Limit[] {
-  if (ofKey.length === 0 && ofProvider.length === 0) return none
-  const both = ofProvider.length === 0 ? ofKey : ofKey.length === 0 ? ofProvider : [...ofKey, ...ofProvider]
-  return countsUsage() ? both : both.filter(({ kind }) => kind === 'rate')
+function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Asked): readonly Limit[] {
+  const own = joined(call.caller.key.limits ?? none, target.view?.limits ?? none)
+  const all = policies === null ? own : joined(own, policyLimits(policies, { call, target }))
+  return all.length === 0 || countsUsage() ? all : all.filter(({ kind }) => kind === 'rate')
 }
+
+const joined = (some: readonly Limit[], more: readonly Limit[]): readonly Limit[] =>
+  more.length === 0 ? some : some.length === 0 ? more : [...some, ...more]
 
 /** Waits for the slices that are missing. */
 async function wait(options: State, limits: readonly Limit[], needs: Needs): Promise<Reservation> {

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import type { KeyView } from '../callers/key.ts'
 import type { Charge } from '../metering/charge.ts'
-import type { MatchedOperation } from '../front/match.ts'
+import type { Call } from '../call.ts'
+import type { PolicyRequest, PolicyView } from './policy.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
@@ -10,12 +10,12 @@ import type { RequestBody } from '../wire/body.ts'
 export interface Ledger {
   /** Throws, or rejects with, `rate_limited` or `budget_exhausted` when the request does not fit. */
   reserve(exchange: {
-    readonly requestId: string
-    readonly key: KeyView
+    readonly call: PolicyRequest['call'] & Pick<Call, 'exchange'>
+    /** Of the caller's workspace; null: there are none. */
+    readonly policies: readonly PolicyView[] | null
     readonly target: Target
     /** As it is sent. */
     readonly body: RequestBody
-    readonly operation: MatchedOperation
     readonly prices: PriceSource
   }): MaybePromise<Reservation>
 }

@@ -519,7 +519,7 @@ test.serial('nothing of it runs when guardrails are off', async (t) => {
   const off = await startGateway({
     providers: { p: { customHost: emulator.url } },
     keys: { [defaultsKey]: starts(['no-secret'], ['gone']) },
-    settings: { acts: { configs: () => true, guardrails: () => false } },
+    settings: { acts: { configs: () => true, guardrails: () => false, policies: () => true } },
   })
   const headers = {
     'x-service-api-key': defaultsKey,

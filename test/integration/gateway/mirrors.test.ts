@@ -25,8 +25,8 @@ test.before(async () => {
     },
     configs: { copied: { provider: '@main', mirror: { target: { provider: '@mirror' } } } },
     ledger: {
-      reserve({ requestId }): Reservation {
-        reserved.push(requestId)
+      reserve({ call: { exchange } }): Reservation {
+        reserved.push(exchange.requestId)
         return { settle() {} }
       },
     },

@@ -1,0 +1,114 @@
+import { anyOf, type ViewLimits, type Views } from '../../app/snapshot/view.ts'
+import type { PolicyCondition, PolicyView } from '../../gateway/limits/policy.ts'
+import type { Limit } from '../../gateway/limits/limit.ts'
+import { formatPico, parsePico } from '../../lib/pico.ts'
+import { periodWindow, windowOfUnit, wordsOfUnit } from '../limits/index.ts'
+import type { Condition, Group } from './conditions.schema.ts'
+
+/** So many policies of one workspace act; further ones, the youngest, do not. */
+const mostPolicies = 500
+
+const tables = ['rate_limit_policies', 'usage_limit_policies', 'usage_limit_policy_entities']
+const policyBounds: ViewLimits = { maxViews: 20_000 }
+
+/** The columns of amounts have other names before and after 1.11.0: a row as JSON has those that there are. */
+const policiesOf = `
+  (SELECT 'rate' AS kind, p.id, p.name, p.conditions, p.group_by AS "groupBy", p.type, p.created_at,
+          json_build_object('unit', p.unit, 'value', p.value::text) AS terms, NULL::json AS resets
+     FROM rate_limit_policies p WHERE p.organisation_id = $1 AND p.workspace_id = $2 AND p.status = 'active')
+  UNION ALL
+  (SELECT 'usage', p.id, p.name, p.conditions, p.group_by, p.type, p.created_at,
+          json_build_object('pico', to_jsonb(p) ->> 'credit_limit_pico', 'amount', to_jsonb(p) ->> 'credit_limit',
+            'reset', p.periodic_reset, 'days', p.periodic_reset_days, 'next', p.next_usage_reset_at, 'createdAt', p.created_at,
+            'from', (extract(epoch FROM p.last_reset_at) * 1000)::float8),
+          (SELECT json_object_agg(e.value_key, (extract(epoch FROM e.last_reset_at) * 1000)::float8)
+             FROM usage_limit_policy_entities e WHERE e.policy_id = p.id AND e.last_reset_at IS NOT NULL)
+     FROM usage_limit_policies p WHERE p.organisation_id = $1 AND p.workspace_id = $2 AND p.status = 'active')
+  ORDER BY created_at, id
+  LIMIT ${mostPolicies}`
+
+interface RateTerms {
+  readonly unit: 'rpm' | 'rph' | 'rpd'
+  readonly value: string
+}
+
+interface UsageTerms {
+  readonly pico: string | null
+  readonly amount: string | null
+  readonly reset: 'weekly' | 'monthly' | null
+  readonly days: number | null
+  readonly next: string | null
+  readonly createdAt: string
+  readonly from: number | null
+}
+
+interface CommonRow {
+  readonly id: string
+  readonly name: string | null
+  readonly conditions: readonly Condition[]
+  readonly groupBy: readonly Group[]
+  readonly resets: Readonly<Record<string, number>> | null
+}
+
+type RateRow = CommonRow & { readonly kind: 'rate'; readonly type: 'requests' | 'tokens'; readonly terms: RateTerms }
+type UsageRow = CommonRow & { readonly kind: 'usage'; readonly type: 'cost' | 'tokens'; readonly terms: UsageTerms }
+type PolicyRow = RateRow | UsageRow
+
+/** The active policies of a workspace, as requests meet them. */
+export const policiesView: Views['policies'] = {
+  limits: policyBounds,
+  tables: [],
+  anyOf: tables,
+  key: ({ workspaceId }) => workspaceId,
+  find: ({ organisationId, workspaceId }) => ({
+    async read(ask) {
+      const rows = await ask<PolicyRow>({ name: 'policies-of-workspace', text: policiesOf, values: [organisationId, workspaceId] })
+      const ids = [organisationId, ...(workspaceId === null ? [] : [workspaceId]), ...rows.map(({ id }) => id)]
+      return { view: rows.map((row) => toPolicy(row, organisationId)), dependsOn: [...tables.map(anyOf), ...ids], until: Infinity }
+    },
+  }),
+}
+
+const toPolicy = (row: PolicyRow, organisationId: string): PolicyView => ({
+  id: row.id,
+  conditions: row.conditions.map(toCondition),
+  groupBy: row.groupBy.map(({ key }) => key),
+  limit: row.kind === 'rate' ? toRate(row, organisationId) : toUsage(row, organisationId),
+  resets: new Map(Object.entries(row.resets ?? {})),
+})
+
+const toCondition = ({ key, value, excludes }: Condition): PolicyCondition => ({
+  key,
+  values: listed(value),
+  excludes: excludes === undefined ? [] : listed(excludes),
+})
+
+const listed = (values: string | readonly string[]): readonly string[] => (typeof values === 'string' ? [values] : values)
+
+const nameOf = ({ name, id }: CommonRow): string => `the policy ${name ?? id}`
+
+/** A fraction of a request lets through what its whole part does. */
+const toRate = (row: RateRow, organisationId: string): Limit => ({
+  id: `policy:${row.id}:${row.type}:${row.terms.unit}`,
+  organisationId,
+  name: `${Number(row.terms.value)} ${row.type} ${wordsOfUnit(row.terms.unit)} of ${nameOf(row)}`,
+  kind: 'rate',
+  counts: row.type,
+  value: Math.floor(Number(row.terms.value)),
+  window: windowOfUnit(row.terms.unit),
+})
+
+const picoPerUnit = 10n ** 12n
+const picoPerNano = 1000n
+
+function toUsage(row: UsageRow, organisationId: string): Limit {
+  const { pico, amount, reset, days, next, createdAt, from } = row.terms
+  const credit = pico === null ? parsePico(amount ?? '0') : BigInt(pico)
+  const { period, window } = periodWindow({ reset, days, next, createdAt: Date.parse(createdAt) })
+  const counter = { id: `policy:${row.id}:usage:${row.type}:${period}:${from ?? 0}`, organisationId, kind: 'usage' as const, window }
+  const shown = formatPico(credit).replace(/\.?0+$/, '')
+  if (row.type === 'tokens')
+    return { ...counter, name: `${shown} tokens of ${nameOf(row)}`, counts: 'tokens', value: Number(credit / picoPerUnit) }
+  const money = { output: 'typical', onUnpriced: 'deny' } as const
+  return { ...counter, name: `$${shown} of ${nameOf(row)}`, counts: 'cost', value: Number(credit / picoPerNano), money }
+}

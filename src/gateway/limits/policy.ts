@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Call } from '../call.ts'
+import type { ProviderScope } from '../callers/key.ts'
+import type { Target } from '../targets/target.ts'
+import type { Limit } from './limit.ts'
+
+/** A condition of a policy: one of the values must fit, and none of those that are excluded. */
+export interface PolicyCondition {
+  readonly key: string
+  readonly values: readonly string[]
+  readonly excludes: readonly string[]
+}
+
+/** A limit for all requests that meet conditions, counted for each combination of the values that it groups by. */
+export interface PolicyView {
+  readonly id: string
+  readonly conditions: readonly PolicyCondition[]
+  /** Keys of conditions. */
+  readonly groupBy: readonly string[]
+  /** The limit of one combination, but for its values. */
+  readonly limit: Limit
+  /** The times from which single combinations are counted anew, in epoch milliseconds by value key. */
+  readonly resets: ReadonlyMap<string, number>
+}
+
+/** The port to the policies of a workspace. */
+export interface PolicySource {
+  /** Null: there are none, or they are off. */
+  policies(scope: ProviderScope): MaybePromise<readonly PolicyView[] | null>
+}
+
+/** A request on its way to a target, as conditions see it. */
+export interface PolicyRequest {
+  readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation'>
+  readonly target: Target
+}
+
+/** Returns the limits of the policies whose conditions a request meets. */
+export function policyLimits(policies: readonly PolicyView[], request: PolicyRequest): readonly Limit[] {
+  const limits: Limit[] = []
+  for (const policy of policies)
+    if (policy.conditions.every((condition) => holds(condition, request))) limits.push(limitOf(policy, request))
+  return limits
+}
+
+const any = '*'
+
+function holds({ key, values, excludes }: PolicyCondition, request: PolicyRequest): boolean {
+  const names = namesOf(key, request)
+  if (excludes.some((value) => fits(value, names))) return false
+  return values.some((value) => fits(value, names))
+}
+
+/** `*` fits everything, and `@slug/*` every model of a provider. */
+const fits = (value: string, names: readonly string[]): boolean =>
+  value === any || names.includes(value) || (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
+
+function limitOf({ limit, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
+  const valueKey = groupBy.map((key) => `${key}:${namesOf(key, request)[0] ?? ''}`).join('|')
+  const reset = resets.get(valueKey)
+  // Callers choose values of metadata; a counter's name has a bound.
+  const named = valueKey.length > longestValueKey ? hash('sha256', valueKey) : valueKey
+  return { ...limit, id: `${limit.id}:${reset ?? ''}:${named}`, name: `${limit.name} for ${valueKey.slice(0, longestValueKey)}` }
+}
+
+const longestValueKey = 500
+
+/** The names of a thing in conditions. The first one stands in groups. */
+const namesOf = (key: string, request: PolicyRequest): readonly string[] =>
+  key.startsWith(metadataPrefix) ? present(request.call.metadata[key.slice(metadataPrefix.length)]) : (readers[key]?.(request) ?? none)
+
+const metadataPrefix = 'metadata.'
+const none: readonly string[] = []
+const present = (...names: readonly (string | null | undefined)[]): readonly string[] =>
+  names.filter((name): name is string => typeof name === 'string')
+
+const readers: Readonly<Record<string, (request: PolicyRequest) => readonly string[]>> = {
+  api_key: ({ call }) => [call.caller.key.id],
+  workspace_id: ({ call: { caller } }) => present(caller.key.workspaceId, caller.key.workspaceSlug),
+  organisation_id: ({ call }) => [call.caller.key.organisationId],
+  virtual_key: ({ target: { view } }) => present(view?.slug, view?.id),
+  provider: ({ target }) => present(target.providerId, target.view && `@${target.view.slug}`, target.view?.slug),
+  config: ({ call }) => present(call.config?.slug),
+  prompt: ({ call: { prompt } }) => present(prompt?.slug, prompt?.id),
+  model: ({ target: { model, view } }) => present(model, model !== null && view !== null ? `@${view.slug}/${model}` : null),
+  endpoint_type: ({ call: { operation } }) => present(operation.name, operation.spec?.task),
+}
