@@ -14,7 +14,7 @@ export const addBundleVerify = (bundle: Command): Command =>
   )
     .description('Checks the signature of a bundle, and every byte of it.')
     .argument('<bundle>', 'the archive, or its first part')
-    .option('--json', '{ verified, release, files, bytes, keyFingerprint, artifacts, difference }, or { verified, code, message }')
+    .option('--json', '{ verified, release, files, bytes, keyFingerprint, artifacts, prices, difference }, or { verified, code, message }')
     .action(async (file: string, { json }: { json?: true }, command: Command) => {
       const trust = trustOf(command)
       const { openArchive } = await import('../../distribution/bundle/archive.ts')
@@ -28,7 +28,7 @@ export const addBundleVerify = (bundle: Command): Command =>
           const meter = createMeter('verified', bytes)
           const { info, key, difference } = await verifyBundle(archive, { trust, onBytes: meter.bytes })
           meter.end()
-          const { release, artifacts } = info
+          const { release, artifacts, prices = null } = info
           const facts = {
             verified: true,
             release,
@@ -36,11 +36,13 @@ export const addBundleVerify = (bundle: Command): Command =>
             bytes,
             keyFingerprint: keyFingerprint(key),
             artifacts,
+            prices,
             difference,
           }
           const lines = [
             `${file} is the bundle of ${release}, unchanged: ${facts.files} files, ${readable(bytes)}, signed by ${facts.keyFingerprint}.`,
             ...artifacts.map(({ name, tag, digest }) => `  ${name}:${tag}@${digest}`),
+            ...(prices === null ? [] : [`Its price catalogue is of ${prices.as_of}, digest ${prices.digest}.`]),
             ...(difference === null ? [] : [`It leaves out ${difference.omitted.length} blobs that the bundle of ${difference.from} has.`]),
           ]
           answer(json, facts, lines.join('\n'))

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { type BuiltInPrices, openBuiltIn } from '../../app/prices/built-in.ts'
 import type { BundleFile } from '../../distribution/bundle/create.ts'
 import type { BundleInfo } from '../../distribution/bundle/contents.ts'
 import { artifactsOf, checkFiles } from '../../distribution/release/folder.ts'
@@ -25,9 +26,12 @@ export async function collectBundle(
     release: lock.version,
     chart: chart?.tag ?? null,
     artifacts: artifacts.map(({ name, tag, descriptor: { digest } }) => ({ name, tag, digest })),
+    prices: pricesOf(openBuiltIn()),
   } as const
   return { info, files }
 }
+
+const pricesOf = ({ asOf, digest }: BuiltInPrices) => ({ as_of: asOf, digest })
 
 /** The layout lies open in a bundle, so that every tool that reads layouts reads the unpacked archive. */
 const placeInBundle = (file: string) => (file.startsWith(`${releaseFiles.layout}/`) ? file.slice(releaseFiles.layout.length + 1) : file)

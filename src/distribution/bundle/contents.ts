@@ -9,6 +9,8 @@ export const BundleInfo = z.object({
   /** The chart's version; null: there is none. */
   chart: z.string().nullable(),
   artifacts: z.array(z.object({ name: z.string(), tag: z.string(), digest: z.string() })),
+  /** The price catalogue that the release brings; bundles of before do not say. */
+  prices: z.object({ as_of: z.string(), digest: z.string() }).optional(),
 })
 export type BundleInfo = z.output<typeof BundleInfo>
 

@@ -58,6 +58,7 @@ test('a bundle is verified whole, for people and for programs', async (t) => {
   const { status, stdout } = await verify(bundle)
   t.is(status, 0)
   t.regex(stdout, new RegExp(`is the bundle of ${release.version}, unchanged: \\d+ files, .* signed by sha256:[0-9a-f]{64}\\.`))
+  t.regex(stdout, /Its price catalogue is of \d{4}-\d\d-\d\d, digest [0-9a-f]{16}\./)
   const facts = JSON.parse((await verify(bundle, '--key', release.publicKey, '--json')).stdout) as Record<string, unknown>
   t.like(facts, { verified: true, release: release.version, difference: null })
   t.deepEqual(
