@@ -50,6 +50,7 @@ export class ItemDecoder {
   }
 
   #start(block: BlockStart, events: NeutralEvent[]): void {
+    this.#close(plainEnd, events)
     this.#open = block.kind
     this.#told = false
     events.push({ type: 'block-start', choice: 0, block })
@@ -59,7 +60,6 @@ export class ItemDecoder {
     if (text === '') return
     if (this.#open !== kind) {
       if (kind === 'tool-call') return
-      this.#close(plainEnd, events)
       this.#start({ kind }, events)
     }
     this.#told = true
