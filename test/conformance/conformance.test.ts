@@ -1,49 +1,28 @@
 import test, { type ExecutionContext } from 'ava'
 import { json } from '../support/dialects/strict.ts'
-import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
-import { type GatewayBed, startGateway, workspaceKey } from '../support/gateway.ts'
+import type { Emulator } from '../support/emulator/emulator.ts'
 import { caseIds, cases, type Fixture, statuses } from './cases.ts'
 import { departures } from './departures.ts'
 import { type Cell, departuresOf, expectedOf } from './expected.ts'
 import { listen } from './listen.ts'
+import { addressAt, converse, type Product, type SpokenCell, startProduct } from './product.ts'
 import { providers, talkers } from './sides/index.ts'
-import type { Address, ClientId, ProviderId, Talk } from './talk.ts'
+import type { ClientId, ProviderId } from './talk.ts'
 
 /** Each client format at each provider dialect, in each case: the official client, Gatehouse, and an emulator as strict as the provider. */
+let product: Product
 let emulator: Emulator
-let bed: GatewayBed
 
 test.before(async () => {
-  emulator = await startEmulator()
-  const views = Object.entries(providers).map(([id, { row, fields, base }]) => [
-    id,
-    { provider: row, customHost: `${emulator.origin}${base}`, credential: { key: row === 'bedrock' ? null : 'sk-upstream', fields } },
-  ])
-  bed = await startGateway({ providers: Object.fromEntries(views) })
+  product = await startProduct()
+  ;({ emulator } = product)
 })
-test.after.always(async () => {
-  await bed?.stop()
-  await emulator?.stop()
-})
+test.after.always(() => product?.stop())
 test.beforeEach(() => emulator.reset())
 
-type Run = (t: ExecutionContext, cell: Cell & { readonly client: ClientId }) => Promise<void>
+type Run = (t: ExecutionContext, cell: SpokenCell) => Promise<void>
 
-function addressOf({ client, provider }: Parameters<Run>[1], thinks = false): Address {
-  const { modelFor, model, thinker = model } = providers[provider]
-  return {
-    origin: bed.origin,
-    key: workspaceKey,
-    headers: { 'x-service-provider': `@${provider}` },
-    model: modelFor?.[client] ?? (thinks ? thinker : model),
-  }
-}
-
-async function converse({ ask, results, stream }: Fixture, cell: Parameters<Run>[1]): Promise<readonly Talk[]> {
-  const first = await talkers[cell.client](addressOf(cell, ask.thinks)).talk(ask, stream)
-  if (results === undefined) return [first]
-  return [first, await first.answer(first.calls.map(({ id, name }) => ({ result: { id, name, text: results[name] ?? '' } })))]
-}
+const addressOf = (cell: SpokenCell, thinks = false) => addressAt(product.bed, cell, thinks)
 
 const runFixture =
   (fixture: Fixture): Run =>
@@ -52,12 +31,12 @@ const runFixture =
     const refusal = expected.departures.find(({ refused }) => refused !== undefined)?.refused
     const heard = listen(emulator, providers[cell.provider].side, fixture.says)
     if (refusal !== undefined) {
-      const error = await t.throwsAsync(converse(fixture, cell))
+      const error = await t.throwsAsync(converse(product.bed, fixture, cell))
       t.regex(error.message, refusal)
       t.deepEqual(heard, [])
       return
     }
-    const talks = await converse(fixture, cell)
+    const talks = await converse(product.bed, fixture, cell)
     t.deepEqual({ said: talks.map(({ said }) => said), heard }, { said: expected.said, heard: expected.heard })
   }
 

@@ -1,0 +1,101 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { frameReader } from '../../src/gateway/answers/framing.ts'
+import { providerCodecOf } from '../../src/gateway/dialects/codecs.ts'
+import type { DialectId } from '../../src/gateway/dialects/dialect.ts'
+import { foldEvents } from '../../src/gateway/dialects/neutral/answer.ts'
+import type { NeutralEvent } from '../../src/gateway/dialects/neutral/events.ts'
+import { assertOrder, contextFor } from '../support/dialects/laws.ts'
+import type { Received } from '../support/emulator/emulator.ts'
+import { providers } from './sides/index.ts'
+import type { ProviderId, Say } from './talk.ts'
+
+/** Streams of every provider, as bytes: cut at every byte they are never whole, and no damage makes a reader fail. */
+const numRuns = process.env['NIGHTLY'] === '1' ? 20_000 : 300
+
+const say: Say = {
+  thought: { text: 'Paris is in France.', signature: 'c2lnbmVk' },
+  text: 'Sun ☀ in Paris.',
+  calls: [
+    { id: 'call_1', name: 'weather', args: { city: 'Paris' } },
+    { id: 'call_2', name: 'time', args: {} },
+  ],
+  stop: 'tool-calls',
+  counts: { input: 20, cached: 8, output: 7, thought: 3 },
+}
+const asked = { url: '?alt=sse', json: { stream_options: { include_usage: true } } } as unknown as Received
+
+const dialectOf = (id: ProviderId): DialectId => (id === 'vertex' ? 'google' : id)
+
+interface Bytes {
+  readonly bytes: Buffer
+  readonly type: string
+}
+
+function bytesOf(id: ProviderId): Bytes {
+  const { body, bodyBase64, headers } = providers[id].side.stream(say, asked)
+  return {
+    bytes: bodyBase64 === undefined ? Buffer.from(body ?? '') : Buffer.from(bodyBase64, 'base64'),
+    type: String(headers?.['content-type']),
+  }
+}
+
+/** Reads bytes in pieces as the data plane does; damage that the framing notices ends it. */
+function read(id: ProviderId, pieces: readonly Buffer[], type: string): readonly NeutralEvent[] {
+  const codec = providerCodecOf(dialectOf(id))
+  const reader = codec && frameReader(codec.framing, type)
+  if (codec === null || reader === null || reader === undefined) throw new Error(`${id} has no reader`)
+  const decoder = codec.stream.decoder(contextFor(dialectOf(id)))
+  const events: NeutralEvent[] = []
+  for (const piece of pieces) {
+    const frames = reader.push(piece)
+    if (frames === null) return events
+    for (const frame of frames) events.push(...decoder.frame(frame))
+  }
+  const last = reader.end()
+  if (last === null) return events
+  for (const frame of last) events.push(...decoder.frame(frame))
+  return [...events, ...decoder.end()]
+}
+
+const isWhole = (events: readonly NeutralEvent[]) => events.some(({ type }) => type === 'end')
+
+for (const id of Object.keys(providers) as ProviderId[]) {
+  const { bytes, type } = bytesOf(id)
+
+  test(`${id}: a stream that is cut at any byte is never whole unless all was said`, (t) => {
+    const all = read(id, [bytes], type)
+    t.true(isWhole(all))
+    for (let cut = 0; cut < bytes.length; cut += 1) {
+      const events = read(id, [bytes.subarray(0, cut)], type)
+      assertOrder(events)
+      if (isWhole(events)) t.deepEqual(foldEvents(events).choices, foldEvents(all).choices, `whole after ${cut} of ${bytes.length} bytes`)
+    }
+  })
+
+  test(`${id}: a stream in pieces of any size says the same`, (t) => {
+    const whole = read(id, [bytes], type)
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 40 }), (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
+        const pieces = at.slice(1).map((to, index) => bytes.subarray(at[index], to))
+        t.deepEqual(read(id, pieces, type), whole)
+      }),
+      { numRuns: Math.min(numRuns, 1000) },
+    )
+  })
+
+  test(`${id}: no damage to its bytes makes a reader fail, or a cut stream whole`, (t) => {
+    const damage = fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(damage, fc.nat(bytes.length), (changes, length) => {
+        const damaged = Buffer.from(bytes)
+        for (const [at, byte] of changes) damaged[at] = byte
+        const events = read(id, [damaged.subarray(0, length)], type)
+        assertOrder(events)
+        if (length < bytes.length / 2) t.false(isWhole(events))
+      }),
+      { numRuns },
+    )
+  })
+}
