@@ -1,3 +1,4 @@
+import { isFields } from '../../lib/json/fields.ts'
 import type { RequestBody } from '../wire/body.ts'
 
 /** Output of a request that names no bound of its own. */
@@ -5,29 +6,45 @@ export const usualOutput = 1024
 /** Bytes of a body for each token: prose has more, digits have fewer. */
 const bytesPerToken = 3
 
-const boundFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const
+const boundFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_tokens_to_sample', 'num_predict'] as const
+const answerFields = ['n', 'best_of', 'candidateCount'] as const
+/** The objects in which some formats have these fields, and their names there. */
+const nested = [
+  ['generationConfig', 'maxOutputTokens'],
+  ['inferenceConfig', 'maxTokens'],
+  ['options', 'num_predict'],
+] as const
 
 /** Estimates the tokens of a request before it is sent. */
 export const estimateTokens = (body: RequestBody): number =>
-  body.kind !== 'json' || body.bytes === null ? 0 : inputTokens(body.bytes.length) + outputTokens(body.json, usualOutput)
+  body.kind !== 'json' || body.bytes === null
+    ? 0
+    : inputTokens(body.bytes.length) + outputTokens(body.json, saysNothing(body.json) ? 0 : usualOutput)
 
 /** Estimates the tokens of a body of so many bytes. */
 export const inputTokens = (bytes: number): number => Math.ceil(bytes / bytesPerToken)
 
 /** Returns the most tokens of all answers together; `unbounded`: of one answer for which the request names no bound. */
-export function outputTokens(json: unknown, unbounded: number): number {
-  if (!isRecord(json)) return 0
-  const answers = positive(json['n']) ?? 1
-  for (const field of boundFields) {
-    const bound = positive(json[field])
-    if (bound !== null) return bound * answers
+export function outputTokens(json: unknown, unbounded: number, most = Infinity): number {
+  if (!isFields(json)) return 0
+  let bound: number | null = null
+  let answers = answersOf(json)
+  for (const field of boundFields) bound ??= positive(json[field])
+  for (const [outer, inner] of nested) {
+    const fields = json[outer]
+    if (!isFields(fields)) continue
+    bound ??= positive(fields[inner])
+    answers = Math.max(answers, answersOf(fields))
   }
-  const { generationConfig } = json
-  const bound = isRecord(generationConfig) ? positive(generationConfig['maxOutputTokens']) : null
-  // Embeddings and the like have input alone.
-  return (bound ?? ('input' in json && !('instructions' in json) && typeof json['stream'] !== 'boolean' ? 0 : unbounded)) * answers
+  return Math.min(bound ?? unbounded, most) * answers
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+const answersOf = (json: Readonly<Record<string, unknown>>): number =>
+  answerFields.reduce((most, field) => Math.max(most, positive(json[field]) ?? 1), 1)
+
+/** Embeddings and the like have input alone. */
+const saysNothing = (json: unknown): boolean =>
+  isFields(json) && 'input' in json && !('instructions' in json) && typeof json['stream'] !== 'boolean'
+
 const positive = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : null

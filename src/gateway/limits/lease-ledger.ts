@@ -28,14 +28,20 @@ export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
   const made = { ...options, overcounted: new Map<string, bigint>() }
   return {
     reserve(request) {
-      const limits = applying(options, request)
+      const all = applying(options, request)
+      if (all.length === 0) return unlimited
+      const needs = needsOf(options, all, request)
+      const limits = needs.cost === 0 && request.call.operation.spec !== null ? withoutMoney(all) : all
       if (limits.length === 0) return unlimited
-      const needs = needsOf(options, limits, request)
       const taken = options.counters.tryTake(limits, needs)
       return taken === null ? wait(made, limits, needs) : granted(made, taken)
     },
   }
 }
+
+/** A request that costs nothing passes a budget in money that is exhausted. */
+const withoutMoney = (limits: readonly Limit[]): readonly Limit[] =>
+  limits.some(({ counts }) => counts === 'cost') ? limits.filter(({ counts }) => counts !== 'cost') : limits
 
 interface State extends LeaseLedgerOptions {
   /** Pico-dollars by which a counter of whole nano-dollars stands too high, by counter, until a later request uses them up. */

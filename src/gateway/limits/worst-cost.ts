@@ -55,11 +55,29 @@ function tokensOf(
   { json, output }: { json: Fields; output: MoneyTerms['output'] },
 ): Tokens {
   const isStrict = output === 'strict'
-  const bytes = lengthOf(body) ?? 0
-  const input = Math.min(isStrict ? bytes : inputTokens(bytes), limits.context ?? limits.input ?? Infinity)
+  const input = inputOf(body, limits.context ?? limits.input ?? null, isStrict)
   if (task === 'embedding') return { input, output: 0 }
-  return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usualOutput) }
+  return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usualOutput, limits.output) }
 }
+
+function inputOf(body: RequestBody, most: number | null, isStrict: boolean): number {
+  const bytes = lengthOf(body) ?? 0
+  if (most === null) return isStrict ? bytes : inputTokens(bytes)
+  return isStrict && namesParts(body) ? most : Math.min(isStrict ? bytes : inputTokens(bytes), most)
+}
+
+/** Parts of a prompt that a request sends by their name may be as long as the model can read. */
+const namesParts = ({ bytes }: RequestBody): boolean => bytes !== null && namingFields.some((name) => bytes.includes(name))
+const namingFields = [
+  '"previous_response_id"',
+  '"conversation"',
+  '"file_id"',
+  '"file_uri"',
+  '"fileUri"',
+  '"image_url"',
+  '"url"',
+  '"s3Location"',
+]
 
 const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
 
@@ -75,11 +93,19 @@ function factsOf(
     startedAt: receivedAt,
     mode: dearestMode(json),
     promptTokens,
-    ...placeOf(target, found),
+    ...dearestPlace(placeOf(target, found), found),
     size: text(json['size']),
     quality: text(json['quality']),
     hasTokens: promptTokens > 0,
   }
+}
+
+/** The answer tells where it was made: a place that nobody names may be the dearest. */
+function dearestPlace<T extends Pick<PriceFacts, 'geo'>>(place: T, { entry: { uplift = {} } }: FoundPrices): T {
+  if (place.geo !== null) return place
+  let geo: string | null = null
+  for (const name in uplift) if ((uplift[name] ?? 0) > Math.max(1000, geo === null ? 0 : (uplift[geo] ?? 0))) geo = name
+  return { ...place, geo }
 }
 
 /** A request that leaves the tier open may be served in the dear one. */
@@ -88,8 +114,19 @@ const dearestMode = (json: Fields): string | null =>
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
+/** Counts the tokens of a conversation as the dearest that they may be, and the searches that its model may make. */
+function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: PriceFacts; readonly request: PricedRequest }): Counts {
+  const { bytes } = of.request.body
+  const { output } = tokens
+  const read = bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
+  return bytes?.includes('"web_search') === true ? { ...read, web_search: mostSearches } : read
+}
+
+/** As many as a request makes that does not say how many. */
+const mostSearches = 5
+
 /** A prompt that is written into a cache costs more than one that is not. */
-function tokenCounts(
+function textCounts(
   { input, output }: Tokens,
   { entry }: FoundPrices,
   { facts, request: { body } }: { facts: PriceFacts; request: PricedRequest },

@@ -125,6 +125,25 @@ test.serial('what a failure or an unknown path uses is nothing', async (t) => {
   t.pass()
 })
 
+test.serial('an exhausted budget in dollars refuses what costs, and lets pass what costs nothing', async (t) => {
+  const key = await makeKey({ credit_limit: 1 })
+  t.is((await ask(key)).status, 200)
+  await eventually(async () => (await grantedTo(key)) === nanoEach, withinMs)
+  const spent = `UPDATE limit_counters SET granted = '{"0": 1000000000}' WHERE id LIKE $1`
+  await control.sql.query(spent, [`api-key:${key.id}:usage:cost%`])
+  await eventually(async () => (await ask(key)).status === 412, withinMs)
+  const files = await send(`${control.origin}/v1/files`, {
+    headers: {
+      'x-service-api-key': key.secret,
+      'x-service-provider': 'openai',
+      'x-service-custom-host': emulator.url,
+      authorization: 'Bearer sk',
+    },
+  })
+  t.is(files.status, 200, files.text)
+  t.is((await ask(key)).status, 412)
+})
+
 test.serial('amounts that no budget can be are refused by field', async (t) => {
   for (const [limits, field] of [
     [{ credit_limit: 0 }, 'credit_limit'],

@@ -1,0 +1,113 @@
+// The most that a request can cost, with figures worked out by hand from the rates given here, in nano-US-dollars.
+import test from 'ava'
+import { type PricedRequest, worstCost } from '../../../../src/gateway/limits/worst-cost.ts'
+import { operations, type Task } from '../../../../src/gateway/front/operations.ts'
+import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
+import { noPrices } from '../../../../src/gateway/prices/price-source.ts'
+import { findProvider } from '../../../../src/gateway/providers/catalog.ts'
+
+const entry: PriceEntry = {
+  prices: [
+    {
+      rates: { input: 1_000_000, output: 2_000_000, cache_write: 1_250_000, cache_write_1h: 2_000_000, web_search: 10_000_000_000 },
+      when: [
+        { over: 5000, rates: { input: 3_000_000, output: 6_000_000 } },
+        { mode: 'priority', rates: { input: 2_000_000, output: 4_000_000 } },
+      ],
+    },
+  ],
+  limits: { context: 10_000, output: 4000 },
+}
+const listed: Readonly<Record<string, PriceEntry>> = {
+  m: entry,
+  free: { prices: [{ rates: {} }], free: true },
+  pictures: { prices: [{ rates: { image: 40_000_000_000 } }] },
+  voice: { prices: [{ rates: { input_character: 15_000_000 } }] },
+  abroad: { ...entry, uplift: { eu: 1100 } },
+}
+const prices = {
+  ...noPrices,
+  find: (_: string, model: string) => {
+    const found = listed[model]
+    return found === undefined ? null : { entry: found, source: 'built_in', catalogue: 'x' }
+  },
+}
+
+interface Asked {
+  readonly operation?: keyof typeof operations
+  readonly policy?: 'strict' | 'typical'
+}
+
+function bound(json: object, { operation = 'chatComplete', policy = 'strict' }: Asked = {}) {
+  const bytes = Buffer.from(JSON.stringify(json))
+  const { task = null } = operations[operation] as { readonly task?: Task }
+  const target = {
+    providerId: 'openai',
+    provider: findProvider('openai'),
+    view: null,
+    credential: { fields: {} },
+    model: 'model' in json ? json.model : null,
+  }
+  const request = { target, task, receivedAt: 0, body: { kind: 'json', bytes, json, stream: null, length: null } }
+  return { nano: worstCost(request as unknown as PricedRequest, prices, policy), bytes: bytes.length }
+}
+
+test('the input is at most the bytes of the body, the output what the request names, times its answers', (t) => {
+  const { nano, bytes } = bound({ model: 'm', messages: [], max_tokens: 100, n: 3 })
+  t.is(nano, bytes * 1000 + 300 * 2000)
+})
+
+test('without a bound of its own a request may write as much as the model can; typical reserves less', (t) => {
+  const strict = bound({ model: 'm', messages: [] })
+  t.is(strict.nano, strict.bytes * 1000 + 4000 * 2000)
+  const typical = bound({ model: 'm', messages: [] }, { policy: 'typical' })
+  t.is(typical.nano, Math.ceil(typical.bytes / 3) * 1000 + 1024 * 2000)
+})
+
+test('a bound above what the model can write counts no more', (t) => {
+  const { nano, bytes } = bound({ model: 'm', messages: [], max_completion_tokens: 1_000_000 })
+  t.is(nano, bytes * 1000 + 4000 * 2000)
+})
+
+test('a long prompt is bounded by the window, at the rates of its length', (t) => {
+  t.is(bound({ model: 'm', messages: 'x'.repeat(20_000), max_tokens: 10 }).nano, 10_000 * 3000 + 10 * 6000)
+})
+
+test('bounds in the words of every format count, and a response without one may say all that the model can', (t) => {
+  for (const [fields, output] of [
+    [{ generationConfig: { maxOutputTokens: 50, candidateCount: 2 } }, 100],
+    [{ inferenceConfig: { maxTokens: 70 } }, 70],
+    [{ max_tokens: 10, best_of: 3 }, 30],
+    [{ input: 'hello' }, 4000],
+  ] as const) {
+    const { nano, bytes } = bound({ model: 'm', ...fields }, { operation: 'createModelResponse' })
+    t.is(nano, bytes * 1000 + output * 2000, JSON.stringify(fields))
+  }
+})
+
+test('what is sent by name may fill the window', (t) => {
+  t.is(bound({ model: 'm', messages: [], previous_response_id: 'r', max_tokens: 10 }).nano, 10_000 * 3000 + 10 * 6000)
+})
+
+test('written caches, priority, searches and dear places are taken at their rates', (t) => {
+  const written = bound({ model: 'm', messages: [{ cache_control: { ttl: '1h' } }], max_tokens: 1 })
+  t.is(written.nano, written.bytes * 2000 + 2000)
+  const first = bound({ model: 'm', messages: [], max_tokens: 1, service_tier: 'priority' })
+  t.is(first.nano, first.bytes * 2000 + 4000)
+  const searching = bound({ model: 'm', messages: [], max_tokens: 1, tools: [{ type: 'web_search' }] })
+  t.is(searching.nano, searching.bytes * 1000 + 2000 + 5 * 10_000_000)
+  const abroad = bound({ model: 'abroad', messages: [], max_tokens: 10 })
+  t.is(abroad.nano, abroad.bytes * 1100 + 10 * 2200)
+})
+
+test('pieces are bounded by their number', (t) => {
+  t.is(bound({ model: 'pictures', prompt: 'p', n: 4 }, { operation: 'imageGenerate' }).nano, 160_000_000)
+  t.is(bound({ model: 'voice', input: 'hello' }, { operation: 'createSpeech' }).nano, 5 * 15_000)
+})
+
+test('free models and operations without a model cost 0, an unknown model has no bound', (t) => {
+  t.is(bound({ model: 'free', messages: [] }).nano, 0)
+  t.is(bound({ model: 'm', messages: [] }, { operation: 'countTokens' }).nano, 0)
+  t.is(bound({}, { operation: 'createBatch' }).nano, 0)
+  t.is(bound({ model: 'nobody', messages: [] }).nano, null)
+})
