@@ -1,0 +1,162 @@
+import test, { type ExecutionContext } from 'ava'
+import { chatCodec } from '../../src/gateway/dialects/openai-chat/codec.ts'
+import { messagesCodec } from '../../src/gateway/dialects/anthropic/codec.ts'
+import type { DialectId } from '../../src/gateway/dialects/dialect.ts'
+import { foldEvents } from '../../src/gateway/dialects/neutral/answer.ts'
+import { SseReader } from '../../src/gateway/wire/sse-events.ts'
+import { contextFor, readStream } from '../support/dialects/laws.ts'
+import { type Body, translator } from '../support/dialects/translated.ts'
+
+/**
+ * Faults that other gateways had, by the name of their report, and the number in our reference. Those of the wire of one dialect are in
+ * `test/unit/gateway/dialects`, under the same names.
+ */
+const chat: Body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
+const messages: Body = { model: 'claude-sonnet-4-5', max_tokens: 2000, messages: [{ role: 'user', content: 'hi' }] }
+const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+const f = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
+const called = (result: unknown, assistant: Body = {}) => ({
+  tools: [f],
+  messages: [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: null, tool_calls: [call], ...assistant },
+    { role: 'tool', tool_call_id: 'c1', content: result },
+  ],
+})
+const use = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
+const used = (content: unknown, before: readonly object[] = []) => ({
+  tools: [{ name: 'f', input_schema: { type: 'object' } }],
+  messages: [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: [...before, use] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content }] },
+  ],
+})
+const pixel = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+const defs = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } }
+const bedrock = { model: 'anthropic.claude-sonnet-4-5-20250929-v1:0' }
+
+type Row = readonly [name: string, from: DialectId, to: DialectId, fields: Body, check: (t: ExecutionContext, body: Body) => void]
+
+const has = (text: string) => (t: ExecutionContext, body: Body) => t.true(JSON.stringify(body).includes(text), JSON.stringify(body))
+const hasNot = (text: string) => (t: ExecutionContext, body: Body) => t.false(JSON.stringify(body).includes(text), JSON.stringify(body))
+
+const requests: readonly Row[] = [
+  [
+    '12: vercel#15181, reasoning that nobody signed is not sent',
+    'openai-chat',
+    'bedrock',
+    { ...called('x', { reasoning_content: 'hm' }), ...bedrock },
+    hasNot('hm'),
+  ],
+  [
+    '20: litellm#6422, the content of a result may be a list',
+    'openai-chat',
+    'anthropic',
+    called([{ type: 'text', text: 'sunny' }]),
+    has('sunny'),
+  ],
+  ['29: vercel#13744, no empty text stands beside calls', 'anthropic', 'openai-chat', used('x'), hasNot('"content":""')],
+  [
+    '31: envoy#2472, $defs stay in the schema of a tool',
+    'openai-chat',
+    'anthropic',
+    { tools: [{ type: 'function', function: { name: 'f', parameters: defs } }] },
+    has('"$defs"'),
+  ],
+  [
+    '31: envoy#2472, $defs stay in the schema of a tool, at Bedrock',
+    'openai-chat',
+    'bedrock',
+    { ...bedrock, tools: [{ type: 'function', function: { name: 'f', parameters: defs } }] },
+    has('"$defs"'),
+  ],
+  [
+    '38: litellm#8901, no tool is forced on a model that thinks',
+    'openai-chat',
+    'anthropic',
+    {
+      model: 'claude-3-7-sonnet-20250219',
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } },
+    },
+    (t, body) => t.not((body['tool_choice'] as Body | undefined)?.['type'], 'tool'),
+  ],
+  [
+    '58: litellm#19916, a mark that is null is none',
+    'openai-chat',
+    'anthropic',
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', cache_control: null }] }] },
+    hasNot('cache_control'),
+  ],
+  [
+    '59: litellm#12850, marks of the cache do not go to who refuses them',
+    'anthropic',
+    'openai-chat',
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }] }] },
+    hasNot('cache_control'),
+  ],
+  ['60: litellm#18674, an image in a result is kept', 'anthropic', 'bedrock', { ...used([pixel]), ...bedrock }, has('iVBORw0KGgo=')],
+  [
+    '60: vercel#17432, an image in a result is kept where results are texts',
+    'anthropic',
+    'openai-chat',
+    used([pixel]),
+    has('iVBORw0KGgo='),
+  ],
+  [
+    '62: envoy#2189, instructions in the midst of a conversation are no role at Bedrock',
+    'openai-chat',
+    'bedrock',
+    {
+      ...bedrock,
+      messages: [
+        ...(chat['messages'] as object[]),
+        { role: 'assistant', content: 'a' },
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'b' },
+      ],
+    },
+    hasNot('"role":"system"'),
+  ],
+]
+
+for (const [name, from, to, fields, check] of requests)
+  test(name, (t) => check(t, translator(from, to, from === 'anthropic' ? messages : chat)(fields).body))
+
+const delta = (usage: object) => ({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage })
+const streamed = (events: readonly object[]) =>
+  foldEvents(
+    readStream(
+      messagesCodec,
+      events.map((event) => ({ name: null, data: JSON.stringify(event) })),
+      contextFor('openai-chat'),
+    ),
+  )
+const started = { type: 'message_start', message: { id: 'm', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } } }
+
+test('42: envoy#2236, counts that grow are not added up; envoy#2292, those of the input may come last', (t) => {
+  const { usage } = streamed([started, delta({ output_tokens: 5 }), delta({ input_tokens: 9, output_tokens: 7 }), { type: 'message_stop' }])
+  t.like(usage, { input: 9, output: 7 })
+})
+
+test('39: litellm#13207, what was written to a cache is in the sum', (t) => {
+  const counts = { input_tokens: 10, cache_creation_input_tokens: 5, cache_read_input_tokens: 3, output_tokens: 2 }
+  const answer = foldEvents(
+    messagesCodec.answer.decode(
+      { type: 'message', id: 'm', role: 'assistant', content: [], stop_reason: 'end_turn', usage: counts },
+      contextFor('openai-chat'),
+    ),
+  )
+  t.like(chatCodec.answer.encode(answer, contextFor('openai-chat')), {
+    usage: { prompt_tokens: 18, completion_tokens: 2, total_tokens: 20 },
+  })
+})
+
+test('52: envoy#2470, data without a space behind its colon', (t) => {
+  t.like(new SseReader().push(Buffer.from('data:{"a":1}\n\n')), { 0: { data: '{"a":1}' } })
+})
+
+test('64: envoy#2161, the code of an error may be a number', (t) => {
+  t.like(chatCodec.error.decode(400, { error: { message: 'no', code: 1234 } }), { status: 400, message: 'no' })
+})
