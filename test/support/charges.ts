@@ -243,6 +243,7 @@ export const charges: Readonly<Record<string, Charged>> = {
     provider: 'voyage',
     model: 'voyage-3.5',
     path: '/v1/embeddings',
+    body: { input: 'a text' },
     answer: { data: [], usage: { total_tokens: 100 } },
     lines: { input: 100 },
     amount: '6000000',

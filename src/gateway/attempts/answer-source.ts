@@ -11,7 +11,9 @@ import type { ResponseStore } from '../stored-responses/response-store.ts'
 import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { countCall } from './count-tokens.ts'
-import { prepare } from './prepare.ts'
+import { sendParts } from './send-parts.ts'
+import { type TaskCall, taskCall } from './task-call.ts'
+import { prepare, type Prepared, type SendRequest } from './prepare.ts'
 import { translateCall, translatedHeaders } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
@@ -63,15 +65,17 @@ function prepareSource(
   const { call, target, body } = checked.aimed
   const counted = countCall(checked.aimed, settings.maxJsonBytes)
   if (counted?.kind === 'estimated') return (handler) => replay(counted.answer, handler)
+  const task = counted === null ? taskCall(checked.aimed, settings.maxJsonBytes) : null
   const translated = (attempt.translated =
     counted?.call ??
+    task ??
     translateCall(checked.aimed, {
       maxHeldBytes: settings.maxJsonBytes,
       keepsResponses: responses.keeps,
       prices,
     }))
   if (translated?.keeps === true) attempt.heard = new HeardResponse(translated.stream)
-  const preparing = prepare({
+  const request: SendRequest = {
     method: call.exchange.method,
     path: call.upstreamPath,
     operation: call.operation,
@@ -82,13 +86,29 @@ function prepareSource(
     target,
     body: translated?.body ?? body,
     endpoint: translated,
-  })
-  return settled(preparing, (prepared) => {
+  }
+  return settled(prepare(request), (prepared) => {
     attempt.prepared = prepared
     mirrors.copy(checked)
     return (handler: EgressHandler) => {
       attempt.sentAt = performance.now()
+      if (task !== null) return sendTask(task, { request, prepared, handler })
       return prepared.origin.send(prepared.request, translated?.answerFor(handler) ?? handler)
     }
   })
 }
+
+interface SentTask {
+  readonly request: SendRequest
+  /** Its first call. */
+  readonly prepared: Prepared
+  readonly handler: EgressHandler
+}
+
+const sendTask = (task: TaskCall, { request, prepared, handler }: SentTask): EgressCall =>
+  sendParts({
+    count: task.bodies.length,
+    answer: task.joinedFor(handler),
+    first: prepared,
+    prepare: (part) => prepare({ ...request, body: task.bodies[part] ?? request.body }),
+  })

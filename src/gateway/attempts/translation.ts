@@ -157,7 +157,7 @@ function withSearch(path: string, asked: string): string {
 }
 
 /** Returns true if nothing may be dropped: the caller asks for it, or the config, which a caller that must go by it cannot loosen. */
-function isStrict({ headers, config }: Call): boolean {
+export function isStrict({ headers, config }: Call): boolean {
   const asked = headers.service.get('strict-translation')?.toLowerCase()
   if (asked === 'true') return true
   return config !== null && config.strictTranslation && (config.locked || asked !== 'false')

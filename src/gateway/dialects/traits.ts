@@ -12,6 +12,8 @@ export interface Traits {
   readonly toolIds: 'any' | 'nine-characters'
   /** The cloud on which the model runs, for formats that several serve with differences. */
   readonly host: 'own' | 'vertex' | 'bedrock' | 'azure'
+  /** The one of several forms of the dialect that it takes, for tasks that are no conversations; null: the plain one. */
+  readonly form: string | null
 }
 
 /** A provider that says nothing of itself. */
@@ -22,4 +24,5 @@ export const plainTraits: Traits = {
   reasoningField: null,
   toolIds: 'any',
   host: 'own',
+  form: null,
 }

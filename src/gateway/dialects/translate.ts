@@ -80,7 +80,7 @@ const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
 }
 
 /** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
-function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
+export function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
   if (options === undefined || options === null) return body
   if (!isFields(options)) throw badOptions('provider_options')
   const own = (optionKeys[dialect] ?? [dialect]).map((key) => optionsOf(options, key))
@@ -114,6 +114,15 @@ const decided: ReadonlySet<string> = new Set([
   'instructions',
   'input',
   'prompt',
+  'texts',
+  'inputs',
+  'inputText',
+  'singleEmbeddingParams',
+  'requests',
+  'instances',
+  'content',
+  'query',
+  'documents',
   'message',
   'chat_history',
   'preamble',

@@ -88,7 +88,7 @@ interface Answer {
 
 /** Counts by the provider's own usage object, or else by the pieces of the answer. */
 function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens'> {
-  const read = answer.raw === null ? null : readCounts(answer.raw, request)
+  const read = answer.raw === null || answer.raw['estimated'] === true ? null : readCounts(answer.raw, request)
   if (read === null || !hasAny(read.counts)) return { ...unitsOf(request, answer), inconsistent: false, hasTokens: false }
   const counts = withTools(read.counts, answer.bytes, request)
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }

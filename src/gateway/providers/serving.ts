@@ -1,5 +1,6 @@
 import type { DialectId } from '../dialects/dialect.ts'
 import { clientCodecOf, providerCodecOf } from '../dialects/codecs.ts'
+import { formatOf, translatesTask } from '../dialects/tasks/translate-task.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
 import { type Operation, operations, type OperationSpec } from '../front/operations.ts'
 import { findProvider, providers } from './catalog.ts'
@@ -66,7 +67,10 @@ function toServing(
 /** Returns true if requests of an operation reach a provider by translation. */
 export function translates(provider: Provider, asked: Asked): boolean {
   const serving = servingOf(provider, asked)
-  return serving !== null && clientCodecOf(operations[asked.operation].dialect) !== null && providerCodecOf(serving.dialect) !== null
+  if (serving === null) return false
+  const { dialect, task }: OperationSpec = operations[asked.operation]
+  if (task !== undefined && translatesTask(task, dialect, formatOf(serving))) return true
+  return clientCodecOf(dialect) !== null && providerCodecOf(serving.dialect) !== null
 }
 
 /** Returns the providers that serve an operation, as callers ask it or by translation, by their ids; those that every level has. */

@@ -1,4 +1,3 @@
-import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AimedCall, Call } from '../call.ts'
@@ -7,11 +6,12 @@ import type { MatchedOperation } from '../front/match.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
-import { speakersOf, translates } from '../providers/serving.ts'
+import { translates } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
+import { refuseOperation } from './refuse-operation.ts'
 import { resolveTarget, type Target } from './target.ts'
 
 /** The sources with which a target is found. */
@@ -90,17 +90,5 @@ const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'o
 function assertServed({ provider, providerId, model }: Target, { name, spec }: MatchedOperation): void {
   if (name === 'proxy' || spokenAt(provider, name) !== null || !foreignApis.has(provider.api)) return
   if (spec?.task === 'token-count' || translates(provider, { operation: name, model })) return
-  const able = speakersOf(name)
-  throw new ApiError(
-    'unsupported_operation',
-    `${providerId} does not serve ${spec?.path ?? name}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.`,
-    { param: 'x-service-provider' },
-  )
-}
-
-const mostNamed = 12
-
-function whoCan(able: readonly string[]): string {
-  const more = able.length - mostNamed
-  return `These do: ${able.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more (GET /v1/catalogue/providers)` : ''}.`
+  refuseOperation(providerId, name)
 }

@@ -355,7 +355,7 @@ test.serial(
 test.serial(
   'a format that the provider does not speak',
   refused,
-  '/v1/embeddings',
+  '/v1/audio/speech',
   post({ ...keyOnly, 'x-service-provider': '@gemini' }),
   400,
   'unsupported_operation',

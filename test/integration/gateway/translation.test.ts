@@ -491,9 +491,9 @@ test.serial('guardrails read and change the format of the caller, in streams too
 })
 
 test.serial('what cannot be translated is refused with the names of those who can do it', async (t) => {
-  const refused = await t.throwsAsync(openai({}, '@google').embeddings.create({ model: 'm', input: 'x' }), {
+  const refused = await t.throwsAsync(openai({}, '@google').audio.speech.create({ model: 'm', input: 'x', voice: 'alloy' }), {
     instanceOf: OpenAI.BadRequestError,
   })
   t.is(refused.code, 'unsupported_operation')
-  t.regex(refused.message, /bedrock does not serve \/embeddings.*These do: openai/)
+  t.regex(refused.message, /bedrock does not serve \/audio\/speech.*These do: openai/)
 })

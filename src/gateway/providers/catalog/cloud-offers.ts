@@ -16,7 +16,22 @@ export const bedrockOffers: readonly Offer[] = [
     models: claudeOnBedrock,
     traits: { host: 'bedrock' },
   },
-  { task: 'embedding', dialect: 'bedrock', path: '/model/{model}/invoke' },
+  // docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html: each vendor's models are invoked in a format of their own.
+  {
+    task: 'embedding',
+    dialect: 'cohere',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?cohere\.embed/,
+    traits: { host: 'bedrock' },
+  },
+  {
+    task: 'embedding',
+    dialect: 'bedrock',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?amazon\.nova.*embed/,
+    traits: { host: 'bedrock', form: 'nova' },
+  },
+  { task: 'embedding', dialect: 'bedrock', path: '/model/{model}/invoke', traits: { host: 'bedrock', form: 'titan' } },
   // It knows models without the region in front of their names.
   {
     task: 'token-count',
@@ -57,12 +72,27 @@ export const vertexOffers: readonly Offer[] = [
     models: geminis,
     traits: { host: 'vertex' },
   },
+  // The first model of Gemini's takes one text per call, others take several; later ones have a method of their own.
+  {
+    task: 'embedding',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:predict`,
+    models: /^(?:(?:google|models)[./])?(gemini-embedding-001)$/,
+    traits: { host: 'vertex', form: 'predict-one' },
+  },
   {
     task: 'embedding',
     dialect: 'google',
     path: `${vertexModels}/google/models/{model}:embedContent`,
     models: geminis,
-    traits: { host: 'vertex' },
+    traits: { host: 'vertex', form: 'embed-content' },
+  },
+  {
+    task: 'embedding',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:predict`,
+    models: /^(?:(?:google|models)[./])?([^/]*embedding[^/]*)$/,
+    traits: { host: 'vertex', form: 'predict' },
   },
   {
     task: 'token-count',

@@ -159,6 +159,7 @@ export const clouds = {
     at([...chat, ...embeddings], '^/client/v4/accounts/{workers_ai_account_id}/ai/v1'),
     {
       fields: { workers_ai_account_id: null },
+      traits: { form: 'plain' },
       check: { path: '^/client/v4/accounts/{workers_ai_account_id}/ai/models/search?per_page=1' },
     },
   ),

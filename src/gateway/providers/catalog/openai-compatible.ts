@@ -64,13 +64,27 @@ export const openaiCompatible = {
   // A dedicated endpoint serves one model, so its paths name none.
   huggingface: openai('https://api-inference.huggingface.co', at([...chat, ...completions], '/models/{+model}/v1'), {
     fields: { huggingface_base_url: '' },
-    variants: [{ field: 'huggingface_base_url', baseUrl: '{huggingface_base_url}', speaks: at([...chat, ...completions], '/v1') }],
+    variants: [
+      {
+        field: 'huggingface_base_url',
+        baseUrl: '{huggingface_base_url}',
+        speaks: at([...chat, ...completions, ...embeddings], '/v1'),
+      },
+    ],
+    offers: [
+      {
+        task: 'embedding',
+        dialect: 'embeddings',
+        path: '/models/{+model}/pipeline/feature-extraction',
+        traits: { form: 'feature-extraction' },
+      },
+    ],
   }),
   // Images have their own shape: pass-through.
   hyperbolic: v1('https://api.hyperbolic.xyz', chat),
   'inference-net': openai('https://api.inference.net/v1', chat),
   iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses]),
-  jina: openai('https://api.jina.ai/v1', embeddings),
+  jina: openai('https://api.jina.ai/v1', embeddings, { traits: { form: 'jina' } }),
   'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files]),
   krutrim: openai('https://cloud.olakrutrim.com/v1', chat),
   lambda: openai('https://api.lambdalabs.com/v1', [...chat, ...completions]),
@@ -85,7 +99,7 @@ export const openaiCompatible = {
       drop: ['logprobs', 'top_logprobs', 'logit_bias', 'user', 'store', 'stream_options'],
       clamp: { temperature: [0, 1.5] },
     },
-    traits: { streamUsage: false, toolIds: 'nine-characters' },
+    traits: { streamUsage: false, toolIds: 'nine-characters', form: 'mistral' },
   }),
   // modal.com/docs/guide/webhook-proxy-auth: a token pair in two headers, for endpoints behind proxy auth.
   modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
@@ -121,7 +135,7 @@ export const openaiCompatible = {
   siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens, traits: reasoningContent }),
   'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens, traits: reasoning }),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
-  voyage: openai('https://api.voyageai.com/v1', embeddings),
+  voyage: openai('https://api.voyageai.com/v1', embeddings, { traits: { form: 'voyage' } }),
   'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings], {
     traits: { cap: 'max_completion_tokens', ...reasoningContent },
   }),

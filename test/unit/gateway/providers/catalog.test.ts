@@ -85,9 +85,9 @@ for (const [id, provider] of everyProvider) {
     t.is(new Set(names).size, names.length)
     for (const { speaks } of provider.variants ?? [])
       t.deepEqual(
-        speaks.map(({ operation }) => operation).toSorted(),
-        names.toSorted(),
-        'another address has other paths, and the same operations',
+        names.filter((name) => !speaks.some(({ operation }) => operation === name)),
+        [],
+        'another address has other paths, and no fewer operations',
       )
     t.true(names.length > 0 || provider.api !== 'openai', 'what serves nothing in the OpenAI shape does not speak it')
   })

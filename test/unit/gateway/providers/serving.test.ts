@@ -76,7 +76,7 @@ test('what is not there is not served', (t) => {
   t.is(servingOf(rowOf('cohere'), { operation: 'createSpeech', model: 'x' }), null)
   t.is(servingOf(rowOf('cohere'), { operation: 'listFiles', model: null }), null)
   t.is(servingOf(rowOf('jina'), { operation: 'chatComplete', model: 'x' }), null)
-  t.is(servingOf(rowOf('vertex-ai'), { operation: 'embed', model: 'text-embedding-005' }), null)
+  t.is(servingOf(rowOf('vertex-ai'), { operation: 'embed', model: 'claude-sonnet-4-5' }), null)
 })
 
 test('traits are those of the row, with those of the offer', (t) => {

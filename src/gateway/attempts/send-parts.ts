@@ -1,0 +1,73 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { toApiError } from '../../lib/errors.ts'
+import type { JoinedAnswer } from '../answers/joined-answer.ts'
+import type { EgressCall, EgressHandler } from '../egress/egress.ts'
+import type { Prepared } from './prepare.ts'
+
+export interface Parts {
+  readonly count: number
+  readonly answer: JoinedAnswer
+  /** The first call, which is ready. */
+  readonly first: Prepared
+  readonly prepare: (part: number) => MaybePromise<Prepared>
+}
+
+/** So many calls of one request are open at a time. */
+const mostOpen = 4
+
+/** Makes all calls of one request, a few at a time. The first that fails ends the others. */
+export function sendParts({ count, answer, first, prepare }: Parts): EgressCall {
+  const open = new Set<EgressCall>()
+  let next = 0
+  let isAborted = false
+  const abort = (): void => {
+    isAborted = true
+    for (const call of open) call.abort()
+    open.clear()
+  }
+  const isDone = (): boolean => isAborted || answer.isOver || next >= count
+  const run = async (): Promise<void> => {
+    while (!isDone()) {
+      const part = next
+      next += 1
+      const prepared = part === 0 ? first : await prepare(part)
+      // The caller may have left while a call was signed.
+      if (isAborted || answer.isOver) return
+      await callOnce(prepared, answer.handlerFor(part), open)
+      if (answer.isOver) abort()
+    }
+  }
+  for (let at = 0; at < Math.min(count, mostOpen); at += 1) run().catch((thrown: unknown) => answer.break(toApiError(thrown)))
+  return {
+    abort,
+    // Answers are held until all of them are there: there is nothing to slow down.
+    pause: () => undefined,
+    resume: () => undefined,
+  }
+}
+
+/** Makes one call. Resolves at its end, whatever it is. */
+function callOnce({ origin, request }: Prepared, handler: EgressHandler, open: Set<EgressCall>): Promise<void> {
+  return new Promise((resolve) => {
+    let isOver = false
+    let call: EgressCall | null = null
+    const end = (): void => {
+      isOver = true
+      if (call !== null) open.delete(call)
+      resolve()
+    }
+    call = origin.send(request, {
+      onHeaders: (status, headers, message) => handler.onHeaders(status, headers, message),
+      onData: (chunk) => handler.onData(chunk),
+      onEnd(trailers) {
+        handler.onEnd(trailers)
+        end()
+      },
+      onError(error) {
+        handler.onError(error)
+        end()
+      },
+    })
+    if (!isOver) open.add(call)
+  })
+}

@@ -1,0 +1,30 @@
+import type { Call } from '../call.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import type { Operation, Task } from './operations.ts'
+
+/** Work that a call asks for, and that is no conversation. */
+export interface AskedTask {
+  readonly task: Task
+  /** The operation that asks for the like of it. */
+  readonly operation: Operation
+  readonly dialect: DialectId
+  /** The model that the path names; null: the body names it. */
+  readonly model: string | null
+}
+
+/** The tasks that are translated otherwise: as conversations, or as counts. */
+const others: ReadonlySet<Task> = new Set(['conversation', 'token-count'])
+const ofGoogle = /^\/v1beta\/models\/([^?]+):(?:embedContent|batchEmbedContents)(?:\?|$)/
+
+/** Returns the task that a call asks for; null: it asks for a conversation, a count, or what Gatehouse does not know. */
+export function taskOf({ operation, upstreamPath, exchange }: Pick<Call, 'operation' | 'upstreamPath' | 'exchange'>): AskedTask | null {
+  const { name, spec } = operation
+  if (name !== 'proxy') {
+    const task = spec?.task
+    return spec === null || task === undefined || others.has(task) ? null : { task, operation: name, dialect: spec.dialect, model: null }
+  }
+  if (exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
+  const [, model] = ofGoogle.exec(upstreamPath) ?? []
+  return model === undefined ? null : { task: 'embedding', operation: 'embed', dialect: 'google', model: decodeSegment(model) }
+}
