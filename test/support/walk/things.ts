@@ -13,13 +13,17 @@ export function nounOf({ path }: Operation, things: Things): Noun {
 /** Which type of key a path creates. */
 const keyTypes = ['organisation', 'workspace'].flatMap((type) => ['service', 'user'].map((subType) => `${type}/${subType}`))
 
+/** Prices of models are nobody's: everybody reads the same ones. */
+const anyModel = '{provider}/{model}'
+
 /** Whether a parameter of the path names a thing. */
-export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !path.includes('{subType}')
+export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !path.includes('{subType}') && !path.includes(anyModel)
 
 /** A path to a thing; a second parameter names a thing in it. */
 export const pathTo = ({ path }: Operation, reference: string, child: string): string =>
   path
     .replace('{type}/{subType}', keyTypes[reference.length % keyTypes.length] ?? '')
+    .replace(anyModel, 'openai/gpt-4o')
     .replace(/\{\w+\}/, encodeURIComponent(reference))
     .replace(/\{\w+\}/, encodeURIComponent(child))
 
