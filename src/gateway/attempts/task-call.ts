@@ -10,7 +10,7 @@ import { formatOf, translateTask } from '../dialects/tasks/translate-task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { type AskedTask, taskOf } from '../front/task.ts'
 import { withDefaults } from '../providers/endpoint.ts'
-import { type Serving, servingOf } from '../providers/serving.ts'
+import { offeredOf, type Serving, servingOf } from '../providers/serving.ts'
 import { refuseOperation } from '../targets/refuse-operation.ts'
 import { estimateTexts } from '../tokens/estimate-tokens.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
@@ -30,8 +30,10 @@ export function taskCall(aimed: AimedCall, maxHeldBytes: number): TaskCall | nul
   if (asked === null || !isFields(body.json)) return null
   const { provider, providerId, credential } = target
   const model = asked.model ?? target.model ?? modelOf(body.json)
-  const serving = servingOf(provider, { operation: asked.operation, model, fields: withDefaults(provider, credential.fields) })
-  if (serving === null) return isOfProvider(aimed, asked) ? null : refuseOperation(providerId, asked.operation)
+  const { operation } = asked
+  const at = { model, fields: withDefaults(provider, credential.fields) }
+  const serving = operation === null ? offeredOf(provider, { ...asked, ...at }) : servingOf(provider, { operation, ...at })
+  if (serving === null) return operation === null || isOfProvider(aimed, asked) ? null : refuseOperation(providerId, operation)
   if (isAsAsked(asked, serving)) return null
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
   const translation = translateTask(
@@ -53,8 +55,8 @@ const isOfProvider = ({ call, target: { provider } }: AimedCall, { dialect }: As
   call.operation.name !== 'proxy' || (dialect === 'google' && provider.api === 'google')
 
 /** Returns true if the provider takes what the caller sends, and answers as the caller reads it. */
-const isAsAsked = ({ dialect }: AskedTask, serving: Serving): boolean =>
-  serving.dialect === dialect && serving.traits.form === null && serving.traits.host === 'own'
+const isAsAsked = ({ operation, dialect }: AskedTask, serving: Serving): boolean =>
+  operation !== null && serving.dialect === dialect && serving.traits.form === null && serving.traits.host === 'own'
 
 interface Translated {
   readonly asked: AskedTask

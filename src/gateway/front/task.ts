@@ -6,8 +6,8 @@ import type { Operation, Task } from './operations.ts'
 /** Work that a call asks for, and that is no conversation. */
 export interface AskedTask {
   readonly task: Task
-  /** The operation that asks for the like of it. */
-  readonly operation: Operation
+  /** The operation that asks for the like of it; null: there is none, and the path may be the provider's own. */
+  readonly operation: Operation | null
   readonly dialect: DialectId
   /** The model that the path names; null: the body names it. */
   readonly model: string | null
@@ -17,6 +17,8 @@ export interface AskedTask {
 const others: ReadonlySet<Task> = new Set(['conversation', 'token-count'])
 const ofGoogle = /^\/v1beta\/models\/([^?]+):(?:embedContent|batchEmbedContents)(?:\?|$)/
 
+const rerank: AskedTask = { task: 'rerank', operation: null, dialect: 'cohere', model: null }
+
 /** Returns the task that a call asks for; null: it asks for a conversation, a count, or what Gatehouse does not know. */
 export function taskOf({ operation, upstreamPath, exchange }: Pick<Call, 'operation' | 'upstreamPath' | 'exchange'>): AskedTask | null {
   const { name, spec } = operation
@@ -24,7 +26,9 @@ export function taskOf({ operation, upstreamPath, exchange }: Pick<Call, 'operat
     const task = spec?.task
     return spec === null || task === undefined || others.has(task) ? null : { task, operation: name, dialect: spec.dialect, model: null }
   }
-  if (exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
+  if (exchange.method !== 'POST') return null
+  if (upstreamPath === '/rerank') return rerank
+  if (!upstreamPath.startsWith('/v1beta/')) return null
   const [, model] = ofGoogle.exec(upstreamPath) ?? []
   return model === undefined ? null : { task: 'embedding', operation: 'embed', dialect: 'google', model: decodeSegment(model) }
 }

@@ -2,7 +2,7 @@ import type { DialectId } from '../dialects/dialect.ts'
 import { clientCodecOf, providerCodecOf } from '../dialects/codecs.ts'
 import { formatOf, translatesTask } from '../dialects/tasks/translate-task.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
-import { type Operation, operations, type OperationSpec } from '../front/operations.ts'
+import { type Operation, operations, type OperationSpec, type Task } from '../front/operations.ts'
 import { findProvider, providers } from './catalog.ts'
 import { serves, spokenAt, spokenHere } from './endpoint.ts'
 import type { Offer, Provider } from './provider.ts'
@@ -35,7 +35,17 @@ export function servingOf(provider: Provider, { operation, model, fields = {} }:
   const spoken = spokenAt(provider, operation, fields)
   if (spoken !== null && serves(spoken, model)) return toServing(provider, spoken, model)
   const { dialect, task }: OperationSpec = operations[operation]
-  if (task === undefined) return null
+  return task === undefined ? null : offeredOf(provider, { task, dialect, model, fields })
+}
+
+/** A task at the address to which the fields of a credential lead, in the caller's dialect. */
+export interface AskedTask extends Omit<Asked, 'operation'> {
+  readonly task: Task
+  readonly dialect: DialectId
+}
+
+/** Returns how a provider does a task: in the caller's dialect, or in a format of its own. Null: it does not offer it. */
+export function offeredOf(provider: Provider, { task, dialect, model, fields = {} }: AskedTask): Serving | null {
   const able = offersAt(provider, fields, model).filter((offer) => offer.task === task && standsFor(offer, model))
   const offer = able.find((one) => one.dialect === dialect) ?? able[0]
   return offer === undefined ? null : toServing(provider, offer, model)

@@ -2,6 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { DialectId } from '../dialect.ts'
 import { embeddingClients, translateEmbeddings } from '../embeddings/translate.ts'
 import { embeddingProviders } from '../embeddings/providers.ts'
+import { rerankClients, rerankProviders, translateRerank } from '../rerank/translate.ts'
 import { withOptions } from '../translate.ts'
 import type { Traits } from '../traits.ts'
 import type { TaskContext, TaskTranslation } from './task.ts'
@@ -27,6 +28,7 @@ interface TaskFormats {
 
 /** The tasks that are translated. */
 const tasks: Readonly<Record<string, TaskFormats | undefined>> = {
+  rerank: { clients: rerankClients, providers: rerankProviders, translate: translateRerank },
   embedding: { clients: embeddingClients, providers: embeddingProviders, translate: translateEmbeddings },
 }
 

@@ -32,6 +32,20 @@ export const bedrockOffers: readonly Offer[] = [
     traits: { host: 'bedrock', form: 'nova' },
   },
   { task: 'embedding', dialect: 'bedrock', path: '/model/{model}/invoke', traits: { host: 'bedrock', form: 'titan' } },
+  {
+    task: 'rerank',
+    dialect: 'cohere',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?cohere\.rerank/,
+    traits: { host: 'bedrock', form: 'bedrock' },
+  },
+  {
+    task: 'rerank',
+    dialect: 'cohere',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?amazon\.rerank/,
+    traits: { host: 'bedrock', form: 'bedrock-amazon' },
+  },
   // It knows models without the region in front of their names.
   {
     task: 'token-count',

@@ -135,7 +135,10 @@ export const openaiCompatible = {
   siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens, traits: reasoningContent }),
   'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens, traits: reasoning }),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
-  voyage: openai('https://api.voyageai.com/v1', embeddings, { traits: { form: 'voyage' } }),
+  voyage: openai('https://api.voyageai.com/v1', embeddings, {
+    traits: { form: 'voyage' },
+    offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
+  }),
   'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings], {
     traits: { cap: 'max_completion_tokens', ...reasoningContent },
   }),

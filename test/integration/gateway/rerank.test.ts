@@ -1,0 +1,104 @@
+import test from 'ava'
+import { z } from 'zod'
+import { firstFault, json } from '../../support/dialects/strict.ts'
+import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** Texts are ordered by Cohere's format at every provider that orders them. */
+let cloud: Emulator
+let bed: GatewayBed
+
+const text = z.string()
+const shared = { query: text, documents: z.array(text).min(1) }
+const top = z.number().int().positive().optional()
+const results = [
+  { index: 0, relevance_score: 0.1 },
+  { index: 1, relevance_score: 0.9 },
+]
+
+/** The endpoints of the vendors: what each takes, and what it answers. */
+const endpoints: readonly (readonly [path: RegExp, body: z.ZodType, answer: object])[] = [
+  [
+    /^\/cohere\/v2\/rerank$/,
+    z.strictObject({ ...shared, model: text, top_n: top, max_tokens_per_doc: top }),
+    { id: 'r', results: results.toReversed(), meta: { billed_units: { search_units: 1 } } },
+  ],
+  [
+    /^\/voyage\/rerank$/,
+    z.strictObject({ ...shared, model: text, top_k: top, truncation: z.boolean().optional() }),
+    { object: 'list', data: results.toReversed(), model: 'rerank-2.5', usage: { total_tokens: 26 } },
+  ],
+  [/cohere\.rerank[^/]*\/invoke$/, z.strictObject({ ...shared, top_n: top, api_version: z.literal(2) }), { results }],
+  [/amazon\.rerank[^/]*\/invoke$/, z.strictObject({ ...shared, top_n: top }), { results }],
+]
+
+function ranks({ url, json: body }: Received) {
+  const [, shape, answer] = endpoints.find(([path]) => path.test(url)) ?? []
+  if (shape === undefined || answer === undefined) return json({ message: `no ${url}` }, 404)
+  const read = shape.safeParse(body)
+  return read.success ? json(answer) : json({ message: firstFault(read.error) }, 400)
+}
+
+test.before(async () => {
+  cloud = await startEmulator()
+  cloud.script({ behaviour: ranks })
+  const credential = { key: 'sk-upstream', fields: {} }
+  const aws = { key: null, fields: { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' } }
+  bed = await startGateway({
+    providers: {
+      cohere: { provider: 'cohere', customHost: `${cloud.origin}/cohere`, credential },
+      voyage: { provider: 'voyage', customHost: `${cloud.origin}/voyage`, credential },
+      bedrock: { provider: 'bedrock', customHost: `${cloud.origin}/bedrock`, credential: aws },
+      jina: { provider: 'jina', customHost: `${cloud.origin}/jina`, credential },
+    },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await cloud?.stop()
+})
+
+const ask = (body: object, headers: Record<string, string> = {}) =>
+  fetch(`${bed.origin}/v1/rerank`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+const asked = { query: 'sun?', documents: ['rain', { title: 'Sun', text: 'It shines.' }], top_n: 2, return_documents: true }
+const models = ['@cohere/rerank-v3.5', '@voyage/rerank-2.5', '@bedrock/cohere.rerank-v3-5:0', '@bedrock/amazon.rerank-v1:0'] as const
+
+for (const model of models)
+  test.serial(`${model} orders texts, and those of objects; the best is the first`, async (t) => {
+    const answer = await ask({ model, ...asked, max_chunks_per_doc: 3 })
+    const body = await answer.json()
+    t.is(answer.status, 200, JSON.stringify(body))
+    t.like(body, {
+      results: {
+        0: { index: 1, relevance_score: 0.9, document: { text: 'title: Sun\ntext: It shines.' } },
+        1: { index: 0, relevance_score: 0.1, document: { text: 'rain' } },
+      },
+    })
+    t.is(answer.headers.get('x-service-dropped-params'), 'max_chunks_per_doc')
+  })
+
+test.serial('search units and tokens are metered', async (t) => {
+  const [first, second] = [bed.nextLog(), ask({ model: '@voyage/rerank-2.5', ...asked })]
+  await second
+  t.is((await first).record.usage?.totalTokens, 26)
+})
+
+test.serial("a provider's error and a fault of the request come as OpenAI's; strict mode refuses what would be dropped", async (t) => {
+  const refused = await ask({ model: '@cohere/rerank-v3.5', ...asked, documents: [] })
+  t.is(refused.status, 400)
+  t.like(await refused.json(), { error: { type: 'invalid_request_error' } })
+  const picture = await ask({ model: '@cohere/rerank-v3.5', ...asked, documents: [{ image: 'x' }] })
+  t.like(await picture.json(), { error: { param: 'documents[0]' } })
+  const strict = await ask({ model: '@cohere/rerank-v3.5', ...asked, rest: 1 }, { 'x-service-strict-translation': 'true' })
+  t.like(await strict.json(), { error: { param: 'rest' } })
+})
+
+test.serial('a provider of which nothing is known gets the request as it is', async (t) => {
+  await ask({ model: '@jina/jina-reranker-v2', query: 'a', documents: [{ image: 'x' }], top_n: 1 })
+  t.deepEqual(cloud.requests.at(-1)?.json, { model: 'jina-reranker-v2', query: 'a', documents: [{ image: 'x' }], top_n: 1 })
+  t.is(cloud.requests.at(-1)?.url, '/jina/rerank')
+})
