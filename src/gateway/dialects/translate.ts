@@ -80,20 +80,23 @@ const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
 }
 
 /** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
-export function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
-  if (options === undefined || options === null) return body
+const withOptions = (body: Fields, options: unknown, dialect: DialectId): Fields =>
+  options === undefined || options === null ? body : { ...body, ...optionsFor(options, dialect, decided) }
+
+/** Returns the fields that the caller gave for a dialect. Throws `invalid_request` if one of them is `taken`, which the request itself says. */
+export function optionsFor(options: unknown, dialect: DialectId, taken: ReadonlySet<string>): Fields {
   if (!isFields(options)) throw badOptions('provider_options')
-  const own = (optionKeys[dialect] ?? [dialect]).map((key) => optionsOf(options, key))
-  const merged: Record<string, unknown> = { ...body }
+  const own = (optionKeys[dialect] ?? [dialect]).map((key) => optionsOf(options, key, taken))
+  const merged: Record<string, unknown> = {}
   for (const fields of own) Object.assign(merged, fields)
   return merged
 }
 
-function optionsOf(options: Fields, key: string): Fields | null {
+function optionsOf(options: Fields, key: string, decidedHere: ReadonlySet<string>): Fields | null {
   const own = options[key] ?? null
   if (own === null) return null
   if (!isFields(own)) throw badOptions(`provider_options.${key}`)
-  const taken = Object.keys(own).find((name) => decided.has(name))
+  const taken = Object.keys(own).find((name) => decidedHere.has(name))
   if (taken === undefined) return own
   throw new ApiError(
     'invalid_request',
@@ -105,7 +108,7 @@ function optionsOf(options: Fields, key: string): Fields | null {
 }
 
 /** Fields by which rules for models, guardrails and limits judge a request: what stands in their place later would pass them by. */
-const decided: ReadonlySet<string> = new Set([
+export const decided: ReadonlySet<string> = new Set([
   'model',
   'models',
   'stream',
@@ -114,15 +117,6 @@ const decided: ReadonlySet<string> = new Set([
   'instructions',
   'input',
   'prompt',
-  'texts',
-  'inputs',
-  'inputText',
-  'singleEmbeddingParams',
-  'requests',
-  'instances',
-  'content',
-  'query',
-  'documents',
   'message',
   'chat_history',
   'preamble',

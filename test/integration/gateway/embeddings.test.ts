@@ -195,6 +195,18 @@ test.serial('what only steers is dropped and named, or refused in strict mode; n
   t.is(error.param, 'user')
 })
 
+test.serial('native fields for Gemini stand in each request of a call', async (t) => {
+  await openai().embeddings.create({
+    model: '@gemini/gemini-embedding-001',
+    input: ['a', 'b'],
+    provider_options: { google: { taskType: 'SEMANTIC_SIMILARITY' } },
+  } as never)
+  t.like(cloud.requests[0]?.json, {
+    requests: { 0: { taskType: 'SEMANTIC_SIMILARITY' }, 1: { taskType: 'SEMANTIC_SIMILARITY' } },
+    taskType: undefined,
+  })
+})
+
 test.serial("native fields of a provider that speaks OpenAI's embeddings go on, parts and tokens too", async (t) => {
   await openai().embeddings.create({
     model: '@jina/jina-embeddings-v4',

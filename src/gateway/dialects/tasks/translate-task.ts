@@ -1,9 +1,9 @@
-import type { Fields } from '../../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { DialectId } from '../dialect.ts'
 import { embeddingClients, translateEmbeddings } from '../embeddings/translate.ts'
 import { embeddingProviders } from '../embeddings/providers.ts'
 import { rerankClients, rerankProviders, translateRerank } from '../rerank/translate.ts'
-import { withOptions } from '../translate.ts'
+import { decided, optionsFor } from '../translate.ts'
 import type { Traits } from '../traits.ts'
 import type { TaskContext, TaskTranslation } from './task.ts'
 
@@ -46,6 +46,31 @@ export function translatesTask(task: string, from: DialectId, to: string): boole
 export function translateTask(asked: TranslatedTask, context: TaskContext): TaskTranslation | null {
   const { provider_options: options, ...body } = asked.body
   const translation = tasks[asked.task]?.translate({ ...asked, body }, context) ?? null
-  if (translation === null || options === undefined) return translation
-  return { ...translation, bodies: translation.bodies.map((one) => withOptions(one, options, asked.dialect)) }
+  if (translation === null || options === undefined || options === null) return translation
+  const own = optionsFor(options, asked.dialect, decidedInTasks)
+  return { ...translation, bodies: translation.bodies.map((one) => withOwn(one, own)) }
 }
+
+/** Returns a body with fields of the provider's own; a body of several requests has them in each. */
+function withOwn(body: Fields, own: Fields): Fields {
+  const { requests } = body
+  if (!Array.isArray(requests)) return { ...body, ...own }
+  return { ...body, requests: requests.map((one: unknown) => (isFields(one) ? Object.assign({}, one, own) : one)) }
+}
+
+/** The same for tasks: what they work on was checked. */
+const decidedInTasks: ReadonlySet<string> = new Set([
+  ...decided,
+  'texts',
+  'inputs',
+  'images',
+  'inputText',
+  'inputImage',
+  'singleEmbeddingParams',
+  'segmentedEmbeddingParams',
+  'requests',
+  'instances',
+  'content',
+  'query',
+  'documents',
+])

@@ -108,6 +108,11 @@ test('what is said before calls is a plan; results keep their ids; a text docume
 const thinking = (reasoning_effort: string, max_tokens: number | null = null) =>
   chatToCohere({ reasoning_effort, max_tokens }).body['thinking']
 
+test('documents of an answer are given under the name of the provider', (t) => {
+  const { body } = chatToCohere({ provider_options: { cohere: { documents: ['a fact'] } } })
+  t.deepEqual(body['documents'], ['a fact'])
+})
+
 test('how much a model of Cohere thinks', (t) => {
   t.deepEqual(thinking('none'), { type: 'disabled' })
   t.deepEqual(thinking('medium'), { type: 'enabled', token_budget: 4096 })
