@@ -1,7 +1,7 @@
 import type { Maker } from './maker.ts'
 import { apiKeys } from './makers/api-keys.ts'
 import { audit } from './makers/audit.ts'
-import { feedback, logs, responses, savedFilters } from './makers/gateway.ts'
+import { feedback, groupedAnalytics, logs, responses, savedFilters } from './makers/gateway.ts'
 import { guardrailKind, guardrails, partnerKind, plugins } from './makers/guardrails.ts'
 import { breakers, cache, collections, configs, costs, explain, labels, modelConfigs } from './makers/library.ts'
 import { policies, policyEntities } from './makers/policies.ts'
@@ -72,6 +72,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   policies,
   'policy-entities': policyEntities,
   logs,
+  'grouped-analytics': groupedAnalytics,
   feedback,
   'saved-filters': savedFilters,
   audit,

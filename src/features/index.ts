@@ -11,6 +11,7 @@ import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
+import { groupedAnalytics } from './analytics/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { costs } from './costs/index.ts'
@@ -61,6 +62,7 @@ export const features: readonly Feature[] = [
   policies,
   policyEntities,
   logs,
+  groupedAnalytics,
   costs,
   explain,
   feedback,

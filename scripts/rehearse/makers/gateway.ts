@@ -23,6 +23,18 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)
 }
 
+/** Requests that can be counted by what they have in common. */
+export const groupedAnalytics: Maker = async ({ client, workspace, workspaceKey, providerUrl, has, name }) => {
+  await storeProvider({ workspace, providerUrl, has }, name('grouped'))
+  const trace = name('grouped-trace')
+  const gateway = client.through(workspaceKey, `@${name('grouped')}`, { 'x-service-trace-id': trace })
+  await gateway.post('/chat/completions', { model: 'gpt-4o', messages: [{ role: 'user', content: 'Say hello.' }] })
+  await workspace.list(`/logs?trace_id=${trace}`, 1)
+  const query = `trace_id=${trace}&columns=total_tokens,error_count`
+  await workspace.get(`/analytics/groups/model?${query}`)
+  await workspace.get(`/logs/groups/status_code?${query}`)
+}
+
 /** What callers think of an answer: one word at a time, several at once, and a change of mind. */
 export const feedback: Maker = async ({ workspace, name }) => {
   const one = { trace_id: name('judged'), value: 5, weight: 0.5, metadata: { team: name('team') } }

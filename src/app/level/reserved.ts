@@ -18,11 +18,21 @@ interface Reservation {
  * serves is answered from here, and the paths of the modules are reserved by themselves.
  */
 export const reservations: readonly Reservation[] = [
-  { feature: 'analytics', since: '1.3.0', paths: ['/analytics', '/analytics/graphs/:graph', '/analytics/summary/:summary'] },
+  {
+    feature: 'analytics',
+    since: '1.3.0',
+    paths: ['/analytics', '/analytics/graphs/:graph', '/analytics/graphs/:graph/:of', '/analytics/summary/:summary'],
+  },
   {
     feature: 'grouped-analytics',
     since: '1.11.2',
-    paths: ['/analytics/groups/:groupBy', '/analytics/groups/:groupBy/:key', '/logs/groups/:groupBy'],
+    paths: [
+      '/analytics/groups/users',
+      '/analytics/groups/ai-models',
+      '/analytics/groups/:groupBy',
+      '/analytics/groups/:groupBy/:key',
+      '/logs/groups/:groupBy',
+    ],
   },
   { feature: 'logs', since: '1.3.0', paths: ['/logs'] },
   { feature: 'log-exports', since: '1.3.0', paths: ['/logs/exports', '/logs/exports/:exportId', '/logs/exports/:exportId/:action'] },

@@ -60,8 +60,13 @@ const metadataField = z
   .pipe(z.record(textField(255), textField(2000)))
 const count = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 
+const cents = z.coerce.number().min(0).max(1_000_000_000)
+const costCompared =
+  (operator: '>=' | '<=') =>
+  (value: number): Condition => ({ sql: `l.cost_pico ${operator} ?::numeric * 10000000000`, values: [value] })
+
 /** In JavaScript: `is_success` of the fields. */
-const success = `(l.status < 400 AND l.outcome = 'complete')`
+export const success = `(l.status < 400 AND l.outcome = 'complete')`
 
 /** Every filter by what a log holds: the parameter, and the condition that it makes. */
 const filters = {
@@ -78,6 +83,8 @@ const filters = {
   prompt_token_max: filter(count, compared('input_tokens', '<=')),
   completion_token_min: filter(count, compared('output_tokens', '>=')),
   completion_token_max: filter(count, compared('output_tokens', '<=')),
+  cost_min: filter(cents, costCompared('>='), 'US cents. Requests without a known price have no cost, and are left out.'),
+  cost_max: filter(cents, costCompared('<='), 'US cents.'),
   metadata: filter(
     metadataField,
     (pairs) => ({ sql: 'l.metadata @> ?::jsonb', values: [JSON.stringify(pairs)] }),

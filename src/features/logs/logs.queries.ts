@@ -39,11 +39,19 @@ const ofBodies = bodyColumns
   .filter(({ name }) => !unread.has(name))
   .map(({ name }) => `b.${name}`)
   .join(', ')
-const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
+/** Logs, each with its workspace. */
+export const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
+
+/** The conditions on the logs that a scope and a filter leave: every query over logs has all of them. */
+export const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_size'>): Condition[] => [
+  ...scopeConditions(scope),
+  ...timeConditions(filter),
+  ...valueConditions(filter),
+]
 
 /** At most `limit` logs in the order of the filter. The bounds on `created_at` let PostgreSQL leave out whole days. */
 export function findLogs(em: EntityManager, scope: LogScope, { limit, filter }: { limit: number; filter: LogFilter }): Promise<LogRow[]> {
-  const conditions = [...scopeConditions(scope), ...timeConditions(filter), ...valueConditions(filter)]
+  const conditions = logConditions(scope, filter)
   const direction = filter.order === 'asc' ? 'ASC' : 'DESC'
   const where = conditions.map(({ sql }) => sql).join(' AND ')
   const order = `l.created_at ${direction}, l.id ${direction}`
@@ -102,7 +110,12 @@ const moment = (ms: number): string => new Date(Math.min(Math.max(ms, firstMs), 
 const from = (ms: number): Condition => ({ sql: 'l.created_at >= ?::timestamptz', values: [moment(ms)] })
 const until = (ms: number): Condition => ({ sql: 'l.created_at <= ?::timestamptz', values: [moment(ms)] })
 
-function timeConditions({ time_of_generation_min: min, time_of_generation_max: max, after, order }: LogFilter): Condition[] {
+function timeConditions({
+  time_of_generation_min: min,
+  time_of_generation_max: max,
+  after,
+  order,
+}: Omit<LogFilter, 'page_size'>): Condition[] {
   const bounds = [...(min === undefined ? [] : [from(Date.parse(min))]), ...(max === undefined ? [] : [until(Date.parse(max))])]
   if (after === undefined) return bounds
   const [compare, bound] = order === 'asc' ? ['>', from(after.createdAt)] : ['<', until(after.createdAt)]

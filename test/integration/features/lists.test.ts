@@ -16,8 +16,8 @@ const isList = ({ method, response }: Route) => {
   return method === 'GET' && object instanceof z.ZodLiteral && object.value === 'list'
 }
 
-/** Logs are paged by time, and have filters and bounds of their own. */
-const elsewhere: ReadonlySet<string> = new Set(['/logs'])
+/** Logs are paged by time, and groups by their size; both have filters and bounds of their own. */
+const elsewhere: ReadonlySet<string> = new Set(['/logs', '/logs/groups/:groupBy', '/analytics/groups/:groupBy'])
 
 const lists = features.flatMap(({ routes }) => routes.filter((route) => isList(route) && !elsewhere.has(route.path)))
 

@@ -127,7 +127,6 @@ const expected: Readonly<Record<string, string | null>> = {
   'GET /analytics/graphs/requests': '1.3.0',
   'GET /analytics/graphs/errors/status-codes': '1.3.0',
   'GET /analytics/groups/ai-models': '1.11.2',
-  'GET /logs/groups/{groupBy}': '1.11.2',
   'POST /logs/exports': '1.3.0',
   'POST /agent-integrations': null,
 }

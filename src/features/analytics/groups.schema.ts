@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { maxPageSize } from '../../lib/paging.ts'
+import { textField } from '../../lib/text/text.ts'
+import { valueFilters } from '../logs/index.ts'
+import { measureFields, measureNames } from './measures.ts'
+
+/** The column of `logs l` that each group is made by. */
+export const groupColumns = {
+  ai_service: 'provider',
+  model: 'model',
+  status_code: 'status',
+  api_key: 'api_key_id',
+  config: 'config_slug',
+  workspace: 'workspace_id',
+  provider: 'provider_slug',
+  prompt: 'prompt_slug',
+} as const
+
+type GroupName = keyof typeof groupColumns
+const isGroup = (name: string): name is GroupName => Object.hasOwn(groupColumns, name)
+
+export const groupParams = z.object({ groupBy: z.enum(Object.keys(groupColumns).filter(isGroup)) })
+
+const moment = z.iso.datetime({ offset: true })
+
+const columnsField = z
+  .string()
+  .max(1000)
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .pipe(z.array(z.enum(measureNames)))
+  .transform((names) => [...new Set(names)])
+
+/** The query of groups. Unknown filters are refused: a filter that does nothing would count too much. */
+export const groupQuery = z
+  .strictObject({
+    columns: columnsField.default([]).meta({
+      description: `Figures to show beside the count of requests, comma-separated: ${measureNames.map((name) => `\`${name}\``).join(', ')}.`,
+    }),
+    page_size: z.coerce.number().int().min(1).max(maxPageSize).default(50).meta({ description: 'Groups in one page.' }),
+    current_page: z.coerce.number().int().min(0).max(1_000_000).default(0).meta({ description: 'The page, counted from 0.' }),
+    workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key sees its own workspace only.' }),
+    time_of_generation_min: moment.optional().meta({ description: '30 days before the end when it is not given.' }),
+    time_of_generation_max: moment.optional().meta({ description: 'Now when it is not given.' }),
+    ...valueFilters,
+  })
+  .meta({ id: 'GroupQuery', description: 'Which requests to group, and what to show of each group.' })
+
+export type GroupQuery = z.output<typeof groupQuery>
+
+const group = z
+  .object({
+    object: z.literal('analytics-group'),
+    key: z.string().nullable().meta({ description: 'What the requests have in common; null: they have no such thing.' }),
+    requests: z.int(),
+    ...measureFields,
+  })
+  .meta({ id: 'AnalyticsGroup', description: 'The requests that have one thing in common.' })
+
+export const groupList = z
+  .object({
+    object: z.literal('list'),
+    total: z.int().meta({ description: 'Groups in all.' }),
+    data: z.array(group).meta({ description: 'The groups with most requests first.' }),
+  })
+  .meta({ id: 'AnalyticsGroupList', description: 'A page of groups.' })
