@@ -13,15 +13,16 @@ export function nounOf({ path }: Operation, things: Things): Noun {
 /** Which type of key a path creates. */
 const keyTypes = ['organisation', 'workspace'].flatMap((type) => ['service', 'user'].map((subType) => `${type}/${subType}`))
 
-/** Prices of models are nobody's: everybody reads the same ones. */
-const anyModel = '{provider}/{model}'
+/** Prices of models are nobody's: everybody reads the same ones. A trait by which logs are grouped is no thing. */
+const ofNobody = ['{provider}/{model}', '{groupBy}', '{subType}']
 
 /** Whether a parameter of the path names a thing. */
-export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !path.includes('{subType}') && !path.includes(anyModel)
+export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !ofNobody.some((part) => path.includes(part))
 
 /** A path to a thing; a second parameter names a thing in it. */
 export const pathTo = ({ path }: Operation, reference: string, child: string): string =>
   path
+    .replace('{groupBy}', 'model')
     .replace('{type}/{subType}', keyTypes[reference.length % keyTypes.length] ?? '')
     .replace(anyModel, 'openai/gpt-4o')
     .replace(/\{\w+\}/, encodeURIComponent(reference))
