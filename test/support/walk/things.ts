@@ -24,7 +24,7 @@ export const pathTo = ({ path }: Operation, reference: string, child: string): s
   path
     .replace('{groupBy}', 'model')
     .replace('{type}/{subType}', keyTypes[reference.length % keyTypes.length] ?? '')
-    .replace(anyModel, 'openai/gpt-4o')
+    .replace('{provider}/{model}', 'openai/gpt-4o')
     .replace(/\{\w+\}/, encodeURIComponent(reference))
     .replace(/\{\w+\}/, encodeURIComponent(child))
 
