@@ -44,7 +44,7 @@ const picoPerNano = 1000n
 
 /** Returns the error for a request whose price nobody knows, under a limit that lets none such through. */
 export function unpricedRefusal({ id, name, value }: Limit): ApiError {
-  const message = `The model of this request has no price, and ${name} lets no request through whose cost is not known. Give the model a price in its integration, or set on_unpriced of the limit to "allow".`
+  const message = `The model of this request has no price, and ${name} lets no request through whose cost is not known. Give the model a price in its integration${id.startsWith('policy:') ? '' : ', or set on_unpriced of the limit to "allow"'}.`
   const details = {
     code: '04',
     reason: 'unpriced_model',
