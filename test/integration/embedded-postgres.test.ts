@@ -169,7 +169,7 @@ const asSuperuser = (database: EmbeddedDatabase) => ({ ...database, ...database.
 
 async function emptyFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-embedded-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 
