@@ -18,7 +18,7 @@ const usageLimitsShape = z.strictObject({
     .meta({ description: 'What becomes of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
   output_policy: z.enum(['typical', 'strict']).optional().meta({
     description:
-      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give, so that the budget is never passed; `typical` (when absent) 1,024 tokens.',
+      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give; `typical` (when absent) 1,024 tokens.',
   }),
 })
 

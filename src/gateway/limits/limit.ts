@@ -16,7 +16,7 @@ export interface Limit {
 
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export interface MoneyTerms {
-  /** `strict`: as much output as the model can give, so that the limit is never passed; `typical`: what is usual. */
+  /** `strict`: as much output as the model can give; `typical`: what is usual. */
   readonly output: 'typical' | 'strict'
   /** Requests without a known price are refused or let through. */
   readonly onUnpriced: 'deny' | 'allow'
