@@ -1,0 +1,57 @@
+import { isCredentialHeader } from '../../gateway/wire/headers.ts'
+
+/** Attributes as plain JSON. */
+export type Attributes = Readonly<Record<string, unknown>>
+
+const most = { attributes: 128, characters: 32_768, depth: 8 } as const
+const removed = '[removed]'
+
+interface KeyValue {
+  readonly key: string
+  readonly value?: unknown
+}
+
+/** Returns the attributes by their names, the last of a name, and how many were left out because there are too many. */
+export function toAttributes(pairs: readonly KeyValue[], depth = 0): { readonly attributes: Attributes; readonly dropped: number } {
+  const kept = pairs.slice(0, most.attributes)
+  const entries = kept.map(({ key, value }) => [key.slice(0, 255), holdsCredential(key) ? removed : toPlain(value, depth)] as const)
+  return { attributes: Object.fromEntries(entries), dropped: pairs.length - kept.length }
+}
+
+/** `http.request.header.authorization` and its kind: instrumentation can be told to note headers. */
+const holdsCredential = (key: string): boolean => {
+  const name = key
+    .slice(key.lastIndexOf('.') + 1)
+    .toLowerCase()
+    .replaceAll('_', '-')
+  return isCredentialHeader(name)
+}
+
+/** Returns the plain value of an `AnyValue`. Long texts are cut. */
+function toPlain(value: unknown, depth: number): unknown {
+  if (depth > most.depth || typeof value !== 'object' || value === null) return null
+  const [[type, held] = []] = Object.entries(value)
+  if (type === 'stringValue' || type === 'bytesValue') return cut(String(held))
+  if (type === 'boolValue') return held === true
+  if (type === 'intValue' || type === 'doubleValue') return toNumber(held)
+  if (type === 'arrayValue') return valuesOf(held).map((item) => toPlain(item, depth + 1))
+  if (type === 'kvlistValue') return toAttributes(valuesOf(held).filter(isPair), depth + 1).attributes
+  return null
+}
+
+const isPair = (value: unknown): value is KeyValue =>
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'key') === 'string'
+
+function valuesOf(list: unknown): readonly unknown[] {
+  const values: unknown = typeof list === 'object' && list !== null ? Reflect.get(list, 'values') : null
+  return Array.isArray(values) ? values.slice(0, most.attributes) : []
+}
+
+/** A whole number that JavaScript cannot hold stays a text. */
+function toNumber(held: unknown): number | string | null {
+  const number = Number(held)
+  if (!Number.isFinite(number)) return cut(String(held))
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? cut(String(held)) : number
+}
+
+const cut = (text: string): string => (text.length <= most.characters ? text : text.slice(0, most.characters))
