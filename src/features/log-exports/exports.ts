@@ -1,0 +1,123 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { orNotFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import { countLogs, logFilter, logScopeOf, type LogFilter, type LogScope } from '../logs/index.ts'
+import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
+import { checkFilters } from '../saved-filters/index.ts'
+import { LogExport } from './log-export.entity.ts'
+
+/** The exports that a caller may see: who sees only logs of their own sees only exports of just these. */
+export function visibleExports(actor: Actor) {
+  const { own } = logScopeOf(actor)
+  if (own === null) return visibleTo(actor)
+  const mine = own.userId === null ? { ownApiKeyId: own.apiKeyId } : { ownUserId: own.userId }
+  return { ...visibleTo(actor), ...mine }
+}
+
+/** Returns an export that the caller may see; AB08 otherwise. Locked when it is about to change. */
+export async function findExport(
+  em: EntityManager,
+  actor: Actor,
+  { id, forWrite = false }: { id: string; forWrite?: boolean },
+): Promise<LogExport> {
+  const where = { $and: [{ id: isUuid(id) ? id.toLowerCase() : null }, visibleExports(actor)] }
+  const row = isUuid(id) ? await em.findOne(LogExport, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {}) : null
+  return orNotFound(row, 'export', { reference: id, param: 'exportId' })
+}
+
+/** Returns whose logs an export has: those that whoever makes or starts it may see at that time. */
+export function ownershipOf(actor: Actor): Pick<LogExport, 'ownApiKeyId' | 'ownUserId'> {
+  const { own } = logScopeOf(actor)
+  return { ownApiKeyId: own?.apiKeyId ?? null, ownUserId: own?.userId ?? null }
+}
+
+type Owned = Pick<LogExport, 'organisationId' | 'workspaceId' | 'ownApiKeyId' | 'ownUserId'>
+
+/** Returns the logs that an export may have. */
+export const scopeOf = ({ organisationId, workspaceId, ownApiKeyId, ownUserId }: Owned): LogScope => ({
+  organisationId,
+  workspaceId: workspaceId ?? null,
+  own: ownApiKeyId === null || ownApiKeyId === undefined ? null : { apiKeyId: ownApiKeyId, userId: ownUserId ?? null },
+})
+
+type Filters = LogExport['filters']
+
+/** Returns the workspace that is meant, by its own field or by the filter of the same meaning; null: all of them. */
+export async function workspaceOf(
+  em: EntityManager,
+  actor: Actor,
+  wanted: { readonly workspace_id?: string | undefined; readonly filters: Filters },
+): Promise<string | null> {
+  const { workspace_slug: slug } = wanted.filters
+  await checkFilters(em, actor, wanted.filters)
+  const named = await workspaceFilter(em, actor, typeof slug === 'string' ? slug : wanted.workspace_id)
+  if (typeof slug !== 'string' || wanted.workspace_id === undefined) return named
+  if ((await workspaceFilter(em, actor, wanted.workspace_id)) === named) return named
+  throw new ApiError('AB01', '`workspace_id` and `filters.workspace_slug` name different workspaces.', { param: 'filters.workspace_slug' })
+}
+
+const asText = (value: unknown): unknown =>
+  typeof value === 'boolean' ? String(value) : typeof value === 'object' ? JSON.stringify(value) : value
+
+/** Returns stored filters as the list of logs takes them, in the order of time. Throws AB01 for what that list refuses. */
+export function readFilters({ workspace_slug: _workspace, ...filters }: Filters): LogFilter {
+  const query = Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, asText(value)]))
+  const { data, error } = logFilter.safeParse({ ...query, order: 'asc' })
+  if (data !== undefined) return data
+  const [issue] = error.issues
+  throw new ApiError('AB01', issue?.message ?? 'The filters are not those of logs.', {
+    param: ['filters', ...(issue?.path.slice(0, 1) ?? [])].join('.'),
+  })
+}
+
+const mostCounted = 50_000
+const countWithinMs = 1500
+
+/** Returns how many logs an export has as things stand; null if that cannot be told soon. */
+export async function countExported(em: EntityManager, row: LogExport): Promise<number | null> {
+  const filter = readFilters(row.filters)
+  const [before] = await em.execute<{ bound: string }[]>(`SELECT current_setting('statement_timeout') AS bound`)
+  try {
+    // A savepoint, so that a count that takes too long does not end the whole transaction.
+    return await em.transactional(async (inner) => {
+      await inner.execute(`SELECT set_config('statement_timeout', ?, true)`, [String(countWithinMs)])
+      const total = await countLogs(inner, scopeOf(row), { most: mostCounted, filter })
+      await inner.execute(`SELECT set_config('statement_timeout', ?, true)`, [before?.bound ?? '0'])
+      return total
+    })
+  } catch (error) {
+    if (isTooSlow(error)) return null
+    throw error
+  }
+}
+
+/** Returns true if the database gave a statement up because of its time. */
+export const isTooSlow = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && error.code === '57014') || isTooSlow(error.cause))
+
+/** An export as it is answered. */
+export const presentExport = (row: LogExport) => ({
+  id: row.id,
+  organisation_id: row.organisationId,
+  workspace_id: row.workspaceId ?? null,
+  status: row.status,
+  description: row.description,
+  kind: row.kind,
+  format: row.format,
+  granularity: row.options.granularity ?? null,
+  tag_keys: row.options.tag_keys === undefined ? null : [...row.options.tag_keys],
+  filters: { ...row.filters },
+  requested_data: [...row.fields],
+  rows: row.rowCount,
+  bytes: row.bytes,
+  error: row.error ?? null,
+  created_by: row.createdBy,
+  created_at: row.createdAt.toISOString(),
+  last_updated_at: row.lastUpdatedAt.toISOString(),
+  started_at: row.startedAt?.toISOString() ?? null,
+  ended_at: row.endedAt?.toISOString() ?? null,
+  expires_at: row.expiresAt?.toISOString() ?? null,
+  object: 'export' as const,
+})
