@@ -36,7 +36,20 @@
     "expr" (printf "sum by (job_name) (label_replace(increase(gateway_job_runs_total{%s,outcome=\"failed\"}[1h]), \"job_name\", \"$1\", \"exported_job\", \"(.*)\")) >= %v" $of $rule.jobFailures)
     "summary" "A background job fails."
     "description" "The job {{ $labels.job_name }} failed {{ $value }} times in an hour: its log says why.")
+  (dict "alert" "GatehouseLimitsAway" "for" "2m" "severity" "critical"
+    "expr" (printf "gateway_limits_away{%s} > 0" $of)
+    "summary" "Limits cannot be counted."
+    "description" "{{ $labels.pod }} does not reach the counters of limits in PostgreSQL: see LIMITS_WHEN_UNAVAILABLE for what happens to requests meanwhile.")
+  (dict "alert" "GatehousePricesOld" "for" "1h" "severity" "warning"
+    "expr" (printf "sum by (kind, layer) (gateway_price_lists_failing{%s}) > 0" $of)
+    "summary" "Price lists cannot be read."
+    "description" "{{ $value }} lists ({{ $labels.kind }}, {{ $labels.layer }}) could not be read for an hour: requests are priced by the last good ones, and costs may be wrong.")
+  (dict "alert" "GatehouseSpendHigh" "for" "10m" "severity" "warning" "off" (not $rule.dollarsPerHour)
+    "expr" (printf "sum(rate(gateway_cost_usd_total{%s}[1h])) * 3600 > %v" $of $rule.dollarsPerHour)
+    "summary" "Requests cost more than expected."
+    "description" "Providers charge {{ $value | printf \"%.2f\" }} US dollars an hour.")
 }}
+{{- if not .off }}
 - alert: {{ .alert }}
   expr: {{ .expr | toJson }}
   for: {{ get . "for" }}
@@ -48,5 +61,6 @@
   annotations:
     summary: {{ .summary | toJson }}
     description: {{ .description | toJson }}
+{{- end }}
 {{- end }}
 {{- end }}

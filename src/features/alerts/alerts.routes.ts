@@ -1,0 +1,99 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { z } from 'zod'
+import { route, type Actor } from '../../app/route.ts'
+import type { AlertKind } from './alert.ts'
+import { alertFilter, alertList } from './webhook.schema.ts'
+
+interface Row {
+  readonly id: string
+  readonly kind: AlertKind
+  readonly owner_kind: string
+  readonly owner_id: string
+  readonly value_key: string | null
+  readonly counts: string | null
+  readonly used: string | null
+  readonly bound: string | null
+  readonly created_at: Date | string
+  readonly queued_at: Date | string | null
+  readonly total: number
+}
+
+interface DeliveryRow {
+  readonly alert_id: string
+  readonly webhook_id: string
+  readonly state: 'pending' | 'delivered' | 'failed'
+  readonly attempts: number
+  readonly last_status: number | null
+  readonly last_error: string | null
+  readonly next_attempt_at: Date | string
+}
+
+const iso = (at: Date | string): string => new Date(at).toISOString()
+
+/** The alerts of a workspace are those of its things; of a workspace key, its own workspace. */
+const ofWorkspace = `(a.owner_kind = 'workspace' AND a.owner_id = ? OR a.owner_id IN (
+    SELECT id FROM api_keys WHERE workspace_id = ? UNION ALL SELECT id FROM providers WHERE workspace_id = ?
+    UNION ALL SELECT id FROM integration_workspaces WHERE workspace_id = ?))`
+
+export const listAlerts = route({
+  method: 'GET',
+  path: '/alerts',
+  summary: 'List alerts of limits and of what expired, and what became of their deliveries',
+  permission: ['organisation_settings.read', 'workspaces.read'],
+  query: alertFilter,
+  response: alertList,
+})(async ({ em, actor, query }) => {
+  const rows = await findAlerts(em, actor, query)
+  const deliveries = Map.groupBy(
+    await deliveriesOf(
+      em,
+      rows.map(({ id }) => id),
+    ),
+    (row) => row.alert_id,
+  )
+  const data = rows.map((row) => ({
+    object: 'alert' as const,
+    id: row.id,
+    kind: row.kind,
+    owner_kind: row.owner_kind,
+    owner_id: row.owner_id,
+    group: row.value_key === '' ? null : row.value_key,
+    type: row.counts,
+    used: row.used,
+    limit: row.bound,
+    created_at: iso(row.created_at),
+    told_at: row.queued_at === null ? null : iso(row.queued_at),
+    deliveries: (deliveries.get(row.id) ?? []).map(presentDelivery),
+  }))
+  return { object: 'list' as const, total: rows[0]?.total ?? 0, data }
+})
+
+function findAlerts(em: EntityManager, { organisationId, workspaceId }: Actor, query: z.output<typeof alertFilter>): Promise<Row[]> {
+  const { page_size: size, current_page: page, state } = query
+  const inWorkspace = workspaceId === null ? '' : ` AND ${ofWorkspace}`
+  const inState = state === undefined ? '' : ' AND EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.id AND d.state = ?)'
+  return em.execute<Row[]>(
+    `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, a.used::text, a.bound::text, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
+       FROM limit_alerts a WHERE a.organisation_id = ?${inWorkspace}${inState}
+      ORDER BY a.created_at DESC, a.id LIMIT ${size} OFFSET ${size * page}`,
+    [organisationId, ...(workspaceId === null ? [] : Array<string>(4).fill(workspaceId)), ...(state === undefined ? [] : [state])],
+  )
+}
+
+async function deliveriesOf(em: EntityManager, alerts: readonly string[]): Promise<readonly DeliveryRow[]> {
+  if (alerts.length === 0) return []
+  return em.execute<DeliveryRow[]>(
+    `SELECT alert_id, webhook_id, state, attempts, last_status, last_error, next_attempt_at FROM alert_deliveries
+      WHERE alert_id IN (${alerts.map(() => '?').join(', ')}) ORDER BY created_at`,
+    [...alerts],
+  )
+}
+
+const presentDelivery = ({ webhook_id, state, attempts, last_status, last_error, next_attempt_at }: DeliveryRow) => ({
+  webhook_id,
+  state,
+  attempts,
+  last_status,
+  last_error,
+  next_attempt_at: state === 'pending' ? iso(next_attempt_at) : null,
+})

@@ -1,0 +1,38 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+import type { Place } from '../../app/secrets/vault.ts'
+
+/** A receiver of alerts outside: of the whole organisation, or of one workspace. */
+export const AlertWebhook = defineEntity({
+  name: 'AlertWebhook',
+  tableName: 'alert_webhooks',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    /** Null: it hears the alerts of the whole organisation. */
+    workspaceId: p.uuid().nullable(),
+    name: p.string().length(255),
+    url: p.text(),
+    /** Null: all. */
+    events: p.array().nullable(),
+    status: status('active', 'archived'),
+    /** Sealed; erased when the row is archived. */
+    secret: p.blob().nullable(),
+    createdBy: p.uuid().nullable(),
+    updatedBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type AlertWebhook = InferEntity<typeof AlertWebhook>
+
+/** The place where the secret of a webhook is sealed. */
+export const secretPlace = ({ id: rowId, organisationId }: Pick<AlertWebhook, 'id' | 'organisationId'>): Place => ({
+  organisationId,
+  table: 'alert_webhooks',
+  column: 'secret',
+  rowId,
+})

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { findPage } from '../../app/database/list.ts'
+import { route } from '../../app/route.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
+import { testEvent } from './alert-event.ts'
+import { sendEvent } from './deliveries.ts'
+import { AlertWebhook } from './webhook.entity.ts'
+import {
+  createWebhookBody,
+  updateWebhookBody,
+  webhookChanged,
+  webhookFilter,
+  webhookList,
+  webhookMade,
+  webhookParams,
+  webhookTested,
+  webhookView,
+} from './webhook.schema.ts'
+import { findWebhook, openSecret, presentWebhook, renewSecret, visibleWebhooks } from './webhooks.ts'
+
+const resource = 'alert-webhook'
+/** Whoever may change budgets of a workspace, or settings of the organisation, says where their alerts go. */
+const reading = ['organisation_settings.read', 'workspaces.read']
+const writing = ['organisation_settings.update', 'workspaces.update']
+
+export const createAlertWebhook = route({
+  method: 'POST',
+  path: '/alert-webhooks',
+  summary: 'Add a receiver of alerts; the answer shows its secret, once',
+  permission: writing,
+  action: 'create',
+  resource,
+  body: createWebhookBody,
+  response: webhookMade,
+})(async ({ em, actor, deps, body, audit }) => {
+  await deps.egress.origin(body.url, 'url')
+  const isOfWorkspace = body.workspace_id !== undefined || actor.workspaceId !== null
+  const workspaceId = isOfWorkspace ? (await resolveWorkspace(em, actor, body.workspace_id)).id : null
+  const { organisationId, id: createdBy } = actor
+  const fields = { name: body.name, url: body.url, events: body.events ?? null }
+  const row = em.create(AlertWebhook, { id: uuidv7(), organisationId, workspaceId, ...fields, createdBy })
+  const secret = await renewSecret(row, deps.vault)
+  await em.flush()
+  audit({ id: row.id, workspaceId })
+  return { ...presentWebhook(row), secret }
+})
+
+export const listAlertWebhooks = route({
+  method: 'GET',
+  path: '/alert-webhooks',
+  summary: 'List the receivers of alerts',
+  permission: reading,
+  query: webhookFilter,
+  response: webhookList,
+})(async ({ em, actor, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const where = { $and: [visibleWebhooks(actor), workspaceId === null ? {} : { workspaceId }, searching(query.search, 'name')] }
+  const page = await findPage(em, AlertWebhook, { where, query, sorts: usualSorts })
+  return toList(page.rows.map(presentWebhook), page)
+})
+
+export const readAlertWebhook = route({
+  method: 'GET',
+  path: '/alert-webhooks/:webhookId',
+  summary: 'Read a receiver of alerts',
+  permission: reading,
+  params: webhookParams,
+  response: webhookView,
+})(async ({ em, actor, params }) => presentWebhook(await findWebhook(em, actor, { id: params.webhookId })))
+
+export const updateAlertWebhook = route({
+  method: 'PUT',
+  path: '/alert-webhooks/:webhookId',
+  summary: 'Change a receiver of alerts, or give it a new secret',
+  permission: writing,
+  action: 'update',
+  resource,
+  params: webhookParams,
+  body: updateWebhookBody,
+  response: webhookChanged,
+})(async ({ em, actor, deps, params, body, audit }) => {
+  const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
+  if (body.url !== undefined) {
+    await deps.egress.origin(body.url, 'url')
+    row.url = body.url
+  }
+  if (body.name !== undefined) row.name = body.name
+  if (body.events !== undefined) row.events = body.events
+  row.updatedBy = actor.id
+  const secret = body.rotate_secret ? await renewSecret(row, deps.vault) : undefined
+  await em.flush()
+  audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  return { ...presentWebhook(row), ...(secret !== undefined && { secret }) }
+})
+
+export const deleteAlertWebhook = route({
+  method: 'DELETE',
+  path: '/alert-webhooks/:webhookId',
+  summary: 'Delete a receiver of alerts; what waits for it is not sent',
+  permission: writing,
+  action: 'delete',
+  resource,
+  params: webhookParams,
+  response: z.object({}),
+})(async ({ em, actor, params, audit }) => {
+  const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
+  await em.execute(`DELETE FROM alert_deliveries WHERE webhook_id = ? AND state = 'pending'`, [row.id])
+  em.assign(row, { status: 'archived', secret: null, updatedBy: actor.id })
+  audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  return {}
+})
+
+export const testAlertWebhook = route({
+  method: 'POST',
+  path: '/alert-webhooks/:webhookId/test',
+  summary: 'Send a test event to a receiver of alerts now, and tell what it answered',
+  permission: writing,
+  resource,
+  reads: true,
+  params: webhookParams,
+  response: webhookTested,
+})(async ({ em, actor, deps, params }) => {
+  const row = await findWebhook(em, actor, { id: params.webhookId })
+  const { clock } = deps
+  const startedAt = performance.now()
+  const message = {
+    url: row.url,
+    secret: await openSecret(row, deps.vault),
+    id: uuidv7(),
+    body: testEvent(actor.organisationId, clock.now()),
+  }
+  const { status, error } = await sendEvent(message, deps)
+  return { delivered: error === null, status, error, execution_time: Math.round(performance.now() - startedAt) }
+})

@@ -1,0 +1,46 @@
+import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
+import { notFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
+import { createSecret } from './signature.ts'
+import { AlertWebhook, secretPlace } from './webhook.entity.ts'
+
+/** The webhooks that a caller may see: a workspace key those of its workspace. */
+export const visibleWebhooks = ({ organisationId, workspaceId }: Actor): FilterQuery<AlertWebhook> => ({
+  organisationId,
+  status: 'active',
+  ...(workspaceId !== null && { workspaceId }),
+})
+
+/** Returns a webhook that the caller may see; AB08 otherwise. */
+export async function findWebhook(em: EntityManager, actor: Actor, { id, lock = false }: { readonly id: string; readonly lock?: boolean }) {
+  const where = { $and: [visibleWebhooks(actor), { id: id.toLowerCase() }] }
+  const row = isUuid(id) ? await em.findOne(AlertWebhook, where, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {}) : null
+  if (row === null) throw notFound('alert webhook', id)
+  return row
+}
+
+/** Gives a webhook a new secret. Returns it: it is shown this once. */
+export async function renewSecret(row: AlertWebhook, vault: Vault): Promise<string> {
+  const secret = createSecret()
+  row.secret = Buffer.from(await vault.encrypt(secretPlace(row), secret))
+  return secret
+}
+
+export async function openSecret(row: AlertWebhook, vault: Vault): Promise<string> {
+  if (!row.secret) throw new ApiError('AB04', 'The webhook has no secret.')
+  return vault.decrypt(secretPlace(row), row.secret)
+}
+
+export const presentWebhook = ({ id, name, url, events, workspaceId, createdAt, lastUpdatedAt }: AlertWebhook) => ({
+  id,
+  name,
+  url,
+  events: events ?? null,
+  workspace_id: workspaceId ?? null,
+  created_at: createdAt.toISOString(),
+  last_updated_at: lastUpdatedAt.toISOString(),
+  object: 'alert_webhook' as const,
+})

@@ -1,0 +1,179 @@
+// Webhooks of alerts: what they hear, how it is signed and tried again, and who may say where it goes.
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { deliverAlerts } from '../../../src/features/alerts/deliveries.ts'
+import { tellAlerts } from '../../../src/features/alerts/tell.jobs.ts'
+import { type Control, startControl, type Tenant } from './setup.ts'
+
+interface Received {
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+let control: Control
+let acme: Tenant
+let rival: Tenant
+let server: Server
+let url: string
+let now = Date.now()
+let answers: readonly (number | 'hang up' | 'redirect')[] = []
+let received: Received[] = []
+
+async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request)
+  const answer = answers[received.length] ?? 200
+  received.push({ headers: request.headers, body })
+  if (answer === 'hang up') request.socket.destroy()
+  else if (answer === 'redirect') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
+  else response.writeHead(answer).end('\0garbage')
+}
+
+test.before(async () => {
+  server = createServer((request, response) => void hear(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  control = await startControl({ clock: { now: () => now } })
+  ;[acme, rival] = [await control.createTenant('acme'), await control.createTenant('rival')]
+})
+test.after.always(async () => {
+  await control?.close()
+  server?.close()
+})
+test.beforeEach(() => {
+  answers = []
+  received = []
+})
+
+const call = (method: string, path: string, body?: unknown, key = acme.adminKey) => control.call(key, method, path, body)
+
+async function made(fields: object, key = acme.adminKey) {
+  const { body, status, text: said } = await call('POST', '/alert-webhooks', { name: 'Pager', url, ...fields }, key)
+  if (status !== 200) throw new Error(said)
+  return { id: String(body['id']), secret: String(body['secret']) }
+}
+
+/** An alert as the counters note it when a budget ends. */
+async function alert(kind: 'expired', tenant: Tenant, workspaceId = tenant.workspaceId): Promise<void> {
+  const { rows } = await control.sql.query<{ id: string }>(
+    `SELECT id FROM api_keys WHERE organisation_id = $1 AND workspace_id = $2 LIMIT 1`,
+    [tenant.organisationId, workspaceId],
+  )
+  await control.sql.query(
+    `INSERT INTO limit_alerts (id, organisation_id, kind, owner_kind, owner_id, value_key) VALUES (gen_random_uuid(), $1, $2, 'api-key', $3, '')`,
+    [tenant.organisationId, kind, rows[0]?.id],
+  )
+}
+
+const tell = () => Promise.all([1, 2, 3].map(() => tellAlerts.run(control.started.deps)))
+
+const isSigned = ({ headers, body }: Received, secret: string): boolean => {
+  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`
+  const signature = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+    .update(signed)
+    .digest('base64')
+  return headers['webhook-signature'] === `v1,${signature}`
+}
+
+test.serial('an alert reaches each webhook that hears it once, signed, whoever tells it', async (t) => {
+  const whole = await made({})
+  await made({ events: ['usage.exhausted'] })
+  const side = await made({ workspace_id: 'side' })
+  await alert('expired', acme)
+  await tell()
+  t.is(received.length, 1)
+  t.true(received.every((one) => isSigned(one, whole.secret)))
+  const event = JSON.parse(received[0]?.body ?? '') as Record<string, unknown>
+  t.like(event, { type: 'credential.expired', timestamp: new Date(now).toISOString() })
+  await alert('expired', rival)
+  await tell()
+  t.is(received.length, 1)
+  await alert('expired', acme, acme.sideId)
+  await tell()
+  t.is(received.filter((one) => isSigned(one, side.secret)).length, 1)
+  t.is(received.length, 3)
+})
+
+test.serial(
+  'a delivery that fails is tried again under the same id, later each time; 410 ends it, and so does the last attempt',
+  async (t) => {
+    await control.sql.query(`UPDATE alert_webhooks SET status = 'archived', secret = NULL`)
+    const { id } = await made({})
+    answers = [500, 'hang up', 'redirect', 200]
+    await alert('expired', acme)
+    await tell()
+    for (let round = 0; round < 5; round++) {
+      now += 24 * 3_600_000
+      await deliverAlerts(control.started.deps)
+    }
+    t.is(received.length, 4)
+    t.is(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1)
+    const list = (await call('GET', '/alerts?state=delivered&page_size=1')).body['data'] as { deliveries: object[] }[]
+    t.like(list[0]?.deliveries[0], { webhook_id: id, state: 'delivered', attempts: 4, last_status: 200, next_attempt_at: null })
+    for (const [replies, attempts] of [
+      [[410], 1],
+      [Array<number>(20).fill(503), 9],
+    ] as const) {
+      received = []
+      answers = replies
+      await alert('expired', acme)
+      await tell()
+      for (let round = 0; round < 12; round++) {
+        now += 48 * 3_600_000
+        await deliverAlerts(control.started.deps)
+      }
+      t.is(received.length, attempts)
+      const [failed] = (await call('GET', '/alerts?state=failed&page_size=1')).body['data'] as { deliveries: object[] }[]
+      t.like(failed?.deliveries[0], { state: 'failed', attempts })
+    }
+  },
+)
+
+test.serial('a test sends an event at once and tells what became of it', async (t) => {
+  const { id, secret } = await made({})
+  answers = [204, 500, 'redirect']
+  t.like((await call('POST', `/alert-webhooks/${id}/test`, {})).body, { delivered: true, status: 204, error: null })
+  t.true(isSigned(received[0] as Received, secret))
+  t.like(JSON.parse(received[0]?.body ?? ''), { type: 'test' })
+  t.like((await call('POST', `/alert-webhooks/${id}/test`, {})).body, { delivered: false, status: 500 })
+  t.like((await call('POST', `/alert-webhooks/${id}/test`, {})).body, { delivered: false, status: 302 })
+  t.is(received.length, 3)
+})
+
+test.serial('the secret is shown once, sealed, and renewed on request; hosts that requests may not reach are refused', async (t) => {
+  const { id, secret } = await made({})
+  t.regex(secret, /^whsec_[\w+/]{43}=$/)
+  const read = await call('GET', `/alert-webhooks/${id}`)
+  t.false(read.text.includes('whsec_'))
+  t.false((await control.dump()).includes(secret.slice(6)))
+  const { body } = await call('PUT', `/alert-webhooks/${id}`, { rotate_secret: true, events: ['usage.exhausted'] })
+  t.not(body['secret'], secret)
+  t.deepEqual(body['events'], ['usage.exhausted'])
+  for (const wrong of ['http://169.254.169.254/x', 'ftp://example.com', 'nonsense'])
+    t.true([400, 403].includes((await call('POST', '/alert-webhooks', { name: 'x', url: wrong })).status), wrong)
+  t.is((await call('PUT', `/alert-webhooks/${id}`, { url: 'http://169.254.169.254/' })).status >= 400, true)
+  t.is((await call('POST', '/alert-webhooks', { name: 'x', url, events: ['colour'] })).status, 400)
+  t.is((await call('DELETE', `/alert-webhooks/${id}`)).status, 200)
+  t.is((await call('GET', `/alert-webhooks/${id}`)).status, 404)
+})
+
+test.serial('a workspace key sees and changes those of its workspace; strangers see nothing', async (t) => {
+  const [whole, own] = [await made({}), await made({}, acme.workspaceKey)]
+  const list = (await call('GET', '/alert-webhooks', undefined, acme.workspaceKey)).body['data'] as { id: string }[]
+  t.true(list.some(({ id }) => id === own.id))
+  t.false(list.some(({ id }) => id === whole.id))
+  for (const [id, key] of [
+    [whole.id, acme.workspaceKey],
+    [own.id, rival.adminKey],
+    [own.id, acme.sideKey],
+  ] as const)
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PUT', ''],
+      ['DELETE', ''],
+      ['POST', '/test'],
+    ] as const)
+      t.is((await call(method, `/alert-webhooks/${id}${path}`, method === 'GET' ? undefined : {}, key)).status, 404)
+})

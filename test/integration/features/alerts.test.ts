@@ -1,0 +1,134 @@
+// Alerts: who is told of a budget that passes a bound, or of a key that expired, and that each is told once.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { tellAlerts } from '../../../src/features/alerts/tell.jobs.ts'
+import { expireKeys } from '../../../src/features/api-keys/expiry.jobs.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
+import { type MailServer, startMailServer } from '../../support/mail-server.ts'
+import { type Control, startControl, type Tenant } from './setup.ts'
+
+let control: Control
+let acme: Tenant
+let emulator: Emulator
+let mail: MailServer
+let folder: string
+let now = Date.now()
+
+test.before(async () => {
+  mail = await startMailServer({ user: 'gatehouse', password: 'mail-password' })
+  folder = await mkdtemp(join(tmpdir(), 'gatehouse-alerts-'))
+  const env = {
+    PUBLIC_URL: 'https://gate.example',
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(mail.port),
+    SMTP_TLS: 'NONE',
+    SMTP_USER: 'gatehouse',
+    SMTP_PASSWORD: 'mail-password',
+    EMAIL_TEMPLATES_PATH: folder,
+  }
+  ;[control, emulator] = await Promise.all([startControl({ clock: { now: () => now } }, env), startEmulator()])
+  acme = await control.createTenant('acme <b>')
+  const other = await control.createTenant('other')
+  await control.createUser(acme, { email: 'owner@example.com', role: 'owner', workspaces: {} })
+  await control.createUser(acme, { email: 'admin@example.com', role: 'admin', workspaces: {} })
+  await control.createUser(acme, { email: 'lead@example.com', role: 'member', workspaces: { [acme.workspaceId]: 'manager' } })
+  await control.createUser(acme, { email: 'person@example.com', role: 'member', workspaces: { [acme.workspaceId]: 'member' } })
+  await control.createUser(other, { email: 'stranger@example.com', role: 'owner', workspaces: {} })
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+  emulator.script({
+    behaviour: { body: JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }], usage }) },
+  })
+})
+test.after.always(async () => {
+  await control?.close()
+  await Promise.all([emulator?.stop(), mail?.stop()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function makeKey(fields: object): Promise<{ readonly id: string; readonly secret: string }> {
+  const body = { workspace_id: acme.workspaceId, scopes: ['completions.write'], ...fields }
+  const made = await control.call(acme.adminKey, 'POST', '/api-keys/workspace/service', body)
+  if (made.status !== 200) throw new Error(made.text)
+  return { id: String(made.body['id']), secret: String(made.body['key']) }
+}
+
+/** Each answer uses five tokens. */
+const ask = async (secret: string): Promise<number> => {
+  const headers = {
+    'x-service-api-key': secret,
+    'content-type': 'application/json',
+    'x-service-provider': 'openai',
+    'x-service-custom-host': emulator.url,
+    authorization: 'Bearer sk',
+  }
+  const body = JSON.stringify({ model: 'm', messages: [], max_tokens: 5 })
+  return (await send(`${control.origin}/v1/chat/completions`, { method: 'POST', headers, body })).status
+}
+
+const counted = (id: string) => async () => (await control.sql.query('SELECT 1 FROM limit_alerts WHERE owner_id = $1', [id])).rows.length
+const unsent = async () => (await control.sql.query('SELECT 1 FROM outgoing_mails')).rows.length
+/** Runs the job in several processes at once, and waits until all that it queued is sent. */
+async function tell(): Promise<void> {
+  const { deps } = control.started
+  await Promise.all([1, 2, 3].map(() => tellAlerts.run(deps)))
+  await eventually(async () => (await unsent()) === 0, 15_000, 'mails that wait')
+}
+
+const toldOf = (subject: RegExp) => mail.received.filter(({ header }) => subject.test(header('Subject')))
+const recipients = (subject: RegExp) =>
+  toldOf(subject)
+    .flatMap(({ to }) => to)
+    .toSorted()
+const everybody = ['admin@example.com', 'bills@example.com', 'lead@example.com', 'owner@example.com']
+
+test.serial('passing a threshold and the end of a budget is mailed once to those who answer for it', async (t) => {
+  const limits = { type: 'tokens', credit_limit: 60, alert_threshold: 8, periodic_reset: 'monthly' }
+  const key = await makeKey({ name: 'crawler', usage_limits: limits, alert_emails: ['bills@example.com', 'Owner@example.com'] })
+  const count = counted(key.id)
+  t.is(await ask(key.secret), 200)
+  t.is(await ask(key.secret), 200)
+  await eventually(async () => (await count()) === 1, 15_000, 'the threshold')
+  await tell()
+  await tell()
+  const passed = /^The API key crawler has passed its alert threshold$/
+  t.deepEqual(recipients(passed), everybody)
+  const [told] = toldOf(passed)
+  t.regex(told?.part('text/html') ?? '', /Organisation: acme &lt;b&gt;/)
+  t.regex(told?.part('text/plain') ?? '', /Workspace: Main\n[\s\S]*Used: 10 tokens\. The threshold is 8 tokens\./)
+  t.regex(told?.part('text/plain') ?? '', /starts again at \d{4}-\d\d-01 00:00 UTC/)
+
+  await control.call(acme.adminKey, 'PUT', `/api-keys/${key.id}`, { usage_limits: { ...limits, credit_limit: 10 } })
+  await eventually(async () => (await count()) === 2, 15_000, 'the end')
+  await tell()
+  t.deepEqual(recipients(/^The API key crawler has used up its limit$/), everybody)
+})
+
+test.serial('a key that expires is told once', async (t) => {
+  await makeKey({ name: 'short-lived', expires_at: new Date(now + 60_000).toISOString(), alert_emails: ['bills@example.com'] })
+  const { deps } = control.started
+  await expireKeys.run(deps)
+  await tell()
+  t.deepEqual(recipients(/short-lived/), [])
+  now += 61_000
+  await Promise.all([expireKeys.run(deps), expireKeys.run(deps)])
+  await tell()
+  await expireKeys.run(deps)
+  await tell()
+  t.deepEqual(recipients(/^The API key short-lived has expired$/), everybody)
+})
+
+test.serial('an alert whose owner is gone tells nobody, and holds up no other', async (t) => {
+  const key = await makeKey({ name: 'gone', expires_at: new Date(now + 60_000).toISOString() })
+  await makeKey({ name: 'stays', expires_at: new Date(now + 60_000).toISOString() })
+  now += 61_000
+  await expireKeys.run(control.started.deps)
+  await control.sql.query('DELETE FROM api_keys WHERE id = $1', [key.id])
+  await tell()
+  t.deepEqual(recipients(/gone/), [])
+  t.is(recipients(/^The API key stays has expired$/).length, 3)
+  t.false(mail.received.some(({ to }) => to.includes('stranger@example.com') || to.includes('person@example.com')))
+})
