@@ -1,6 +1,22 @@
 export { havingStatus, revived, statusAt, statusesField, toExpiry } from './expiry.ts'
-export { joinLimits, limitedColumn, periodWindow, toGatewayLimits, windowOfUnit, wordsOfUnit, type LimitedRow } from './gateway-limits.ts'
-export { fromAmount, periodFault, presentLimit, toAmount, toLimit, type Limit } from './limit.ts'
+export {
+  joinLimits,
+  msOfUnit,
+  periodWindow,
+  toGatewayLimits,
+  windowOfUnit,
+  wordsOfUnit,
+  type WrittenLimits as LimitedRow,
+} from '../../gateway/limits/written-limits.ts'
+export { limitedColumn } from './limited-column.ts'
+export type { RateLimit } from '../../gateway/limits/written-limits.ts'
+export { keepLimits } from './limits.jobs.ts'
+export { boundsAbove } from './bounds-above.ts'
+export { findLimits, findPolicyLimits, presentOwned, type OwnedLimit } from './limited-rows.ts'
+export { limitStates, standingsOf, type Standing } from './standing.ts'
+export { boundedByField, lastUseFields, limitOwner, standingFields, usageShown } from './standing.schema.ts'
+export { withOwnUsage, withUsage } from './shown-usage.ts'
+export { fromAmount, periodFault, presentLimit, toAmount, toLimit, usageTypes, type Limit, type UsageType } from './limit.ts'
 export {
   keyRateLimits,
   rateLimits,
@@ -11,6 +27,5 @@ export {
   usageLimitsList,
   usageLimitsListShown,
   usageLimitsShown,
-  type RateLimit,
   type UsageLimits,
 } from './limits.schema.ts'

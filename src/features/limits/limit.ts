@@ -1,11 +1,15 @@
 import { fromPico, toPico } from '../../lib/pico.ts'
 
+/** The things that a usage limit counts. */
+export const usageTypes = ['cost', 'tokens', 'requests'] as const
+export type UsageType = (typeof usageTypes)[number]
+
 /**
  * A limit in whole numbers, whether a policy holds it in columns or a key, a provider or a workspace as JSON: what it counts, how much of it, and
- * when the count starts again. Amounts are pico-units of US dollars or of tokens.
+ * when the count starts again. Amounts are pico-units of what it counts.
  */
 export interface Limit extends Period {
-  readonly type: 'cost' | 'tokens'
+  readonly type: UsageType
   /** Null: counted, and never refused. */
   readonly creditLimit?: bigint | null | undefined
   readonly alertThreshold?: bigint | null | undefined

@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import type { RateLimit } from '../../gateway/limits/written-limits.ts'
 import { since, whileOn } from '../../release/since.ts'
-import { periodFault, toPeriod } from './limit.ts'
+import { periodFault, toPeriod, usageTypes } from './limit.ts'
 
 const usageLimitsShape = z.strictObject({
-  type: z
-    .enum(['cost', 'tokens'])
-    .optional()
-    .meta({ description: '`cost` counts US dollars, `tokens` counts tokens; `cost` when absent, and absent then in answers too.' }),
+  type: z.enum(usageTypes).optional().meta({
+    description: '`cost` counts US dollars, `tokens` tokens, `requests` requests; `cost` when absent, and absent then in answers too.',
+  }),
   credit_limit: z.int().min(1).nullable().default(null),
   alert_threshold: z.int().min(1).nullable().default(null),
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
@@ -16,9 +16,9 @@ const usageLimitsShape = z.strictObject({
     .enum(['deny', 'allow'])
     .optional()
     .meta({ description: 'What becomes of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
-  output_policy: z.enum(['typical', 'strict']).optional().meta({
+  output_policy: z.enum(['typical', 'strict', 'inject']).optional().meta({
     description:
-      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give; `typical` (when absent) 1,024 tokens.',
+      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give; `typical` (when absent) as much as 99 of 100 answers of the key and the model had lately, at least 1,024 tokens; `inject` the same, and the request is sent with it as its bound.',
   }),
 })
 
@@ -28,15 +28,9 @@ export const usageLimits = usageLimitsShape
     const fault = periodFault(toPeriod(fields))
     if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
   })
-  .meta({ id: 'UsageLimits', description: 'A budget in US dollars or tokens.' })
+  .meta({ id: 'UsageLimits', description: 'A budget in US dollars, tokens or requests.' })
 
 export type UsageLimits = z.output<typeof usageLimits>
-
-export interface RateLimit {
-  readonly type: 'requests' | 'tokens'
-  readonly unit: 'rps' | 'rpm' | 'rph' | 'rpd' | 'rpw'
-  readonly value: number
-}
 
 const limit = <Unit extends RateLimit['unit']>(units: readonly [Unit, ...Unit[]]) =>
   z.strictObject({ type: z.enum(['requests', 'tokens']), unit: z.enum(units), value: z.int().min(0) })
@@ -73,6 +67,10 @@ const usageLimitsView = z.object({
   periodic_reset: z.string().nullable(),
   periodic_reset_days: since('1.10.0', z.number().nullable()),
   next_usage_reset_at: since('1.10.0', z.string().nullable()),
+  current_usage: z
+    .number()
+    .optional()
+    .meta({ description: 'What was used in this period: US dollars (fractions too), tokens or requests.' }),
   on_unpriced: z.string().optional(),
   output_policy: z.string().optional(),
 })

@@ -3,9 +3,10 @@ import { policiesView } from './policy.view.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
 import { RateLimitPolicy, UsageLimitPolicy } from './policy.entity.ts'
 import { createRateLimit, deleteRateLimit, listRateLimits, readRateLimit, updateRateLimit } from './rate-limits.routes.ts'
+import { previewRateLimit, previewUsageLimit } from './preview.routes.ts'
 import { createUsageLimit, deleteUsageLimit, listUsageLimits, readUsageLimit, updateUsageLimit } from './usage-limits.routes.ts'
 
-export { findUsageLimit, resetUsage } from './policies.ts'
+export { findRateLimit, findUsageLimit, resetUsage } from './policies.ts'
 
 /** Rate and usage limits for all requests that meet conditions. */
 export const policies = feature({
@@ -20,11 +21,13 @@ export const policies = feature({
   entities: [RateLimitPolicy, UsageLimitPolicy, PolicyUsage],
   routes: [
     createRateLimit,
+    previewRateLimit,
     listRateLimits,
     readRateLimit,
     updateRateLimit,
     deleteRateLimit,
     createUsageLimit,
+    previewUsageLimit,
     listUsageLimits,
     readUsageLimit,
     updateUsageLimit,

@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { amount } from '../../app/database/amount.ts'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 /** The usage of one combination of the values that a usage-limit policy groups by. */
@@ -16,7 +16,7 @@ export const PolicyUsage = defineEntity({
     /** `key:value` of each group in the policy's order, such as `api_key:…`. */
     valueKey: p.text(),
     currentUsage: amount('current_usage'),
-    status: p.text().$type<'active' | 'exhausted'>().default('active'),
+    status: status('active', 'exhausted'),
     isThresholdAlertsSent: p.boolean().default(false),
     isExhaustedAlertsSent: p.boolean().default(false),
     lastResetAt: p.datetime().nullable(),

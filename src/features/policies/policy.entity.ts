@@ -1,7 +1,8 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { amount } from '../../app/database/amount.ts'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { UsageType } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 
 /** Returns the columns of all policies. */
@@ -12,7 +13,7 @@ const policy = () => ({
   name: p.string().length(255).nullable(),
   conditions: p.json<readonly Condition[]>(),
   groupBy: p.json<readonly Group[]>(),
-  status: p.text().$type<'active' | 'archived'>().default('active'),
+  status: status('active', 'archived'),
   createdBy: p.uuid().nullable(),
   createdAt: createdAt(),
   lastUpdatedAt: lastUpdatedAt(),
@@ -40,7 +41,7 @@ export const UsageLimitPolicy = defineEntity({
   filters: { tenant: tenantFilter },
   properties: {
     ...policy(),
-    type: p.text().$type<'cost' | 'tokens'>(),
+    type: p.text().$type<UsageType>(),
     creditLimit: amount('credit_limit'),
     alertThreshold: amount('alert_threshold').nullable(),
     periodicReset: p.text().$type<'weekly' | 'monthly'>().nullable(),

@@ -2,7 +2,7 @@ import { anyOf, type ViewLimits, type Views } from '../../app/snapshot/view.ts'
 import type { PolicyCondition, PolicyView } from '../../gateway/limits/policy.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
 import { formatPico, parsePico } from '../../lib/pico.ts'
-import { periodWindow, windowOfUnit, wordsOfUnit } from '../limits/index.ts'
+import { periodWindow, type UsageType, windowOfUnit, wordsOfUnit } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 
 /** So many policies of one workspace act; further ones, the youngest, do not. */
@@ -19,6 +19,7 @@ const policiesOf = `
   UNION ALL
   (SELECT 'usage', p.id, p.name, p.conditions, p.group_by, p.type, p.created_at,
           json_build_object('pico', to_jsonb(p) ->> 'credit_limit_pico', 'amount', to_jsonb(p) ->> 'credit_limit',
+            'thresholdPico', to_jsonb(p) ->> 'alert_threshold_pico', 'threshold', to_jsonb(p) ->> 'alert_threshold',
             'reset', p.periodic_reset, 'days', p.periodic_reset_days, 'next', p.next_usage_reset_at, 'createdAt', p.created_at,
             'from', (extract(epoch FROM p.last_reset_at) * 1000)::float8),
           (SELECT json_object_agg(e.value_key, (extract(epoch FROM e.last_reset_at) * 1000)::float8)
@@ -35,6 +36,8 @@ interface RateTerms {
 interface UsageTerms {
   readonly pico: string | null
   readonly amount: string | null
+  readonly thresholdPico: string | null
+  readonly threshold: string | null
   readonly reset: 'weekly' | 'monthly' | null
   readonly days: number | null
   readonly next: string | null
@@ -51,7 +54,7 @@ interface CommonRow {
 }
 
 type RateRow = CommonRow & { readonly kind: 'rate'; readonly type: 'requests' | 'tokens'; readonly terms: RateTerms }
-type UsageRow = CommonRow & { readonly kind: 'usage'; readonly type: 'cost' | 'tokens'; readonly terms: UsageTerms }
+type UsageRow = CommonRow & { readonly kind: 'usage'; readonly type: UsageType; readonly terms: UsageTerms }
 type PolicyRow = RateRow | UsageRow
 
 /** The active policies of a workspace, as requests meet them. */
@@ -77,7 +80,7 @@ const toPolicy = (row: PolicyRow, organisationId: string): PolicyView => ({
   resets: new Map(Object.entries(row.resets ?? {})),
 })
 
-const toCondition = ({ key, value, excludes }: Condition): PolicyCondition => ({
+export const toCondition = ({ key, value, excludes }: Condition): PolicyCondition => ({
   key,
   values: listed(value),
   excludes: excludes === undefined ? [] : listed(excludes),
@@ -101,14 +104,34 @@ const toRate = (row: RateRow, organisationId: string): Limit => ({
 const picoPerUnit = 10n ** 12n
 const picoPerNano = 1000n
 
+/** Reads an amount of a column that is a whole number since 1.11.0 and was a decimal before. */
+const storedAmount = (pico: string | null, decimal: string | null): bigint | null =>
+  pico === null ? (decimal === null ? null : parsePico(decimal)) : BigInt(pico)
+
+const roundedUp = (amount: bigint, unit: bigint): number => Number((amount + unit - 1n) / unit)
+
 function toUsage(row: UsageRow, organisationId: string): Limit {
-  const { pico, amount, reset, days, next, createdAt, from } = row.terms
-  const credit = pico === null ? parsePico(amount ?? '0') : BigInt(pico)
+  const { pico, amount, thresholdPico, threshold: told, reset, days, next, createdAt, from } = row.terms
+  const credit = storedAmount(pico, amount) ?? 0n
+  const threshold = storedAmount(thresholdPico, told)
   const { period, window } = periodWindow({ reset, days, next, createdAt: Date.parse(createdAt) })
-  const counter = { id: `policy:${row.id}:usage:${row.type}:${period}:${from ?? 0}`, organisationId, kind: 'usage' as const, window }
+  const unit = row.type === 'cost' ? picoPerNano : picoPerUnit
+  const budget = {
+    kind: 'policy',
+    id: row.id,
+    from: Math.floor(from ?? 0),
+    threshold: threshold === null ? null : roundedUp(threshold, unit),
+  } as const
+  const counter = {
+    id: `policy:${row.id}:usage:${row.type}:${period}:${budget.from}`,
+    organisationId,
+    kind: 'usage' as const,
+    window,
+    budget,
+  }
   const shown = formatPico(credit).replace(/\.?0+$/, '')
-  if (row.type === 'tokens')
-    return { ...counter, name: `${shown} tokens of ${nameOf(row)}`, counts: 'tokens', value: Number(credit / picoPerUnit) }
+  if (row.type !== 'cost')
+    return { ...counter, name: `${shown} ${row.type} of ${nameOf(row)}`, counts: row.type, value: Number(credit / picoPerUnit) }
   const money = { output: 'typical', onUnpriced: 'deny' } as const
   return { ...counter, name: `$${shown} of ${nameOf(row)}`, counts: 'cost', value: Number(credit / picoPerNano), money }
 }

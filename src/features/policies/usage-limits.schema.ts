@@ -3,13 +3,14 @@ import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
+import { usageTypes } from '../limits/index.ts'
 import { usageLimitConditions, usageLimitGroups } from './conditions.schema.ts'
 import { policyFields, policyStatus } from './rate-limits.schema.ts'
 
 /** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', last_updated_at: 'lastUpdatedAt', credit_limit: 'creditLimit' }
 
-const type = z.enum(['cost', 'tokens'])
+const type = z.enum(usageTypes)
 
 const amount = z.number().min(0).max(99_999_999_999)
 const moment = z.iso.datetime({ offset: true })
@@ -26,7 +27,7 @@ export const createUsageLimitBody = z
     name: nameField.nullable().optional(),
     conditions: usageLimitConditions,
     group_by: usageLimitGroups,
-    type: type.meta({ description: '`cost` counts US dollars, `tokens` counts tokens.' }),
+    type: type.meta({ description: '`cost` counts US dollars, `tokens` tokens, `requests` requests.' }),
     credit_limit: amount,
     ...limits,
     workspace_id: z.string().min(1).max(255).optional(),

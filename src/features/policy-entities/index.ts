@@ -1,7 +1,7 @@
 import { feature } from '../../app/feature.ts'
-import { listEntities, resetEntity } from './policy-entities.routes.ts'
+import { listEntities, listRateEntities, resetEntity } from './policy-entities.routes.ts'
 
-/** The counts of usage-limit policies. */
+/** The counts of policies. */
 export const policyEntities = feature({
   id: 'policy-entities',
   since: '1.7.0',
@@ -9,5 +9,5 @@ export const policyEntities = feature({
   requires: ['policies'],
   permissions: ['policies.read', 'policies.update'],
   entities: [],
-  routes: [listEntities, resetEntity],
+  routes: [listEntities, listRateEntities, resetEntity],
 })

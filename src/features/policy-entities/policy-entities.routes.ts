@@ -4,12 +4,13 @@ import { notFound, orNotFound } from '../../app/database/find.ts'
 import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { containing, toList } from '../../lib/paging.ts'
-import { fromAmount } from '../limits/index.ts'
-import { findUsageLimit, resetUsage } from '../policies/index.ts'
+import { containing, pageOf, toList } from '../../lib/paging.ts'
+import { findPolicyLimits, fromAmount, standingsOf } from '../limits/index.ts'
+import { findRateLimit, findUsageLimit, resetUsage } from '../policies/index.ts'
 import { PolicyUsage } from '../policies/policy-usage.entity.ts'
+import { rateLimitParams } from '../policies/rate-limits.schema.ts'
 import { usageLimitParams } from '../policies/usage-limits.schema.ts'
-import { entityList, entityParams, entityQuery, sorts } from './policy-entity.schema.ts'
+import { entityList, entityParams, entityQuery, rateEntityList, rateEntityQuery, sorts } from './policy-entity.schema.ts'
 
 const param = 'policyUsageLimitsId'
 
@@ -32,6 +33,33 @@ export const listEntities = route({
   }
   const page = await findPage(em, PolicyUsage, { where, query, sorts })
   return toList(page.rows.map(presentEntity), page)
+})
+
+export const listRateEntities = route({
+  method: 'GET',
+  path: '/policies/rate-limits/:rateLimitsPolicyId/entities',
+  summary: 'List what a rate-limit policy counts now',
+  permission: 'policies.read',
+  params: rateLimitParams,
+  query: rateEntityQuery,
+  response: rateEntityList,
+})(async ({ em, actor, params, query }) => {
+  const policy = await findRateLimit(em, actor, { id: params.rateLimitsPolicyId, param: 'rateLimitsPolicyId' })
+  const { organisationId, workspaceId, id } = policy
+  const limits = (await findPolicyLimits(em, { organisationId, workspaceId, off: undefined }))
+    .filter(({ owner, unit, group }) => owner.id === id && unit === policy.unit && (group ?? '').includes(query.search ?? ''))
+    .toSorted((one, other) => ((one.group ?? '') < (other.group ?? '') ? -1 : 1))
+  const page = pageOf(limits, query, ({ limit }) => limit.id)
+  const standings = await standingsOf(
+    em,
+    page.rows.map(({ limit }) => limit),
+  )
+  const data = page.rows.map(({ limit, group }) => {
+    const { spent = 0, state = 'ok' } = standings.get(limit.id) ?? {}
+    const status = state === 'exhausted' ? ('exhausted' as const) : ('active' as const)
+    return { value_key: group ?? '', current_usage: spent, limit: limit.value, status, object: 'policy_entity' as const }
+  })
+  return toList(data, page)
 })
 
 export const resetEntity = route({

@@ -26,3 +26,23 @@ export const entityList = listOf(
     })
     .meta({ id: 'UsageLimitsPolicyEntity', description: 'What one combination of the values that a policy groups by has used.' }),
 ).meta({ id: 'UsageLimitsPolicyEntityList', description: 'What a policy has counted, by value key.' })
+
+export const rateEntityQuery = z.object({
+  ...listFields({ sorts: { value_key: 'valueKey' }, sort: 'value_key' }),
+  search: searchField('the value key'),
+})
+
+export const rateEntityList = listOf(
+  z
+    .object({
+      value_key: z.string().meta({ description: '`key:value` of each group of the policy.' }),
+      current_usage: z.number().meta({ description: 'Requests or tokens of the window that ends now.' }),
+      limit: z.number(),
+      status,
+      object: z.literal('policy_entity'),
+    })
+    .meta({ id: 'RateLimitsPolicyEntity', description: 'What one combination of the values that a policy groups by counts now.' }),
+).meta({
+  id: 'RateLimitsPolicyEntityList',
+  description: 'What a rate-limit policy counts now; what counted nothing in its window is not in it.',
+})

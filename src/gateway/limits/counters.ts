@@ -26,7 +26,13 @@ export interface Wish {
 /** The truth about counters, which all processes share. */
 export interface CounterStore {
   take(limit: Limit, wish: Wish): Promise<Slice>
-  giveBack(limit: Limit, slot: string, amount: number): void
+  /** Says what became of a part of a slice. `freed` is below 0 when more was used than it held. Returns a mark of the settlements that carry it. */
+  settle(limit: Limit, slot: string, part: Settled): string
+}
+
+export interface Settled {
+  readonly freed: number
+  readonly used: number
 }
 
 export interface Counters {
@@ -34,7 +40,8 @@ export interface Counters {
   tryTake(limits: readonly Limit[], needs: Needs): readonly Taken[] | null
   /** Gets the slices that are missing. Resolves to the limit that refuses; null: try again. Rejects when the store is away. */
   fill(limit: Limit, needed: number): Promise<Refusal | null>
-  settle(taken: Taken, used: number): void
+  /** Returns the store's mark. */
+  settle(taken: Taken, used: number): string
   /** Gives back every slice that nobody uses. */
   sweep(all?: boolean): void
   size(): number
@@ -123,7 +130,7 @@ function counterOf(state: State, limit: Limit): Counter {
 }
 
 function giveUp({ store }: State, counter: Counter): void {
-  if (counter.free > 0) store.giveBack(counter.limit, counter.slot, counter.free)
+  if (counter.free > 0) store.settle(counter.limit, counter.slot, { freed: counter.free, used: 0 })
   counter.free = 0
   counter.until = 0
 }
@@ -202,12 +209,12 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
   return null
 }
 
-function settle({ counters, store, now }: State, { limit, slot, amount }: Taken, used: number): void {
-  if (amount === used) return
+function settle({ counters, store, now }: State, { limit, slot, amount }: Taken, used: number): string {
   const counter = counters.get(limit.id)
   // What a slice that still serves was not used for, the next request uses.
-  if (used < amount && counter !== undefined && counter.slot === slot && counter.until > now()) counter.free += amount - used
-  else store.giveBack(limit, slot, amount - used)
+  const isKept = used < amount && counter !== undefined && counter.slot === slot && counter.until > now()
+  if (isKept) counter.free += amount - used
+  return store.settle(limit, slot, { freed: isKept ? 0 : amount - used, used })
 }
 
 function sweep(state: State, all: boolean): void {

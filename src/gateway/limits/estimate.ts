@@ -1,8 +1,8 @@
 import { isFields } from '../../lib/json/fields.ts'
 import type { RequestBody } from '../wire/body.ts'
 
-/** Output of a request that names no bound of its own. */
-export const usualOutput = 1024
+/** Output of a request that names no bound of its own, of which nobody knows more. */
+export const leastOutput = 1024
 /** Bytes of a body for each token: prose has more, digits have fewer. */
 const bytesPerToken = 3
 
@@ -15,11 +15,11 @@ const nested = [
   ['options', 'num_predict'],
 ] as const
 
-/** Estimates the tokens of a request before it is sent. */
-export const estimateTokens = (body: RequestBody): number =>
+/** Estimates the tokens of a request before it is sent; `usual`: of an answer for which it names no bound. */
+export const estimateTokens = (body: RequestBody, usual: number): number =>
   body.kind !== 'json' || body.bytes === null
     ? 0
-    : inputTokens(body.bytes.length) + outputTokens(body.json, saysNothing(body.json) ? 0 : usualOutput)
+    : inputTokens(body.bytes.length) + outputTokens(body.json, saysNothing(body.json) ? 0 : usual)
 
 /** Estimates the tokens of a body of so many bytes. */
 export const inputTokens = (bytes: number): number => Math.ceil(bytes / bytesPerToken)
@@ -27,20 +27,31 @@ export const inputTokens = (bytes: number): number => Math.ceil(bytes / bytesPer
 /** Returns the most tokens of all answers together; `unbounded`: of one answer for which the request names no bound. */
 export function outputTokens(json: unknown, unbounded: number, most = Infinity): number {
   if (!isFields(json)) return 0
+  let answers = answersOf(json) * promptsOf(json)
+  for (const [outer] of nested) {
+    const fields = json[outer]
+    if (isFields(fields)) answers = Math.max(answers, answersOf(fields))
+  }
+  return Math.min(boundOf(json) ?? unbounded, most) * answers
+}
+
+/** Returns the most tokens of one answer that a request names; null: it names none. */
+export function boundOf(json: Readonly<Record<string, unknown>>): number | null {
   let bound: number | null = null
-  let answers = answersOf(json)
   for (const field of boundFields) bound ??= positive(json[field])
   for (const [outer, inner] of nested) {
     const fields = json[outer]
-    if (!isFields(fields)) continue
-    bound ??= positive(fields[inner])
-    answers = Math.max(answers, answersOf(fields))
+    if (isFields(fields)) bound ??= positive(fields[inner])
   }
-  return Math.min(bound ?? unbounded, most) * answers
+  return bound
 }
 
 const answersOf = (json: Readonly<Record<string, unknown>>): number =>
   answerFields.reduce((most, field) => Math.max(most, positive(json[field]) ?? 1), 1)
+
+/** Each of several prompts of a completion is answered; a list of numbers is one prompt. */
+const promptsOf = ({ prompt }: Readonly<Record<string, unknown>>): number =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
 /** Embeddings and the like have input alone. */
 const saysNothing = (json: unknown): boolean =>

@@ -1,12 +1,13 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, Taken } from './counters.ts'
-import { estimateTokens } from './estimate.ts'
 import type { Ledger, Reached, Reservation } from './ledger.ts'
-import { type Limit, type MoneyTerms, type Needs, neededBy } from './limit.ts'
-import { worstCost } from './worst-cost.ts'
+import type { Spent } from './spent.ts'
+import { type Limit, type Needs, neededBy } from './limit.ts'
+import { type Asked, needsOf } from './needs.ts'
+import { createUsualOutput, type UsualOutput } from './usual-output.ts'
 import { policyLimits } from './policy.ts'
-import { refusalOf, unpricedRefusal } from './refusal.ts'
+import { refusalOf } from './refusal.ts'
 
 export const reservationOutcomes = ['granted', 'rate_limited', 'budget_exhausted', 'unavailable'] as const
 export type ReservationOutcome = (typeof reservationOutcomes)[number]
@@ -15,27 +16,39 @@ export interface LeaseLedgerOptions {
   readonly counters: Counters
   /** True while usage limits are on. */
   readonly countsUsage: () => boolean
+  /** What becomes of requests that nobody can count now; null: usage limits deny them, rate limits let them pass. */
+  readonly whenUnavailable: 'deny' | 'allow' | null
   readonly observe: (outcome: ReservationOutcome) => void
 }
 
-const unlimited: Reservation = { settle: () => {} }
+const unlimited: Reservation = { maxOutput: null, settle: () => null }
 const none: readonly Limit[] = []
 /** Others may take a slice between the answer of the store and the next try. */
 const mostTries = 8
 
 /** The Ledger door: what a request needs is taken from slices of the counters of every limit that applies, from all of them or from none. */
 export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
-  const made = { ...options, overcounted: new Map<string, bigint>() }
+  const made = { ...options, overcounted: new Map<string, bigint>(), usual: createUsualOutput(Date.now) }
   return {
     reserve(request) {
       const all = applying(options, request)
       if (all.length === 0) return unlimited
-      const needs = needsOf(options, all, request)
+      const asked = askedOf(made, all, request)
+      const { needs } = asked
       const limits = needs.cost === 0 && request.call.operation.spec !== null ? withoutMoney(all) : all
       if (limits.length === 0) return unlimited
       const taken = options.counters.tryTake(limits, needs)
-      return taken === null ? wait(made, limits, needs) : granted(made, taken)
+      return taken === null ? wait(made, limits, asked) : granted(made, taken, asked)
     },
+  }
+}
+
+function askedOf({ observe, usual }: State, limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0]): Asked {
+  try {
+    return needsOf(limits, request, usual)
+  } catch (error) {
+    observe('budget_exhausted')
+    throw error
   }
 }
 
@@ -46,27 +59,10 @@ const withoutMoney = (limits: readonly Limit[]): readonly Limit[] =>
 interface State extends LeaseLedgerOptions {
   /** Pico-dollars by which a counter of whole nano-dollars stands too high, by counter, until a later request uses them up. */
   readonly overcounted: Map<string, bigint>
+  readonly usual: UsualOutput
 }
 
-type Asked = Parameters<Ledger['reserve']>[0]
-
-/** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
-function needsOf({ observe }: LeaseLedgerOptions, limits: readonly Limit[], { body, call, target, prices }: Asked): Needs {
-  const { spec } = call.operation
-  const tokens = (spec?.dialect ?? null) === null ? 0 : estimateTokens(body)
-  const ofMoney = limits.filter(({ counts }) => counts === 'cost')
-  if (ofMoney.length === 0) return { requests: 1, tokens, cost: 0 }
-  const cost = worstCost({ target, body, task: spec?.task ?? null, receivedAt: Date.now() }, prices, strictest(ofMoney))
-  const refusing = cost === null ? ofMoney.find(({ money }) => money?.onUnpriced !== 'allow') : undefined
-  if (refusing === undefined) return { requests: 1, tokens, cost: cost ?? 0 }
-  observe('budget_exhausted')
-  throw unpricedRefusal(refusing)
-}
-
-const strictest = (limits: readonly Limit[]): MoneyTerms['output'] =>
-  limits.some(({ money }) => money?.output === 'strict') ? 'strict' : 'typical'
-
-function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Asked): readonly Limit[] {
+function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Parameters<Ledger['reserve']>[0]): readonly Limit[] {
   const own = joined(call.caller.key.limits ?? none, target.view?.limits ?? none)
   const all = policies === null ? own : joined(own, policyLimits(policies, { call, target }))
   return all.length === 0 || countsUsage() ? all : all.filter(({ kind }) => kind === 'rate')
@@ -76,28 +72,33 @@ const joined = (some: readonly Limit[], more: readonly Limit[]): readonly Limit[
   more.length === 0 ? some : some.length === 0 ? more : [...some, ...more]
 
 /** Waits for the slices that are missing. */
-async function wait(options: State, limits: readonly Limit[], needs: Needs): Promise<Reservation> {
+async function wait(options: State, limits: readonly Limit[], asked: Asked): Promise<Reservation> {
+  const { needs } = asked
   const { counters, observe } = options
   let rest = limits
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const asked = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
-    const refusals = asked.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
+    const answers = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
+    const refusals = answers.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
     if (refusals.length > 0) throw refused(options, refusals)
-    // A rate that nobody can count now does not stop requests.
-    rest = asked.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
+    // What nobody can count now and lets requests pass is left out.
+    rest = answers.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
     const taken = counters.tryTake(rest, needs)
-    if (taken !== null) return granted(options, taken)
+    if (taken !== null) return granted(options, taken, asked)
   }
   observe('unavailable')
   throw new ApiError('busy', 'The limits of this request are asked for by too many at once.', { retryAfter: 1 })
 }
 
-async function fill({ counters, observe }: LeaseLedgerOptions, limit: Limit, needs: Needs): Promise<Refusal | null | 'away'> {
+async function fill(
+  { counters, observe, whenUnavailable }: LeaseLedgerOptions,
+  limit: Limit,
+  needs: Needs,
+): Promise<Refusal | null | 'away'> {
   try {
     return await counters.fill(limit, neededBy(limit, needs))
   } catch (error) {
     observe('unavailable')
-    if (limit.kind === 'rate') return 'away'
+    if ((whenUnavailable ?? (limit.kind === 'rate' ? 'allow' : 'deny')) === 'allow') return 'away'
     throw new ApiError(
       'dependency_unavailable',
       `The database is away, so that nobody can tell whether this request fits into ${limit.name}.`,
@@ -108,17 +109,38 @@ async function fill({ counters, observe }: LeaseLedgerOptions, limit: Limit, nee
   }
 }
 
-function granted({ counters, observe, overcounted }: State, taken: readonly Taken[]): Reservation {
+function granted({ counters, observe, overcounted, usual }: State, taken: readonly Taken[], { by, maxOutput }: Asked): Reservation {
   observe('granted')
   let settled = false
   return {
+    maxOutput,
     settle(charge, reached) {
-      if (settled) return
+      if (settled) return null
       settled = true
-      for (const one of taken) counters.settle(one, reached === 'unsent' ? 0 : usedOf(one, { charge, reached, overcounted }))
+      const said = charge?.metered?.usage?.outputTokens ?? 0
+      if (said > 0) usual.note(by, said)
+      return settleAll(counters, taken, { charge, reached, overcounted })
     },
   }
 }
+
+function settleAll(counters: Counters, taken: readonly Taken[], settled: Settled): readonly Spent[] | null {
+  let spent: Spent[] | null = null
+  for (const one of taken) {
+    const used = settled.reached === 'unsent' ? 0 : usedOf(one, settled)
+    const mark = counters.settle(one, used)
+    if (one.limit.budget !== undefined && settled.reached !== 'unsent') (spent ??= []).push(spentOf(one, { used, mark }, settled.charge))
+  }
+  return spent
+}
+
+/** Amounts of money are exact here, which the counter only is in the sum. */
+const spentOf = ({ limit, slot }: Taken, { used, mark }: { used: number; mark: string }, charge: Charge | null): Spent => ({
+  counter: limit.id,
+  slot,
+  amount: limit.counts === 'cost' ? String(charge?.cost.amount ?? BigInt(used) * picoPerNano) : used,
+  mark,
+})
 
 interface Settled extends Pick<State, 'overcounted'> {
   readonly charge: Charge | null

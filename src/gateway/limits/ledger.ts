@@ -1,8 +1,9 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Call } from '../call.ts'
-import type { PolicyRequest, PolicyView } from './policy.ts'
+import type { PolicyView } from './policy.ts'
 import type { PriceSource } from '../prices/price-source.ts'
+import type { Spent } from './spent.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 
@@ -10,7 +11,7 @@ import type { RequestBody } from '../wire/body.ts'
 export interface Ledger {
   /** Throws, or rejects with, `rate_limited` or `budget_exhausted` when the request does not fit. */
   reserve(exchange: {
-    readonly call: PolicyRequest['call'] & Pick<Call, 'exchange'>
+    readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'exchange'>
     /** Of the caller's workspace; null: there are none. */
     readonly policies: readonly PolicyView[] | null
     readonly target: Target
@@ -24,6 +25,11 @@ export interface Ledger {
 export type Reached = 'unsent' | 'failed' | 'answered'
 
 export interface Reservation {
-  /** `charge` is null for an answer that nobody was charged for. */
-  settle(charge: Charge | null, reached: Reached): void
+  /** The request is sent with this bound of its output, in tokens; null: as it is. */
+  readonly maxOutput: number | null
+  /**
+   * Returns what was counted against budgets; null: against none. `charge` is null for an answer that nobody was charged for. Settles once:
+   * later calls count nothing.
+   */
+  settle(charge: Charge | null, reached: Reached): readonly Spent[] | null
 }

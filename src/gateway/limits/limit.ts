@@ -12,12 +12,26 @@ export interface Limit {
   readonly window: Window
   /** Absent where no costs are counted. */
   readonly money?: MoneyTerms
+  /** Absent for rate limits. */
+  readonly budget?: Budget
+}
+
+/** To whom what a usage limit counts is told. */
+export interface Budget {
+  readonly kind: 'api-key' | 'provider' | 'workspace' | 'integration-workspace' | 'policy' | 'token'
+  readonly id: string
+  /** The values of a policy that groups by them. */
+  readonly valueKey?: string
+  /** Epoch milliseconds of the reset since which usage counts; 0: from the beginning. */
+  readonly from: number
+  /** In the units of the limit's value; null: nobody is to be told before the end. */
+  readonly threshold: number | null
 }
 
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export interface MoneyTerms {
-  /** `strict`: as much output as the model can give; `typical`: what is usual. */
-  readonly output: 'typical' | 'strict'
+  /** Output that a request does not bound. `strict`: as much as the model can give; `typical`: what is usual; `inject`: that, and the request is bound to it. */
+  readonly output: 'typical' | 'strict' | 'inject'
   /** Requests without a known price are refused or let through. */
   readonly onUnpriced: 'deny' | 'allow'
 }

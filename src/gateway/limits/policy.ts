@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import type { Call } from '../call.ts'
-import type { ProviderScope } from '../callers/key.ts'
+import type { KeyView, ProviderScope } from '../callers/key.ts'
 import type { Target } from '../targets/target.ts'
 import type { Limit } from './limit.ts'
 
@@ -30,10 +29,16 @@ export interface PolicySource {
   policies(scope: ProviderScope): MaybePromise<readonly PolicyView[] | null>
 }
 
-/** A request on its way to a target, as conditions see it. */
+/** A request on its way to a target, or a log of one, as conditions see it. */
 export interface PolicyRequest {
-  readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation'>
-  readonly target: Target
+  readonly call: {
+    readonly caller: { readonly key: Pick<KeyView, 'id' | 'organisationId' | 'workspaceId' | 'workspaceSlug'> }
+    readonly metadata: Readonly<Record<string, string>>
+    readonly config: { readonly slug: string | null } | null
+    readonly prompt: { readonly slug: string; readonly id: string } | null
+    readonly operation: { readonly name: string; readonly spec: { readonly task?: string | null | undefined } | null }
+  }
+  readonly target: Pick<Target, 'providerId' | 'model'> & { readonly view: { readonly slug: string; readonly id: string } | null }
 }
 
 /** Returns the limits of the policies whose conditions a request meets. */
@@ -58,10 +63,13 @@ const fits = (value: string, names: readonly string[]): boolean =>
 
 function limitOf({ limit, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
   const valueKey = groupBy.map((key) => `${key}:${namesOf(key, request)[0] ?? ''}`).join('|')
-  const reset = resets.get(valueKey)
   // Callers choose values of metadata; a counter's name has a bound.
   const named = valueKey.length > longestValueKey ? hash('sha256', valueKey) : valueKey
-  return { ...limit, id: `${limit.id}:${reset ?? ''}:${named}`, name: `${limit.name} for ${valueKey.slice(0, longestValueKey)}` }
+  const reset = resets.get(named)
+  const told = { id: `${limit.id}:${reset ?? ''}:${named}`, name: `${limit.name} for ${valueKey.slice(0, longestValueKey)}` }
+  const { budget } = limit
+  if (budget === undefined) return { ...limit, ...told }
+  return { ...limit, ...told, budget: { ...budget, valueKey: named, from: Math.floor(reset ?? budget.from) } }
 }
 
 const longestValueKey = 500

@@ -43,11 +43,26 @@ const amountText = ({ counts }: Limit, amount: number): string => (counts === 'c
 const picoPerNano = 1000n
 
 /** Returns the error for a request whose price nobody knows, under a limit that lets none such through. */
-export function unpricedRefusal({ id, name, value }: Limit): ApiError {
-  const message = `The model of this request has no price, and ${name} lets no request through whose cost is not known. Give the model a price in its integration${id.startsWith('policy:') ? '' : ', or set on_unpriced of the limit to "allow"'}.`
+export const unpricedRefusal = (limit: Limit): ApiError =>
+  unknownCost(limit, {
+    reason: 'unpriced_model',
+    message: `The model of this request has no price, and ${limit.name} lets no request through whose cost is not known. Give the model a price in its integration${canAllow(limit) ? ', or set on_unpriced of the limit to "allow"' : ''}.`,
+  })
+
+/** Returns the error for a batch or a training under a limit that lets no request through whose cost is not known. */
+export const jobRefusal = (limit: Limit): ApiError =>
+  unknownCost(limit, {
+    reason: 'unpriced_job',
+    message: `What a batch or a training costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known.${canAllow(limit) ? ' Set on_unpriced of the limit to "allow" to let it begin.' : ''}`,
+  })
+
+/** Policies have no such field. */
+const canAllow = ({ id }: Limit): boolean => !id.startsWith('policy:')
+
+function unknownCost({ id, value }: Limit, { reason, message }: { readonly reason: string; readonly message: string }): ApiError {
   const details = {
     code: '04',
-    reason: 'unpriced_model',
+    reason,
     limits: [{ limit: id, kind: 'usage', type: 'cost', value: shown('cost', value) }],
   }
   return new ApiError('budget_exhausted', message, { details, beside: { status: 'failure', message } })

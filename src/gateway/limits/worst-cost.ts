@@ -8,7 +8,7 @@ import { type FoundPrices, findPrices } from '../prices/resolve.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { inputTokens, outputTokens, usualOutput } from './estimate.ts'
+import { inputTokens, outputTokens } from './estimate.ts'
 import type { MoneyTerms } from './limit.ts'
 
 /** A request that is about to be sent to a target. */
@@ -18,6 +18,8 @@ export interface PricedRequest {
   readonly task: Task | null
   /** Epoch milliseconds. */
   readonly receivedAt: number
+  /** Tokens of an answer for which the request names no bound. */
+  readonly usual: number
 }
 
 const picoPerNano = 1000n
@@ -26,12 +28,13 @@ const picoPerNano = 1000n
  * Returns the most that a request is expected to cost, in whole nano-US-dollars; null: its price is not known. `strict` bounds it: as many
  * tokens as bytes, and as much output as the model can give.
  */
-export function worstCost(request: PricedRequest, prices: PriceSource, output: MoneyTerms['output']): number | null {
+export function worstCost(request: PricedRequest, prices: PriceSource, output: Exclude<MoneyTerms['output'], 'inject'>): number | null {
   const { target } = request
   const terms = target.view?.prices ?? null
-  if (request.task === null || request.task === 'token-count' || terms?.skipsCost === true) return 0
+  // Provisioned throughput that is not charged may spill over to what is.
+  if (request.task === null || request.task === 'token-count') return 0
   const found = findPrices({ provider: target.providerId, answered: null, sent: target.model, terms }, prices)
-  if (found === null) return null
+  if (found === null) return terms?.skipsCost === true ? 0 : null
   const json = isFields(request.body.json) ? request.body.json : noFields
   const tokens = tokensOf(request, found, { json, output })
   const facts = factsOf(request, found, { json, promptTokens: tokens.input })
@@ -50,14 +53,14 @@ interface Tokens {
 }
 
 function tokensOf(
-  { body, task }: PricedRequest,
+  { body, task, usual }: PricedRequest,
   { entry: { limits = {} } }: FoundPrices,
-  { json, output }: { json: Fields; output: MoneyTerms['output'] },
+  { json, output }: { json: Fields; output: Exclude<MoneyTerms['output'], 'inject'> },
 ): Tokens {
   const isStrict = output === 'strict'
   const input = inputOf(body, limits.context ?? limits.input ?? null, isStrict)
   if (task === 'embedding') return { input, output: 0 }
-  return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usualOutput, limits.output) }
+  return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usual, limits.output) }
 }
 
 function inputOf(body: RequestBody, most: number | null, isStrict: boolean): number {

@@ -71,6 +71,12 @@ async function grantedTo({ id }: MadeKey): Promise<number> {
   return rows[0]?.amount ?? 0
 }
 
+/** What a process has spent, as its metrics tell it, in dollars. */
+async function spentOf(origin: string): Promise<number> {
+  const { text } = await send(`${origin}/metrics`, {})
+  return Number(/^gateway_cost_usd_total\{provider="openai"\} (\S+)$/m.exec(text)?.[1] ?? 0)
+}
+
 test.serial('a budget in dollars lets through what fits, over two processes at once, and counts it to the nano-dollar', async (t) => {
   const key = await makeKey({ credit_limit: 1 })
   let passed = 0
@@ -83,6 +89,10 @@ test.serial('a budget in dollars lets through what fits, over two processes at o
   }, withinMs)
   t.is(passed, 9)
   await eventually(async () => (await grantedTo(key)) === 9 * nanoEach, withinMs)
+  t.true(
+    Math.abs((await spentOf(control.origin)) + (await spentOf(beside)) - (9 * nanoEach) / 1e9) < 1e-9,
+    'the metrics of both tell the same',
+  )
   const before = calls
   const refused = await ask(key)
   t.is(refused.status, 412)
@@ -114,6 +124,18 @@ test.serial('a strict budget reserves all that the model can say, a typical one 
   const strict = await ask(await makeKey({ credit_limit: 1, output_policy: 'strict' }), many)
   t.is(strict.status, 412)
   t.regex(strict.text, /may use \$1\.3/)
+})
+
+test.serial('a budget that injects sends a request that names no bound with the bound that was reserved', async (t) => {
+  const key = await makeKey({ credit_limit: 1, output_policy: 'inject' })
+  t.is((await ask(key, {})).status, 200)
+  t.is((await ask(key, { max_tokens: 7 })).status, 200)
+  const [free, bound] = emulator.requests.slice(-2).map(({ json }) => json)
+  t.deepEqual(free, { model: 'gpt-4o', messages: [], max_completion_tokens: 1024 })
+  t.deepEqual(bound, { model: 'gpt-4o', messages: [], max_tokens: 7 })
+  // Its answers have 10,000 tokens: the next request is expected to have as many.
+  t.is((await ask(key, {})).status, 200)
+  t.true(Number(emulator.requests.at(-1)?.json['max_completion_tokens']) >= 10_000)
 })
 
 test.serial('what a failure or an unknown path uses is nothing', async (t) => {

@@ -206,7 +206,7 @@ const refused: readonly (readonly [kind: string, fields: object, param: string])
   ['rate-limits', { organisation_id: randomUUID() }, 'organisation_id'],
   ['rate-limits', { burst: 1 }, 'burst'],
   ['usage-limits', { conditions: [{ key: 'endpoint_type', value: 'chat' }] }, 'conditions[0].key'],
-  ['usage-limits', { type: 'requests' }, 'type'],
+  ['usage-limits', { type: 'hours' }, 'type'],
   ['usage-limits', { credit_limit: undefined }, 'credit_limit'],
   ['usage-limits', { credit_limit: -0.1 }, 'credit_limit'],
   ['usage-limits', { credit_limit: 1e12 }, 'credit_limit'],

@@ -25,8 +25,9 @@ function openStore() {
       state.granted += granted
       return Promise.resolve({ granted, slot: '0', used: state.granted, slotLeftMs: null, opensMs: null })
     },
-    giveBack(_, __, amount) {
-      state.granted -= amount
+    settle(_, __, { freed }) {
+      state.granted -= freed
+      return ''
     },
   }
   return { state, store }

@@ -36,19 +36,21 @@ const prices = {
 interface Asked {
   readonly operation?: keyof typeof operations
   readonly policy?: 'strict' | 'typical'
+  /** The target is provisioned throughput that is not charged. */
+  readonly provisioned?: boolean
 }
 
-function bound(json: object, { operation = 'chatComplete', policy = 'strict' }: Asked = {}) {
+function bound(json: object, { operation = 'chatComplete', policy = 'strict', provisioned = false }: Asked = {}) {
   const bytes = Buffer.from(JSON.stringify(json))
   const { task = null } = operations[operation] as { readonly task?: Task }
   const target = {
     providerId: 'openai',
     provider: findProvider('openai'),
-    view: null,
+    view: provisioned ? { prices: { multipliers: null, models: new Map(), skipsCost: true } } : null,
     credential: { fields: {} },
     model: 'model' in json ? json.model : null,
   }
-  const request = { target, task, receivedAt: 0, body: { kind: 'json', bytes, json, stream: null, length: null } }
+  const request = { target, task, receivedAt: 0, usual: 1024, body: { kind: 'json', bytes, json, stream: null, length: null } }
   return { nano: worstCost(request as unknown as PricedRequest, prices, policy), bytes: bytes.length }
 }
 
@@ -62,6 +64,14 @@ test('without a bound of its own a request may write as much as the model can; t
   t.is(strict.nano, strict.bytes * 1000 + 4000 * 2000)
   const typical = bound({ model: 'm', messages: [] }, { policy: 'typical' })
   t.is(typical.nano, Math.ceil(typical.bytes / 3) * 1000 + 1024 * 2000)
+})
+
+test('provisioned throughput that is not charged may spill over to what is: it is reserved like any other', (t) => {
+  const json = { model: 'm', messages: [], max_tokens: 100 }
+  t.is(bound(json, { provisioned: true }).nano, bound(json).nano)
+  t.true((bound(json).nano ?? 0) > 0)
+  t.is(bound({ model: 'unpriced', messages: [] }, { provisioned: true }).nano, 0)
+  t.is(bound({ model: 'unpriced', messages: [] }).nano, null)
 })
 
 test('a bound above what the model can write counts no more', (t) => {

@@ -1,8 +1,26 @@
-import type { Limit, Window } from '../../gateway/limits/limit.ts'
-import type { RateLimit, UsageLimits } from './limits.schema.ts'
+import type { Budget, Limit, MoneyTerms, Window } from './limit.ts'
 
-/** The limits of a row as `limitedColumn` selects them. */
-export interface LimitedRow {
+/** A rate limit as it is written. */
+export interface RateLimit {
+  readonly type: 'requests' | 'tokens'
+  readonly unit: 'rps' | 'rpm' | 'rph' | 'rpd' | 'rpw'
+  readonly value: number
+}
+
+/** A budget as it is written; rows of former releases lack what they did not know. Amounts are US dollars, tokens or requests. */
+export interface UsageLimits {
+  readonly type?: Limit['counts'] | undefined
+  readonly credit_limit: number | null
+  readonly alert_threshold?: number | null | undefined
+  readonly periodic_reset?: 'weekly' | 'monthly' | null | undefined
+  readonly periodic_reset_days?: number | null | undefined
+  readonly next_usage_reset_at?: string | null | undefined
+  readonly on_unpriced?: MoneyTerms['onUnpriced'] | undefined
+  readonly output_policy?: MoneyTerms['output'] | undefined
+}
+
+/** The limits of somebody as they are stored, or as a token claims them. */
+export interface WrittenLimits {
   readonly rateLimits: readonly RateLimit[] | null
   /** Keys and providers have one at most, workspaces a list of one. */
   readonly usageLimits: UsageLimits | readonly UsageLimits[] | null
@@ -12,17 +30,12 @@ export interface LimitedRow {
   readonly createdAt: number
 }
 
-/** A key, a provider or a workspace with its limits. */
-export interface Limited extends LimitedRow {
-  readonly kind: 'api-key' | 'provider' | 'workspace' | 'integration-workspace'
+/** A key, a provider, a workspace or the holder of a token, with its limits. */
+export interface Limited extends WrittenLimits {
+  readonly kind: Exclude<Budget['kind'], 'policy'>
   readonly id: string
   readonly organisationId: string
 }
-
-/** Selects the limits of a row as JSON; a workspace has no time from which its usage counts. */
-export const limitedColumn = (table: string, usageFrom = `${table}.usage_reset_at`): string => `
-         json_build_object('rateLimits', ${table}.rate_limits, 'usageLimits', ${table}.usage_limits,
-           'usageFrom', (extract(epoch FROM ${usageFrom}) * 1000)::float8, 'createdAt', (extract(epoch FROM ${table}.created_at) * 1000)::float8)`
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs
@@ -45,6 +58,9 @@ export const windowOfUnit = (unit: RateLimit['unit']): Window => {
   return { slotMs: units[unit].ms / parts, slots: parts }
 }
 
+/** Returns the length of a unit. */
+export const msOfUnit = (unit: RateLimit['unit']): number => units[unit].ms
+
 /** Returns the words for a unit, such as `per minute`. */
 export const wordsOfUnit = (unit: RateLimit['unit']): string => units[unit].words
 
@@ -52,6 +68,7 @@ const nouns = {
   'api-key': 'the API key',
   provider: 'the provider',
   workspace: 'the workspace',
+  token: 'the holder of the token',
   'integration-workspace': 'the workspace with this integration',
 } as const
 
@@ -83,8 +100,11 @@ function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
   const { type = 'cost', credit_limit: value, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
   if (value === null) return []
   const { period, window } = periodWindow({ reset, days, next, createdAt })
-  const counter = { id: `${kind}:${id}:usage:${type}:${period}:${usageFrom ?? 0}`, organisationId, kind: 'usage' as const, window }
-  if (type === 'tokens') return [{ ...counter, name: `${value} tokens of ${nouns[kind]}`, counts: type, value }]
+  const from = Math.floor(usageFrom ?? 0)
+  const threshold = limit.alert_threshold == null ? null : limit.alert_threshold * (type === 'cost' ? nanoPerDollar : 1)
+  const budget = { kind, id, from, threshold }
+  const counter = { id: `${kind}:${id}:usage:${type}:${period}:${from}`, organisationId, kind: 'usage' as const, window, budget }
+  if (type !== 'cost') return [{ ...counter, name: `${value} ${type} of ${nouns[kind]}`, counts: type, value }]
   const money = { output: limit.output_policy ?? 'typical', onUnpriced: limit.on_unpriced ?? 'deny' } as const
   return [{ ...counter, name: `$${value} of ${nouns[kind]}`, counts: type, value: value * nanoPerDollar, money }]
 }
@@ -99,12 +119,22 @@ export interface BudgetPeriod {
   readonly createdAt: number
 }
 
+/** Returns one border for all that belong to the same periods, so that a later one, given for it, counts nothing anew. */
+function firstBorder(border: number, lengthMs: number | null): string {
+  if (lengthMs !== null) return new Date(border % lengthMs).toISOString()
+  // January has every day.
+  const first = new Date(border)
+  first.setUTCFullYear(1970, 0, first.getUTCDate())
+  return first.toISOString()
+}
+
 /** Returns the window of a budget, and the name that its counter has for it: other periods are counted anew. */
 export function periodWindow({ reset = null, days = null, next = null, createdAt }: BudgetPeriod): {
   readonly period: string
   readonly window: Window
 } {
-  const anchor = next ?? (days === null ? null : new Date(createdAt).toISOString())
+  const given = next === null ? (days === null ? null : createdAt) : Date.parse(next)
+  const anchor = given === null ? null : firstBorder(given, reset === 'monthly' ? null : (days ?? 7) * dayMs)
   const period = days === null ? (reset ?? 'once') : `${days}d`
   return { period: `${period}:${anchor ?? ''}`, window: { slotMs: null, reset, days, anchor } }
 }

@@ -1,0 +1,134 @@
+import type { Logger } from 'pino'
+import type { Settled } from '../../gateway/limits/counters.ts'
+
+export interface SettlementsOptions {
+  /** The process, as leases name it. */
+  readonly id: string
+  readonly log: Logger
+  readonly query: (text: string, values: readonly unknown[]) => Promise<void>
+}
+
+/** Carries what became of slices to the database. */
+export interface Settlements {
+  /** Returns the number of the batch that will carry it. */
+  add(counter: string, slot: string, part: Settled): number
+  /** A slice of this size was granted. */
+  hold(amount: number): void
+  /** True while something of the counter is not written. */
+  has(counter: string): boolean
+  /** Writes all that was added before. Does not reject: what cannot be written is written later. */
+  flush(): Promise<void>
+  /** The database did not answer a question for a slice. */
+  fail(): void
+  /** True from a failure until something was written. */
+  isStuck(): boolean
+  /** Writes all, and that this process holds nothing any more. */
+  close(): Promise<void>
+}
+
+/** Silence of a process after which all that it holds is free again. */
+export const leaseMs = 10_000
+
+const settle = 'SELECT settle_limits($1, $2, $3, $4::text[], $5::bigint[], $6::bigint[], $7::bigint[])'
+/** A process that holds something says so often enough that a few failures do no harm. */
+const beatMs = leaseMs / 5
+
+interface Part extends Settled {
+  readonly counter: string
+  readonly slot: string
+}
+
+interface Batch {
+  readonly number: number
+  readonly parts: readonly Part[]
+  readonly lifeMs: number
+}
+
+interface State extends SettlementsOptions {
+  /** By counter and slot. */
+  pending: Map<string, Map<string, Settled>>
+  /** Nobody knows whether the database has carried it out: it is sent again under the same number, which does it once. */
+  doubtful: Batch | null
+  stuck: boolean
+  number: number
+  held: number
+  writtenAt: number
+  writing: Promise<void> | null
+}
+
+/** Collects what became of slices and writes it in numbered batches, one at a time, each of them once. */
+export function createSettlements(options: SettlementsOptions): Settlements {
+  const state: State = { ...options, pending: new Map(), doubtful: null, stuck: false, number: 0, held: 0, writtenAt: 0, writing: null }
+  return {
+    add(counter, slot, part) {
+      add(state, { counter, slot, ...part })
+      return state.number + 1
+    },
+    hold: (amount) => (state.held += amount),
+    has: (counter) => state.pending.has(counter) || (state.doubtful ?? noBatch).parts.some((part) => part.counter === counter),
+    flush: () => flush(state),
+    fail: () => void (state.stuck = true),
+    isStuck: () => state.stuck,
+    async close() {
+      await flush(state)
+      await send(state, { number: (state.number += 1), parts: drain(state), lifeMs: 0 })
+    },
+  }
+}
+
+const noBatch: Pick<Batch, 'parts'> = { parts: [] }
+
+function add(state: State, { counter, slot, freed, used }: Part): void {
+  if (freed === 0 && used === 0) return
+  state.held -= freed + used
+  let slots = state.pending.get(counter)
+  if (slots === undefined) state.pending.set(counter, (slots = new Map()))
+  const known = slots.get(slot)
+  slots.set(slot, known === undefined ? { freed, used } : { freed: known.freed + freed, used: known.used + used })
+}
+
+async function flush(state: State): Promise<void> {
+  // A batch that is on its way may not have what was added since.
+  if (state.writing !== null) await state.writing
+  state.writing ??= write(state).finally(() => (state.writing = null))
+  await state.writing
+}
+
+async function write(state: State): Promise<void> {
+  if (state.doubtful !== null && !(await send(state, state.doubtful))) return
+  const parts = drain(state)
+  const beats = (state.held > 0 || state.stuck) && performance.now() - state.writtenAt > beatMs
+  if (parts.length > 0 || beats) await send(state, { number: (state.number += 1), parts, lifeMs: leaseMs })
+}
+
+function drain(state: State): readonly Part[] {
+  if (state.pending.size === 0) return noBatch.parts
+  const parts = [...state.pending].flatMap(([counter, slots]) =>
+    [...slots].map(([slot, { freed, used }]) => ({ counter, slot, freed, used })),
+  )
+  state.pending = new Map()
+  // In one order everywhere, so that no two processes wait for each other.
+  return parts.toSorted((one, other) => (one.counter < other.counter ? -1 : 1))
+}
+
+async function send(state: State, batch: Batch): Promise<boolean> {
+  const { number, parts, lifeMs } = batch
+  const columns = [
+    parts.map(({ counter }) => counter),
+    parts.map(({ slot }) => slot),
+    parts.map(({ freed }) => freed),
+    parts.map(({ used }) => used),
+  ]
+  state.doubtful = batch
+  try {
+    await state.query(settle, [state.id, lifeMs, number, ...columns])
+  } catch (error) {
+    state.stuck = true
+    state.log.debug({ err: error }, 'what limits used cannot be written yet')
+    return false
+  }
+  state.doubtful = null
+  state.stuck = false
+  state.writtenAt = performance.now()
+  return true
+}

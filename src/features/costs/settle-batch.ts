@@ -1,0 +1,91 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { asSystem } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
+import { askBatch, type AskedProvider, eachAnswer } from '../../gateway/batches/ask-batch.ts'
+import { type BatchCost, sumBatch } from '../../gateway/batches/batch-cost.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
+import { readTerms, termsKey } from '../providers/index.ts'
+import { readCost, writeAdjustments } from './recompute.ts'
+
+/** A batch that waits for its cost. */
+export interface BatchRow {
+  /** The log of the request that began it. */
+  readonly id: string
+  readonly organisation_id: string
+  readonly workspace_id: string | null
+  readonly provider: string
+  readonly provider_slug: string
+  readonly batch_id: string
+  /** Epoch milliseconds. */
+  readonly begun_ms: number
+}
+
+/** Looks at a batch; if it has ended, its cost is written, once. Rejects with an ApiError when that cannot be done now. */
+export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
+  const source = await findSource(deps, row)
+  const told = await askBatch(source, row.batch_id)
+  if (!told.ended) return
+  await deps.catalogue.ready('pricing', row.provider)
+  const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
+  const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
+  const sum = sumBatch({ target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms })
+  if (told.outputFile !== null) await eachAnswer(source, told.outputFile, (answer) => sum.add(answer))
+  const cost = sum.cost()
+  if (cost.state === 'unpriced') throw new ApiError('invalid_request', 'No price is known for the models of its answers.')
+  await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason: `Batch ${row.batch_id}: ${told.status}, ${cost.answers} answers.` }))
+}
+
+interface ProviderRow {
+  readonly id: string
+  readonly integration: string
+  readonly credential: Buffer | null
+  readonly configurations: Readonly<Record<string, unknown>>
+  readonly secret: Buffer | null
+  readonly settings: unknown
+}
+
+/** A provider that was archived since is asked too: the batch runs, and is charged. */
+async function findSource({ orm, vault, egress }: Deps, row: BatchRow): Promise<AskedProvider> {
+  const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
+  const [found] = await asSystem(orm, (em) =>
+    em.execute<ProviderRow[]>(
+      `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings
+         FROM providers p JOIN integrations i ON i.id = p.integration_id JOIN organisations o ON o.id = p.organisation_id
+        WHERE p.organisation_id = ? AND p.slug = ? AND (?::uuid IS NULL OR p.workspace_id = ?::uuid) AND i.ai_provider_id = ?
+        ORDER BY p.status <> 'archived' DESC, p.created_at LIMIT 1`,
+      [organisationId, slug, workspaceId, workspaceId, row.provider],
+    ),
+  )
+  if (found === undefined) throw new ApiError('not_found', `The provider @${slug} is not there any more.`)
+  const sealed: SealedCredential = {
+    id: found.integration,
+    organisationId,
+    credential: found.credential,
+    configurations: found.configurations,
+    secretConfigurations: found.secret,
+  }
+  const stored = await loadCredential(sealed, vault)
+  return { target: storedTarget(row.provider, stored), egress, allowedHosts: allowedHostsOf(found.settings) }
+}
+
+/** The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. */
+async function writeCost(em: EntityManager, row: BatchRow, { cost, reason }: { cost: BatchCost; reason: string }): Promise<void> {
+  const { organisation_id: organisationId, id } = row
+  const [settled] = await em.execute<object[]>(
+    `UPDATE provider_batches SET state = 'settled', settled_at = now(), fault = NULL WHERE id = ? AND state = 'open' RETURNING id`,
+    [id],
+  )
+  const log = await readCost(em, { organisationId, id, begunMs: row.begun_ms })
+  if (settled === undefined || log === null || cost.state === 'not_charged') return
+  const attempt = Math.max(0, ...(log.budgets ?? []).map(([at]) => at))
+  const now = {
+    state: cost.state,
+    amount: cost.amount,
+    lines: cost.lines.map((line) => Object.assign({ attempt }, line)),
+    catalogue: cost.catalogue,
+    amounts: new Map([[attempt, cost.amount]]),
+  }
+  await writeAdjustments(em, [{ row: log, now, amount: cost.amount }], { organisationId, recomputeId: id, reason, madeBy: 'gatehouse' })
+}

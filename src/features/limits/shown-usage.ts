@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { isFields } from '../../lib/json/fields.ts'
+import type { Limit } from '../../gateway/limits/limit.ts'
+import { type Limited, toGatewayLimits } from '../../gateway/limits/written-limits.ts'
+import { type LastUse, lastUsesOf } from './last-use.ts'
+import type { UsageLimits } from './limits.schema.ts'
+import { type Standing, standingsOf } from './standing.ts'
+
+/** A row whose budget is shown. */
+interface Budgeted {
+  readonly id: string
+  readonly organisationId: string
+  readonly usageLimits?: UsageLimits | readonly UsageLimits[] | null | undefined
+  readonly usageResetAt?: Date | null | undefined
+  readonly createdAt: Date
+}
+
+interface Shown {
+  readonly usage_limits: unknown
+}
+
+interface WithUsage extends Partial<LastUse> {
+  readonly usage_limits: unknown
+  /** Null: there is no budget. */
+  readonly usage: Standing | null
+}
+
+/**
+ * Returns the views of rows, in their order, with what their budgets have used in this period, and when the next one begins; keys and providers
+ * also with their last use.
+ */
+export async function withUsage<View extends Shown>(
+  em: EntityManager,
+  { kind, rows }: { readonly kind: Limited['kind']; readonly rows: readonly Budgeted[] },
+  views: readonly View[],
+): Promise<(View & WithUsage)[]> {
+  const limits = rows.map((row) => budgetOf(kind, row))
+  const standings = await standingsOf(
+    em,
+    limits.filter((limit) => limit !== null),
+  )
+  const ids = rows.map(({ id }) => id)
+  const uses = kind === 'api-key' || kind === 'provider' ? await lastUsesOf(em, kind, ids) : null
+  return views.map((view, at) => {
+    const standing = standings.get(limits[at]?.id ?? '') ?? null
+    const budget = standing === null ? view.usage_limits : told(view.usage_limits, standing)
+    return Object.assign({}, view, { usage_limits: budget, usage: standing }, uses?.get(ids[at] ?? ''))
+  })
+}
+
+/** Returns the view of a row with what its budget has used. */
+export async function withOwnUsage<View extends Shown>(
+  em: EntityManager,
+  { kind, row }: { readonly kind: Limited['kind']; readonly row: Budgeted },
+  view: View,
+): Promise<View & WithUsage> {
+  const [shown = Object.assign({}, view, { usage: null })] = await withUsage(em, { kind, rows: [row] }, [view])
+  return shown
+}
+
+const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usageResetAt, createdAt }: Budgeted): Limit | null =>
+  toGatewayLimits({
+    kind,
+    id,
+    organisationId,
+    rateLimits: null,
+    usageLimits: usageLimits ?? null,
+    usageFrom: usageResetAt?.getTime() ?? null,
+    createdAt: createdAt.getTime(),
+  })?.[0] ?? null
+
+/** Adds the usage to a budget, or to the one of a list. A border that was given is followed by the next one. */
+function told(budget: unknown, standing: Standing): unknown {
+  if (Array.isArray(budget)) return budget.map((each: unknown) => told(each, standing))
+  if (!isFields(budget)) return budget
+  const { spent, resets_at: ends } = standing
+  const follows = typeof budget['next_usage_reset_at'] === 'string' && ends !== null
+  return Object.assign({}, budget, { current_usage: spent }, follows && { next_usage_reset_at: ends })
+}

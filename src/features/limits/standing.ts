@@ -1,0 +1,84 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Limit } from '../../gateway/limits/limit.ts'
+import { fromPico } from '../../lib/pico.ts'
+
+/** The state of a limit: enough is left, it runs out before it starts again or is nearly used up, nothing is left. */
+export const limitStates = ['ok', 'at_risk', 'exhausted'] as const
+export type LimitState = (typeof limitStates)[number]
+
+/** The use of a limit, in US dollars or in what else it counts. */
+export interface Standing {
+  readonly spent: number
+  /** Held by processes for requests on their way, and for the next ones. */
+  readonly reserved: number
+  readonly limit: number
+  readonly resets_at: string | null
+  readonly state: LimitState
+  /** When it is used up if it goes on as it did; null: not before it starts again, or nothing was used. */
+  readonly runs_out_at: string | null
+}
+
+interface Row {
+  readonly id: string
+  readonly used: string
+  readonly reserved: string
+  readonly begun: number | null
+  readonly ends: number | null
+  readonly now: number
+}
+
+const standingOf = `
+  SELECT g.id, s.used, s.reserved, ${epochMs('s.begun')} AS begun, ${epochMs('s.ends')} AS ends, ${epochMs('clock_timestamp()')} AS now
+    FROM json_to_recordset(?::json) AS g (id text, "slotMs" bigint, slots integer, reset text, days integer, anchor timestamptz),
+         LATERAL limit_standing(g.id, g."slotMs", g.slots, g.reset, g.days, g.anchor) s`
+
+function epochMs(moment: string): string {
+  return `CASE WHEN isfinite(${moment}) THEN (extract(epoch FROM ${moment}) * 1000)::float8 END`
+}
+
+/** Returns how limits stand, by their ids. */
+export async function standingsOf(em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Standing>> {
+  if (limits.length === 0) return new Map()
+  const windows = JSON.stringify(limits.map(({ id, window }) => Object.assign({ id }, window)))
+  const rows = new Map((await em.execute<Row[]>(standingOf, [windows])).map((row) => [row.id, row]))
+  return new Map(
+    limits.flatMap((limit) => {
+      const row = rows.get(limit.id)
+      return row === undefined ? [] : [[limit.id, toStanding(limit, row)] as const]
+    }),
+  )
+}
+
+const picoPerNano = 1000n
+const shown = ({ counts }: Limit, amount: number | string): number =>
+  counts === 'cost' ? fromPico(BigInt(Math.round(Number(amount))) * picoPerNano) : Number(amount)
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+
+function toStanding(limit: Limit, row: Row): Standing {
+  const used = Number(row.used)
+  const runsOut = runsOutAt(limit, used, row)
+  return {
+    spent: shown(limit, row.used),
+    reserved: shown(limit, row.reserved),
+    limit: shown(limit, limit.value),
+    resets_at: iso(row.ends),
+    state: used >= limit.value ? 'exhausted' : runsOut !== null || isNearlyUsed(limit, used) ? 'at_risk' : 'ok',
+    runs_out_at: iso(runsOut),
+  }
+}
+
+/** A limit without an alert of its own is nearly used up from here on. */
+const nearly = 0.8
+
+const isNearlyUsed = ({ value, budget }: Limit, used: number): boolean => used >= (budget?.threshold ?? value * nearly)
+
+/** A budget that never starts again is at risk when it lasts no longer. */
+const soonMs = 7 * 24 * 3_600_000
+
+/** Returns the moment at which a budget is used up if it goes on as it did in this period; null: not before its end, or not soon. */
+function runsOutAt({ kind, value }: Limit, used: number, { begun, ends, now }: Row): number | null {
+  if (kind === 'rate' || begun === null || used <= 0 || used >= value || now <= begun) return null
+  const at = now + ((value - used) * (now - begun)) / used
+  return at < (ends ?? now + soonMs) ? at : null
+}

@@ -1,0 +1,115 @@
+import { ApiError } from '../../lib/errors.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { jsonOrUndefined } from '../../lib/json/json.ts'
+import { prepare } from '../attempts/prepare.ts'
+import type { AllowedHosts } from '../egress/allowed-hosts.ts'
+import type { Egress } from '../egress/egress.ts'
+import { narrowed } from '../egress/narrowed.ts'
+import { matchOperation } from '../front/match.ts'
+import { askProvider, type Question, toRequest } from '../models/ask-provider.ts'
+import type { Target } from '../targets/target.ts'
+import { isBatchId } from './begun-batch.ts'
+
+/** A provider with the credential by which it is asked. */
+export interface AskedProvider {
+  readonly target: Target
+  readonly egress: Egress
+  /** The hosts to which the organisation lets requests go; null: all. */
+  readonly allowedHosts: AllowedHosts | null
+}
+
+/** A batch as its provider tells it. */
+export interface ToldBatch {
+  /** True when nothing of it runs any more. */
+  readonly ended: boolean
+  /** `completed`, `expired`, `cancelled`, `failed` …, in the provider's words. */
+  readonly status: string
+  /** The path that its requests asked for, such as `/v1/chat/completions`. */
+  readonly endpoint: string
+  /** The file with the answers; null: there are none. */
+  readonly outputFile: string | null
+}
+
+const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'cancelled', 'failed'])
+const timeoutMs = 30_000
+
+/** Asks a provider for a batch, with the target's credential. Rejects with an ApiError when it does not say. */
+export async function askBatch(provider: AskedProvider, id: string): Promise<ToldBatch> {
+  const { status, text } = await askProvider(questionOf(provider, `/batches/${id}`), egressOf(provider))
+  if (status !== 200) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the batch.`)
+  const told = jsonOrUndefined(text)
+  if (!isFields(told) || typeof told['status'] !== 'string') throw new ApiError('upstream_bad_response', 'The provider tells no batch.')
+  const output = told['output_file_id']
+  return {
+    ended: endedStatuses.has(told['status']),
+    status: told['status'].slice(0, 40),
+    endpoint: typeof told['endpoint'] === 'string' ? told['endpoint'] : '',
+    outputFile: isBatchId(output) ? output : null,
+  }
+}
+
+/** A line is an answer of one request: vectors and images make it long. */
+const longestLine = 64 * 1024 * 1024
+
+/** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole. */
+export async function eachAnswer(provider: AskedProvider, file: string, take: (answer: Fields) => void): Promise<void> {
+  const { origin, request } = await prepare(toRequest(questionOf(provider, `/files/${file}/content`), egressOf(provider)))
+  let unread = 0
+  await new Promise<void>((resolve, reject) => {
+    const lines = splitLines((line) => {
+      const answer = jsonOrUndefined(line.toString('utf8'))
+      if (isFields(answer)) take(answer)
+      else unread += 1
+    })
+    const call = origin.send(request, {
+      onHeaders(status) {
+        if (status !== 200) fail(new ApiError('upstream_bad_response', `The provider answers ${status} for the file of answers.`))
+      },
+      onData(chunk) {
+        if (!lines.add(chunk)) fail(new ApiError('upstream_bad_response', `An answer is longer than ${longestLine} bytes.`))
+      },
+      onEnd() {
+        lines.end()
+        if (unread > 0) fail(new ApiError('upstream_bad_response', `${unread} lines of the file of answers cannot be read.`))
+        else resolve()
+      },
+      onError: reject,
+    })
+    const fail = (error: ApiError) => {
+      call.abort()
+      reject(error)
+    }
+  })
+}
+
+/** Cuts chunks into lines. `add` returns false when a line is too long. */
+function splitLines(take: (line: Buffer) => void) {
+  let held: Buffer[] = []
+  let size = 0
+  const cut = (last: Buffer) => {
+    if (size + last.length > 0) take(held.length === 0 ? last : Buffer.concat([...held, last]))
+    held = []
+    size = 0
+  }
+  return {
+    add(chunk: Buffer): boolean {
+      let from = 0
+      for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, from)) {
+        cut(chunk.subarray(from, at))
+        from = at + 1
+      }
+      held.push(chunk.subarray(from))
+      size += chunk.length - from
+      return size <= longestLine
+    },
+    end: () => cut(Buffer.alloc(0)),
+  }
+}
+
+const egressOf = ({ egress, allowedHosts }: AskedProvider): Egress => narrowed(egress, allowedHosts)
+const questionOf = ({ target }: AskedProvider, path: string): Question => ({
+  target,
+  path,
+  operation: matchOperation('GET', path),
+  timeoutMs,
+})

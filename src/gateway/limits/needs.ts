@@ -1,0 +1,53 @@
+import { isFields } from '../../lib/json/fields.ts'
+import type { Task } from '../front/operations.ts'
+import { boundOf, estimateTokens } from './estimate.ts'
+import type { Ledger } from './ledger.ts'
+import type { Limit, MoneyTerms, Needs } from './limit.ts'
+import { jobRefusal, unpricedRefusal } from './refusal.ts'
+import type { Speaker, UsualOutput } from './usual-output.ts'
+import { worstCost } from './worst-cost.ts'
+
+/** A request, as far as limits go. */
+export interface Asked {
+  readonly by: Speaker
+  readonly needs: Needs
+  /** The bound of its output that it is to be sent with; null: it stays as it is. */
+  readonly maxOutput: number | null
+}
+
+/** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
+export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): Asked {
+  const { call, target } = request
+  const by = { keyId: call.caller.key.id, model: target.model }
+  if (limits.every(({ counts }) => counts === 'requests')) return { by, needs: oneRequest, maxOutput: null }
+  const most = usual.of(by)
+  const tokens = (call.operation.spec?.dialect ?? null) === null ? 0 : estimateTokens(request.body, most)
+  const ofMoney = limits.filter(({ counts }) => counts === 'cost')
+  if (ofMoney.length === 0) return { by, needs: { requests: 1, tokens, cost: 0 }, maxOutput: null }
+  if (call.operation.spec?.beginsJob === true) return { by, needs: { requests: 1, tokens, cost: leastCost(ofMoney) }, maxOutput: null }
+  const { cost, maxOutput } = moneyOf(ofMoney, request, most)
+  return { by, needs: { requests: 1, tokens, cost }, maxOutput }
+}
+
+/** A job passes where budgets let requests without a known price through, until they are exhausted. Throws `budget_exhausted` otherwise. */
+function leastCost(ofMoney: readonly Limit[]): number {
+  const refusing = ofMoney.find(({ money }) => money?.onUnpriced !== 'allow')
+  if (refusing !== undefined) throw jobRefusal(refusing)
+  return 1
+}
+
+const oneRequest: Needs = { requests: 1, tokens: 0, cost: 0 }
+
+function moneyOf(limits: readonly Limit[], { body, call, target, prices }: Parameters<Ledger['reserve']>[0], usual: number) {
+  const task = call.operation.spec?.task ?? null
+  const output = hasPolicy(limits, 'strict') ? 'strict' : 'typical'
+  const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
+  const maxOutput = injects && isFields(body.json) && boundOf(body.json) === null ? usual : null
+  const cost = worstCost({ target, body, task, receivedAt: Date.now(), usual }, prices, output)
+  const refusing = cost === null ? limits.find(({ money }) => money?.onUnpriced !== 'allow') : undefined
+  if (refusing !== undefined) throw unpricedRefusal(refusing)
+  return { cost: cost ?? 0, maxOutput }
+}
+
+const hasPolicy = (limits: readonly Limit[], policy: MoneyTerms['output']): boolean => limits.some(({ money }) => money?.output === policy)
+const speaks = (task: Task | null): boolean => task === 'conversation' || task === 'completion'

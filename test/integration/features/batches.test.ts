@@ -1,0 +1,277 @@
+// A batch is charged when it has ended: once, line by line, to the budgets of the request that began it, whoever looks at it how often.
+import { setTimeout as sleep } from 'node:timers/promises'
+import test from 'ava'
+import { settleBatches } from '../../../src/features/costs/batches.jobs.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
+import { doctor } from './doctor.ts'
+import { type Control, startControl, type Tenant } from './setup.ts'
+
+let control: Control
+let acme: Tenant
+let emulator: Emulator
+
+type Fields = Readonly<Record<string, unknown>>
+
+const withinMs = 15_000
+/** The batches of the provider, by id: how they answer, and the lines of their files. */
+const batches = new Map<string, { status: string; lines: readonly unknown[]; fileStatus: number }>()
+
+const line = (model: string, usage: Fields): Fields => ({
+  custom_id: 'x',
+  response: { status_code: 200, body: { object: 'chat.completion', model, choices: [], usage } },
+  error: null,
+})
+const usageOf = (prompt_tokens: number, cached_tokens: number, completion_tokens: number) => ({
+  prompt_tokens,
+  completion_tokens,
+  total_tokens: prompt_tokens + completion_tokens,
+  prompt_tokens_details: { cached_tokens },
+})
+
+/** The amounts stand beside the lines, worked out by hand from the price list, in pico-US-dollars. */
+const answers = [
+  // 600 x 1,250,000 + 400 cached at the standard rate of 1,250,000 + 200 x 5,000,000
+  { answer: line('gpt-4o-2024-08-06', usageOf(1000, 400, 200)), amount: 2_250_000_000 },
+  // Above 272,000: 200,000 x 2,500,000 + 100,000 x 250,000 + 1,000 x 11,250,000
+  { answer: line('gpt-5.4', usageOf(300_000, 100_000, 1000)), amount: 536_250_000_000 },
+  // 100 x 1,250,000 + 10 x 7,500,000
+  { answer: line('gpt-5.4', usageOf(100, 0, 10)), amount: 200_000_000 },
+  { answer: { custom_id: 'y', response: { status_code: 400, body: { error: { message: 'no' } } }, error: null }, amount: 0 },
+]
+const lines = answers.map(({ answer }) => answer)
+const total = answers.reduce((sum, { amount }) => sum + amount, 0)
+
+test.before(async () => {
+  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  acme = await control.createTenant('acme')
+  emulator.script({ behaviour: ({ method, url }) => answerOf(method, url) })
+  await made('/integrations', {
+    name: 'p',
+    slug: 'account',
+    ai_provider_id: 'openai',
+    key: 'sk-of-batches',
+    configurations: { custom_host: emulator.url },
+  })
+  await made('/providers', { name: 'p', slug: 'p', integration_id: 'account' })
+})
+test.after.always(async () => {
+  await control?.close()
+  await emulator?.stop()
+})
+
+function answerOf(method: string, path: string) {
+  const id = /batch_\w+/.exec(path)?.[0] ?? ''
+  const held = batches.get(id)
+  if (method === 'POST') {
+    const began = `batch_${batches.size + 1}`
+    batches.set(began, { status: 'in_progress', lines, fileStatus: 200 })
+    return { status: 200, body: JSON.stringify({ id: began, object: 'batch', status: 'validating', endpoint: '/v1/chat/completions' }) }
+  }
+  if (held === undefined) return { status: 404, body: '{"error":{"message":"no such batch"}}' }
+  if (path.includes('/content')) return { status: held.fileStatus, body: held.lines.map((one) => `${JSON.stringify(one)}\n`).join('') }
+  const ended = held.status !== 'in_progress'
+  return {
+    status: 200,
+    body: JSON.stringify({
+      id,
+      object: 'batch',
+      status: held.status,
+      endpoint: '/v1/chat/completions',
+      output_file_id: ended && held.lines.length > 0 ? `file-${id}` : null,
+      usage: ended ? { input_tokens: 301_100, output_tokens: 1210, total_tokens: 302_310 } : null,
+      model: 'gpt-5.4',
+    }),
+  }
+}
+
+async function made(path: string, body: object): Promise<Fields> {
+  const response = await control.call(path.startsWith('/api-keys') ? acme.adminKey : acme.workspaceKey, 'POST', path, body)
+  if (response.status !== 200) throw new Error(response.text)
+  return response.body
+}
+
+const budget = (more: object) => ({ type: 'cost', credit_limit: 1, on_unpriced: 'allow', ...more })
+
+async function keyWith(usage_limits: object): Promise<string> {
+  const { key } = await made('/api-keys/workspace/service', {
+    name: 'spender',
+    workspace_id: acme.workspaceId,
+    scopes: ['completions.write'],
+    usage_limits,
+  })
+  return String(key)
+}
+
+const ask = (key: string, path: string, body?: object) =>
+  send(`${control.origin}/v1${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'x-service-api-key': key, 'x-service-provider': '@p', 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+
+const asked = { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }
+
+/** Begins a batch, and waits until it is noted. */
+async function begin(key: string): Promise<string> {
+  const { status, text } = await ask(key, '/batches', asked)
+  if (status !== 200) throw new Error(text)
+  const { id } = JSON.parse(text) as { id: string }
+  await eventually(async () => (await rowOf(id)) !== undefined, withinMs, `${id} to be noted`)
+  return id
+}
+
+interface Noted {
+  readonly id: string
+  readonly state: string
+  readonly fault: string | null
+}
+
+const rowOf = async (batch: string): Promise<Noted | undefined> =>
+  (await control.sql.query<Noted>('SELECT id, state, fault FROM provider_batches WHERE batch_id = $1', [batch])).rows[0]
+
+/** Looks at all batches that wait, whenever they were to be looked at. */
+async function look(): Promise<void> {
+  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
+  await settleBatches.run(control.started.deps)
+}
+
+const end = (id: string, told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number }> = {}) =>
+  batches.set(id, { status: 'completed', lines, fileStatus: 200, ...told })
+
+async function costOf(batch: string): Promise<Fields & { readonly adjustments: readonly Fields[] }> {
+  const row = await rowOf(batch)
+  const { body } = await control.call(acme.workspaceKey, 'GET', `/logs/${row?.id}/cost`)
+  return body as Fields & { adjustments: Fields[] }
+}
+
+test.serial(
+  'a batch is charged when it has ended, once, each answer by its model, its length and its cache (#38341, #39861, #9077)',
+  async (t) => {
+    const key = await keyWith(budget({}))
+    const id = await begin(key)
+    await look()
+    t.like(await rowOf(id), { state: 'open', fault: null })
+    t.deepEqual((await costOf(id)).adjustments, [], 'it runs')
+    end(id)
+    await look()
+    await look()
+    t.like(await rowOf(id), { state: 'settled' })
+    const { adjustments, total_pico_usd } = await costOf(id)
+    t.is(total_pico_usd, String(total))
+    t.is(adjustments.length, 1)
+    t.like(adjustments[0], { state: 'priced', delta_pico_usd: String(total), reason: `Batch ${id}: completed, 3 answers.` })
+    const told = adjustments[0]?.['lines'] as { dimension: string; count: number; rate_pico_usd: string; note: string }[]
+    t.like(
+      told.find(({ note, dimension }) => note.startsWith('gpt-4o') && dimension === 'cache_read'),
+      { count: 400, rate_pico_usd: '1250000' },
+    )
+    t.is(told.filter(({ note }) => note.startsWith('gpt-5.4')).length, 5, 'the long prompt and the short one have lines of their own')
+  },
+)
+
+test.serial('what a batch cost counts against the budget of its key, and the doctor agrees', async (t) => {
+  const key = await keyWith(budget({}))
+  const id = await begin(key)
+  end(id)
+  await look()
+  const row = await rowOf(id)
+  const granted = async () => {
+    const { rows } = await control.sql.query<{ granted: Record<string, number> }>(
+      `SELECT granted FROM limit_counters WHERE owner_id = (SELECT api_key_id FROM logs WHERE id = $1)`,
+      [row?.id],
+    )
+    return Object.values(rows[0]?.granted ?? {})
+  }
+  await eventually(async () => (await granted())[0] === total / 1000, withinMs, 'the budget to have what was spent, and nothing leased')
+  t.deepEqual(await granted(), [total / 1000])
+  t.deepEqual((await doctor(control)).differences, [])
+})
+
+test.serial('a batch of a budget that is used up is refused, and one whose budget wants to know the cost before', async (t) => {
+  const key = await keyWith(budget({ credit_limit: 1 }))
+  const [first, second] = [await begin(key), await begin(key)]
+  end(first)
+  end(second)
+  await look()
+  await eventually(async () => (await ask(key, '/batches', asked)).status === 412, withinMs, 'two batches to use the dollar up')
+  const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/batches', asked)
+  t.is(refused.status, 412)
+  t.regex(refused.text, /What a batch or a training costs is known when it has ended.*on_unpriced/)
+  t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
+})
+
+test.serial(
+  'reading costs nothing: a batch that tells its usage, its file, a response that was made before (PR #37050, PR #32307)',
+  async (t) => {
+    const key = await keyWith(budget({}))
+    const id = await begin(key)
+    end(id)
+    for (const path of [`/batches/${id}`, `/batches/${id}`, `/files/file-${id}/content`]) t.is((await ask(key, path)).status, 200)
+    let logs: readonly Fields[] = []
+    await eventually(async () => {
+      const { body } = await control.call(acme.workspaceKey, 'GET', '/logs?page_size=3')
+      logs = body['data'] as Fields[]
+      return logs.filter((log) => log['request_method'] === 'GET' || String(log['request_url']).includes(id)).length === 3
+    }, withinMs)
+    t.deepEqual(
+      logs.map((log) => log['cost']),
+      [0, 0, 0],
+    )
+  },
+)
+
+const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: RegExp }>> = {
+  'a file that is not there': { told: { fileStatus: 404 }, fault: /answers 404 for the file of answers/ },
+  'a file with a line that is no answer': {
+    told: { lines: [...lines, 'half an answer'] },
+    fault: /1 lines of the file of answers cannot be read/,
+  },
+  'a model without a price': { told: { lines: [line('nobody-knows', usageOf(1, 0, 1))] }, fault: /No price is known/ },
+}
+
+for (const [name, { told, fault }] of Object.entries(faults))
+  test.serial(`${name} is told, and the batch is charged when it is there`, async (t) => {
+    const id = await begin(await keyWith(budget({})))
+    end(id, told)
+    await look()
+    const row = await rowOf(id)
+    t.is(row?.state, 'open')
+    t.regex(row?.fault ?? '', fault)
+    t.deepEqual((await costOf(id)).adjustments, [])
+    end(id)
+    await look()
+    t.is((await costOf(id))['total_pico_usd'], String(total))
+  })
+
+test.serial('a batch that was cancelled is charged for the answers that it has, and one without any for nothing', async (t) => {
+  const key = await keyWith(budget({}))
+  const [some, none] = [await begin(key), await begin(key)]
+  end(some, { status: 'cancelled', lines: lines.slice(2) })
+  end(none, { status: 'failed', lines: [] })
+  await look()
+  t.is((await costOf(some))['total_pico_usd'], '200000000')
+  t.deepEqual([(await rowOf(none))?.state, (await costOf(none)).adjustments], ['settled', []])
+})
+
+test.serial('two processes that look at the same time charge once', async (t) => {
+  const id = await begin(await keyWith(budget({})))
+  end(id)
+  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
+  const first = settleBatches.run(control.started.deps)
+  await sleep(0)
+  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
+  await Promise.all([first, settleBatches.run(control.started.deps)])
+  t.is((await costOf(id)).adjustments.length, 1)
+})
+
+test.serial('a batch whose provider is gone is given up after ten days', async (t) => {
+  const id = await begin(await keyWith(budget({})))
+  batches.delete(id)
+  await look()
+  t.is((await rowOf(id))?.state, 'open')
+  await control.sql.query(`UPDATE provider_batches SET begun_at = now() - interval '11 days' WHERE batch_id = $1`, [id])
+  await look()
+  t.like(await rowOf(id), { state: 'lost', fault: 'The provider answers 404 for the batch.' })
+})
