@@ -1,45 +1,96 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { logConditions, logSource, type LogScope } from '../logs/index.ts'
-import { groupColumns, type GroupQuery } from './groups.schema.ts'
-import { measures, type MeasureName } from './measures.ts'
+import { measureNames, measures, type MeasureName } from './measures.ts'
+import { histogramsOf, percentileOf } from './percentiles.ts'
+import { latencySource, usageSource, type Fragment, type Usage } from './usage-source.ts'
 
-export type GroupRow = Readonly<Record<MeasureName, unknown>> & { readonly key: string | null; readonly requests: number }
+/** A group with the figures that were asked for, as answers show them. */
+export interface Group {
+  /** The value of each column that it is made by. */
+  readonly keys: readonly (string | null)[]
+  readonly requests: number
+  readonly figures: Readonly<Partial<Record<MeasureName, unknown>>>
+}
 
 interface Grouping {
-  readonly by: keyof typeof groupColumns
-  readonly query: GroupQuery
-  readonly now: number
+  /** The columns of a usage `l`. */
+  readonly by: readonly string[]
+  readonly columns: readonly MeasureName[]
+  readonly page_size: number
+  readonly current_page: number
+  readonly logsFrom: number
 }
 
-const defaultRangeMs = 30 * 24 * 60 * 60 * 1000
+/** `key` holds the values of all columns, as a JSON array. */
+type Row = Readonly<Record<string, unknown>> & { readonly key: string; readonly requests: number }
 
-/** Joins the sum that recomputed costs add to each log. */
-const adjusted = `
-  LEFT JOIN (SELECT log_id, sum(delta_pico) AS delta FROM cost_adjustments WHERE organisation_id = ? GROUP BY log_id) a ON a.log_id = l.id`
+const keyOf = (by: readonly string[]): string => `jsonb_build_array(${by.map((column) => `l.${column}::text`).join(', ')})::text`
+const columnsOf = (by: readonly string[]): string => by.map((column) => `l.${column}`).join(', ')
 
-/** Counts the logs of a scope by what they have in common; a page of the groups, and how many there are. */
-export async function findGroups(em: EntityManager, scope: LogScope, { by, query, now }: Grouping) {
-  const conditions = logConditions(scope, { ...query, ...rangeOf(query, now), after: undefined, order: 'desc' })
-  const grouped = `
-    FROM ${logSource}${query.columns.includes('cost') ? adjusted : ''}
-   WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
-   GROUP BY l.${groupColumns[by]}`
-  const values = [...(query.columns.includes('cost') ? [scope.organisationId] : []), ...conditions.flatMap((condition) => condition.values)]
-  const figures = query.columns.map((name) => `, ${measures[name].sql} AS ${name}`).join('')
-  const rows = await em.execute<GroupRow[]>(
-    `SELECT l.${groupColumns[by]}::text AS key, count(*)::float8 AS requests${figures}${grouped}
-      ORDER BY requests DESC, key LIMIT ${query.page_size} OFFSET ${query.page_size * query.current_page}`,
-    values,
+function keysOf(key: string): readonly (string | null)[] {
+  const keys: (string | null)[] = JSON.parse(key)
+  return keys
+}
+
+/** Counts the requests of a usage by what they have in common: a page of the groups, and how many there are. */
+export async function findGroups(em: EntityManager, usage: Usage, grouping: Grouping) {
+  const { by, logsFrom } = grouping
+  const source = await usageSource(em, usage, logsFrom)
+  const latencies = by.length === 1 ? await latencySource(em, usage, { by: by[0] ?? null, logsFrom }) : null
+  return groupsOf(em, { ...source, latencies: latencies ?? source }, grouping)
+}
+
+/** The rows of a usage `l`, and where its latencies are read. */
+interface Source extends Fragment {
+  readonly latencies?: Fragment
+}
+
+/** Groups the rows of a usage `l`. */
+export async function groupsOf(em: EntityManager, source: Source, grouping: Omit<Grouping, 'logsFrom'>) {
+  const { by, columns, page_size: size, current_page: page } = grouping
+  const figures = columns.flatMap((name) => {
+    const { from } = measures[name]
+    return 'sql' in from ? [`, ${from.sql} AS ${name}`] : []
+  })
+  const rows = await em.execute<Row[]>(
+    `SELECT ${keyOf(by)} AS key, sum(l.requests)::float8 AS requests, count(*) OVER ()::float8 AS groups${figures.join('')}
+       FROM ${source.sql} GROUP BY ${columnsOf(by)} ORDER BY requests DESC, key LIMIT ${size} OFFSET ${size * page}`,
+    [...source.values],
   )
-  const [all] = await em.execute<{ total: number }[]>(`SELECT count(*)::float8 AS total FROM (SELECT 1${grouped}) g`, values)
-  return { rows, total: all?.total ?? 0 }
+  const percentiles = await percentilesOf(em, source.latencies ?? source, { grouping, rows })
+  const total = rows[0]?.['groups'] ?? (page === 0 ? 0 : await countGroups(em, source, by))
+  return {
+    groups: rows.map((row): Group => ({
+      keys: keysOf(row.key),
+      requests: row.requests,
+      figures: { ...shown(row), ...percentiles(row.key) },
+    })),
+    total: Number(total),
+  }
 }
 
-/** The bounds of time, so that PostgreSQL leaves out whole days. */
-function rangeOf({ time_of_generation_min: min, time_of_generation_max: max }: GroupQuery, now: number) {
-  const end = max ?? new Date(now).toISOString()
-  return {
-    time_of_generation_min: min ?? new Date(Date.parse(end) - defaultRangeMs).toISOString(),
-    time_of_generation_max: end,
-  }
+/** A page behind the last one has no row that tells how many groups there are. */
+async function countGroups(em: EntityManager, source: Fragment, by: readonly string[]): Promise<number> {
+  const sql = `SELECT count(*)::float8 AS total FROM (SELECT 1 FROM ${source.sql} GROUP BY ${columnsOf(by)}) g`
+  const [all] = await em.execute<{ total: number }[]>(sql, [...source.values])
+  return all?.total ?? 0
+}
+
+const shown = (row: Row) =>
+  Object.fromEntries(measureNames.filter((name) => Object.hasOwn(row, name)).map((name) => [name, measures[name].show(row[name])]))
+
+async function percentilesOf(
+  em: EntityManager,
+  source: Fragment,
+  { grouping: { by, columns }, rows }: { readonly grouping: Omit<Grouping, 'logsFrom'>; readonly rows: readonly Row[] },
+) {
+  const wanted = columns.flatMap((name) => {
+    const { from } = measures[name]
+    return 'share' in from ? [{ name, share: from.share }] : []
+  })
+  if (wanted.length === 0 || rows.length === 0) return () => ({})
+  const keys = rows.map(({ key }) => key)
+  const key = keyOf(by)
+  const where = ` WHERE ${key} IN (${keys.map(() => '?').join(', ')})`
+  const histograms = await histogramsOf(em, source, { key, where, values: keys })
+  return (of: string) => Object.fromEntries(wanted.map(({ name, share }) => [name, percentileOf(histograms.of(of), share)]))
 }

@@ -1,33 +1,29 @@
-import { route, type Actor } from '../../app/route.ts'
-import type { EntityManager } from '@mikro-orm/postgresql'
-import { logScopeOf } from '../logs/index.ts'
-import { workspaceFilter } from '../workspaces/index.ts'
-import { findGroups, type GroupRow } from './groups.queries.ts'
-import { groupList, groupParams, groupQuery, type groupColumns, type GroupQuery } from './groups.schema.ts'
-import { measures, type MeasureName } from './measures.ts'
+import type { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { findGroups } from './groups.queries.ts'
+import { groupColumns, groupList, groupParams, groupQuery } from './groups.schema.ts'
+import { logsFrom, usageOf, type Asked } from './usage-of.ts'
 
 const shape = { method: 'GET', params: groupParams, query: groupQuery, response: groupList } as const
 
-interface Asked {
-  readonly em: EntityManager
-  readonly actor: Actor
-  readonly query: GroupQuery
+interface AskedGroups extends Asked {
+  readonly query: z.output<typeof groupQuery>
   readonly params: { readonly groupBy: keyof typeof groupColumns }
-  readonly deps: { readonly clock: { now(): number } }
 }
 
-const presentGroup = (row: GroupRow, columns: readonly MeasureName[]) => ({
-  object: 'analytics-group' as const,
-  key: row.key,
-  requests: row.requests,
-  ...Object.fromEntries(columns.map((name) => [name, measures[name].show(row[name])])),
-})
-
 /** Both routes: the logs that the caller may see, and no others, are counted. */
-async function answerGroups({ em, actor, query, params, deps }: Asked) {
-  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
-  const found = await findGroups(em, { ...logScopeOf(actor), workspaceId }, { by: params.groupBy, query, now: deps.clock.now() })
-  return { object: 'list' as const, total: found.total, data: found.rows.map((row) => presentGroup(row, query.columns)) }
+async function answerGroups(asked: AskedGroups) {
+  const { columns, page_size, current_page, ...query } = asked.query
+  const usage = await usageOf({ ...asked, query })
+  const by = [groupColumns[asked.params.groupBy]]
+  const found = await findGroups(asked.em, usage, { by, columns, page_size, current_page, logsFrom: logsFrom(asked.deps) })
+  const data = found.groups.map(({ keys: [key = null], requests, figures }) => ({
+    object: 'analytics-group' as const,
+    key,
+    requests,
+    ...figures,
+  }))
+  return { object: 'list' as const, total: found.total, data }
 }
 
 export const readAnalyticsGroups = route({

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { maxPageSize } from '../../lib/paging.ts'
-import { textField } from '../../lib/text/text.ts'
-import { valueFilters } from '../logs/index.ts'
 import { measureFields, measureNames } from './measures.ts'
+import { usageQuery } from './usage.schema.ts'
 
-/** The column of `logs l` that each group is made by. */
+/** The column of a usage `l` that each group is made by. */
 export const groupColumns = {
   ai_service: 'provider',
   model: 'model',
@@ -21,8 +20,6 @@ const isGroup = (name: string): name is GroupName => Object.hasOwn(groupColumns,
 
 export const groupParams = z.object({ groupBy: z.enum(Object.keys(groupColumns).filter(isGroup)) })
 
-const moment = z.iso.datetime({ offset: true })
-
 const columnsField = z
   .string()
   .max(1000)
@@ -35,22 +32,20 @@ const columnsField = z
   .pipe(z.array(z.enum(measureNames)))
   .transform((names) => [...new Set(names)])
 
-/** The query of groups. Unknown filters are refused: a filter that does nothing would count too much. */
-export const groupQuery = z
-  .strictObject({
+/** The parameters of a page of groups. */
+export const groupPage = {
+  page_size: z.coerce.number().int().min(1).max(maxPageSize).default(50).meta({ description: 'Groups in one page.' }),
+  current_page: z.coerce.number().int().min(0).max(1_000_000).default(0).meta({ description: 'The page, counted from 0.' }),
+}
+
+export const groupQuery = usageQuery
+  .extend({
     columns: columnsField.default([]).meta({
       description: `Figures to show beside the count of requests, comma-separated: ${measureNames.map((name) => `\`${name}\``).join(', ')}.`,
     }),
-    page_size: z.coerce.number().int().min(1).max(maxPageSize).default(50).meta({ description: 'Groups in one page.' }),
-    current_page: z.coerce.number().int().min(0).max(1_000_000).default(0).meta({ description: 'The page, counted from 0.' }),
-    workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key sees its own workspace only.' }),
-    time_of_generation_min: moment.optional().meta({ description: '30 days before the end when it is not given.' }),
-    time_of_generation_max: moment.optional().meta({ description: 'Now when it is not given.' }),
-    ...valueFilters,
+    ...groupPage,
   })
   .meta({ id: 'GroupQuery', description: 'Which requests to group, and what to show of each group.' })
-
-export type GroupQuery = z.output<typeof groupQuery>
 
 const group = z
   .object({

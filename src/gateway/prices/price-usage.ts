@@ -69,15 +69,16 @@ export function priceUsage(usage: PricedUsage, prices: ModelPrices | null): Cost
   if (prices === null || period === null || used.length === 0) return { state: 'unpriced', amount: null, lines: [], unpriced: used }
   if (prices.entry.free === true) return stated([], [], usage)
   const holding = holdingRates(period, usage.facts)
-  const pricing = { usage, prices, period, holding, hasMode: hasRatesFor(period, usage.facts.mode) }
-  const lines: CostLine[] = []
-  const unpriced: string[] = []
-  for (const name of used) {
-    const line = lineOf(name, usage.counts[name] ?? 0, pricing)
-    if (line === null) unpriced.push(name)
-    else lines.push(line)
-  }
-  return stated(lines, unpriced, usage)
+  const pricing = { usage, prices, period, holding, hasMode: hasRatesFor(period, usage.facts.mode), notes: [] }
+  // Made with their length known, because a list that grows takes room for seventeen.
+  const lines = used.map((name) => lineOf(name, usage.counts[name] ?? 0, pricing))
+  if (lines.every((line) => line !== null)) return stated(lines, [], usage)
+  const unpriced = used.filter((_, at) => lines[at] === null)
+  return stated(
+    lines.filter((line) => line !== null),
+    unpriced,
+    usage,
+  )
 }
 
 /** The cost of what a provider does not charge. */
@@ -97,9 +98,13 @@ function stated(lines: readonly CostLine[], unpriced: readonly string[], { estim
 }
 
 function namesOf(counts: Counts): readonly Dimension[] {
-  const names: Dimension[] = []
-  for (const name in counts) if (isDimension(name) && (counts[name] ?? 0) > 0) names.push(name)
-  return names
+  const names = Object.keys(counts)
+  return areUsed(names, counts) ? names : names.filter(isDimension).filter((name) => (counts[name] ?? 0) > 0)
+}
+
+function areUsed(names: readonly string[], counts: Counts): names is readonly Dimension[] {
+  for (const name of names) if (!isDimension(name) || (counts[name] ?? 0) === 0) return false
+  return true
 }
 
 interface Pricing {
@@ -109,21 +114,26 @@ interface Pricing {
   readonly holding: readonly ConditionalRates[]
   /** True if the model has rates of its own for the mode of the request. */
   readonly hasMode: boolean
+  /** Takes a word on everything that changed the rate of the line that is being made. */
+  readonly notes: string[]
 }
 
 function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine | null {
   const found = findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing)
   if (found === null) return null
   const dimension = dimensions[found.dimension].unit === 'millisecond' ? found.dimension : counted
-  const notes: string[] = []
+  const { notes } = pricing
   if (dimension !== found.dimension) notes.push(`no rate of its own: the rate of ${found.dimension}`)
-  const rate = adjusted(found, dimension, { pricing, notes })
+  const rate = adjusted(found, dimension, pricing)
   const { unit, per } = dimensions[dimension]
   if (pricing.usage.estimated && unit === 'token') notes.push(estimateNote)
   if (per > 1n) notes.push(perNotes[unit]?.(per) ?? '')
   const amount = divideEven(BigInt(count) * rate, per)
-  return { dimension, count, unit, rate, amount, source: pricing.prices.source, note: notes.length === 0 ? null : notes.join('; ') }
+  return { dimension, count, unit, rate, amount, source: pricing.prices.source, note: noteOf(notes) }
 }
+
+/** Returns what was noted of a line, and begins the next. */
+const noteOf = (notes: string[]): string | null => (notes.length === 0 ? null : notes.splice(0).join('; '))
 
 const estimateNote = `estimated by ${tokenizerName} where the provider told no count`
 
@@ -146,38 +156,32 @@ function ofOtherTime(counted: Dimension, { period, holding }: Pricing): FoundRat
   return null
 }
 
-interface Adjusting {
-  readonly pricing: Pricing
-  /** Takes a word on everything that changed the rate. */
-  readonly notes: string[]
-}
-
 /** Returns the rate after the provider's discount for the mode, its surcharge for the place, and the integration's factor. */
-function adjusted(found: FoundRate, dimension: Dimension, { pricing, notes }: Adjusting): bigint {
-  const { prices } = pricing
+function adjusted(found: FoundRate, dimension: Dimension, pricing: Pricing): bigint {
+  const { prices, notes } = pricing
   const isToken = dimensions[dimension].unit === 'token'
   let rate = BigInt(found.rate)
-  if (isToken) rate = ofMode(rate, { pricing, notes })
-  if (isToken) rate = ofPlace(rate, found, { pricing, notes })
+  if (isToken) rate = ofMode(rate, pricing)
+  if (isToken) rate = ofPlace(rate, found, pricing)
   const factor = prices.multipliers === null ? null : factorOf(prices.multipliers, dimension)
   if (factor === null) return rate
   notes.push(`${rate} x ${factor.text} of the integration`)
   return divideEven(rate * factor.over, factor.under)
 }
 
-function ofMode(rate: bigint, { pricing, notes }: Adjusting): bigint {
-  const { mode } = pricing.usage.facts
-  if (mode === null || pricing.hasMode) return rate
-  const perMille = pricing.prices.modeDefault?.[mode]
+function ofMode(rate: bigint, { usage, hasMode, prices, notes }: Pricing): bigint {
+  const { mode } = usage.facts
+  if (mode === null || hasMode) return rate
+  const perMille = prices.modeDefault?.[mode]
   notes.push(
     perMille === undefined ? `mode_unpriced: the standard rate, ${mode} has none` : `derived: ${perMille} per mille of ${rate} for ${mode}`,
   )
   return perMille === undefined ? rate : divideEven(rate * BigInt(perMille), 1000n)
 }
 
-function ofPlace(rate: bigint, { conditions }: FoundRate, { pricing, notes }: Adjusting): bigint {
-  const { geo } = pricing.usage.facts
-  const perMille = geo === null ? undefined : pricing.prices.entry.uplift?.[geo]
+function ofPlace(rate: bigint, { conditions }: FoundRate, { usage, prices, notes }: Pricing): bigint {
+  const { geo } = usage.facts
+  const perMille = geo === null ? undefined : prices.entry.uplift?.[geo]
   if (perMille === undefined || conditions?.geo !== undefined || conditions?.region !== undefined) return rate
   notes.push(`${perMille} per mille of ${rate} for ${geo}`)
   return divideEven(rate * BigInt(perMille), 1000n)

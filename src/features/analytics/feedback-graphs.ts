@@ -1,0 +1,58 @@
+import type { Fragment, Usage } from './usage-source.ts'
+import { scopeConditions, valueConditions } from '../logs/index.ts'
+import { epochMs, pointsOf, stepOf, type Draw, type Drawing, type Figures } from './series.ts'
+
+const weighted = 'avg(f.value * f.weight)::float8'
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** Feedback `f` of a range: of workspaces in the caller's reach and, where filters or own data matter, on logs `l` that they leave. */
+function feedbackSource({ scope, filters, from, to }: Usage): Fragment {
+  const workspace = scope.workspaceId === null ? [] : [scope.workspaceId]
+  const conditions = [...scopeConditions(scope), ...valueConditions(filters)]
+  const onLogs = conditions.length > scopeConditions({ ...scope, own: null }).length
+  const logged = `EXISTS (SELECT FROM usage_logs l WHERE l.trace_id = f.trace_id AND l.workspace_id = f.workspace_id AND ${conditions.map(({ sql }) => sql).join(' AND ')})`
+  return {
+    sql: `feedbacks f WHERE f.organisation_id = ?${workspace.length > 0 ? ' AND f.workspace_id = ?' : ''}
+       AND f.created_at >= ?::timestamptz AND f.created_at <= ?::timestamptz${onLogs ? ` AND ${logged}` : ''}`,
+    values: [scope.organisationId, ...workspace, iso(from), iso(to), ...(onLogs ? conditions.flatMap(({ values }) => values) : [])],
+  }
+}
+
+async function read({ em, usage }: Drawing, fields: string, groups: string): Promise<readonly Figures[]> {
+  const { sql, values } = feedbackSource(usage)
+  return em.execute<Figures[]>(`SELECT ${fields} FROM ${sql}${groups}`, [...values])
+}
+
+/** A graph of one aggregate over feedback `f`, for each step and for all the time. */
+const overTime =
+  (name: string, aggregate: string, nothing: unknown): Draw =>
+  async (drawing) => {
+    const step = stepOf(drawing.usage.step, 'f.created_at')
+    const rows = await read(drawing, `${epochMs(step)} AS at, ${aggregate} AS value`, ` GROUP BY GROUPING SETS ((${step}), ())`)
+    const byTime = new Map(rows.map(({ at, value }) => [at, value]))
+    const tell = (at: number | null) => ({ [name]: byTime.get(at) ?? nothing })
+    return { summary: tell(null), data_points: pointsOf(drawing.usage, tell) }
+  }
+
+export const drawFeedback = overTime('total', 'count(*)::float8', 0)
+export const drawWeightedFeedback = overTime('avg', weighted, null)
+
+export const drawFeedbackScores: Draw = async (drawing) => {
+  const points = await read(drawing, 'f.value AS score, count(*)::float8 AS total', ' GROUP BY 1 ORDER BY 1')
+  return { summary: { total: points.reduce((sum, { total }) => sum + Number(total), 0) }, data_points: points }
+}
+
+export const drawFeedbackOfModels: Draw = async (drawing) => {
+  const { em, usage } = drawing
+  const { sql, values } = feedbackSource(usage)
+  const points = await em.execute<Figures[]>(
+    `SELECT m.model AS ai_model, count(*)::float8 AS total, avg(m.value * m.weight)::float8 AS avg_weighted_feedback
+       FROM (SELECT DISTINCT f.id, f.value, f.weight, g.model
+               FROM (SELECT f.* FROM ${sql}) f JOIN logs g
+                 ON g.organisation_id = f.organisation_id AND g.trace_id = f.trace_id AND g.workspace_id = f.workspace_id
+              WHERE g.model IS NOT NULL) m
+      GROUP BY 1 ORDER BY 2 DESC, 1`,
+    [...values],
+  )
+  return { summary: {}, data_points: points }
+}

@@ -1,0 +1,80 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { histogramsOf, percentileOf } from './percentiles.ts'
+import { beginsOf, type Step } from './steps.ts'
+import { latencySource, usageSource, type Fragment, type Usage } from './usage-source.ts'
+
+/** A row of figures, as the database gives it or as an answer shows it. */
+export type Figures = Readonly<Record<string, unknown>>
+
+/** The requests that a graph is drawn from. */
+export interface Drawing {
+  readonly em: EntityManager
+  readonly usage: Usage
+  /** Logs are kept from then on, in epoch milliseconds. */
+  readonly logsFrom: number
+}
+
+export interface Drawn {
+  readonly summary: Figures
+  readonly data_points: readonly Figures[]
+}
+
+export type Draw = (drawing: Drawing) => Promise<Drawn>
+
+/** SQL of the begin of the step that a row of a usage `l` is in. */
+export const stepOf = (step: Step, time = 'l.bucket'): string => `date_trunc('${step}', ${time}, 'UTC')`
+
+/** SQL of a time as epoch milliseconds. */
+export const epochMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`
+
+/** Returns a point for each step of a range: what is told of its begin, or of nothing. */
+export function pointsOf({ from, to, step }: Usage, tell: (at: number) => Figures): readonly Figures[] {
+  return beginsOf(from, to, step).map((at) => Object.assign({ timestamp: new Date(at).toISOString() }, tell(at)))
+}
+
+interface Series {
+  /** Aggregates over a usage `l`, by name. */
+  readonly sql: Readonly<Record<string, string>>
+  /** Figures of latencies: the share of requests that each is about. */
+  readonly shares?: Readonly<Record<string, number>>
+  readonly point: (figures: Figures) => Figures
+  readonly total?: (figures: Figures) => Figures
+}
+
+/** Returns a graph of figures for each step, and for all its time together. */
+export function series({ sql, shares = {}, point, total = point }: Series): Draw {
+  return async ({ em, usage, logsFrom }) => {
+    const source = await usageSource(em, usage, logsFrom)
+    const figures = Object.entries(sql).map(([name, aggregate]) => `${aggregate} AS ${name}`)
+    const rows = await em.execute<Figures[]>(
+      `SELECT ${epochMs(stepOf(usage.step))} AS at, ${figures.join(', ')} FROM ${source.sql}
+        GROUP BY GROUPING SETS ((${stepOf(usage.step)}), ())`,
+      [...source.values],
+    )
+    const latencies = await latenciesOf({ em, usage, logsFrom, source }, shares)
+    const byTime = new Map(rows.map((row) => [row['at'], row]))
+    const nothing = await figuresOfNothing(em, figures)
+    const tell = (at: number | null) => ({ ...(byTime.get(at) ?? nothing), ...latencies(at) })
+    return { summary: total(tell(null)), data_points: pointsOf(usage, (at) => point(tell(at))) }
+  }
+}
+
+/** Returns what aggregates say of no requests at all: a step without any has no row. */
+async function figuresOfNothing(em: EntityManager, figures: readonly string[]): Promise<Figures> {
+  const [row] = await em.execute<Figures[]>(`SELECT ${figures.join(', ')} FROM usage_logs l WHERE false`)
+  return row ?? {}
+}
+
+async function latenciesOf(
+  { em, usage, logsFrom, source }: Drawing & { readonly source: Fragment },
+  shares: Readonly<Record<string, number>>,
+) {
+  const wanted = Object.entries(shares)
+  if (wanted.length === 0) return () => ({})
+  const merged = await latencySource(em, usage, { by: null, logsFrom })
+  const histograms = await histogramsOf(em, merged ?? source, { key: epochMs(stepOf(usage.step)) })
+  return (at: number | null) => {
+    const histogram = at === null ? histograms.all : histograms.of(String(at))
+    return Object.fromEntries(wanted.map(([name, share]) => [name, percentileOf(histogram, share)]))
+  }
+}

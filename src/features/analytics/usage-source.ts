@@ -1,0 +1,169 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { hourMs, dayMs } from './steps.ts'
+import { needsLogs, scopeConditions, valueConditions, type Condition, type FilterValues, type LogScope } from '../logs/index.ts'
+
+/** The requests that figures are about. Times are epoch milliseconds; the last one belongs to the range. */
+export interface Usage {
+  readonly scope: LogScope
+  readonly filters: FilterValues
+  readonly from: number
+  readonly to: number
+  /** The longest time that one figure may stand for. */
+  readonly step: 'minute' | 'hour' | 'day'
+}
+
+/** The times for which the database has roll-ups and logs. */
+export interface Kept {
+  /** Roll-ups hold all logs from then on. */
+  readonly completeFrom: number
+  /** The logs themselves are there from then on. */
+  readonly logsFrom: number
+}
+
+export interface Part {
+  readonly table: 'logs' | 'hours' | 'days'
+  readonly from: number
+  readonly until: number
+}
+
+const up = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit
+const down = (ms: number, unit: number): number => Math.floor(ms / unit) * unit
+
+/**
+ * Returns the parts of a range and the table that tells each: whole days and hours come from roll-ups, the rest from logs. Where the logs are
+ * gone, a range begins with the hour or day in which it begins.
+ */
+export function partsOf(usage: Pick<Usage, 'from' | 'to' | 'step'>, { completeFrom, logsFrom }: Kept): readonly Part[] {
+  const end = usage.to + 1
+  if (usage.step === 'minute') return [{ table: 'logs', from: usage.from, until: end }]
+  const from = usage.from < logsFrom ? down(usage.from, hourMs) : usage.from
+  const hours = { from: Math.min(Math.max(up(from, hourMs), up(completeFrom, hourMs)), end), until: Math.max(down(end, hourMs), from) }
+  if (hours.until <= hours.from) return [{ table: 'logs', from, until: end }]
+  const days = { from: up(hours.from, dayMs), until: down(hours.until, dayMs) }
+  const middle: readonly Part[] =
+    usage.step === 'hour' || days.until <= days.from
+      ? [{ table: 'hours', ...hours }]
+      : [
+          { table: 'hours', from: hours.from, until: days.from },
+          { table: 'days', ...days },
+          { table: 'hours', from: days.until, until: hours.until },
+        ]
+  const all: readonly Part[] = [{ table: 'logs', from, until: hours.from }, ...middle, { table: 'logs', from: hours.until, until: end }]
+  return all.filter((part) => part.from < part.until)
+}
+
+const tables = { logs: 'usage_logs', hours: 'usage_hours', days: 'usage_days' } as const
+/** The tables of the users whom requests name. */
+const userTables = { logs: 'usage_logs', hours: 'usage_user_hours', days: 'usage_user_days' } as const
+
+const columns = `l.bucket, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model, l.config_slug, l.prompt_slug, l.status, l.outcome,
+  l.cache_status, l.retry_count, l.options_tried, l.requests, l.input_tokens, l.input_known, l.output_tokens, l.output_known, l.total_tokens,
+  l.total_known, l.cost_pico, l.saved_pico, l.duration_us, l.first_seen, l.last_seen, l.latency`
+
+/** Text of SQL with the values of its question marks. */
+export interface Fragment {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+const time = (ms: number): string => new Date(ms).toISOString()
+
+const within = ({ from, until }: Part): Condition => ({
+  sql: 'l.bucket >= ?::timestamptz AND l.bucket < ?::timestamptz',
+  values: [time(from), time(until)],
+})
+
+function select(fields: string, table: string, conditions: readonly Condition[]): Fragment {
+  const where = conditions.map(({ sql }) => sql).join(' AND ')
+  return { sql: `SELECT ${fields} FROM ${table} l WHERE ${where}`, values: conditions.flatMap(({ values }) => values) }
+}
+
+function union(parts: readonly Fragment[]): Fragment {
+  return { sql: `(${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}) l`, values: parts.flatMap(({ values }) => values) }
+}
+
+const conditionsOf = ({ scope, filters }: Usage): readonly Condition[] => [...scopeConditions(scope), ...valueConditions(filters)]
+
+/** Returns true if more than a workspace narrows a usage. */
+const isNarrowed = ({ scope, filters }: Usage): boolean => scope.own !== null || Object.values(filters).some((value) => value !== undefined)
+
+/** Returns the rows of a usage `l`, each of one log or of many that have their traits in common. */
+export async function usageSource(em: EntityManager, usage: Usage, logsFrom: number): Promise<Fragment> {
+  const conditions = conditionsOf(usage)
+  const parts = needsLogs(usage.filters) ? onlyLogs(usage) : partsOf(usage, await keptOf(em, logsFrom))
+  return union(parts.map((part) => select(columns, tables[part.table], [...conditions, within(part)])))
+}
+
+const settled = (is: boolean): Condition => ({
+  sql: `l.bucket ${is ? '' : 'NOT '}IN (SELECT bucket FROM usage_settled_days)`,
+  values: [],
+})
+
+/** The traits by which latencies of settled days are kept. */
+export const settledTraits: ReadonlySet<string> = new Set([
+  'provider',
+  'provider_slug',
+  'model',
+  'config_slug',
+  'prompt_slug',
+  'status',
+  'api_key_id',
+])
+
+/**
+ * Returns the latencies of a usage `l` with one of its columns, if there is one; days that are over come merged where they can. Null: they
+ * have to be read from all columns.
+ */
+export async function latencySource(
+  em: EntityManager,
+  usage: Usage,
+  { by, logsFrom }: { readonly by: string | null; readonly logsFrom: number },
+): Promise<Fragment | null> {
+  const trait = by === null || by === 'workspace_id' ? 'all' : settledTraits.has(by) ? by : null
+  if (trait === null || isNarrowed(usage)) return null
+  const conditions = conditionsOf(usage)
+  const column = by === null ? '' : `, l.${by}::text AS ${by}`
+  const merged = by === null || by === 'workspace_id' ? column : `, l.value AS ${by}`
+  const parts = partsOf(usage, await keptOf(em, logsFrom))
+  return union(
+    parts.flatMap((part) => {
+      const all = [...conditions, within(part)]
+      if (part.table !== 'days') return [select(`l.bucket, l.latency${column}`, tables[part.table], all)]
+      const ofTrait: Condition = { sql: 'l.trait = ?', values: [trait] }
+      return [
+        select(`l.bucket, l.latency${merged}`, 'usage_day_latencies', [...all, ofTrait, settled(true)]),
+        select(`l.bucket, l.latency${column}`, tables.days, [...all, settled(false)]),
+      ]
+    }),
+  )
+}
+
+/** Returns the logs of a usage `l` that have a key of metadata, with its value as `l.metadata_value`. */
+export function metadataSource(usage: Usage, key: string): Fragment {
+  const named: Condition = { sql: 'l.metadata ->> ? IS NOT NULL', values: [key] }
+  const conditions = [...conditionsOf(usage), named, ...onlyLogs(usage).map(within)]
+  const { sql, values } = select(`${columns}, l.id, l.trace_id, l.metadata ->> ? AS metadata_value`, tables.logs, conditions)
+  return { sql: `(${sql}) l`, values: [key, ...values] }
+}
+
+/** Returns the cells `l.cell` of users, by `l.bucket`. Roll-ups know of users only which workspace they are of. */
+export async function userCells(em: EntityManager, usage: Usage, logsFrom: number): Promise<Fragment> {
+  const parts = isNarrowed(usage) ? onlyLogs(usage) : partsOf(usage, await keptOf(em, logsFrom))
+  return union(
+    parts.map((part) => {
+      const ofLogs = part.table === 'logs'
+      const named: readonly Condition[] = ofLogs ? [{ sql: `l.metadata ->> '_user' IS NOT NULL`, values: [] }] : []
+      const cell = ofLogs ? `sketch_cell(l.metadata ->> '_user') AS cell` : 'l.cell'
+      return select(`l.bucket, ${cell}`, userTables[part.table], [...conditionsOf(usage), ...named, within(part)])
+    }),
+  )
+}
+
+const onlyLogs = ({ from, to }: Usage): readonly Part[] => [{ table: 'logs', from, until: to + 1 }]
+
+async function keptOf(em: EntityManager, logsFrom: number): Promise<Kept> {
+  const [state] = await em.execute<{ at: number | null }[]>(
+    `SELECT CASE WHEN isfinite(complete_from) THEN extract(epoch FROM complete_from)::float8 * 1000 END AS at FROM usage_state`,
+  )
+  return { completeFrom: state?.at ?? -Infinity, logsFrom }
+}
