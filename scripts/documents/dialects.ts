@@ -18,6 +18,8 @@ const providers: Readonly<Record<ProviderId, string>> = {
   vertex: 'Gemini at Vertex AI',
   bedrock: 'Bedrock Converse',
   cohere: 'Cohere v2',
+  ollama: "Ollama's own",
+  'azure-ai': 'Azure AI Inference',
 }
 
 /** The table of what is carried, transformed and refused: from the data that the conformance tests run. */

@@ -64,6 +64,22 @@ export const cases = {
       says: [sun],
     },
   ],
+  'image addresses': [
+    {
+      title: 'an image at an address',
+      stream: false,
+      ask: {
+        ...plain,
+        turns: [
+          {
+            role: 'user',
+            pieces: [{ image: { mime: 'image/png', data: '', url: 'https://images.example/a.png' } }, { text: 'What is it?' }],
+          },
+        ],
+      },
+      says: [sun],
+    },
+  ],
   files: [
     {
       title: 'a PDF as bytes',

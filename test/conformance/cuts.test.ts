@@ -25,7 +25,7 @@ const say: Say = {
 }
 const asked = { url: '?alt=sse', json: { stream_options: { include_usage: true } } } as unknown as Received
 
-const dialectOf = (id: ProviderId): DialectId => (id === 'vertex' ? 'google' : id)
+const dialectOf = (id: ProviderId): DialectId => (id === 'vertex' ? 'google' : id === 'azure-ai' ? 'openai-chat' : id)
 
 interface Bytes {
   readonly bytes: Buffer

@@ -30,8 +30,19 @@ export const departures: readonly Departure[] = [
   },
   {
     note: 'The provider does not say which tokens were thoughts.',
-    providers: ['bedrock', 'cohere'],
+    providers: ['bedrock', 'cohere', 'ollama'],
     said: [[/\(thought \d+\)/, '(thought 0)']],
+  },
+  {
+    note: 'Ollama does not say what came from a cache.',
+    providers: ['ollama'],
+    said: [[/\(cached \d+\)/, '(cached 0)']],
+  },
+  { note: 'Ollama signs no thoughts.', providers: ['ollama'], heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']] },
+  {
+    note: 'Azure AI Inference takes no thoughts back: they are dropped and named.',
+    providers: ['azure-ai'],
+    heard: [[/^assistant thought .*/, null]],
   },
   { note: 'Cohere signs no thoughts.', providers: ['cohere'], heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']] },
   {
@@ -41,7 +52,7 @@ export const departures: readonly Departure[] = [
   },
   {
     note: 'A sequence at which the model stopped is told as an ordinary end.',
-    providers: ['openai-chat', 'openai-responses', ...gemini],
+    providers: ['openai-chat', 'openai-responses', ...gemini, 'ollama', 'azure-ai'],
     said: [[/^stop stop-sequence$/, 'stop stop']],
   },
   {
@@ -70,6 +81,18 @@ export const departures: readonly Departure[] = [
     providers: ['cohere'],
     cases: ['files'],
     refused: /cannot be translated for cohere: it is no text, and documents are texts there/,
+  },
+  {
+    note: 'An address is refused: images are bytes there.',
+    providers: ['bedrock', 'ollama'],
+    cases: ['image addresses'],
+    refused: /must be a data URL: this provider opens no addresses/,
+  },
+  {
+    note: 'A PDF is refused: documents are texts at Ollama.',
+    providers: ['ollama'],
+    cases: ['files'],
+    refused: /cannot be translated for ollama: it is no text, and documents are texts there/,
   },
   {
     note: 'Thoughts of earlier turns are dropped and named.',

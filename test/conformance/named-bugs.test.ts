@@ -121,7 +121,131 @@ const requests: readonly Row[] = [
   ],
 ]
 
-for (const [name, from, to, fields, check] of requests)
+const signed = { type: 'thinking', thinking: 'hm', signature: 'sig' }
+const marked = { cache_control: { type: 'ephemeral' } }
+
+const more: readonly Row[] = [
+  [
+    '3: litellm#18926, thinking stays on where the first turns of a conversation have none',
+    'anthropic',
+    'bedrock',
+    {
+      ...bedrock,
+      max_tokens: 4000,
+      thinking: { type: 'enabled', budget_tokens: 2000 },
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: 'b' },
+        { role: 'user', content: 'c' },
+      ],
+    },
+    has('budget_tokens'),
+  ],
+  [
+    '13: vercel#14175, a signed block without a text goes back',
+    'anthropic',
+    'bedrock',
+    { ...bedrock, ...used('x', [{ ...signed, thinking: '' }]) },
+    has('sig'),
+  ],
+  [
+    '15: vercel#16687, thinking that is switched off is told to models that think by themselves',
+    'openai-chat',
+    'google',
+    { model: 'gemini-2.5-flash', reasoning_effort: 'none' },
+    has('"thinkingBudget":0'),
+  ],
+  [
+    '15: vercel#16687, the same of Claude',
+    'openai-chat',
+    'anthropic',
+    { model: 'claude-opus-4-6', reasoning_effort: 'none' },
+    has('"thinking":{"type":"disabled"}'),
+  ],
+  [
+    '16: vercel#18247, models that think as they see fit are asked to show it',
+    'openai-chat',
+    'anthropic',
+    { model: 'claude-opus-4-6', reasoning_effort: 'high' },
+    has('"display":"summarized"'),
+  ],
+  [
+    '17: envoy#2366, a signature that the client has goes to Google',
+    'openai-chat',
+    'google',
+    {
+      model: 'gemini-3-pro',
+      ...called('x', { tool_calls: [{ ...call, extra_content: { google: { thought_signature: 'c2ln' } } }] }),
+    },
+    has('"thoughtSignature":"c2ln"'),
+  ],
+  [
+    '17: envoy#2366, a call without one bears the mark that Google documents',
+    'openai-chat',
+    'google',
+    { model: 'gemini-3-pro', ...called('x') },
+    has('skip_thought_signature_validator'),
+  ],
+  [
+    '30: vercel#16237, strict tools do not go to models of Bedrock that refuse them',
+    'openai-chat',
+    'bedrock',
+    {
+      model: 'anthropic.claude-opus-4-7-v1:0',
+      tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: { type: 'object' } } }],
+    },
+    hasNot('strict'),
+  ],
+  [
+    '57: bifrost#5629, marks of the cache on tools go along',
+    'anthropic',
+    'bedrock',
+    { ...bedrock, tools: [{ name: 'f', input_schema: { type: 'object' }, ...marked }] },
+    has('cachePoint'),
+  ],
+  [
+    '57: envoy#2488, marks of the cache on system prompts and results go along',
+    'anthropic',
+    'bedrock',
+    {
+      ...bedrock,
+      system: [{ type: 'text', text: 'Be brief.', ...marked }],
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: [use] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'x', ...marked }] },
+      ],
+    },
+    (t, body) => t.is(JSON.stringify(body).split('"cachePoint"').length, 3, JSON.stringify(body)),
+  ],
+  [
+    '66: vercel#17410, the ARN of an inference profile is a model of its vendor',
+    'openai-chat',
+    'bedrock',
+    {
+      model: 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      reasoning_effort: 'low',
+    },
+    has('budget_tokens'),
+  ],
+  [
+    '67: vercel#17820, a model that nobody knows yet is taken for the newest of its family',
+    'openai-chat',
+    'anthropic',
+    { model: 'claude-novel-9', reasoning_effort: 'high' },
+    has('"type":"adaptive"'),
+  ],
+  [
+    '67: vercel#17820, the same of Google',
+    'openai-chat',
+    'google',
+    { model: 'gemini-9-ultra', reasoning_effort: 'high' },
+    has('thinkingLevel'),
+  ],
+]
+
+for (const [name, from, to, fields, check] of [...requests, ...more])
   test(name, (t) => check(t, translator(from, to, from === 'anthropic' ? messages : chat)(fields).body))
 
 const delta = (usage: object) => ({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage })

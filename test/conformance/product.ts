@@ -33,12 +33,14 @@ export async function startProduct(): Promise<Product> {
 
 /** Where the client of a cell reaches its provider. */
 export function addressAt({ origin }: GatewayBed, { client, provider }: SpokenCell, thinks = false): Address {
-  const { modelFor, model, thinker = model } = providers[provider]
+  const { modelFor, extraFor, model, thinker = model } = providers[provider]
+  const extra = extraFor?.[client]
   return {
     origin,
     key: workspaceKey,
     headers: { 'x-service-provider': `@${provider}` },
     model: modelFor?.[client] ?? (thinks ? thinker : model),
+    ...(extra !== undefined && { extra }),
   }
 }
 

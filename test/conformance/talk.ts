@@ -5,15 +5,34 @@ import type { Received } from '../support/emulator/emulator.ts'
 export type ClientId = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'google-array'
 
 /** The dialects of providers, each with one provider that speaks it. */
-export type ProviderId = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere'
+export type ProviderId =
+  | 'openai-chat'
+  | 'openai-responses'
+  | 'anthropic'
+  | 'google'
+  | 'vertex'
+  | 'bedrock'
+  | 'cohere'
+  | 'ollama'
+  | 'azure-ai'
 
 /** A piece of a turn, in no vendor's words. */
 export type Piece =
   | { readonly text: string }
-  | { readonly image: { readonly mime: string; readonly data: string } }
+  | { readonly image: Image }
   | { readonly file: { readonly mime: string; readonly data: string; readonly name: string } }
   | Called
   | Result
+
+/** An image as its bytes, or at an address. */
+export interface Image {
+  readonly mime: string
+  readonly data: string
+  readonly url?: string
+}
+
+/** Returns the address of an image, which may hold its bytes. */
+export const addressOf = ({ mime, data, url }: Image): string => url ?? `data:${mime};base64,${data}`
 
 export interface Called {
   readonly call: { readonly id: string; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
@@ -80,6 +99,8 @@ export interface Address {
   readonly key: string
   readonly headers: Readonly<Record<string, string>>
   readonly model: string
+  /** More fields of each request, in the words of no vendor's. */
+  readonly extra?: Readonly<Record<string, unknown>>
   /** For a client that leaves. */
   readonly signal?: AbortSignal
 }
@@ -137,7 +158,7 @@ export function heardOf(ask: Ask): Lines {
 
 export function lineOf(role: string, piece: Piece): string {
   if ('text' in piece) return `${role} text ${piece.text}`
-  if ('image' in piece) return `${role} image ${piece.image.mime} ${piece.image.data}`
+  if ('image' in piece) return `${role} image ${piece.image.url ?? `${piece.image.mime} ${piece.image.data}`}`
   if ('file' in piece) return `${role} file ${piece.file.mime} ${piece.file.data}`
   if ('call' in piece) return `${role} call ${piece.call.name} ${inOrder(piece.call.args)}`
   return `result ${piece.result.name} ${piece.result.text}`

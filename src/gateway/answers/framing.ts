@@ -1,5 +1,6 @@
 import type { Frame, Framing } from '../dialects/codec.ts'
 import { EventStreamReader } from '../wire/event-stream.ts'
+import { LineReader } from '../wire/lines.ts'
 import { SseReader, sseText } from '../wire/sse-events.ts'
 
 /** Reads the frames of one stream. Null: they cannot be read. */
@@ -11,6 +12,7 @@ export interface FrameReader {
 /** Returns what reads a stream, by its content type; null when the answer is none. A provider may stream in another way than its dialect does. */
 export function frameReader(_framing: Framing, contentType: string): FrameReader | null {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) return new EventStreamReader()
+  if (/^application\/(?:(?:x-)?ndjson|jsonl)\b/.test(contentType)) return new LineReader()
   return contentType.startsWith('text/event-stream') ? new SseReader() : null
 }
 

@@ -1,18 +1,35 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
+import type { TaskBody, TypedBytes } from '../dialects/tasks/task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
 import { type HeaderList, headersWithout, headerValue } from '../wire/header-list.ts'
 import { headersFor } from './inspect/answer-head.ts'
 
 /** An answer that is whole. */
-export interface WholeAnswer {
+export interface WholeAnswer extends TypedBytes {
   readonly status: number
   readonly rawHeaders: HeaderList
-  readonly text: string
-  /** Undefined: the text is no JSON. */
+  /** Undefined: it is no JSON. */
   readonly json: unknown
+}
+
+/** The answer of a caller. */
+export interface OneAnswer {
+  readonly body: TaskBody
+  /** Absent: that of the provider's answer. */
+  readonly status?: number
+}
+
+/** One answer out of those of several calls. */
+export interface Joined {
+  /** True if nothing more is awaited. */
+  readonly isOver: boolean
+  /** Returns what takes the answer to one of the calls. */
+  handlerFor(part: number): EgressHandler
+  /** Ends the answer with an error. */
+  break(error: Error): void
 }
 
 export interface JoinedAnswerOptions {
@@ -22,14 +39,14 @@ export interface JoinedAnswerOptions {
   readonly parts: number
   /** So much of all answers is held. */
   readonly maxHeldBytes: number
-  /** Returns the body of the caller's answer out of all of them, in the order of the calls. May throw an ApiError. */
-  readonly write: (answers: readonly WholeAnswer[]) => object
+  /** Returns the caller's answer out of all of them, in the order of the calls. May throw an ApiError. `as it comes`: the one call answers the caller. */
+  readonly write: ((answers: readonly WholeAnswer[]) => OneAnswer) | 'as it comes'
   /** Returns what the caller is told of a call that failed. */
   readonly fail: (answer: WholeAnswer) => { readonly status: number; readonly body: object }
 }
 
 /** Makes one answer out of those of one or several calls, all of them or none: the first that fails is the answer. A class, because it holds much state. */
-export class JoinedAnswer {
+export class JoinedAnswer implements Joined {
   readonly #options: JoinedAnswerOptions
   readonly #answers: (WholeAnswer | null)[]
   #heldBytes = 0
@@ -42,32 +59,38 @@ export class JoinedAnswer {
     this.#answers = Array.from({ length: options.parts }, () => null)
   }
 
-  /** True if nothing more is awaited. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Returns what takes the answer to one of the calls. */
   handlerFor(part: number): EgressHandler {
     const held = new ByteList()
+    const { inner, write } = this.#options
     let head: Pick<WholeAnswer, 'status' | 'rawHeaders'> = { status: 0, rawHeaders: [] }
+    let passes = false
     return {
-      onHeaders: (status, rawHeaders) => {
+      onHeaders: (status, rawHeaders, message) => {
         head = { status, rawHeaders }
+        passes = write === 'as it comes' && isSuccess(status)
+        if (passes) inner.onHeaders(status, rawHeaders, message)
       },
       onData: (chunk) => {
         if (this.#isOver) return
+        if (passes) return inner.onData(chunk)
         held.push(chunk)
         this.#heldBytes += chunk.length
         if (this.#heldBytes > this.#options.maxHeldBytes)
           this.break(new ApiError('upstream_bad_response', `The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`))
       },
-      onEnd: () => this.#take(part, { ...head, bytes: held }),
+      onEnd: (trailers) => {
+        if (!passes) return this.#take(part, { ...head, bytes: held })
+        this.#isOver = true
+        inner.onEnd(trailers)
+      },
       onError: (error) => this.break(error),
     }
   }
 
-  /** Ends the answer with an error. */
   break(error: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -77,33 +100,45 @@ export class JoinedAnswer {
   #take(part: number, { status, rawHeaders, bytes }: Pick<WholeAnswer, 'status' | 'rawHeaders'> & { readonly bytes: ByteList }): void {
     if (this.#isOver) return
     try {
-      const text = textOf(bytes.join(), rawHeaders)
-      const answer: WholeAnswer = { status, rawHeaders, text, json: jsonOrUndefined(text) }
-      if (status < 200 || status > 299) {
-        const failed = this.#options.fail(answer)
-        return this.#answer(failed.status, rawHeaders, failed.body)
+      const answer = wholeAnswer(bytes.join(), { status, rawHeaders })
+      const { write, fail } = this.#options
+      if (!isSuccess(status) || write === 'as it comes') {
+        const failed = fail(answer)
+        return this.#answer(failed.status, rawHeaders, { json: { ...failed.body } })
       }
       this.#answers[part] = answer
       this.#missing -= 1
       if (this.#missing > 0) return
-      this.#answer(status, rawHeaders, this.#options.write(this.#answers.filter((one) => one !== null)))
+      const written = write(this.#answers.filter((one) => one !== null))
+      this.#answer(written.status ?? status, rawHeaders, written.body)
     } catch (thrown) {
       this.break(toApiError(thrown))
     }
   }
 
-  #answer(status: number, rawHeaders: HeaderList, body: object): void {
+  #answer(status: number, rawHeaders: HeaderList, body: TaskBody): void {
     this.#isOver = true
     const { inner } = this.#options
-    const bytes = Buffer.from(JSON.stringify(body))
+    const { bytes, contentType } = typedBytes(body)
     const headers = headersWithout(headersFor(rawHeaders, bytes.length), (name) => name === 'content-type' || name === 'transfer-encoding')
-    inner.onHeaders(status, [...headers, 'content-type', 'application/json'], '')
+    inner.onHeaders(status, [...headers, 'content-type', contentType], '')
     inner.onData(bytes)
     inner.onEnd([])
   }
 }
 
-function textOf(bytes: Buffer, rawHeaders: HeaderList): string {
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299
+
+/** Returns a body as bytes. */
+export const typedBytes = (body: TaskBody): TypedBytes =>
+  'json' in body ? { contentType: 'application/json', bytes: Buffer.from(JSON.stringify(body.json)) } : body
+
+function wholeAnswer(held: Buffer, head: Pick<WholeAnswer, 'status' | 'rawHeaders'>): WholeAnswer {
+  const { rawHeaders } = head
   const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase() ?? 'identity'
-  return (encoding === 'identity' ? bytes : decompress(bytes, encoding)).toString('utf8')
+  const bytes = encoding === 'identity' ? held : decompress(held, encoding)
+  const contentType = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+  return { ...head, bytes, contentType, json: isMedia.test(contentType) ? undefined : jsonOrUndefined(bytes.toString('utf8')) }
 }
+
+const isMedia = /^(?:audio|image|video)\//

@@ -158,7 +158,7 @@ export class Relay implements EgressHandler, Member {
     const length = headerValue(rawHeaders, 'content-length')
     this.#expected = length === undefined ? -1 : Number(length)
     if (!this.#stream) {
-      this.#timer = setTimeout(this.#onTotal, Math.max(1, this.#options.deadlineAt - this.#headersAt))
+      this.#timer = setTimeout(cutLate, Math.max(1, this.#options.deadlineAt - this.#headersAt), this)
     } else if (this.#begin()) {
       this.#options.exchange.flushHead()
       if (headerValue(rawHeaders, 'content-encoding') === undefined) this.#frames = new FrameCutter()
@@ -174,12 +174,10 @@ export class Relay implements EgressHandler, Member {
       this.deny(new ApiError('hooks_failed', 'A guardrail has failed for this answer, and another target is tried.'), nothingSeen)
       return false
     }
-    const headers = answerHeaders(this.#rawHeaders, prefixes)
+    const theirs = answerHeaders(this.#rawHeaders, prefixes)
     // Node takes a `Trailer` header in a chunked answer only.
-    if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) removeHeader(headers, 'trailer')
-    for (const part of ownHeaders) headers.push(part)
-    for (const part of sandboxOf(this.#rawHeaders)) headers.push(part)
-    addRequestId(headers, exchange.requestId)
+    if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) removeHeader(theirs, 'trailer')
+    const headers = theirs.concat(ownHeaders, sandboxOf(this.#rawHeaders), requestIds(theirs, exchange.requestId))
     try {
       exchange.head(this.#status, this.#statusMessage, headers)
       this.#begun = true
@@ -233,17 +231,10 @@ export class Relay implements EgressHandler, Member {
     this.#resolve({ kind: 'failed', error })
   }
 
-  readonly #onTotal = (): void => this.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
-
   readonly #onClose = (): void => {
     if (this.#settled) return
     this.#call?.abort()
     this.#settle('client_closed', new ApiError('client_closed', 'The client left before the answer was complete.'), nothingLeft)
-  }
-
-  readonly #onDrain = (): void => {
-    this.#waiting = false
-    this.#call?.resume()
   }
 
   #write(bytes: Buffer): void {
@@ -251,7 +242,10 @@ export class Relay implements EgressHandler, Member {
     if (exchange.write(bytes) || this.#waiting) return
     this.#waiting = true
     this.#call?.pause()
-    exchange.onceDrained(this.#onDrain)
+    exchange.onceDrained(() => {
+      this.#waiting = false
+      this.#call?.resume()
+    })
   }
 
   /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
@@ -292,6 +286,7 @@ export class Relay implements EgressHandler, Member {
   }
 }
 
+const cutLate = (relay: Relay): void => relay.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
 const nothingLeft = (): void => {}
 const nothingSeen = Buffer.alloc(0)
 
@@ -301,8 +296,11 @@ function mayBeChunked({ takesTrailers, method }: Exchange, status: number): bool
 }
 
 /** OpenAI's clients read the one header, Anthropic's the other; a provider's own stays. */
-function addRequestId(headers: string[], requestId: string): void {
-  const [hasOne, hasOther] = [headerValue(headers, 'x-request-id') !== undefined, headerValue(headers, 'request-id') !== undefined]
-  if (!hasOne) headers.push('x-request-id', requestId)
-  if (!hasOther) headers.push('request-id', requestId)
+function requestIds(theirs: readonly string[], requestId: string): readonly string[] {
+  const hasOne = headerValue(theirs, 'x-request-id') !== undefined
+  const hasOther = headerValue(theirs, 'request-id') !== undefined
+  if (hasOne) return hasOther ? none : ['request-id', requestId]
+  return hasOther ? ['x-request-id', requestId] : ['x-request-id', requestId, 'request-id', requestId]
 }
+
+const none: readonly string[] = []

@@ -25,23 +25,52 @@ export interface AnswerFacts {
 
 /** The headers that we add to an answer: `x-service-*` under the prefix that the caller used, and those of every answer. */
 export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
-  const headers = [
-    `${prefix}trace-id`,
-    textValue(facts.traceId),
-    `${prefix}request-id`,
-    facts.requestId,
-    `${prefix}retry-attempt-count`,
-    String(facts.retries),
-    `${prefix}cache-status`,
-    facts.cacheStatus,
-  ]
-  for (const part of facts.edgeHeaders) headers.push(part)
-  if (facts.faults !== null && facts.faults.length > 0) headers.push(`${prefix}condition-faults`, facts.faults.join(', '))
-  if (facts.dropped.length > 0) headers.push(`${prefix}dropped-params`, textValue(facts.dropped.join(', ')))
-  if (facts.provider !== null) headers.push(`${prefix}provider`, facts.provider)
-  if (facts.cacheKey !== null) headers.push(`${prefix}cache-key`, facts.cacheKey)
-  if (facts.lastUsedOption !== null) headers.push(`${prefix}last-used-option-index`, facts.lastUsedOption)
-  return headers
+  const names = namesUnder(prefix)
+  const { traceId, requestId, retries, cacheStatus, faults, dropped, provider, cacheKey, lastUsedOption } = facts
+  // Lists that are joined at once: one that grows is copied again and again.
+  return [
+    names.traceId,
+    textValue(traceId),
+    names.requestId,
+    requestId,
+    names.retries,
+    String(retries),
+    names.cacheStatus,
+    cacheStatus,
+  ].concat(
+    facts.edgeHeaders,
+    faults === null || faults.length === 0 ? nothing : [names.faults, faults.join(', ')],
+    dropped.length === 0 ? nothing : [names.dropped, textValue(dropped.join(', '))],
+    provider === null ? nothing : [names.provider, provider],
+    cacheKey === null ? nothing : [names.cacheKey, cacheKey],
+    lastUsedOption === null ? nothing : [names.lastUsedOption, lastUsedOption],
+  )
+}
+
+const nothing: readonly string[] = []
+
+/** The names of our own headers under a prefix. */
+const namesOf = (prefix: string) => ({
+  traceId: `${prefix}trace-id`,
+  requestId: `${prefix}request-id`,
+  retries: `${prefix}retry-attempt-count`,
+  cacheStatus: `${prefix}cache-status`,
+  faults: `${prefix}condition-faults`,
+  dropped: `${prefix}dropped-params`,
+  provider: `${prefix}provider`,
+  cacheKey: `${prefix}cache-key`,
+  lastUsedOption: `${prefix}last-used-option-index`,
+})
+
+/** By prefix, of which an installation has a few. */
+const kept = new Map<string, ReturnType<typeof namesOf>>()
+
+function namesUnder(prefix: string): ReturnType<typeof namesOf> {
+  const held = kept.get(prefix)
+  if (held !== undefined) return held
+  const names = namesOf(prefix)
+  kept.set(prefix, names)
+  return names
 }
 
 /** The names of statuses that no standard has. */

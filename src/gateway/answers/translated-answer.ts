@@ -36,6 +36,8 @@ interface Head {
   readonly statusMessage: string
 }
 
+const noEvents: readonly NeutralEvent[] = []
+
 type Mode = 'head' | 'error' | 'whole' | 'stream' | 'over'
 
 /**
@@ -136,7 +138,11 @@ export class TranslatedAnswer implements EgressHandler {
   #frames(frames: readonly Frame[] | null): void {
     if (frames === null) return this.#break('The provider sent an event that is too long, or is damaged.')
     const written: Frame[] = []
-    for (const frame of frames) this.#takeAll(this.#decoder?.frame(frame) ?? [], written)
+    for (const frame of frames) {
+      const events = this.#decoder?.frame(frame) ?? noEvents
+      if (events.at(-1)?.type === 'error') this.#providerError = frame.data
+      this.#takeAll(events, written)
+    }
     this.#write(written)
   }
 
@@ -214,7 +220,10 @@ export class TranslatedAnswer implements EgressHandler {
     const events = provider.answer.decode(json, context)
     const turned = back === null ? events : events.flatMap((event) => back(event))
     const last = turned.at(-1)
-    if (last?.type === 'error') return this.#fail(last.error)
+    if (last?.type === 'error') {
+      this.#providerError = JSON.stringify(json)
+      return this.#fail(last.error)
+    }
     if (last?.type !== 'end') return this.#break('The provider answered with what is no answer of its API.')
     if (this.#encoder === null) return this.#send(turned)
     const written: Frame[] = []

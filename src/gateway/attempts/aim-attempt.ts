@@ -5,6 +5,7 @@ import type { TargetConfig } from '../config/choose.ts'
 import { modelNames } from '../dialects/model-names.ts'
 import { checkBody } from '../front/check-body.ts'
 import { isGooglePath } from '../front/fronts.ts'
+import { withModelOfConfig } from '../front/model-of-config.ts'
 import { openBody } from '../front/read-call.ts'
 import { expandConfigPrompt } from '../prompts/expand.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
@@ -30,7 +31,8 @@ export function aim(call: Call, attempt: Attempt, deps: AimDeps): MaybePromise<A
   })
 }
 
-function aimPlain(call: Call, attempt: Attempt, { snapshot, settings }: AimDeps): MaybePromise<AimedCall> {
+function aimPlain(asked: Call, attempt: Attempt, { snapshot, settings }: AimDeps): MaybePromise<AimedCall> {
+  const call = withModelOfConfig(asked)
   const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
   if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
   return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, settings }), (target) => {

@@ -1,6 +1,7 @@
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import type { AimedCall } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
-import type { AnswerCache } from '../cache/recall.ts'
+import type { AnswerCache, Recalled } from '../cache/recall.ts'
 import { listen } from '../cache/recorder.ts'
 import { replay } from '../cache/replay.ts'
 import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
@@ -12,9 +13,10 @@ import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { countCall } from './count-tokens.ts'
 import { sendParts } from './send-parts.ts'
+import { promptsCall } from './prompts-call.ts'
 import { type TaskCall, taskCall } from './task-call.ts'
 import { prepare, type Prepared, type SendRequest } from './prepare.ts'
-import { translateCall, translatedHeaders } from './translation.ts'
+import { translateCall, translatedHeaders, type TranslationOptions } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
 /** Starts an answer: a provider's, or one that is kept. */
@@ -39,15 +41,21 @@ export interface SourceOptions {
 /** Returns where the answer of an attempt comes from. The request is made only when there is no answer to give again. */
 export function answerSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): MaybePromise<AnswerSource> {
   const { config } = checked.aimed.call
-  return config === null || config.cache === null ? prepareSource(checked, options, deps) : cachedSource(checked, options, deps)
+  if (config === null || config.cache === null) return prepareSource(checked, options, deps)
+  return settled(recallAnswer(checked, options.forward, deps), (recalled) => {
+    if (recalled === null) return prepareSource(checked, options, deps)
+    const { answer } = (options.attempt.recalled = recalled)
+    return answer === null ? heardSource(recalled, checked, { options, deps }) : (handler) => replay(answer, handler)
+  })
 }
 
-async function cachedSource(checked: CheckedCall, options: SourceOptions, deps: SourceDeps): Promise<AnswerSource> {
-  const { attempt, forward } = options
-  const recalled = await recallAnswer(checked, forward, deps)
-  if (recalled === null) return prepareSource(checked, options, deps)
-  const { answer } = (attempt.recalled = recalled)
-  if (answer !== null) return (handler) => replay(answer, handler)
+interface Asking {
+  readonly options: SourceOptions
+  readonly deps: SourceDeps
+}
+
+/** Returns a provider's answer, which the cache hears. */
+async function heardSource(recalled: Recalled, checked: CheckedCall, { options, deps }: Asking): Promise<AnswerSource> {
   try {
     const send = await prepareSource(checked, options, deps)
     return (handler) => listen(recalled, send, handler)
@@ -65,15 +73,9 @@ function prepareSource(
   const { call, target, body } = checked.aimed
   const counted = countCall(checked.aimed, settings.maxJsonBytes)
   if (counted?.kind === 'estimated') return (handler) => replay(counted.answer, handler)
-  const task = counted === null ? taskCall(checked.aimed, settings.maxJsonBytes) : null
-  const translated = (attempt.translated =
-    counted?.call ??
-    task ??
-    translateCall(checked.aimed, {
-      maxHeldBytes: settings.maxJsonBytes,
-      keepsResponses: responses.keeps,
-      prices,
-    }))
+  const options = { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices }
+  const task = counted === null ? partsOf(checked.aimed, options) : null
+  const translated = (attempt.translated = counted?.call ?? task ?? translateCall(checked.aimed, options))
   if (translated?.keeps === true) attempt.heard = new HeardResponse(translated.stream)
   const request: SendRequest = {
     method: call.exchange.method,
@@ -97,6 +99,10 @@ function prepareSource(
     }
   })
 }
+
+/** Returns a call that several calls do together, or one that is answered whole; null: it is none. */
+const partsOf = (aimed: AimedCall, options: TranslationOptions): TaskCall | null =>
+  taskCall(aimed, options.maxHeldBytes) ?? promptsCall(aimed, options)
 
 interface SentTask {
   readonly request: SendRequest

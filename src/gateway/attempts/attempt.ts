@@ -3,6 +3,7 @@ import { noHooks } from '../checks/hook-results.ts'
 import type { Prompt } from '../prompts/prompt.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Reservation } from '../limits/ledger.ts'
+import type { Spent } from '../limits/spent.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { FailureKind } from '../routing/verdict.ts'
 import type { HeardResponse } from '../stored-responses/heard-response.ts'
@@ -25,6 +26,8 @@ export interface Attempt {
   prompt: Prompt | null
   hooks: HookResults
   reservation: Reservation | null
+  /** The amounts that it counted against budgets, once it is settled; null: none. */
+  spent: readonly Spent[] | null
   /** Its usage and cost, once it has ended; null before that. */
   charge: Charge | null
   prepared: Prepared | null
@@ -69,6 +72,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   prompt: null,
   hooks: noHooks,
   reservation: null,
+  spent: null,
   charge: null,
   prepared: null,
   translated: null,

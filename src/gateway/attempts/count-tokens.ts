@@ -6,7 +6,7 @@ import { countClients, countProviders } from '../dialects/token-counts.ts'
 import { translate } from '../dialects/translate.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
-import { withDefaults } from '../providers/endpoint.ts'
+import { fieldsOf } from './prepare.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { estimateInput } from '../tokens/estimate-tokens.ts'
 import { modelOf } from '../wire/body.ts'
@@ -41,7 +41,7 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   const client = asked === null ? undefined : countClients[asked.dialect]
   if (asked === null || client === undefined || !isFields(body.json)) return null
   const model = asked.model ?? target.model ?? modelOf(body.json) ?? ''
-  const fields = withDefaults(target.provider, target.credential.fields)
+  const fields = fieldsOf(target)
   const serving = servingOf(target.provider, { operation: 'countTokens', model, fields })
   const conversation = client.conversation(body.json, model)
   if (serving === null) return estimate(call, client.answer(estimateInput({ json: conversation, dialect: asked.dialect, model }), true))

@@ -139,7 +139,7 @@ function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: Gi
   const receivedAt = Date.now() - (performance.now() - exchange.startedAt)
   attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, receivedAt } })
   attempt.usage = attempt.charge.metered?.usage ?? null
-  attempt.reservation?.settle(attempt.charge, attempt.sentAt === null ? 'unsent' : 'failed')
+  attempt.spent = attempt.reservation?.settle(attempt.charge, attempt.sentAt === null ? 'unsent' : 'failed') ?? null
   attempt.reservation = null
   const { failure, status } = attempt.fault ?? { failure: null, status: 0 }
   metrics.attemptFailed(attempt.target?.providerId ?? 'none', failure ?? `${Math.floor(status / 100)}xx`)

@@ -79,7 +79,8 @@ export function composeRequest(request: SendRequest, { basePath }: EgressOrigin)
   return { path: joinPath(basePath, providerPath(request, fields)), headers: withProviderHeaders(request) }
 }
 
-const fieldsOf = (target: Target): Fields => additionsOf(target).fields
+/** Returns the fields of a target's credential over the provider's defaults. */
+export const fieldsOf = (target: Target): Fields => additionsOf(target).fields
 
 /** The additions of a provider and a credential to each request. */
 interface Additions {
@@ -153,6 +154,7 @@ function providerPath({ path, operation, target, endpoint }: SendRequest, fields
 function withProviderHeaders({ forward, target, body }: SendRequest): HeaderList {
   const { set, unlessSent } = additionsOf(target)
   const headers = headersReplaced(forward, set)
+  if (unlessSent.length === 0 && body.stream === null) return headers
   const missing: string[] = []
   eachHeader(unlessSent, (name, value) => {
     if (headerValue(headers, name.toLowerCase()) === undefined) missing.push(name, value)

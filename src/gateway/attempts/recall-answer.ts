@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
-import { repeatedKey } from '../../lib/json/repeated-key.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { saysMore } from '../../lib/json/repeated-key.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import { type AnswerFacts, answerKey } from '../cache/answer-key.ts'
 import { isCacheable } from '../cache/cacheable.ts'
@@ -17,7 +18,7 @@ const longestNamespace = 255
  * Looks for an answer that was given before to the same request, as it would now be sent: after the prompt, the config's changes and the
  * guardrails. Returns null when the config has no cache, or the request is none whose answer may be kept.
  */
-export async function recallAnswer(checked: CheckedCall, forward: readonly string[], deps: RecallDeps): Promise<Recalled | null> {
+export function recallAnswer(checked: CheckedCall, forward: readonly string[], deps: RecallDeps): MaybePromise<Recalled | null> {
   const request = recallable(checked.aimed, forward, deps.settings.semantic)
   return request === null ? null : deps.answers.recall(request)
 }
@@ -66,17 +67,12 @@ function alikeOf({ aimed: { call, body }, facts, rule }: Comparison, settings: S
   return { text: likeness.text, partition, threshold: rule.threshold ?? settings.threshold, asker: call }
 }
 
-/** A number of more digits than a process can tell apart. */
-const longNumber = /[\d.]{16}|\d[eE]/
-
 /**
  * Returns the body to compare by: the value, so that the order of keys makes no difference. Where the value says less than the text (a key
  * that comes twice, a number that is rounded) the provider may read another value, so the text counts.
  */
 function comparable({ bytes, json }: RequestBody): unknown {
-  if (bytes === null) return json
-  const text = bytes.toString('utf8')
-  return longNumber.test(text) || repeatedKey(text, json) !== null ? text : json
+  return bytes !== null && saysMore(bytes, json) ? bytes.toString('utf8') : json
 }
 
 function namespaceOf({ service }: CallerHeaders): string {

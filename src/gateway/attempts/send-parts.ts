@@ -1,12 +1,12 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { toApiError } from '../../lib/errors.ts'
-import type { JoinedAnswer } from '../answers/joined-answer.ts'
+import type { Joined } from '../answers/joined-answer.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import type { Prepared } from './prepare.ts'
 
 export interface Parts {
   readonly count: number
-  readonly answer: JoinedAnswer
+  readonly answer: Joined
   /** The first call, which is ready. */
   readonly first: Prepared
   readonly prepare: (part: number) => MaybePromise<Prepared>
@@ -20,6 +20,7 @@ export function sendParts({ count, answer, first, prepare }: Parts): EgressCall 
   const open = new Set<EgressCall>()
   let next = 0
   let isAborted = false
+  let isPaused = false
   const abort = (): void => {
     isAborted = true
     for (const call of open) call.abort()
@@ -33,21 +34,32 @@ export function sendParts({ count, answer, first, prepare }: Parts): EgressCall 
       const prepared = part === 0 ? first : await prepare(part)
       // The caller may have left while a call was signed.
       if (isAborted || answer.isOver) return
-      await callOnce(prepared, answer.handlerFor(part), open)
+      await callOnce(prepared, answer.handlerFor(part), { open, isPaused: () => isPaused })
       if (answer.isOver) abort()
     }
   }
   for (let at = 0; at < Math.min(count, mostOpen); at += 1) run().catch((thrown: unknown) => answer.break(toApiError(thrown)))
   return {
     abort,
-    // Answers are held until all of them are there: there is nothing to slow down.
-    pause: () => undefined,
-    resume: () => undefined,
+    pause() {
+      isPaused = true
+      for (const call of open) call.pause()
+    },
+    resume() {
+      isPaused = false
+      for (const call of open) call.resume()
+    },
   }
 }
 
+interface Running {
+  readonly open: Set<EgressCall>
+  /** Returns true while the caller is too slow for what comes. */
+  readonly isPaused: () => boolean
+}
+
 /** Makes one call. Resolves at its end, whatever it is. */
-function callOnce({ origin, request }: Prepared, handler: EgressHandler, open: Set<EgressCall>): Promise<void> {
+function callOnce({ origin, request }: Prepared, handler: EgressHandler, { open, isPaused }: Running): Promise<void> {
   return new Promise((resolve) => {
     let isOver = false
     let call: EgressCall | null = null
@@ -68,6 +80,8 @@ function callOnce({ origin, request }: Prepared, handler: EgressHandler, open: S
         end()
       },
     })
-    if (!isOver) open.add(call)
+    if (isOver) return
+    open.add(call)
+    if (isPaused()) call.pause()
   })
 }

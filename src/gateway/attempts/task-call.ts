@@ -1,40 +1,43 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { JoinedAnswer, type WholeAnswer } from '../answers/joined-answer.ts'
+import { type Joined, JoinedAnswer, typedBytes, type WholeAnswer } from '../answers/joined-answer.ts'
 import type { AimedCall } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { Loss } from '../dialects/neutral/loss.ts'
 import { clientErrorOf, providerErrorOf } from '../dialects/tasks/errors.ts'
-import type { TaskTranslation } from '../dialects/tasks/task.ts'
+import { sentForm, type SentForm } from '../dialects/tasks/sent-files.ts'
+import type { TaskBody, TaskTranslation } from '../dialects/tasks/task.ts'
 import { formatOf, translateTask } from '../dialects/tasks/translate-task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { type AskedTask, taskOf } from '../front/task.ts'
-import { withDefaults } from '../providers/endpoint.ts'
+import { fieldsOf } from './prepare.ts'
 import { offeredOf, type Serving, servingOf } from '../providers/serving.ts'
 import { refuseOperation } from '../targets/refuse-operation.ts'
 import { estimateTexts } from '../tokens/estimate-tokens.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
+import { isForm } from '../wire/form.ts'
 import { isStrict, type TranslatedCall, unchanged } from './translation.ts'
 
 /** A task that is no conversation, in the words of its provider. */
 export interface TaskCall extends TranslatedCall {
   /** The bodies of its calls; `body` is the first. */
   readonly bodies: readonly RequestBody[]
-  joinedFor(inner: EgressHandler): JoinedAnswer
+  joinedFor(inner: EgressHandler): Joined
 }
 
 /** Translates a call for a task that is no conversation. Null: it asks for none, or its provider takes it as it is. Throws `invalid_request`. */
 export function taskCall(aimed: AimedCall, maxHeldBytes: number): TaskCall | null {
-  const { call, target, body } = aimed
+  const { call, target } = aimed
   const asked = taskOf(call)
-  if (asked === null || !isFields(body.json)) return null
-  const { provider, providerId, credential } = target
-  const model = asked.model ?? target.model ?? modelOf(body.json)
-  const { operation } = asked
-  const at = { model, fields: withDefaults(provider, credential.fields) }
-  const serving = operation === null ? offeredOf(provider, { ...asked, ...at }) : servingOf(provider, { operation, ...at })
-  if (serving === null) return operation === null || isOfProvider(aimed, asked) ? null : refuseOperation(providerId, operation)
+  if (asked === null) return null
+  const { providerId } = target
+  const sent = sentBy(aimed)
+  const model = asked.model ?? target.model ?? modelOf(sent?.body)
+  const serving = servedBy(aimed, asked, { model, sent })
+  if (serving === null) return asked.operation === null || isOfProvider(aimed, asked) ? null : refuseOperation(providerId, asked.operation)
   if (isAsAsked(asked, serving)) return null
+  if (sent === null)
+    throw new ApiError('invalid_request', 'The body must be a JSON object, or a plain multipart/form-data form.', { param: 'body' })
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
   const translation = translateTask(
     {
@@ -42,12 +45,31 @@ export function taskCall(aimed: AimedCall, maxHeldBytes: number): TaskCall | nul
       from: asked.dialect,
       to: formatOf(serving),
       dialect: serving.dialect,
-      body: body.json,
+      ...sent,
       estimate: (texts) => estimateTexts(texts, serving.model),
     },
     { model: serving.model ?? '', traits: serving.traits, loss },
   )
   return translation === null ? null : toTaskCall(aimed, { asked, serving, translation, maxHeldBytes })
+}
+
+function servedBy(
+  { target }: AimedCall,
+  asked: AskedTask,
+  how: { readonly model: string | null; readonly sent: SentForm | null },
+): Serving | null {
+  const { operation } = asked
+  const at = { model: how.model, options: how.sent?.body['provider_options'], fields: fieldsOf(target) }
+  return operation === null
+    ? offeredOf(target.provider, { ...asked, ...at })
+    : servingOf(target.provider, { operation, dialect: asked.dialect, ...at })
+}
+
+/** Returns what the caller sends, as far as it can be read: JSON, or a form that is held. */
+function sentBy({ call, body }: AimedCall): SentForm | null {
+  if (isFields(body.json)) return { body: body.json, files: [] }
+  const { contentType } = call.headers
+  return body.bytes !== null && isForm(contentType) ? sentForm(body.bytes, contentType) : null
 }
 
 /** Returns true if the provider may know the path of the caller, of which Gatehouse knows nothing. */
@@ -68,12 +90,16 @@ interface Translated {
 function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldBytes }: Translated): TaskCall | null {
   const bodies = translation.bodies.map(bodyOf)
   const [body] = bodies
-  if (body === undefined) return null
+  const [first] = translation.bodies
+  if (body === undefined || first === undefined) return null
   const { requestId } = call.exchange
+  const { write, headers = [], suffix = '' } = translation
   const told: { usage: TokenUsage | null; error: string | null } = { usage: null, error: null }
   return {
-    ...unchanged(body, { path: serving.path, model: serving.model, stream: false }),
+    ...unchanged(body, { path: serving.path + suffix, model: serving.model, stream: false }),
     bodies,
+    contentType: 'json' in first ? 'application/json' : first.contentType,
+    headers,
     sameDialect: false,
     dropped: translation.loss.dropped,
     joinedFor: (inner) =>
@@ -81,14 +107,17 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
         inner,
         parts: bodies.length,
         maxHeldBytes,
-        write(answers) {
-          const written = translation.write(answers)
-          if (written === null) throw new ApiError('upstream_bad_response', `The provider answered with what is no ${asked.task}.`)
-          told.usage = written.usage
-          return written.body
-        },
+        write:
+          write === 'as it comes'
+            ? write
+            : (answers) => {
+                const written = write(answers, Math.floor(Date.now() / 1000))
+                if (written === null) throw new ApiError('upstream_bad_response', `The provider answered with what is no ${asked.task}.`)
+                told.usage = written.usage
+                return written
+              },
         fail(answer) {
-          told.error = answer.text
+          told.error = answer.bytes.toString('utf8')
           return failure(answer, { asked, serving, requestId })
         },
       }),
@@ -98,14 +127,15 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
 }
 
 function failure(
-  { status, json, text }: WholeAnswer,
+  { status, json, bytes }: WholeAnswer,
   { asked, serving, requestId }: Pick<Translated, 'asked' | 'serving'> & { readonly requestId: string },
 ) {
-  const error = providerErrorOf(serving)(status, json ?? text)
+  const error = providerErrorOf(serving)(status, json ?? bytes.toString('utf8'))
   return { status: error.status, body: clientErrorOf(asked.dialect).encode(error, requestId) }
 }
 
-function bodyOf(json: Readonly<Record<string, unknown>>): RequestBody {
-  const bytes = Buffer.from(JSON.stringify(json))
-  return { kind: 'json', bytes, json, stream: null, length: bytes.length }
+function bodyOf(body: TaskBody): RequestBody {
+  const { bytes } = typedBytes(body)
+  const shared = { bytes, stream: null, length: bytes.length }
+  return 'json' in body ? { kind: 'json', json: body.json, ...shared } : { kind: 'bytes', json: undefined, ...shared }
 }

@@ -2,18 +2,24 @@ import { TranslatedAnswer, type TranslatedAnswerOptions } from '../answers/trans
 import { HostedAnswer } from '../answers/hosted-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
-import { type Translation, translate } from '../dialects/translate.ts'
+import { mayHoldOwnFields, withoutOwnFields } from '../dialects/openai-chat/own-fields.ts'
+import { mayHoldForeignReasoning, withoutForeignReasoning } from '../dialects/openai-responses/own-fields.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import { plainTraits, type Traits } from '../dialects/traits.ts'
+import { mayHoldOptions, type Translation, translate, withOwnOptions } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { hostedBody } from '../dialects/anthropic/hosted.ts'
-import { isFields } from '../../lib/json/fields.ts'
+import { Loss } from '../dialects/neutral/loss.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
-import { serves, spokenAt, withDefaults } from '../providers/endpoint.ts'
+import { serves, spokenAt } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
+import { fieldsOf } from './prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
 /** A request in the words of its provider, and the way of its answer back. */
@@ -23,6 +29,8 @@ export interface TranslatedCall {
   /** The model as the path wants it. */
   readonly model: string | null
   readonly body: RequestBody
+  /** Absent: JSON. */
+  readonly contentType?: string
   /** More headers for the provider, flat. */
   readonly headers: readonly string[]
   /** True if both speak one dialect, and only the address differs: the caller's headers go on. */
@@ -52,7 +60,7 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
   const asked = conversationOf(call)
   if (asked === null) return null
   const serving = servingFor(aimed, asked)
-  if (serving === null) return call.previousResponse === null ? null : ownContinuation(aimed)
+  if (serving === null) return call.previousResponse === null ? withoutOthers(aimed, asked) : ownContinuation(aimed)
   if (serving.dialect !== asked.dialect) return translateTo(aimed, { asked, serving }, options)
   const isItsOwnPath = call.operation.name === 'proxy' && serving.traits.host === 'own'
   return isItsOwnPath ? null : atItsHost(aimed, { asked, serving })
@@ -63,7 +71,8 @@ interface AskedAndServed {
   readonly serving: Serving
 }
 
-function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed, options: TranslationOptions): TranslatedCall | null {
+/** Translates a call for a conversation to the words in which it is served. Null: they are not translated. Throws `invalid_request`. */
+export function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed, options: TranslationOptions): TranslatedCall | null {
   const { call, target, body } = aimed
   const { provider, providerId } = target
   const { dialect } = asked
@@ -99,17 +108,56 @@ function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed, optio
 }
 
 /** Returns how the target serves a conversation otherwise than the caller asks for it; null: it serves it so, or not at all. */
-function servingFor({ call, target, body }: AimedCall, { operation, model }: AskedOfCall): Serving | null {
-  const { provider, credential } = target
-  const fields = withDefaults(provider, credential.fields)
+export function servingFor({ call, target, body }: AimedCall, { operation, dialect, model }: AskedOfCall): Serving | null {
+  const { provider } = target
+  const fields = fieldsOf(target)
   const spoken = call.operation.name === operation ? spokenAt(provider, operation, fields) : null
   const named = model ?? target.model ?? modelOf(body.json)
-  return spoken !== null && serves(spoken, named) ? null : servingOf(provider, { operation, model: named, fields })
+  const serving = servingOf(provider, { operation, dialect, model: named, fields, options: optionsIn(body.json) })
+  return spoken !== null && serves(spoken, named) && serving?.dialect === spoken.dialect ? null : serving
+}
+
+const optionsIn = (json: unknown): unknown => (isFields(json) ? json['provider_options'] : undefined)
+
+/** The parts of a request that a client carries of answers in other dialects: how they are seen in a body, and taken out. */
+interface OwnFields {
+  readonly mayHold: (bytes: Buffer) => boolean
+  /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
+  readonly staysAtOwnHosts: boolean
+  readonly without: (body: Fields, traits: Traits, loss: Loss) => Fields
+}
+
+const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
+  'openai-chat': { mayHold: mayHoldOwnFields, staysAtOwnHosts: true, without: withoutOwnFields },
+  'openai-responses': {
+    mayHold: mayHoldForeignReasoning,
+    staysAtOwnHosts: false,
+    without: (body, _, loss) => withoutForeignReasoning(body, loss),
+  },
+}
+
+const mayHoldOthers = (bytes: Buffer, own: OwnFields | undefined): boolean => own?.mayHold(bytes) === true || mayHoldOptions(bytes)
+
+/** Returns a request for a provider that speaks its dialect itself, without what its client carries of others; null: it carries nothing. */
+function withoutOthers({ call, target, body }: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
+  const { provider, providerId, customHost, model } = target
+  const { bytes, json } = body
+  const own = ownFields[dialect]
+  if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
+  if (bytes === null || !isFields(json) || !mayHoldOthers(bytes, own)) return null
+  const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
+  if (spoken === null) return null
+  const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
+  const plain = withOwnOptions(own === undefined ? json : own.without(json, { ...plainTraits, ...provider.traits }, loss), dialect)
+  if (plain === json) return null
+  const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
+  return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
 }
 
 /** Returns a kept conversation for a provider that has responses itself: reasoning that others sealed means nothing to it. */
-function ownContinuation({ call, target: { provider, credential, model }, body }: AimedCall): TranslatedCall | null {
-  const spoken = spokenAt(provider, call.operation.name, withDefaults(provider, credential.fields))
+function ownContinuation({ call, target, body }: AimedCall): TranslatedCall | null {
+  const { provider, model } = target
+  const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null || !isFields(body.json)) return null
   const { input, stream } = body.json
   const items: readonly unknown[] = Array.isArray(input) ? input : []
@@ -137,24 +185,36 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
 })
 
 /** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
-function atItsHost({ call, body }: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
+function atItsHost({ call, body, target }: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
   const { dialect, traits, path, streamPath, model } = serving
   if (!isFields(body.json)) return null
   const streams = asked.stream ?? body.json['stream'] === true
   const way = { path: streams ? streamPath : path, model, stream: streams }
   if (dialect === 'google') return unchanged(body, { ...way, path: withSearch(way.path, call.upstreamPath) })
   if (dialect !== 'anthropic') return unchanged(body, way)
-  const json = hostedBody(body.json, traits.host, headerValue(call.headers.forward, 'anthropic-beta') ?? null)
+  const loss = new Loss({ names: {}, provider: target.providerId, strict: isStrict(call) })
+  const betas = headerValue(call.headers.forward, 'anthropic-beta') ?? null
+  const json = hostedBody(body.json, { host: traits.host, betas, loss })
   const bytes = json === body.json ? body.bytes : Buffer.from(JSON.stringify(json))
   const { requestId } = call.exchange
-  return { ...unchanged({ ...body, json, bytes }, way), answerFor: (inner) => new HostedAnswer(inner, requestId) }
+  const { dropped } = loss
+  return { ...unchanged({ ...body, json, bytes }, way), dropped, answerFor: (inner) => new HostedAnswer(inner, requestId) }
 }
 
 /** Returns a path with the query of the caller, which says how a stream is framed. */
 function withSearch(path: string, asked: string): string {
   const at = asked.indexOf('?')
-  return (path.split('?', 1)[0] ?? path) + (at === -1 ? '' : asked.slice(at))
+  return (path.split('?', 1)[0] ?? path) + (at === -1 ? '' : literal(asked.slice(at)))
 }
+
+/** Returns a path with the query of the caller behind its own, which may hold the version of an API. */
+function withMore(path: string, asked: string): string {
+  const at = asked.indexOf('?')
+  return at === -1 ? path : path + (path.includes('?') ? '&' : '?') + literal(asked.slice(at + 1))
+}
+
+/** Returns a text of the caller for a template, in which nothing of it is filled. */
+const literal = (text: string): string => text.replaceAll('{', '%7B')
 
 /** Returns true if nothing may be dropped: the caller asks for it, or the config, which a caller that must go by it cannot loosen. */
 export function isStrict({ headers, config }: Call): boolean {
@@ -198,13 +258,13 @@ function answersOf(
 const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-type$)/
 
 /** Returns the caller's headers for a provider that speaks another dialect. */
-export const translatedHeaders = (forward: readonly string[], { headers, sameDialect }: TranslatedCall): readonly string[] =>
+export const translatedHeaders = (forward: readonly string[], { headers, contentType, sameDialect }: TranslatedCall): readonly string[] =>
   sameDialect
     ? forward
     : [
-        ...headersWithout(forward, (name) => foreign.test(name)),
+        ...headersWithout(forward, (name) => foreign.test(name) || headers.some((own, at) => at % 2 === 0 && own === name)),
         'content-type',
-        'application/json',
+        contentType ?? 'application/json',
         'accept-encoding',
         'identity',
         ...headers,

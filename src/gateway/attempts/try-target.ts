@@ -16,6 +16,7 @@ import type { GatewayMetrics } from '../ending/metrics.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { clientDialect } from '../front/fronts.ts'
 import type { Journal } from '../journal/log-record.ts'
+import { boundOutput } from '../limits/bound-output.ts'
 import type { Ledger, Reservation } from '../limits/ledger.ts'
 import type { PolicySource } from '../limits/policy.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
@@ -82,10 +83,21 @@ export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd>
   const checked = guardrails === null ? unchecked(aimed) : await check({ aimed, guardrails }, attempt, deps)
   if (call.mirror === null || call.mirror.billed) {
     const reservation = reserve(checked.aimed, deps)
-    attempt.reservation = reservation instanceof Promise ? await reservation : reservation
+    const { maxOutput } = (attempt.reservation = reservation instanceof Promise ? await reservation : reservation)
+    if (maxOutput !== null) return send({ ...checked, aimed: bound(attempt, checked.aimed, maxOutput) }, made, deps)
   }
   return send(checked, made, deps)
 }
+
+/** Returns the call with a bound of its output, which a budget sets. */
+const bound = (attempt: Attempt, aimed: AimedCall, most: number): AimedCall =>
+  noteAimed(attempt, {
+    ...aimed,
+    body: boundOutput(aimed.body, most, {
+      dialect: aimed.call.operation.spec?.dialect ?? null,
+      providerId: aimed.target.providerId,
+    }),
+  })
 
 const reserve = (aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> =>
   settled(deps.settings.acts.policies() ? deps.snapshot.policies(aimed.call.caller.key) : null, (policies) =>

@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { TargetConfig } from '../config/choose.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { GuardrailSource } from './guardrail-source.ts'
@@ -28,8 +29,11 @@ export interface PlanFacts {
  * sent; what is named twice runs once. Null when there are none. Throws `invalid_request` for one that does not exist, or has no check for
  * its phase any more: a guardrail is never left out in silence.
  */
-export async function planGuardrails({ key, headers, config }: PlanFacts, snapshot: GuardrailSource): Promise<GuardrailPlan | null> {
-  if (!namesAny(key, config)) return null
+export function planGuardrails(facts: PlanFacts, snapshot: GuardrailSource): MaybePromise<GuardrailPlan | null> {
+  return namesAny(facts.key, facts.config) ? loadPlan(facts, snapshot) : null
+}
+
+async function loadPlan({ key, headers, config }: PlanFacts, snapshot: GuardrailSource): Promise<GuardrailPlan | null> {
   const [input, output] = await Promise.all([
     load({ chosen: config?.inputGuardrails ?? [], imposed: key.defaults?.inputGuardrails ?? [] }, 'input', { key, snapshot }),
     load({ chosen: config?.outputGuardrails ?? [], imposed: key.defaults?.outputGuardrails ?? [] }, 'output', { key, snapshot }),
@@ -44,9 +48,9 @@ export async function planGuardrails({ key, headers, config }: PlanFacts, snapsh
 
 /** Most requests have none, and to load none would cost ten promises. */
 const namesAny = ({ defaults }: KeyView, config: TargetConfig | null): boolean =>
-  [config?.inputGuardrails, config?.outputGuardrails, defaults?.inputGuardrails, defaults?.outputGuardrails].some(
-    (named) => (named?.length ?? 0) > 0,
-  )
+  isAny(config?.inputGuardrails) || isAny(config?.outputGuardrails) || isAny(defaults?.inputGuardrails) || isAny(defaults?.outputGuardrails)
+
+const isAny = (named: readonly unknown[] | undefined): boolean => named !== undefined && named.length > 0
 
 const isStrict = ({ service }: CallerHeaders, config: TargetConfig | null): boolean =>
   config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'

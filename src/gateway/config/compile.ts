@@ -4,9 +4,9 @@ import type { InlineGuardrail } from '../checks/guardrail.schema.ts'
 import { compileLeaf, compilePlan, isAddress } from './compile-plan.ts'
 import { configsWithin, type GatewayConfig, type GuardrailReference } from './config.schema.ts'
 import type { Leaf, Plan } from './plan.ts'
-import { providerFieldsOf } from './provider-fields.ts'
+import { providerFieldsOf, skipPtuField } from './provider-fields.ts'
 
-type Parameters = Readonly<Record<string, unknown>>
+export type Parameters = Readonly<Record<string, unknown>>
 
 /** Changes of a config to a body's parameters. */
 export interface BodyChanges {
@@ -76,6 +76,8 @@ export interface TargetFields {
   readonly strictOpenAiCompliance: boolean | null
   /** True when the list of models is that of all stored providers, and not that of the target. */
   readonly fetchIntegratedModels: boolean
+  /** True when what the provider says to be provisioned throughput costs nothing. */
+  readonly skipsPtuCost: boolean
   /** True when a translation drops nothing that steers. */
   readonly strictTranslation: boolean
 }
@@ -119,6 +121,9 @@ function mirrorRule(config: GatewayConfig, option: string): MirrorRule | null {
   }
 }
 
+/** Fields of providers may be texts, as headers are. */
+const isTrue = (value: unknown): boolean => value === true || value === 'true'
+
 const toPlainTarget = (config: GatewayConfig, option: string): TargetFields => ({
   option,
   provider: config.provider ?? null,
@@ -137,6 +142,7 @@ const toPlainTarget = (config: GatewayConfig, option: string): TargetFields => (
   outputGuardrails: guardrails(`${option}.output_guardrails`, config.output_guardrails, config.after_request_hooks),
   strictOpenAiCompliance: config.strict_open_ai_compliance ?? null,
   fetchIntegratedModels: config.fetch_integrated_models ?? false,
+  skipsPtuCost: isTrue(config[skipPtuField]),
   strictTranslation: config.strict_translation ?? false,
 })
 

@@ -5,7 +5,7 @@ import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider, laterProviders } from '../providers/catalog.ts'
 import { valuesSince } from '../../release/since.ts'
-import { asBrought, providerFieldNames, secretConfigFields, unreadFieldNames } from './provider-fields.ts'
+import { asBrought, providerFieldNames, secretConfigFields, skipPtuField, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, mirrorShare, retry, strategy } from './strategy.schema.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
@@ -168,14 +168,14 @@ const fieldTypes: Readonly<Record<string, z.ZodType>> = {
 }
 
 const providerFields = Object.fromEntries(
-  [...providerFieldNames, ...unreadFieldNames].map((name) => [
+  [...providerFieldNames, ...unreadFieldNames, skipPtuField].map((name) => [
     name,
     asBrought(name, { type: fieldTypes[name] ?? line, text: line }).optional(),
   ]),
 )
 
 /** Fields that say nothing by themselves of what a request should become. */
-const idle = new Set(['name', 'weight', 'strict_open_ai_compliance', ...unreadFieldNames])
+const idle = new Set(['name', 'weight', 'strict_open_ai_compliance', skipPtuField, ...unreadFieldNames])
 
 const notWithPassthrough = [
   'strategy',

@@ -31,7 +31,6 @@ export const unreadFieldNames: ReadonlySet<string> = new Set([
   'azure_region',
   'azure_workload_client_id',
   'snowflake_account',
-  'vertex_skip_ptu_cost_attribution',
   'vertex_storage_bucket_name',
 ])
 
@@ -49,7 +48,7 @@ const fieldReleases: Readonly<Partial<Record<string, Brought>>> = {
   vertex_skip_ptu_cost_attribution: { since: '1.8.0' },
 }
 
-/** The field of integrations that leaves provisioned throughput out of the costs. */
+/** The field of integrations and configs that leaves provisioned throughput out of the costs. */
 export const skipPtuField = 'vertex_skip_ptu_cost_attribution'
 
 /** The names of those that integrations have. */

@@ -2,8 +2,10 @@ import { messagesCodec } from './anthropic/codec.ts'
 import { converseCodec } from './bedrock/codec.ts'
 import type { ClientCodec, Codec, ProviderCodec } from './codec.ts'
 import { cohereCodec } from './cohere/codec.ts'
+import { completionsCodec } from './completions/codec.ts'
 import type { DialectId } from './dialect.ts'
 import { googleCodec } from './google/codec.ts'
+import { ollamaCodec } from './ollama/codec.ts'
 import { chatCodec } from './openai-chat/codec.ts'
 import { responsesCodec } from './openai-responses/codec.ts'
 
@@ -16,10 +18,17 @@ const codecs: Readonly<Partial<Record<DialectId, Codec>>> = {
 }
 
 /** The dialects of providers that no client is answered in. */
-const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = { bedrock: converseCodec, cohere: cohereCodec }
+const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = {
+  bedrock: converseCodec,
+  cohere: cohereCodec,
+  ollama: ollamaCodec,
+}
+
+/** The dialects of clients that nothing is translated to. */
+const clientCodecs: Readonly<Partial<Record<DialectId, ClientCodec>>> = { completions: completionsCodec }
 
 /** Returns what reads the requests of clients of a dialect and writes their answers; null when it is not translated. */
-export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? null
+export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? clientCodecs[dialect] ?? null
 
 /** Returns what reads and writes the conversations of a dialect; null when it is not translated. */
 export const codecOf = (dialect: DialectId): Codec | null => codecs[dialect] ?? null

@@ -14,9 +14,11 @@ export type DialectId =
   | 'google'
   | 'cohere'
   | 'bedrock'
+  | 'ollama'
   | 'embeddings'
   | 'images'
   | 'audio'
+  | 'moderations'
 
 /** The dialects of clients, in which Gatehouse gives answers of its own. */
 export type ClientDialectId = Extract<DialectId, 'openai-chat' | 'openai-responses' | 'anthropic' | 'google'>

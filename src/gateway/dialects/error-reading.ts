@@ -29,15 +29,16 @@ function innerError(json: Fields): Fields {
   return isFields(response) && isFields(response['error']) ? response['error'] : json
 }
 
+/** The fields in which errors say what is wrong, in the order in which they are looked for. */
+const messageFields = ['message', 'error', 'detail', 'err_msg'] as const
+
 function messageIn(from: Fields): string | null {
-  const { message, error, detail, errors } = from
-  if (typeof message === 'string') return message
+  const { message, detail, errors } = from
   if (isFields(message)) return messageIn(message) ?? JSON.stringify(message).slice(0, mostText)
-  if (typeof error === 'string') return error
-  if (typeof detail === 'string') return detail
-  const [first]: readonly unknown[] = Array.isArray(detail) ? detail : Array.isArray(errors) ? errors : []
-  if (!isFields(first)) return null
-  return textOf(first['msg']) ?? textOf(first['message'])
+  const said = messageFields.map((name) => from[name]).find((value) => typeof value === 'string')
+  if (typeof said === 'string') return said
+  const [first]: readonly unknown[] = Array.isArray(detail) ? detail : Array.isArray(errors) ? errors : [detail]
+  return isFields(first) ? (textOf(first['msg']) ?? textOf(first['message'])) : textOf(first)
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null)

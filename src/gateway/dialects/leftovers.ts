@@ -8,6 +8,7 @@ import type { NeutralRequest } from './neutral/request.ts'
 const meaningful: Readonly<Partial<Record<DialectId, ReadonlySet<string>>>> = {
   'openai-chat': new Set(['audio', 'web_search_options']),
   'openai-responses': new Set(['previous_response_id', 'conversation', 'prompt', 'background']),
+  completions: new Set(['suffix', 'best_of', 'logprobs']),
   anthropic: new Set(['container', 'mcp_servers']),
   google: new Set(['cachedContent', 'speechConfig', 'imageConfig']),
 }

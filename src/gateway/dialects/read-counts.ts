@@ -16,7 +16,8 @@ export interface CountsAbout {
 
 type Reader = (usage: Fields, about: CountsAbout) => ReadCounts
 
-const isImage = ({ operation }: CountsAbout): boolean => operation === 'imageGenerate' || operation === 'imageEdit'
+const images: ReadonlySet<string> = new Set(['imageGenerate', 'imageEdit', 'imageVary'])
+const isImage = ({ operation }: CountsAbout): boolean => images.has(operation)
 
 /** The words by which a usage object is known, in the order in which they are looked for: it is read in the words that it has. */
 const readers: readonly (readonly [field: string, read: Reader])[] = [

@@ -19,6 +19,8 @@ import { marks as googleMarks } from './google/marks.ts'
 import { texts as imagesTexts } from './images/texts.ts'
 import { errorWords as chatErrors } from './openai-chat/error-words.ts'
 import { models as chatModels } from './openai-chat/models.ts'
+import { texts as moderationsTexts } from './moderations/texts.ts'
+import { texts as ollamaTexts } from './ollama/texts.ts'
 import { texts as chatTexts } from './openai-chat/texts.ts'
 import { usage as chatUsage } from './openai-chat/usage.ts'
 import { marks as chatMarks } from './openai-chat/marks.ts'
@@ -38,9 +40,11 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'openai-platform': { texts: platformTexts },
   cohere: { texts: cohereTexts },
   bedrock: { texts: bedrockTexts, models: bedrockModels, errors: bedrockErrors },
+  ollama: { texts: ollamaTexts },
   embeddings: { texts: embeddingsTexts },
   images: { texts: imagesTexts },
   audio: { texts: audioTexts },
+  moderations: { texts: moderationsTexts },
 }
 
 /** The texts of every dialect, in that order. */

@@ -77,11 +77,34 @@ const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
   google: ['google', 'gemini'],
   bedrock: ['bedrock'],
   cohere: ['cohere'],
+  ollama: ['ollama'],
 }
 
 /** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
-const withOptions = (body: Fields, options: unknown, dialect: DialectId): Fields =>
-  options === undefined || options === null ? body : { ...body, ...optionsFor(options, dialect, decided) }
+function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
+  if (options === undefined || options === null) return body
+  const own = optionsFor(options, dialect, decided)
+  const merged = { ...body, ...own }
+  // Ollama keeps all that steers below one name, where the caller's own fields stand beside what was translated.
+  if (dialect !== 'ollama' || !isFields(body['options']) || !isFields(own['options'])) return merged
+  return { ...merged, options: { ...body['options'], ...own['options'] } }
+}
+
+const optionsMark = Buffer.from('"provider_options"')
+
+/** Returns true if a body may hold fields of providers' own. */
+export const mayHoldOptions = (body: Buffer): boolean => body.includes(optionsMark)
+
+/** Returns a request for a provider of its own dialect: with the fields for that dialect in their place, and without those for others. */
+export function withOwnOptions(body: Fields, dialect: DialectId): Fields {
+  if (!Object.hasOwn(body, 'provider_options')) return body
+  const { provider_options: options, ...rest } = body
+  return withOptions(rest, options, dialect)
+}
+
+/** Returns true if a caller gives fields for a dialect. */
+export const hasOptionsFor = (options: unknown, dialect: DialectId): boolean =>
+  isFields(options) && (optionKeys[dialect] ?? [dialect]).some((key) => isFields(options[key]))
 
 /** Returns the fields that the caller gave for a dialect. Throws `invalid_request` if one of them is `taken`, which the request itself says. */
 export function optionsFor(options: unknown, dialect: DialectId, taken: ReadonlySet<string>): Fields {

@@ -2,7 +2,7 @@ import type { Call } from '../call.ts'
 import type { Framing } from '../dialects/codec.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
-import type { Operation } from './operations.ts'
+import { conversations, type Operation } from './operations.ts'
 
 /** A conversation that a call asks for. */
 export interface AskedOfCall {
@@ -27,7 +27,9 @@ export function conversationOf({
 }: Pick<Call, 'operation' | 'upstreamPath' | 'exchange'>): AskedOfCall | null {
   const { name, spec } = operation
   if (name !== 'proxy')
-    return spec?.task === 'conversation' ? { operation: name, dialect: spec.dialect, model: null, stream: null, framing: 'sse' } : null
+    return spec?.task !== undefined && conversations.has(spec.task)
+      ? { operation: name, dialect: spec.dialect, model: null, stream: null, framing: 'sse' }
+      : null
   if (exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
   const [, model, verb, search = ''] = ofGoogle.exec(upstreamPath) ?? []
   if (model === undefined) return null

@@ -46,13 +46,16 @@ const bodyPlaces = parseJsonPaths(['model', ...models.body])
 const mostPlaces = 100_000
 
 /** Takes the slug out of the models that a body repeats from its path, as embeddings and the counting of tokens do. */
-export function withoutSlugOfPath(body: RequestBody, modelOfPath: string): RequestBody {
+export const withoutSlugOfPath = (body: RequestBody, modelOfPath: string): RequestBody =>
+  renameModelInBody(body, modelOfPath, modelReference(modelOfPath)?.model ?? modelOfPath)
+
+/** Gives the model that a body repeats from its path another name. */
+export function renameModelInBody(body: RequestBody, from: string, to: string): RequestBody {
   if (!isFields(body.json)) return body
   const places = existingPaths(body.json, bodyPlaces, mostPlaces)
   if (places === null) throw new ApiError('invalid_request', 'The body has too many requests.', { param: 'requests' })
-  const plain = `models/${modelReference(modelOfPath)?.model}`
-  const again = places.filter((path) => valueAt(body.json, path) === `models/${modelOfPath}`)
-  const edits = again.map((path): JsonEdit => ({ path, value: plain }))
+  const again = places.filter((path) => valueAt(body.json, path) === `models/${from}`)
+  const edits = again.map((path): JsonEdit => ({ path, value: `models/${to}` }))
   return editBody(body, edits)
 }
 

@@ -17,6 +17,8 @@ export interface OperationSpec {
   readonly json?: true
   /** True if it runs a model, which costs, and leaves nothing behind: asked twice, it answers twice. */
   readonly leavesNothing?: true
+  /** True if it begins work that costs when it has ended, which no answer of its own tells. */
+  readonly beginsJob?: true
   /** Names the requests that may get its answer again: `equal` ones, or `similar` ones too. Absent: none. */
   readonly answersAgain?: 'equal' | 'similar'
 }
@@ -29,10 +31,15 @@ export type Task =
   | 'token-count'
   | 'image'
   | 'image-edit'
+  | 'image-variation'
+  | 'moderation'
   | 'speech'
   | 'transcription'
   | 'translation'
   | 'rerank'
+
+/** The tasks that are done as conversations: a prompt is the one turn of its own. */
+export const conversations: ReadonlySet<Task> = new Set(['conversation', 'completion'])
 
 export const operations = {
   chatComplete: {
@@ -111,6 +118,16 @@ export const operations = {
     answersAgain: 'equal',
   },
   imageEdit: { method: 'POST', path: '/images/edits', dialect: 'images', task: 'image-edit', leavesNothing: true },
+  imageVary: { method: 'POST', path: '/images/variations', dialect: 'images', task: 'image-variation', leavesNothing: true },
+  moderate: {
+    method: 'POST',
+    path: '/moderations',
+    dialect: 'moderations',
+    task: 'moderation',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
   createSpeech: { method: 'POST', path: '/audio/speech', dialect: 'audio', task: 'speech', json: true, leavesNothing: true },
   createTranscription: { method: 'POST', path: '/audio/transcriptions', dialect: 'audio', task: 'transcription', leavesNothing: true },
   createTranslation: { method: 'POST', path: '/audio/translations', dialect: 'audio', task: 'translation', leavesNothing: true },
@@ -119,11 +136,11 @@ export const operations = {
   retrieveFile: { method: 'GET', path: '/files/{file_id}', dialect: 'openai-platform' },
   deleteFile: { method: 'DELETE', path: '/files/{file_id}', dialect: 'openai-platform' },
   retrieveFileContent: { method: 'GET', path: '/files/{file_id}/content', dialect: 'openai-platform' },
-  createBatch: { method: 'POST', path: '/batches', dialect: 'openai-platform', json: true },
+  createBatch: { method: 'POST', path: '/batches', dialect: 'openai-platform', json: true, beginsJob: true },
   listBatches: { method: 'GET', path: '/batches', dialect: 'openai-platform', virtualKey: true },
   retrieveBatch: { method: 'GET', path: '/batches/{batch_id}', dialect: 'openai-platform' },
   cancelBatch: { method: 'POST', path: '/batches/{batch_id}/cancel', dialect: 'openai-platform', virtualKey: true },
-  createFinetune: { method: 'POST', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true, json: true },
+  createFinetune: { method: 'POST', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true, json: true, beginsJob: true },
   listFinetunes: { method: 'GET', path: '/fine_tuning/jobs', dialect: 'openai-platform', virtualKey: true },
   retrieveFinetune: { method: 'GET', path: '/fine_tuning/jobs/{fine_tuning_job_id}', dialect: 'openai-platform', virtualKey: true },
   cancelFinetune: { method: 'POST', path: '/fine_tuning/jobs/{fine_tuning_job_id}/cancel', dialect: 'openai-platform' },

@@ -1,3 +1,4 @@
+import { offersElsewhere } from '../providers/serving.ts'
 import { namesNoTarget } from '../targets/addressing.ts'
 import { readsForm, refuseUnreadable } from '../targets/model-access.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -65,15 +66,23 @@ const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
     ? takeModelOfForm(head.exchange.body, head.headers.contentType)
     : noFormModel
 
-type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy'>
+type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy' | 'watches'>
+
+/** A form that is translated is held: no provider takes more of audio and images. */
+const longestForm = 32 * 1024 * 1024
 
 /** How much is held of a body that is no JSON. Of uploads, guardrails read what is held anyhow, or is no longer than other bodies may be. */
-function holding({ headers, guardrails }: Call, target: Target, settings: GatewaySettings): Holding {
+function holding({ operation, headers, guardrails }: Call, target: Target, settings: GatewaySettings): Holding {
   if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
+  if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)
-  return { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
+  const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
+  return isOfSound(operation) ? { ...held, watches: true } : held
 }
+
+/** Recordings are charged by their length, also when the answer does not tell it. */
+const isOfSound = ({ spec }: Call['operation']): boolean => spec?.task === 'transcription' || spec?.task === 'translation'
 
 function read(
   { exchange, headers }: CallHead,

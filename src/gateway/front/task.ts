@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
-import type { Operation, Task } from './operations.ts'
+import { conversations, type Operation, type Task } from './operations.ts'
 
 /** Work that a call asks for, and that is no conversation. */
 export interface AskedTask {
@@ -14,7 +14,7 @@ export interface AskedTask {
 }
 
 /** The tasks that are translated otherwise: as conversations, or as counts. */
-const others: ReadonlySet<Task> = new Set(['conversation', 'token-count'])
+const others: ReadonlySet<Task> = new Set([...conversations, 'token-count'])
 const ofGoogle = /^\/v1beta\/models\/([^?]+):(?:embedContent|batchEmbedContents)(?:\?|$)/
 
 const rerank: AskedTask = { task: 'rerank', operation: null, dialect: 'cohere', model: null }

@@ -1,7 +1,7 @@
 import { originOf, prepare, type SendRequest } from '../attempts/prepare.ts'
 import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
-import { passThrough } from '../front/match.ts'
+import { type MatchedOperation, passThrough } from '../front/match.ts'
 import type { Target } from '../targets/target.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { eachHeader } from '../wire/header-list.ts'
@@ -13,6 +13,8 @@ export interface Question {
   readonly path: string
   /** JSON, sent by POST; absent: a GET. */
   readonly body?: string
+  /** The operation whose endpoint it is for; absent: the path is the provider's own. */
+  readonly operation?: MatchedOperation
   readonly timeoutMs: number
 }
 
@@ -35,13 +37,14 @@ export const originOfQuestion = (question: Question, egress: Egress): MaybePromi
 
 const accepted = ['accept', 'application/json', 'accept-encoding', 'identity']
 
-function toRequest({ target, path, body, timeoutMs }: Question, egress: Egress): SendRequest {
+/** Returns a question as the request that is sent. */
+export function toRequest({ target, path, body, operation = passThrough, timeoutMs }: Question, egress: Egress): SendRequest {
   const bytes = body === undefined ? null : Buffer.from(body)
   const none = { kind: 'none' as const, bytes: null, json: undefined, stream: null, length: null }
   return {
     method: bytes === null ? 'GET' : 'POST',
     path,
-    operation: passThrough,
+    operation,
     endpoint: null,
     target,
     body: bytes === null ? none : { kind: 'json', bytes, json: undefined, stream: null, length: bytes.length },

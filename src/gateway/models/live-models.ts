@@ -64,4 +64,5 @@ const targetOf = (view: ProviderView) => ({
   namedBy: 'stored' as const,
   model: null,
   modelRewritten: false,
+  skipsPtuCost: false,
 })

@@ -22,7 +22,7 @@ const nothing: ModelDetails = {
 export function modelDetails(source: PriceSource, view: ProviderView, model: string): ModelDetails {
   const facts = listedFacts(source, view.provider, model)
   const priced = findPrices({ provider: view.provider, answered: null, sent: model, terms: view.prices }, source)
-  const prices = priced === null ? null : writePrices(periodAt(priced.entry, Date.now())?.rates ?? {})
+  const prices = priced === null ? null : writePrices(periodAt(priced.entry, Date.now())?.rates ?? {}, priced.source)
   return facts === null ? { ...nothing, prices } : { ...toDetails(facts), prices }
 }
 
@@ -39,8 +39,8 @@ const given = (facts: Readonly<Record<string, unknown>>): Partial<ModelDetails> 
 /** Rates are whole pico-dollars. */
 const [perMillion, perUnit] = [1e6, 1e12]
 
-/** Returns rates as US dollars: those of tokens for a million, all others for what their name says. */
-function writePrices(rates: Readonly<Record<string, number>>): ModelDetails['prices'] {
+/** Returns rates as US dollars: those of tokens for a million, all others for what their name says. `source` is the list that has them. */
+function writePrices(rates: Readonly<Record<string, number>>, source: string): ModelDetails['prices'] {
   const tokens: Record<string, number> = {}
   const others: Record<string, number> = {}
   for (const [name, rate] of Object.entries(rates)) {
@@ -48,5 +48,5 @@ function writePrices(rates: Readonly<Record<string, number>>): ModelDetails['pri
     if (dimensions[name].unit === 'token') tokens[name] = rate / perMillion
     else others[name] = rate / perUnit
   }
-  return { currency: 'USD', per_million_tokens: tokens, ...(Object.keys(others).length > 0 && { per_unit: others }) }
+  return { currency: 'USD', source, per_million_tokens: tokens, ...(Object.keys(others).length > 0 && { per_unit: others }) }
 }

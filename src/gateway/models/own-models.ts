@@ -48,7 +48,15 @@ export async function ownModels({ snapshot, egress, prices }: OfferedDeps, { exc
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []
   if (id !== undefined) return models.one(await findModel(deps, scope, decodeSegment(id)))
-  return models.list(await offeredModels(deps, scope), new URLSearchParams(asked.split('?', 2)[1] ?? ''))
+  const query = new URLSearchParams(asked.split('?', 2)[1] ?? '')
+  const offered = await offeredModels(deps, scope)
+  return models.list(searched(offered, query.get('search')), query)
+}
+
+/** Returns the models whose id or name has a text, in any case. */
+function searched(models: readonly OfferedModel[], text: string | null): readonly OfferedModel[] {
+  const wanted = (text ?? '').toLowerCase()
+  return models.filter(({ id, name }) => id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted))
 }
 
 async function findModel(deps: OfferedDeps, scope: ProviderScope, id: string): Promise<OfferedModel> {

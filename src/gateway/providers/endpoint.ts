@@ -47,13 +47,18 @@ export const serves = ({ except }: Spoken, model: string | null): boolean => exc
 export const spokenHere = (provider: Provider, fields: Fields): readonly Spoken[] => addressOf(provider, fields).speaks
 
 /**
- * A base path and an operation's path as one. `^/path` leaves the base path out; a version that both carry (a custom host
- * given as `http://host/v1`) is not said twice.
+ * A base path and an operation's path as one. `^/path` leaves the base path out, `~/path` a version at its end. Where both carry a
+ * version (a custom host given as `http://host/v1`), it is that of the path.
  */
 export function joinPath(basePath: string, path: string): string {
   if (path.startsWith('^')) return path.slice(1)
-  return basePath.endsWith('/v1') && path.startsWith('/v1/') ? basePath + path.slice(3) : basePath + path
+  if (path.startsWith('~')) return withoutVersion(basePath) + path.slice(1)
+  return path.startsWith('/v') && versioned.test(path) ? withoutVersion(basePath) + path : basePath + path
 }
+
+const withoutVersion = (basePath: string): string => basePath.replace(/\/v\d[^/]*$/, '')
+
+const versioned = /^\/v\d[^/]*\//
 
 /** Headers that the provider wants, flat. `set` replaces what the caller sent under the same name, `unlessSent` gives way to it. */
 export interface ProviderHeaders {

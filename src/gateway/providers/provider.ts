@@ -50,7 +50,7 @@ export interface Spoken {
   /** The models that it does not serve by this operation; absent: none. */
   readonly except?: RegExp
   readonly dialect: DialectId
-  /** Relative to the base URL; a path that starts with `^` is relative to the origin (see `joinPath`). */
+  /** Relative to the base URL; a path that starts with `^` or `~` leaves out some or all of that (see `joinPath`). */
   readonly path: string
 }
 
@@ -65,6 +65,8 @@ export interface Offer {
   /** The models for which it stands; the first group is the model as the path wants it. Absent: all. */
   readonly models?: RegExp
   readonly traits?: Partial<Traits>
+  /** True if it is better than what the provider speaks, for callers whose dialect the provider does not speak. */
+  readonly first?: true
 }
 
 /** The cheapest request that only a valid credential gets through, for tests of a provider. A template, as in `Spoken`. */

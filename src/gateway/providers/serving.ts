@@ -2,10 +2,11 @@ import type { DialectId } from '../dialects/dialect.ts'
 import { clientCodecOf, providerCodecOf } from '../dialects/codecs.ts'
 import { formatOf, translatesTask } from '../dialects/tasks/translate-task.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
-import { type Operation, operations, type OperationSpec, type Task } from '../front/operations.ts'
+import { hasOptionsFor } from '../dialects/translate.ts'
+import { conversations, type Operation, operations, type OperationSpec, type Task } from '../front/operations.ts'
 import { findProvider, providers } from './catalog.ts'
 import { serves, spokenAt, spokenHere } from './endpoint.ts'
-import type { Offer, Provider } from './provider.ts'
+import type { Offer, Provider, Spoken } from './provider.ts'
 
 type Fields = Readonly<Record<string, string>>
 
@@ -27,15 +28,30 @@ export interface Asked {
   readonly operation: Operation
   /** The model as the provider knows it; null: the request names none. */
   readonly model: string | null
+  /** The caller's, where it is not that of the operation. */
+  readonly dialect?: DialectId
   readonly fields?: Fields
+  /** The `provider_options` of the request: a caller that gives fields for a format which the provider has beside the caller's is asked in that. */
+  readonly options?: unknown
 }
 
 /** Returns how a provider serves an operation: as the caller asks it, or in a format of its own. Null: it cannot. */
-export function servingOf(provider: Provider, { operation, model, fields = {} }: Asked): Serving | null {
+export function servingOf(provider: Provider, asked: Asked): Serving | null {
+  const { operation, model, fields = {} } = asked
   const spoken = spokenAt(provider, operation, fields)
-  if (spoken !== null && serves(spoken, model)) return toServing(provider, spoken, model)
+  if (spoken !== null && serves(spoken, model)) return toServing(provider, betterThan(spoken, provider, asked) ?? spoken, model)
   const { dialect, task }: OperationSpec = operations[operation]
-  return task === undefined ? null : offeredOf(provider, { task, dialect, model, fields })
+  if (task === undefined) return null
+  const way = { dialect, model, fields }
+  const serving = offeredOf(provider, { task, ...way })
+  return serving !== null || doneAs(task) === task ? serving : offeredOf(provider, { task: doneAs(task), ...way })
+}
+
+/** Returns the format that suits a caller better than what the provider speaks: it gives fields for it, or has to be translated anyhow. */
+function betterThan({ dialect }: Spoken, { offers }: Provider, { operation, dialect: own = dialect, options }: Asked): Offer | undefined {
+  const { task }: OperationSpec = operations[operation]
+  const isTranslated = own !== dialect
+  return offers?.find((offer) => offer.task === task && (hasOptionsFor(options, offer.dialect) || (isTranslated && offer.first === true)))
 }
 
 /** A task at the address to which the fields of a credential lead, in the caller's dialect. */
@@ -47,7 +63,7 @@ export interface AskedTask extends Omit<Asked, 'operation'> {
 /** Returns how a provider does a task: in the caller's dialect, or in a format of its own. Null: it does not offer it. */
 export function offeredOf(provider: Provider, { task, dialect, model, fields = {} }: AskedTask): Serving | null {
   const able = offersAt(provider, fields, model).filter((offer) => offer.task === task && standsFor(offer, model))
-  const offer = able.find((one) => one.dialect === dialect) ?? able[0]
+  const offer = able.find((one) => one.dialect === dialect) ?? able.find(({ first }) => first === true) ?? able[0]
   return offer === undefined ? null : toServing(provider, offer, model)
 }
 
@@ -59,6 +75,13 @@ export function offersAt(provider: Provider, fields: Fields = {}, model: string 
     return task === undefined || !serves(one, model) ? [] : [{ task, dialect, path }]
   })
   return [...spoken, ...(provider.offers ?? [])]
+}
+
+/** Returns true if a provider does what an operation asks in a format of its own alone. */
+export function offersElsewhere(provider: Provider, operation: Operation | 'proxy'): boolean {
+  if (operation === 'proxy' || spokenAt(provider, operation) !== null) return false
+  const { task }: OperationSpec = operations[operation]
+  return provider.offers?.some((offer) => offer.task === task) === true
 }
 
 const standsFor = ({ models }: Offer, model: string | null): boolean => models === undefined || (model !== null && models.test(model))
@@ -88,5 +111,20 @@ export const speakersOf = (operation: Operation): readonly string[] =>
   Object.keys(providers).filter((id) => {
     const provider = findProvider(id)
     if (provider === null || provider.since !== undefined) return false
-    return spokenAt(provider, operation) !== null || translates(provider, { operation, model: null })
+    return spokenAt(provider, operation) !== null || offersAt(provider).some((offer) => reaches(provider, operation, offer))
   })
+
+/** Returns true if requests of an operation are translated to what a provider offers, for some of its models at least. */
+function reaches(provider: Provider, operation: Operation, { task: offered, dialect: to, traits }: Offer): boolean {
+  const { dialect, task }: OperationSpec = operations[operation]
+  if (task === undefined) return false
+  if (
+    offered === task &&
+    translatesTask(task, dialect, formatOf({ dialect: to, traits: { ...plainTraits, ...provider.traits, ...traits } }))
+  )
+    return true
+  return offered === doneAs(task) && clientCodecOf(dialect) !== null && providerCodecOf(to) !== null
+}
+
+/** Returns the task as which another is done where it is not offered itself. */
+const doneAs = (task: Task): Task => (conversations.has(task) ? 'conversation' : task)

@@ -5,6 +5,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { Inbound } from '../exchange/exchange.ts'
+import { Capture } from './capture.ts'
 import { canDecompress, decompressRequest } from './encoding.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
@@ -17,6 +18,8 @@ export interface RequestBody {
   readonly stream: Readable | null
   /** Declared length of a stream, null when chunked. */
   readonly length: number | null
+  /** The ends of a stream that is watched, as far as it has come; absent: it is not. */
+  readonly watched?: Capture
 }
 
 export interface BodyOptions {
@@ -29,6 +32,8 @@ export interface BodyOptions {
   readonly maxHeldBytes: number
   /** More than may be held goes through as it comes, in place of being refused. */
   readonly letsLongOnesPass?: boolean
+  /** True: the ends of what goes through as it comes are kept. */
+  readonly watches?: boolean
   /** By how much a body whose beginning was read and put back is shorter than was declared. */
   readonly shortenedBy?: number
 }
@@ -55,19 +60,30 @@ export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<Req
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) return readJson(asked.body, limit, options.contentEncoding)
-  const opened = { limit, length: length === null ? null : length - (options.shortenedBy ?? 0) }
+  const watched = options.watches === true ? new Capture(watchedBytes) : undefined
+  const opened = { limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched }
   if (options.maxHeldBytes === 0) return openStream(asked, opened)
   return holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options).then((held) =>
     held === null ? openStream(asked, opened) : { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length },
   )
 }
 
-const openStream = (asked: Inbound, { limit, length }: { readonly limit: number; readonly length: number | null }): RequestBody => ({
+/** Containers of sound tell their length within so many bytes of their beginning, or of their end. */
+const watchedBytes = 128 * 1024
+
+interface Opened {
+  readonly limit: number
+  readonly length: number | null
+  readonly watched: Capture | undefined
+}
+
+const openStream = (asked: Inbound, { limit, length, watched }: Opened): RequestBody => ({
   kind: 'stream',
   bytes: null,
   json: undefined,
-  stream: bounded(asked, limit),
+  stream: bounded(asked, limit, watched),
   length,
+  ...(watched !== undefined && { watched }),
 })
 
 /** Tells whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
@@ -75,8 +91,9 @@ export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOption
   isJsonType(contentType) && (contentEncoding === '' || canDecompress(contentEncoding))
 
 function readJson(source: Readable, limit: number, encoding: string): Promise<RequestBody> {
-  const sent = collect(source, limit)
-  return (encoding === '' ? sent : sent.then((bytes) => decompressRequest(bytes, encoding, limit))).then(toJsonBody)
+  return encoding === ''
+    ? collected(source, limit, { whole: toJsonBody, overflow: refuseLong })
+    : collect(source, limit).then(async (bytes) => toJsonBody(await decompressRequest(bytes, encoding, limit)))
 }
 
 const toJsonBody = (bytes: Buffer): RequestBody =>
@@ -99,39 +116,54 @@ const tooLarge = (limit: number) =>
   })
 
 const collect = (source: Readable, limit: number): Promise<Buffer> =>
-  collected(source, limit, (held) => held.clear()).then((bytes) => {
-    if (bytes === null) throw tooLarge(limit)
-    return bytes
-  })
+  collected(source, limit, { whole: (bytes) => bytes, overflow: refuseLong })
+
+function refuseLong(held: ByteList, limit: number): never {
+  held.clear()
+  throw tooLarge(limit)
+}
 
 /** Collects a body. If it turns out to be too long, what was read is put back, so that it can be read as a stream. */
 const collectOrGiveBack = (source: Readable, limit: number): Promise<Buffer | null> =>
-  collected(source, limit, (held) => {
-    source.pause()
-    source.unshift(held.join())
+  collected<Buffer | null>(source, limit, {
+    whole: (bytes) => bytes,
+    overflow(held) {
+      source.pause()
+      source.unshift(held.join())
+      return null
+    },
   })
 
-/** All bytes; null when there are more than the limit, after those that came were handed over. */
-function collected(source: Readable, limit: number, overflow: (held: ByteList) => void): Promise<Buffer | null> {
+/** Makes of bytes what is wanted of them; what they throw rejects. */
+interface Made<T> {
+  whole(bytes: Buffer): T
+  /** Takes what came of too many bytes. */
+  overflow(held: ByteList, limit: number): T
+}
+
+/** Collects a body, in one promise: one is made for every request. */
+function collected<T>(source: Readable, limit: number, made: Made<T>): Promise<T> {
   if (source.destroyed) return Promise.reject(clientGone())
   return new Promise((resolve, reject) => {
     const bytes = new ByteList()
     // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
     let settled = false
+    const settle = (make: () => T) => {
+      if (settled) return
+      settled = true
+      try {
+        resolve(make())
+      } catch (error) {
+        reject(error)
+      }
+    }
     const onData = (chunk: Buffer) => {
       if (settled) return
       bytes.push(chunk)
-      if (bytes.size <= limit) return
-      settled = true
-      overflow(bytes)
-      resolve(null)
+      if (bytes.size > limit) settle(() => made.overflow(bytes, limit))
     }
     source.on('data', onData)
-    source.on('end', () => {
-      if (settled) return
-      settled = true
-      resolve(bytes.join())
-    })
+    source.on('end', () => settle(() => made.whole(bytes.join())))
     const onGone = () => {
       if (settled) return
       settled = true
@@ -146,13 +178,14 @@ function collected(source: Readable, limit: number, overflow: (held: ByteList) =
 /** Returns the error of a request whose body broke off. */
 export const clientGone = (): ApiError => new ApiError('client_closed', 'The client left before it had sent the whole request.')
 
-/** The request as a stream that fails when more than `limit` bytes come. */
-function bounded(asked: Inbound, limit: number): Readable {
+/** The request as a stream that fails when more than `limit` bytes come. `watched` gets what passes. */
+function bounded(asked: Inbound, limit: number, watched?: Capture): Readable {
   const source = asked.body
   let size = 0
   const through = new PassThrough()
   const onData = (chunk: Buffer) => {
     size += chunk.length
+    watched?.add(chunk)
     if (size > limit) through.destroy(tooLarge(limit))
     else if (!through.write(chunk)) source.pause()
   }

@@ -16,6 +16,13 @@ export function headerValues(list: HeaderList, name: string): readonly string[] 
   return values ?? none
 }
 
+/** Returns how often a header comes; the name in lower case. */
+export function countHeaders(list: HeaderList, name: string): number {
+  let count = 0
+  for (let at = 0; at < list.length; at += 2) if (isNamed(list[at] ?? '', name)) count += 1
+  return count
+}
+
 /** Returns a record of headers as a list. */
 export function headerList(record: Readonly<Record<string, string>> | undefined): HeaderList {
   let list: string[] | null = null
@@ -45,12 +52,16 @@ export function removeHeader(list: string[], name: string): void {
 /** Returns a list in which each of the newer headers stands in place of those with its name. */
 export function headersReplaced(list: HeaderList, newer: HeaderList): HeaderList {
   if (newer.length === 0) return list
+  for (let at = 0; at < list.length; at += 2) if (hasHeader(newer, list[at] ?? '')) return withoutThose(list, newer).concat(newer)
+  return list.concat(newer)
+}
+
+function withoutThose(list: HeaderList, others: HeaderList): string[] {
   const kept: string[] = []
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at] ?? ''
-    if (!hasHeader(newer, name)) kept.push(name, list[at + 1] ?? '')
+    if (!hasHeader(others, name)) kept.push(name, list[at + 1] ?? '')
   }
-  for (const part of newer) kept.push(part)
   return kept
 }
 

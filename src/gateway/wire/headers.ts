@@ -121,24 +121,40 @@ export interface CallerHeaders {
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
   const [canonical = ownPrefix] = prefixes
-  const sorted: Sorted = { service: new Map(), aliased: null, keys: {}, forward: [], prefix: canonical, ...plainBody }
+  const sorted: Sorted = {
+    service: new Map(),
+    aliased: null,
+    keys: {},
+    // Cut to what goes on.
+    forward: raw.slice(),
+    prefix: canonical,
+    contentType: '',
+    contentEncoding: '',
+    typed: false,
+  }
   const dropped = connectionTokens(raw)
+  let end = 0
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
     const value = raw[i + 1] ?? ''
     const name = headerName(original)
-    const own = name.extension ? prefixes.find((prefix) => name.lower.startsWith(prefix)) : undefined
+    const own = name.extension ? prefixOf(name.lower, prefixes) : undefined
     if (own !== undefined) {
       takeOwn(sorted, own, { name: name.lower.slice(own.length), value, canonical: own === canonical })
     } else if (name.key !== null) takeKey(sorted, name.key, value)
     else if (name.forProvider && !dropped.has(name.lower)) {
-      sorted.forward.push(original, value)
+      sorted.forward[end++] = original
+      sorted.forward[end++] = value
       if (name.ofBody !== null) noteBody(sorted, name.ofBody, value)
     }
   }
+  sorted.forward.length = end
   if (sorted.aliased !== null) addMissing(sorted.service, sorted.aliased)
   return sorted
 }
+
+/** Returns the prefix of ours that a name has. Apart from the loops that ask it: what they capture would cost an object for each header. */
+const prefixOf = (lower: string, prefixes: readonly string[]): string | undefined => prefixes.find((prefix) => lower.startsWith(prefix))
 
 interface Sorted extends CallerHeaders {
   readonly service: Map<string, string>
@@ -157,9 +173,6 @@ function takeKey({ keys }: Sorted, name: KeyHeader, value: string): void {
     throw new ApiError('invalid_request', `The header ${name} was sent twice with different values. Send one.`, { param: name })
   keys[name] = value
 }
-
-/** The body as it counts before any header has spoken of it. */
-const plainBody = { contentType: '', contentEncoding: '', typed: false }
 
 function noteBody(sorted: Sorted, what: 'type' | 'encoding', value: string): void {
   if (what === 'type') noteType(sorted, value)
@@ -216,14 +229,19 @@ function addTokens(tokens: Set<string>, value: string): void {
 
 /** The provider's headers as they go to the caller: as received, without what speaks of the other hop, or in our name (`prefixes`). */
 export function answerHeaders(raw: readonly string[], prefixes: readonly string[]): string[] {
-  const headers: string[] = []
+  // A copy that is cut: nearly all stay, and a list that grows is copied again and again.
+  const headers = raw.slice()
+  let end = 0
   const dropped = connectionTokens(raw)
   for (let i = 0; i < raw.length; i += 2) {
     const original = raw[i] ?? ''
     const name = headerName(original)
-    const inOurName = name.extension && prefixes.some((prefix) => name.lower.startsWith(prefix))
-    if (name.forCaller && !inOurName && !dropped.has(name.lower)) headers.push(original, raw[i + 1] ?? '')
+    const inOurName = name.extension && prefixOf(name.lower, prefixes) !== undefined
+    if (!name.forCaller || inOurName || dropped.has(name.lower)) continue
+    headers[end++] = original
+    headers[end++] = raw[i + 1] ?? ''
   }
+  headers.length = end
   return headers
 }
 
@@ -253,16 +271,26 @@ export const textValue = (text: string): string => (beyondAscii.test(text) ? Buf
 
 const beyondAscii = /[\u0080-\uffff]/
 
-/** A flat list as a record for the log, credentials replaced, and the other values as `redact` gives them. Repeated names are joined by a comma. */
+/** Gives the value of a header as a log may show it. */
+export interface ShownValues {
+  value(name: string, value: string): string
+}
+
+const asItIs: ShownValues = { value: (_, value) => value }
+
+/**
+ * Returns a flat list as a record for the log, credentials replaced, and the other values as `shown` gives them. Repeated names are joined by
+ * a comma. `record`: the record to which they are added.
+ */
 export function loggedHeaders(
   raw: readonly string[],
-  redact: (name: string, value: string) => string = (_, value) => value,
-): Readonly<Record<string, string>> {
+  shown: ShownValues = asItIs,
   // One without a prototype would take twice the time to make and to write as JSON.
-  const record: Record<string, string> = {}
+  record: Record<string, string> = {},
+): Record<string, string> {
   for (let i = 0; i < raw.length; i += 2) {
     const { lower, credential } = headerName(raw[i] ?? '')
-    const value = credential ? '[removed]' : redact(lower, raw[i + 1] ?? '')
+    const value = credential ? '[removed]' : shown.value(lower, raw[i + 1] ?? '')
     const held: unknown = record[lower]
     set(record, lower, typeof held === 'string' ? `${held}, ${value}` : value)
   }

@@ -33,6 +33,7 @@ const toResult = ({ result }: Result): ContentBlockParam => ({ type: 'tool_resul
 
 function toBlock(piece: Piece): ContentBlockParam {
   if ('text' in piece) return { type: 'text', text: piece.text }
+  if ('image' in piece && piece.image.url !== undefined) return { type: 'image', source: { type: 'url', url: piece.image.url } }
   if ('image' in piece)
     return { type: 'image', source: { type: 'base64', media_type: piece.image.mime as 'image/png', data: piece.image.data } }
   if ('file' in piece)
@@ -117,7 +118,7 @@ function heardBlock(role: string, block: ContentBlockParam, names: Map<string, s
   if (block.type === 'image' || block.type === 'document') {
     const { source } = block
     const kind = block.type === 'image' ? 'image' : 'file'
-    return `${role} ${kind} ${source.type === 'base64' ? `${source.media_type} ${source.data}` : source.type}`
+    return `${role} ${kind} ${source.type === 'base64' ? `${source.media_type} ${source.data}` : source.type === 'url' ? source.url : source.type}`
   }
   if (block.type === 'thinking') return thoughtLine(block.thinking, block.signature)
   if (block.type === 'tool_use') {

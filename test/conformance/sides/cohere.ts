@@ -4,6 +4,7 @@ import { refusalOfCohere } from '../../support/dialects/strict-cohere.ts'
 import type { Received } from '../../support/emulator/emulator.ts'
 import {
   type Address,
+  addressOf,
   type Ask,
   heardOf,
   inOrder,
@@ -29,7 +30,7 @@ const toMessages = ({ role, pieces }: Ask['turns'][number]): Cohere.ChatMessageV
         content: pieces.flatMap((piece): Cohere.Content[] => {
           if ('text' in piece) return [{ type: 'text', text: piece.text }]
           if (!('image' in piece)) return []
-          return [{ type: 'image_url', imageUrl: { url: `data:${piece.image.mime};base64,${piece.image.data}` } }]
+          return [{ type: 'image_url', imageUrl: { url: addressOf(piece.image) } }]
         }),
       },
     ]

@@ -32,6 +32,7 @@ const toResult = ({ result }: Result): Part => ({
 
 function toPart(piece: Piece): Part {
   if ('text' in piece) return { text: piece.text }
+  if ('image' in piece && piece.image.url !== undefined) return { fileData: { mimeType: piece.image.mime, fileUri: piece.image.url } }
   if ('image' in piece) return { inlineData: { mimeType: piece.image.mime, data: piece.image.data } }
   if ('file' in piece) return { inlineData: { mimeType: piece.file.mime, data: piece.file.data } }
   if ('call' in piece) return { functionCall: { id: piece.call.id, name: piece.call.name, args: { ...piece.call.args } } }
@@ -146,6 +147,7 @@ function heardPart(role: string, part: Part): Lines {
     const { mimeType = '', data } = part.inlineData
     return [`${role} ${mimeType.startsWith('image/') ? 'image' : 'file'} ${mimeType} ${data}`]
   }
+  if (part.fileData !== undefined) return [`${role} image ${part.fileData.fileUri}`]
   if (part.functionCall !== undefined)
     return [...signed, `assistant call ${part.functionCall.name} ${inOrder(part.functionCall.args ?? {})}`]
   const response = part.functionResponse

@@ -1,9 +1,11 @@
 import type { Fixture } from '../cases.ts'
 import type { Address, ClientId, ProviderId, ProviderSide, Talker } from '../talk.ts'
 import { messagesProvider, messagesTalker } from './anthropic.ts'
+import { azureProvider, azureTalker } from './azure-ai.ts'
 import { converseProvider, converseTalker } from './bedrock.ts'
 import { cohereProvider, cohereTalker } from './cohere.ts'
 import { googleProvider, googleTalker } from './google.ts'
+import { ollamaProvider, ollamaTalker } from './ollama.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
 
@@ -29,7 +31,9 @@ interface Provider {
   /** The provider's own client, which proves the emulator. */
   readonly talker: (address: Address) => Talker
   /** Whether a custom host has the version in it. */
-  readonly base: '/v1' | ''
+  readonly base: '/v1' | '/models' | ''
+  /** More that clients of a format say to be asked in this dialect. */
+  readonly extraFor?: Readonly<Partial<Record<ClientId, Readonly<Record<string, unknown>>>>>
   /** What it never answers, or no client can ask it for in its dialect. */
   readonly lacks?: (fixture: Fixture, client: ClientId | null) => boolean
 }
@@ -72,4 +76,17 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     // Cohere has no word for a filter.
     lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
   },
+  ollama: {
+    side: ollamaProvider,
+    row: 'ollama',
+    fields: {},
+    model: 'qwen3:8b',
+    talker: ollamaTalker,
+    base: '/v1',
+    // OpenAI's chats go there as they are unless they hold fields of Ollama's own.
+    extraFor: { 'openai-chat': { provider_options: { ollama: { keep_alive: '5m' } } } },
+    // Ollama has no word for a filter.
+    lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
+  },
+  'azure-ai': { side: azureProvider, row: 'azure-ai', fields: {}, model: 'DeepSeek-R1', talker: azureTalker, base: '/models' },
 }

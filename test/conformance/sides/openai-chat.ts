@@ -4,6 +4,7 @@ import { json, refusalOf, sse } from '../../support/dialects/strict.ts'
 import type { Received } from '../../support/emulator/emulator.ts'
 import {
   type Address,
+  addressOf,
   type Ask,
   type Called,
   heardOf,
@@ -27,7 +28,7 @@ const dataUrl = ({ mime, data }: { readonly mime: string; readonly data: string 
 
 const userPart = (piece: Piece): OpenAI.ChatCompletionContentPart[] => {
   if ('text' in piece) return [{ type: 'text', text: piece.text }]
-  if ('image' in piece) return [{ type: 'image_url', image_url: { url: dataUrl(piece.image) } }]
+  if ('image' in piece) return [{ type: 'image_url', image_url: { url: addressOf(piece.image) } }]
   if ('file' in piece) return [{ type: 'file', file: { filename: piece.file.name, file_data: dataUrl(piece.file) } }]
   return []
 }
@@ -100,7 +101,7 @@ function ownFields(message: OpenAI.ChatCompletionMessage): OpenAI.ChatCompletion
 }
 
 /** OpenAI's own client, for chat completions. */
-export function chatTalker({ origin, key, headers, model, signal }: Address): Talker {
+export function chatTalker({ origin, key, headers, model, extra, signal }: Address): Talker {
   const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0, defaultHeaders: headers })
   const options = signal === undefined ? {} : { signal }
   const send = async (params: Params, stream: boolean): Promise<Talk> => {
@@ -118,7 +119,7 @@ export function chatTalker({ origin, key, headers, model, signal }: Address): Ta
         send({ ...params, messages: [...params.messages, ...(message === undefined ? [] : [message]), ...results.map(toResult)] }, stream),
     }
   }
-  return { talk: (ask, stream) => send(toParams(ask, model), stream) }
+  return { talk: (ask, stream) => send({ ...toParams(ask, model), ...extra }, stream) }
 }
 
 const heardPart = (role: string) => (part: OpenAI.ChatCompletionContentPart) => {

@@ -11,6 +11,7 @@ import { refusalOfResponses } from '../../support/dialects/strict-responses.ts'
 import type { Received } from '../../support/emulator/emulator.ts'
 import {
   type Address,
+  addressOf,
   type Ask,
   heardOf,
   inOrder,
@@ -32,7 +33,7 @@ const dataUrl = ({ mime, data }: { readonly mime: string; readonly data: string 
 
 const toContent = (piece: Piece): ResponseInputContent[] => {
   if ('text' in piece) return [{ type: 'input_text', text: piece.text }]
-  if ('image' in piece) return [{ type: 'input_image', image_url: dataUrl(piece.image), detail: 'auto' }]
+  if ('image' in piece) return [{ type: 'input_image', image_url: addressOf(piece.image), detail: 'auto' }]
   if ('file' in piece) return [{ type: 'input_file', filename: piece.file.name, file_data: dataUrl(piece.file) }]
   return []
 }

@@ -322,3 +322,35 @@ test('a stored slug without its @ is told', async (t) => {
   const long = await sendJson(`${bed.origin}/v1/chat/completions`, bearer, { ...chat, model: `open/${'x'.repeat(100_000)}` })
   t.true(long.text.length < 2000)
 })
+
+const configured = [
+  [
+    'replaces that of the path',
+    'gemini-2.5-pro',
+    'gemini-2.5-flash',
+    { provider: '@gemini', override_params: { model: 'gemini-2.5-pro' } },
+  ],
+  ['names the provider too', 'gemini-2.5-pro', 'gemini-2.5-flash', { override_params: { model: '@gemini/gemini-2.5-pro' } }],
+  ['replaces one with its provider', 'gemini-2.5-pro', '@gemini/x', { provider: '@gemini', override_params: { model: 'gemini-2.5-pro' } }],
+  ['is a default, which no path needs', 'gemini-2.5-flash', 'gemini-2.5-flash', { provider: '@gemini', default_params: { model: 'x' } }],
+] as const
+for (const [title, model, asked, config] of configured)
+  test(`the model that a config sets for clients of Google ${title}`, async (t) => {
+    const trace = title.replaceAll(/\W/g, '-')
+    const headers = { 'x-goog-api-key': workspaceKey, 'x-service-config': JSON.stringify(config) }
+    const path = `${bed.origin}/v1beta/models/${asked}:countTokens?t=${trace}`
+    const { status, text } = await sendJson(path, headers, { generateContentRequest: { ...contents, model: `models/${asked}` } })
+    t.is(status, 200, text)
+    const received = google.requests.find(({ url }) => url.includes(`t=${trace}`))
+    t.is(received?.url.split('?')[0], `/v1beta/models/${model}:countTokens`)
+    t.deepEqual(received?.json, { generateContentRequest: { ...contents, model: `models/${model}` } })
+  })
+
+for (const model of ['', '../../files', 7, null])
+  test(`a config sets no model ${JSON.stringify(model)} for clients of Google`, async (t) => {
+    const config = JSON.stringify({ provider: '@gemini', override_params: { model } })
+    const headers = { 'x-goog-api-key': workspaceKey, 'x-service-config': config }
+    const { status, text } = await sendJson(`${bed.origin}/v1beta/models/gemini-2.5-flash:generateContent`, headers, contents)
+    t.is(status, 400)
+    t.regex(text, /override_params\.model of the config must be the name of a model/)
+  })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
 import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
@@ -58,6 +59,28 @@ test.after.always(async () => {
   await emulator.stop()
 })
 
+for (const [traffic, skips, state] of [
+  ['PROVISIONED_THROUGHPUT', true, 'not_charged'],
+  ['ON_DEMAND', true, 'priced'],
+  [undefined, true, 'priced'],
+  ['PROVISIONED_THROUGHPUT', false, 'priced'],
+] as const)
+  test.serial(`a config that leaves out provisioned throughput: ${skips}, and an answer that says ${traffic}: ${state}`, async (t) => {
+    const usageMetadata = { promptTokenCount: 100, totalTokenCount: 100, ...(traffic !== undefined && { trafficType: traffic }) }
+    emulator.script({ behaviour: { status: 200, body: JSON.stringify({ modelVersion: 'gemini-2.5-flash', usageMetadata }) } })
+    const path = '/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:generateContent'
+    const config = { provider: '@vertex-ai', ...(skips && { vertex_skip_ptu_cost_attribution: true }) }
+    const { status, text } = await send(`${bed.origin}${path}`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-config': JSON.stringify(config) },
+      body: JSON.stringify({ contents: [] }),
+    })
+    t.is(status, 200, text)
+    const cost = bed.logged.at(-1)?.record.cost
+    t.is(cost?.state, state)
+    t.is(cost?.charges[0]?.skipped, state === 'not_charged')
+  })
+
 for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, answer, status = 200, cutAt, ...wanted }] of Object.entries(
   charges,
 )) {
@@ -102,3 +125,32 @@ test.serial('a caller who leaves before the answer is charged for the prompt, as
   t.is(outcome, 'client_closed')
   t.like(cost, { state: 'estimated', amount: '20000000' })
 })
+
+for (const [named, model] of [
+  ['x-service-provider', 'whisper-1'],
+  ['its model', '@openai/whisper-1'],
+] as const)
+  test.serial(
+    `a transcription as bare text is estimated by the length of its recording, the provider named by ${named} (aisix#868)`,
+    async (t) => {
+      emulator.script({ behaviour: { status: 200, headers: { 'content-type': 'text/plain' }, body: 'just words' } })
+      const form = new FormData()
+      form.set('model', model)
+      form.set('response_format', 'text')
+      form.set('file', new Blob([readFileSync('test/corpus/recordings/tone.wav')]), 'tone.wav')
+      const before = bed.logged.length
+      const answer = await fetch(`${bed.origin}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': workspaceKey, ...(!model.startsWith('@') && { 'x-service-provider': '@openai' }) },
+        body: form,
+      })
+      t.is(await answer.text(), 'just words')
+      await eventually(() => bed.logged.length > before, 2000)
+      // 1,250 ms x 100,000 a millisecond
+      t.like(bed.logged.at(-1)?.record.cost, {
+        state: 'estimated',
+        amount: '125000000',
+        lines: [{ dimension: 'input_audio_second', count: 1250 }],
+      })
+    },
+  )

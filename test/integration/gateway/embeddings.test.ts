@@ -31,6 +31,7 @@ test.before(async () => {
       cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
       claude: at('anthropic', '/anthropic'),
       hf: at('huggingface', '/hf'),
+      ollama: at('ollama', '/ollama/v1'),
     },
   })
 })
@@ -125,10 +126,12 @@ for (const { model, calls = 1, tokens, dimensions, sent, dropped } of rows)
   })
 
 test.serial("Google's client gets vectors of OpenAI's and Cohere's models, one and several", async (t) => {
+  const entry = bed.nextLog()
   const one = await google().models.embedContent({ model: '@cohere/embed-v4.0', contents: 'hello', config: { taskType: 'CLUSTERING' } })
   t.deepEqual(one.embeddings, [{ values: [...vectorOf('hello')] }])
   t.like(cloud.requests[0]?.json, { model: 'embed-v4.0', texts: ['hello'], input_type: 'clustering' })
   cloud.script({ path: '/v1/embeddings', behaviour: json({ data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 3 } }) })
+  t.is((await entry).record.operation, 'batchEmbedContents')
   const many = await google().models.embedContent({
     model: '@gpt/text-embedding-3-small',
     contents: ['hello'],
@@ -205,6 +208,32 @@ test.serial('native fields for Gemini stand in each request of a call', async (t
     requests: { 0: { taskType: 'SEMANTIC_SIMILARITY' }, 1: { taskType: 'SEMANTIC_SIMILARITY' } },
     taskType: undefined,
   })
+})
+
+test.serial("Ollama's own API makes vectors for Google's client, and for OpenAI's with fields of Ollama's", async (t) => {
+  const one = await google().models.embedContent({
+    model: '@ollama/nomic-embed-text',
+    contents: 'hello',
+    config: { outputDimensionality: 64 },
+  })
+  t.deepEqual(one.embeddings, [{ values: [...vectorOf('hello')] }])
+  const { data, usage } = await openai().embeddings.create({
+    model: '@ollama/nomic-embed-text',
+    input,
+    provider_options: { ollama: { truncate: false, options: { num_ctx: 512 } } },
+  } as never)
+  t.deepEqual(
+    data.map(({ embedding }) => embedding),
+    input.map((said) => vectorOf(said)),
+  )
+  t.is(usage.prompt_tokens, 6)
+  t.deepEqual(
+    cloud.requests.map(({ url, json: body }) => [url, body]),
+    [
+      ['/ollama/api/embed', { model: 'nomic-embed-text', input: ['hello'], dimensions: 64 }],
+      ['/ollama/api/embed', { model: 'nomic-embed-text', input, truncate: false, options: { num_ctx: 512 } }],
+    ],
+  )
 })
 
 test.serial("native fields of a provider that speaks OpenAI's embeddings go on, parts and tokens too", async (t) => {

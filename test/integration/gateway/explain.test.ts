@@ -18,7 +18,7 @@ test.before(async () => {
     providers: {
       a: stored,
       b: stored,
-      spent: { ...stored, status: 'exhausted' },
+      ended: { ...stored, status: 'expired' },
       claude: { provider: 'anthropic', customHost: emulator.url },
     },
     guardrails: {
@@ -121,11 +121,11 @@ test.serial('a fallback tells its targets in order, and why each of them', async
   const { explanation } = await explain({
     strategy: { mode: 'fallback', on_status_codes: [429] },
     retry: { attempts: 2 },
-    targets: [{ provider: '@a' }, { provider: '@spent' }, { provider: '@b', cb_config: { failure_threshold: 3 } }],
+    targets: [{ provider: '@a' }, { provider: '@ended' }, { provider: '@b', cb_config: { failure_threshold: 3 } }],
   })
   t.deepEqual(options(explanation), ['config.targets[0]', 'config.targets[1]', 'config.targets[2]'])
   t.regex(explanation.targets[1]?.reason ?? '', /fails with 429/)
-  t.is(explanation.targets[1]?.error?.code, 'budget_exhausted')
+  t.is(explanation.targets[1]?.error?.code, 'forbidden')
   t.deepEqual(
     explanation.targets.map(({ retries, breaker }) => [retries, breaker]),
     [

@@ -38,7 +38,12 @@ test.after.always(async () => {
   await emulator?.stop()
 })
 
-const pricing = { currency: 'USD', per_million_tokens: { input: 3, output: 15, cache_read: 0.3 }, per_unit: { web_search: 0.01 } }
+const pricing = {
+  currency: 'USD',
+  source: 'built_in',
+  per_million_tokens: { input: 3, output: 15, cache_read: 0.3 },
+  per_unit: { web_search: 0.01 },
+}
 
 test("in OpenAI's format", async (t) => {
   const client = new OpenAI({ baseURL: `${bed.origin}/v1`, apiKey: workspaceKey, maxRetries: 0 })
@@ -69,6 +74,17 @@ test("in OpenAI's format", async (t) => {
       pricing: null,
     },
   ])
+})
+
+const idsOf = async (query: string) => {
+  const response = await fetch(`${bed.origin}/v1/models?${query}`, { headers: { authorization: `Bearer ${workspaceKey}` } })
+  return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+}
+
+test('a search narrows the list to ids and names that have a text', async (t) => {
+  t.deepEqual(await idsOf('search=UNK'), ['@one/unknown'])
+  t.deepEqual(await idsOf('search=nothing'), [])
+  t.is((await idsOf('search=')).length, 2)
 })
 
 test("in Anthropic's format", async (t) => {

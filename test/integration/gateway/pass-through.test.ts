@@ -212,6 +212,25 @@ test.serial('a traceparent gives the trace id', async (t) => {
   t.is(answer.headers['x-service-trace-id'], '0af7651916cd43dd8448eb211c80319c')
 })
 
+for (const [path, headers] of [
+  ['/echo', {}],
+  ['/chat/completions', { 'x-service-config': '{"strategy":{"mode":"fallback"},"targets":[{"override_params":{"model":"m"}}]}' }],
+] as const)
+  test.serial(`the context of a trace goes on to the provider: ${path}`, async (t) => {
+    const context = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'congo=t61rcWkgMzE',
+      baggage: 'userId=alice,isProduction=false',
+    }
+    await sendJson(
+      `${bed.origin}/v1${path}`,
+      { ...auth, ...headers, ...context },
+      { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
+    )
+    const { headers: sent } = emulator.requests.findLast(({ url }) => url?.includes(path)) ?? {}
+    t.like(sent, context)
+  })
+
 for (const traceparent of [
   '00-00000000000000000000000000000000-b7ad6b7169203331-01',
   '00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01',

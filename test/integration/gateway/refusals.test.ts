@@ -12,7 +12,6 @@ const past = Date.now() - 1000
 const keys = {
   'gh-expired-key-0000000000000000000': { expiresAt: past },
   'gh-without-scope-00000000000000000': { scopes: new Set(['logs.list']) },
-  'gh-exhausted-000000000000000000000': { status: 'exhausted' },
 } as const
 
 test.before(async () => {
@@ -96,14 +95,6 @@ test.serial(
   post({ 'x-service-api-key': 'gh-without-scope-00000000000000000' }),
   403,
   'forbidden',
-)
-test.serial(
-  'an exhausted key',
-  refused,
-  chatPath,
-  post({ 'x-service-api-key': 'gh-exhausted-000000000000000000000' }),
-  412,
-  'budget_exhausted',
 )
 test.serial('no provider', refused, chatPath, post(keyOnly), 400, 'missing_provider', 'x-service-provider')
 const message = async (path: string, key: string) => {
@@ -355,7 +346,7 @@ test.serial(
 test.serial(
   'a format that the provider does not speak',
   refused,
-  '/v1/audio/speech',
+  '/v1/batches',
   post({ ...keyOnly, 'x-service-provider': '@gemini' }),
   400,
   'unsupported_operation',

@@ -28,6 +28,17 @@ const endpoints: readonly (readonly [path: RegExp, body: z.ZodType, answer: obje
     z.strictObject({ ...shared, model: text, top_k: top, truncation: z.boolean().optional() }),
     { object: 'list', data: results.toReversed(), model: 'rerank-2.5', usage: { total_tokens: 26 } },
   ],
+  [
+    /^\/jina\/rerank$/,
+    z.strictObject({
+      model: text,
+      query: text,
+      documents: z.array(z.union([text, z.strictObject({ image: text })])).min(1),
+      top_n: top,
+      return_documents: z.literal(false),
+    }),
+    { model: 'jina-reranker-v3', results: results.toReversed(), usage: { total_tokens: 26 } },
+  ],
   [/cohere\.rerank[^/]*\/invoke$/, z.strictObject({ ...shared, top_n: top, api_version: z.literal(2) }), { results }],
   [/amazon\.rerank[^/]*\/invoke$/, z.strictObject({ ...shared, top_n: top }), { results }],
 ]
@@ -47,8 +58,10 @@ test.before(async () => {
   bed = await startGateway({
     providers: {
       cohere: { provider: 'cohere', customHost: `${cloud.origin}/cohere`, credential },
+      versioned: { provider: 'cohere', customHost: `${cloud.origin}/cohere/v1`, credential },
       voyage: { provider: 'voyage', customHost: `${cloud.origin}/voyage`, credential },
       bedrock: { provider: 'bedrock', customHost: `${cloud.origin}/bedrock`, credential: aws },
+      gpt: { provider: 'openai', customHost: `${cloud.origin}/gpt`, credential },
       jina: { provider: 'jina', customHost: `${cloud.origin}/jina`, credential },
     },
   })
@@ -65,7 +78,13 @@ const ask = (body: object, headers: Record<string, string> = {}) =>
     body: JSON.stringify(body),
   })
 const asked = { query: 'sun?', documents: ['rain', { title: 'Sun', text: 'It shines.' }], top_n: 2, return_documents: true }
-const models = ['@cohere/rerank-v3.5', '@voyage/rerank-2.5', '@bedrock/cohere.rerank-v3-5:0', '@bedrock/amazon.rerank-v1:0'] as const
+const models = [
+  '@cohere/rerank-v3.5',
+  '@voyage/rerank-2.5',
+  '@jina/jina-reranker-v3',
+  '@bedrock/cohere.rerank-v3-5:0',
+  '@bedrock/amazon.rerank-v1:0',
+] as const
 
 for (const model of models)
   test.serial(`${model} orders texts, and those of objects; the best is the first`, async (t) => {
@@ -84,7 +103,9 @@ for (const model of models)
 test.serial('search units and tokens are metered', async (t) => {
   const [first, second] = [bed.nextLog(), ask({ model: '@voyage/rerank-2.5', ...asked })]
   await second
-  t.is((await first).record.usage?.totalTokens, 26)
+  const { record } = await first
+  t.is(record.usage?.totalTokens, 26)
+  t.is(record.operation, 'rerank')
 })
 
 test.serial("a provider's error and a fault of the request come as OpenAI's; strict mode refuses what would be dropped", async (t) => {
@@ -97,8 +118,16 @@ test.serial("a provider's error and a fault of the request come as OpenAI's; str
   t.like(await strict.json(), { error: { param: 'rest' } })
 })
 
-test.serial('a provider of which nothing is known gets the request as it is', async (t) => {
-  await ask({ model: '@jina/jina-reranker-v2', query: 'a', documents: [{ image: 'x' }], top_n: 1 })
-  t.deepEqual(cloud.requests.at(-1)?.json, { model: 'jina-reranker-v2', query: 'a', documents: [{ image: 'x' }], top_n: 1 })
-  t.is(cloud.requests.at(-1)?.url, '/jina/rerank')
+test.serial('Jina takes pictures, and others of which nothing is known get the request as it is', async (t) => {
+  const pictures = { query: 'a', documents: ['rain', { image: 'x' }], top_n: 2 }
+  const answer = await ask({ model: '@jina/jina-reranker-m0', ...pictures, return_documents: true })
+  t.like(await answer.json(), { results: { 0: { index: 1, document: { image: 'x' } } } })
+  await ask({ model: '@gpt/any', ...pictures })
+  t.deepEqual(cloud.requests.at(-1)?.json, { model: 'any', ...pictures })
+  t.is(cloud.requests.at(-1)?.url, '/gpt/rerank')
+})
+
+test.serial('rerank: a host that is given with a version is asked by the version of the path', async (t) => {
+  const answer = await ask({ ...asked, model: '@versioned/rerank-v3.5' })
+  t.is(answer.status, 200, await answer.text())
 })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import OpenAI from 'openai'
-import { json } from '../../support/dialects/strict.ts'
+import { json, sse } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
@@ -12,8 +12,15 @@ test.before(async () => {
   claude = await startEmulator()
   const defaults = { config: 'strict', configLocked: false, inputGuardrails: [], outputGuardrails: [] }
   bed = await startGateway({
-    providers: { claude: { provider: 'anthropic', customHost: claude.url, credential: { key: 'sk', fields: {} } } },
-    configs: { strict: { strict_translation: true }, locked: { strict_translation: true, provider: '@claude' } },
+    providers: {
+      claude: { provider: 'anthropic', customHost: claude.url, credential: { key: 'sk', fields: {} } },
+      gpt: { provider: 'openai', customHost: claude.url, credential: { key: 'sk', fields: {} } },
+    },
+    configs: {
+      again: { strategy: { mode: 'fallback' }, targets: [{ provider: '@claude' }, { provider: '@gpt' }] },
+      strict: { strict_translation: true },
+      locked: { strict_translation: true, provider: '@claude' },
+    },
     keys: { [strictKey]: { defaults }, [lockedKey]: { defaults: { ...defaults, config: 'locked', configLocked: true } } },
   })
 })
@@ -62,5 +69,26 @@ test.serial('the log names what was dropped, and has the error of the provider i
   claude.script({ behaviour: json(failed, 529) })
   const next = bed.nextLog()
   await t.throwsAsync(ask(workspaceKey, named))
+  t.deepEqual(JSON.parse((await next).record.translation?.providerError ?? ''), failed)
+})
+
+test.serial('the log has the error of a provider within a stream, and that of an attempt before the one that answered', async (t) => {
+  const failed = { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' }, request_id: 'req_own' }
+  const begun = { type: 'message_start', message: { ...answer, stop_reason: null } }
+  const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
+  const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
+  claude.script({ behaviour: sse([begun, start, delta, failed].map((event) => [event.type, event])) })
+  const streamed = bed.nextLog()
+  const client = new OpenAI({ baseURL: `${bed.origin}/v1`, apiKey: workspaceKey, maxRetries: 0, defaultHeaders: named })
+  const messages = [{ role: 'user', content: 'x' }] as const
+  const stream = await client.chat.completions.create({ model: 'm', messages: [...messages], stream: true })
+  await t.throwsAsync(async () => {
+    for await (const chunk of stream) t.truthy(chunk)
+  })
+  t.deepEqual(JSON.parse((await streamed).record.translation?.providerError ?? ''), failed)
+  claude.script({ behaviour: json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [] }) })
+  claude.script({ path: '/messages', behaviour: json(failed, 529) })
+  const next = bed.nextLog()
+  await ask(workspaceKey, { 'x-service-config': 'again' })
   t.deepEqual(JSON.parse((await next).record.translation?.providerError ?? ''), failed)
 })

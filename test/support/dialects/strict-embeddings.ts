@@ -162,6 +162,24 @@ const endpoints: readonly Endpoint[] = [
     answer: (body) => openaiAnswer(body.input, both),
   }),
   endpoint({
+    path: /^\/ollama\/api\/embed$/,
+    body: z.strictObject({
+      model: text,
+      input: z.union([text, texts(512)]),
+      truncate: z.boolean().optional(),
+      dimensions: length,
+      keep_alive: text.optional(),
+      options: z.strictObject({ num_ctx: length }).optional(),
+    }),
+    answer: (body) => ({
+      model: body.model,
+      embeddings: [body.input].flat().map(vectorOf),
+      total_duration: 5,
+      load_duration: 1,
+      prompt_eval_count: counted([body.input].flat()),
+    }),
+  }),
+  endpoint({
     path: /^\/hf\/models\/sentence-transformers\/all-MiniLM-L6-v2\/pipeline\/feature-extraction$/,
     body: z.strictObject({ inputs: texts(128), normalize: z.boolean().optional(), truncate: z.boolean().optional() }),
     answer: (body) => body.inputs.map(vectorOf),

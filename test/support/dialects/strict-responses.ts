@@ -35,7 +35,8 @@ function check(value: Fields, known: ReadonlySet<string> | undefined, at: string
   if (known === undefined) throw new Refused(`Invalid value: '${String(value['type'])}' at '${at}'.`)
   for (const [name, field] of Object.entries(value)) {
     if (!known.has(name)) throw new Refused(`Unknown parameter: '${at}.${name}'.`)
-    if (field === null && name !== 'parsed_arguments') throw new Refused(`Invalid type for '${at}.${name}': got null.`)
+    if (field === null && name !== 'parsed_arguments' && name !== 'encrypted_content')
+      throw new Refused(`Invalid type for '${at}.${name}': got null.`)
   }
 }
 
@@ -46,6 +47,7 @@ function checkRequest(body: Fields): void {
   for (const [index, item] of listOf(body['input']).entries()) {
     const at = `input[${index}]`
     check(item, items[typeof item['type'] === 'string' ? item['type'] : 'message'], at)
+    if (String(item['encrypted_content']).startsWith('gh1:')) throw new Refused(`The encrypted content of ${at} could not be verified.`)
     for (const part of Array.isArray(item['content']) ? listOf(item['content']) : listOf(item['output']))
       check(part, parts[String(part['type'])], `${at}.content`)
     if (String(item['type']).endsWith('call')) open.add(item['call_id'])

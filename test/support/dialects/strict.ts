@@ -31,6 +31,7 @@ const anthropic = {
     redacted_thinking: shape('type data', ''),
   } as Readonly<Record<string, Shape>>,
   tool: shape('name input_schema', 'description strict cache_control type'),
+  search: shape('type name', 'allowed_domains blocked_domains max_uses user_location cache_control'),
 }
 
 const chat = {
@@ -80,7 +81,8 @@ function checkAnthropic(body: Fields): void {
     if (blocks.length === 0) throw new Refused(`${at}.content: must not be empty`)
     open = checkBlocks(blocks, at, open)
   }
-  for (const [index, tool] of listOf(body['tools']).entries()) check(tool, anthropic.tool, `tools.${index}`)
+  for (const [index, tool] of listOf(body['tools']).entries())
+    check(tool, tool['type'] === 'web_search_20250305' ? anthropic.search : anthropic.tool, `tools.${index}`)
   if (body['temperature'] !== undefined && Number(body['temperature']) > 1) throw new Refused('temperature: range: 0..1')
 }
 

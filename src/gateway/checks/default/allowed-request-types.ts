@@ -6,7 +6,6 @@ import { check, verdict, type RequestFacts } from '../check.ts'
 const otherTypes = {
   proxy: null,
   rerank: /^\/rerank$/,
-  moderate: /^\/moderations$/,
   realtime: /^\/realtime$/,
   getBatchOutput: /^\/batches\/[^/]+\/output$/,
 } as const satisfies Record<string, RegExp | null>

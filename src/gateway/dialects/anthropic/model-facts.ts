@@ -1,4 +1,4 @@
-/** What is known of a model of Anthropic's by its name. */
+/** Facts of a model of Anthropic's, as far as its name tells them. */
 export interface ModelFacts {
   /** The most tokens of an answer. */
   readonly maxOutput: number

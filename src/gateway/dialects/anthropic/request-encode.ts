@@ -10,13 +10,15 @@ import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { isThinking, writeThinking } from './thinking-encode.ts'
 import { type Emulated, emulateFormat } from './format-encode.ts'
 import { hostedVersions } from './hosted.ts'
+import { takeSearch } from './web-search.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 128 }
 
 /** Writes a request of Anthropic's Messages. */
-export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(asked: NeutralRequest, context: EncodeContext): Encoded {
   const { loss, model, traits } = context
   const facts = modelFacts(model)
+  const { request, search } = takeSearch(asked, context)
   const own = spendBag(request, 'anthropic', loss)
   refuseForeign(request, context)
   const tools = functionTools(request, naming, loss)
@@ -32,7 +34,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
     messages: writeMessages(request, { ...context, nameOf: tools.nameOf }),
     stop_sequences: writeStop(request, context),
     ...writeSampling({ request, facts, isThinking: isThinking(thinking) }, context),
-    ...writeTools(request, { tools, facts, format }, context),
+    ...writeTools(request, { tools, search, facts, format }, context),
     ...thinking.fields,
     output_config: outputConfig(thinking.effort, format.native),
     metadata: request.user === null ? null : { user_id: request.user },
@@ -42,8 +44,11 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
     ...own,
   })
   const memory: Memory = { ...noMemory, ...tools.memory, schemaTool: format.memory, unwrapsJson: format.unwraps }
-  return { body, headers: [], memory }
+  return { body, headers: version === undefined ? versionHeader : [], memory }
 }
+
+/** It is demanded wherever the version is not in the body. */
+const versionHeader: readonly string[] = ['anthropic-version', '2023-06-01']
 
 /** Steering that Anthropic has no field for. */
 const dropped: readonly RequestField[] = ['seed', 'frequencyPenalty', 'presencePenalty', 'logitBias', 'verbosity', 'metadata', 'store']
@@ -109,18 +114,19 @@ function takesTopP({ request: { temperature }, facts, isThinking: thinks }: Samp
 
 interface Offered {
   readonly tools: FunctionTools
+  /** The search in the web; null: none is asked for. */
+  readonly search: Fields | null
   readonly facts: ModelFacts
   readonly format: Emulated
 }
 
-function writeTools(request: NeutralRequest, { tools, facts, format }: Offered, { loss }: EncodeContext): Fields {
+function writeTools(request: NeutralRequest, { tools, search, facts, format }: Offered, { loss }: EncodeContext): Fields {
   const { toolChoice } = request
   const names = toolChoice?.names?.map((name) => tools.nameOf(name)) ?? null
   const offered = names !== null && names.length > 1 ? tools.tools.filter(({ name }) => names.includes(name)) : tools.tools
   if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
   if (!facts.schemas && offered.some(({ strict }) => strict === true)) loss.dropAt('tools.strict', 'is not known to this model')
-  const written = offered.map((tool) => writeTool(tool, facts))
-  if (format.tool !== null) written.push(format.tool)
+  const written = [...offered.map((tool) => writeTool(tool, facts)), ...[search, format.tool].filter((one) => one !== null)]
   return written.length === 0
     ? {}
     : compact({ tools: written, tool_choice: serially(request, format.choice ?? choiceOf(toolChoice, names)) })

@@ -4,9 +4,12 @@ import { Collector, countAt, type ReadCounts } from '../neutral/disjoint.ts'
 /** Reads the usage of Converse: uncached, read and written tokens are apart. */
 export function readCounts(usage: Fields): ReadCounts {
   const collector = new Collector()
-  collector.add(['input', countAt(usage, 'inputTokens')], ['cache_read', countAt(usage, 'cacheReadInputTokens')])
-  collector.split(countAt(usage, 'cacheWriteInputTokens'), 'cache_write', [['cache_write_1h', writtenForAnHour(usage['cacheDetails'])]])
-  collector.add(['output', countAt(usage, 'outputTokens')])
+  collector.add('input', countAt(usage, 'inputTokens'))
+  collector.add('cache_read', countAt(usage, 'cacheReadInputTokens'))
+  collector.whole(countAt(usage, 'cacheWriteInputTokens'))
+  collector.part('cache_write_1h', writtenForAnHour(usage['cacheDetails']))
+  collector.rest('cache_write')
+  collector.add('output', countAt(usage, 'outputTokens'))
   return collector.read()
 }
 
@@ -18,11 +21,9 @@ function writtenForAnHour(details: unknown): number {
 /** Reads what Invoke adds to the last chunk of a stream, in words of its own. */
 export function readInvocationCounts(usage: Fields): ReadCounts {
   const collector = new Collector()
-  collector.add(
-    ['input', countAt(usage, 'inputTokenCount')],
-    ['cache_read', countAt(usage, 'cacheReadInputTokenCount')],
-    ['cache_write', countAt(usage, 'cacheWriteInputTokenCount')],
-    ['output', countAt(usage, 'outputTokenCount')],
-  )
+  collector.add('input', countAt(usage, 'inputTokenCount'))
+  collector.add('cache_read', countAt(usage, 'cacheReadInputTokenCount'))
+  collector.add('cache_write', countAt(usage, 'cacheWriteInputTokenCount'))
+  collector.add('output', countAt(usage, 'outputTokenCount'))
   return collector.read()
 }

@@ -5,12 +5,12 @@ import { Collector, countAt, type ReadCounts } from '../neutral/disjoint.ts'
 export function readCounts(usage: Fields): ReadCounts {
   const collector = new Collector()
   const units = isFields(usage['billed_units']) ? usage['billed_units'] : usage
-  collector.split(countAt(units, 'input_tokens'), 'input', [['cache_read', countAt(usage, 'cached_tokens')]])
-  collector.add(
-    ['output', countAt(units, 'output_tokens')],
-    ['search_unit', countAt(units, 'search_units')],
-    ['input_image', countAt(units, 'image_tokens')],
-    ['input_image_each', countAt(units, 'images')],
-  )
+  collector.whole(countAt(units, 'input_tokens'))
+  collector.part('cache_read', countAt(usage, 'cached_tokens'))
+  collector.rest('input')
+  collector.add('output', countAt(units, 'output_tokens'))
+  collector.add('search_unit', countAt(units, 'search_units'))
+  collector.add('input_image', countAt(units, 'image_tokens'))
+  collector.add('input_image_each', countAt(units, 'images'))
   return collector.read()
 }

@@ -172,11 +172,30 @@ const huggingface: EmbeddingProvider = {
   },
 }
 
+/** docs.ollama.com/api/embed: `truncate`, `keep_alive` and `options` are its own. */
+const ollama: EmbeddingProvider = {
+  most: 512,
+  encode(request, context) {
+    dropRest(request, context)
+    purposeFor(request, {}, context)
+    return {
+      model: context.model,
+      input: request.inputs,
+      ...(request.dimensions !== null && { dimensions: request.dimensions }),
+    }
+  },
+  decode(json) {
+    const vectors = vectorsIn(memberOf(json, 'embeddings'))
+    return vectors === null ? null : { vectors, tokens: countOf(memberOf(json, 'prompt_eval_count')) }
+  },
+}
+
 /** The formats in which providers make vectors, by dialect and, where a dialect has several, the form that a row names. */
 export const embeddingProviders: Readonly<Record<string, EmbeddingProvider>> = {
   ...compatibleProviders,
   cohere,
   google,
+  ollama,
   'google/embed-content': vertex,
   'google/predict': predict(5),
   'google/predict-one': predict(1),

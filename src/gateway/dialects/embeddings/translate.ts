@@ -31,7 +31,7 @@ export function translateEmbeddings(asked: AskedEmbeddings, context: TaskContext
   if (provider.isCompatible !== true) refuseOthers(request, context)
   const groups = groupsOf(request.inputs, provider.most)
   return {
-    bodies: groups.map((inputs) => provider.encode({ ...request, inputs }, context)),
+    bodies: groups.map((inputs) => ({ json: provider.encode({ ...request, inputs }, context) })),
     loss: context.loss,
     write: (answers) => write(answers, { asked, request, client, provider, groups, model: context.model }),
   }
@@ -63,7 +63,7 @@ function write(answers: readonly TaskAnswer[], writing: Writing): WrittenAnswer 
   if (!isPlain || !isFields(first?.json)) return writeVectors(answers, writing)
   const body = asOpenai(first.json, writing.asked.body)
   const tokens = countOf(saidFields(body, 'usage')?.['prompt_tokens'])
-  return { body, usage: tokens === null ? null : { ...noUsage, input: tokens, output: 0 } }
+  return { body: { json: body }, usage: tokens === null ? null : { ...noUsage, input: tokens, output: 0 } }
 }
 
 function writeVectors(answers: readonly TaskAnswer[], { asked, request, client, provider, groups, model }: Writing): WrittenAnswer | null {
@@ -78,7 +78,7 @@ function writeVectors(answers: readonly TaskAnswer[], { asked, request, client, 
   const vectors = read.flatMap((one) => one.vectors)
   const tokens = told ?? asked.estimate(request.inputs.filter((one) => typeof one === 'string'))
   return {
-    body: client.encode({ vectors, tokens, estimated: told === null, model: named }, asked.body),
+    body: { json: client.encode({ vectors, tokens, estimated: told === null, model: named }, asked.body) },
     usage: told === null ? null : { ...noUsage, input: told, output: 0 },
   }
 }

@@ -7,21 +7,21 @@ export function readCounts(usage: Fields): ReadCounts {
   const [cachedAudio, cachedImage] = [ofModality(usage, 'cacheTokensDetails', 'AUDIO'), ofModality(usage, 'cacheTokensDetails', 'IMAGE')]
   const prompt = (modality: string) => ofModality(usage, 'promptTokensDetails', modality)
   const answer = (modality: string) => ofModality(usage, 'candidatesTokensDetails', modality)
-  collector.split(countAt(usage, 'promptTokenCount'), 'input', [
-    ['cache_read_audio', cachedAudio],
-    ['cache_read_image', cachedImage],
-    ['cache_read', Math.max(0, countAt(usage, 'cachedContentTokenCount') - cachedAudio - cachedImage)],
-    ['input_audio', Math.max(0, prompt('AUDIO') - cachedAudio)],
-    ['input_image', Math.max(0, prompt('IMAGE') - cachedImage)],
-    ['input_video', prompt('VIDEO')],
-  ])
-  collector.add(['input', countAt(usage, 'toolUsePromptTokenCount')])
-  collector.split(countAt(usage, 'candidatesTokenCount'), 'output', [
-    ['output_audio', answer('AUDIO')],
-    ['output_image', answer('IMAGE')],
-    ['output_video', answer('VIDEO')],
-  ])
-  collector.add(['reasoning', countAt(usage, 'thoughtsTokenCount')])
+  collector.whole(countAt(usage, 'promptTokenCount'))
+  collector.part('cache_read_audio', cachedAudio)
+  collector.part('cache_read_image', cachedImage)
+  collector.part('cache_read', Math.max(0, countAt(usage, 'cachedContentTokenCount') - cachedAudio - cachedImage))
+  collector.part('input_audio', Math.max(0, prompt('AUDIO') - cachedAudio))
+  collector.part('input_image', Math.max(0, prompt('IMAGE') - cachedImage))
+  collector.part('input_video', prompt('VIDEO'))
+  collector.rest('input')
+  collector.add('input', countAt(usage, 'toolUsePromptTokenCount'))
+  collector.whole(countAt(usage, 'candidatesTokenCount'))
+  collector.part('output_audio', answer('AUDIO'))
+  collector.part('output_image', answer('IMAGE'))
+  collector.part('output_video', answer('VIDEO'))
+  collector.rest('output')
+  collector.add('reasoning', countAt(usage, 'thoughtsTokenCount'))
   return collector.read()
 }
 

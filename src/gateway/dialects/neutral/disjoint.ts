@@ -24,37 +24,37 @@ export function fieldsIn(fields: Fields, name: string): Fields {
   return isFields(held) ? held : noFields
 }
 
-/** A part of a total. */
-export type Part = readonly [dimension: Dimension, count: number]
-
-/** Collects disjoint counts. A class, because one is made for every answer. */
+/** Collects disjoint counts. A class that is told one count at a time, because one is made for every answer. */
 export class Collector {
   readonly #counts: Partial<Record<Dimension, number>> = {}
+  #left = 0
   #inconsistent = false
 
-  /** Adds the parts that a total contains, and the rest of it under `rest`. Parts never come to more than their total. */
-  split(total: number, rest: Dimension, parts: readonly Part[]): void {
-    let left = total
-    for (const [dimension, count] of parts) {
-      if (count > left) this.#inconsistent = true
-      const taken = Math.min(count, left)
-      this.#add(dimension, taken)
-      left -= taken
-    }
-    this.#add(rest, left)
+  /** Begins a total that contains parts. */
+  whole(total: number): void {
+    this.#left = total
   }
 
-  /** Adds counts that nothing contains. */
-  add(...parts: readonly Part[]): void {
-    for (const [dimension, count] of parts) this.#add(dimension, count)
+  /** Takes a part out of the total. Parts never come to more than their total. */
+  part(dimension: Dimension, count: number): void {
+    if (count > this.#left) this.#inconsistent = true
+    const taken = Math.min(count, this.#left)
+    this.add(dimension, taken)
+    this.#left -= taken
+  }
+
+  /** Adds what the parts left of the total. */
+  rest(dimension: Dimension): void {
+    this.add(dimension, this.#left)
+  }
+
+  /** Adds a count that nothing contains. */
+  add(dimension: Dimension, count: number): void {
+    if (count > 0) this.#counts[dimension] = (this.#counts[dimension] ?? 0) + count
   }
 
   read(): ReadCounts {
     return { counts: this.#counts, inconsistent: this.#inconsistent }
-  }
-
-  #add(dimension: Dimension, count: number): void {
-    if (count > 0) this.#counts[dimension] = (this.#counts[dimension] ?? 0) + count
   }
 }
 
@@ -89,16 +89,16 @@ export const outputTokens = ({ output = 0, reasoning = 0, output_audio: audio = 
 export function disjointCounts(usage: TokenUsage): ReadCounts {
   const collector = new Collector()
   const hour = usage.cacheWriteHour ?? 0
-  collector.split(usage.input ?? 0, 'input', [
-    ['cache_read', usage.cacheRead ?? 0],
-    ['cache_write_1h', hour],
-    ['cache_write', Math.max(0, (usage.cacheWrite ?? 0) - hour)],
-    ['input_audio', usage.audioInput ?? 0],
-  ])
-  collector.split(usage.output ?? 0, 'output', [
-    ['output_audio', usage.audioOutput ?? 0],
-    ['reasoning', usage.reasoning ?? 0],
-  ])
-  collector.add(['web_search', usage.searches ?? 0])
+  collector.whole(usage.input ?? 0)
+  collector.part('cache_read', usage.cacheRead ?? 0)
+  collector.part('cache_write_1h', hour)
+  collector.part('cache_write', Math.max(0, (usage.cacheWrite ?? 0) - hour))
+  collector.part('input_audio', usage.audioInput ?? 0)
+  collector.rest('input')
+  collector.whole(usage.output ?? 0)
+  collector.part('output_audio', usage.audioOutput ?? 0)
+  collector.part('reasoning', usage.reasoning ?? 0)
+  collector.rest('output')
+  collector.add('web_search', usage.searches ?? 0)
   return collector.read()
 }

@@ -26,6 +26,8 @@ export interface ModelDetails {
   /** In US dollars, by the dimensions of prices. */
   readonly prices: {
     readonly currency: 'USD'
+    /** The layer of price lists that has them, or the integration. */
+    readonly source: string
     readonly per_million_tokens: Readonly<Record<string, number>>
     readonly per_unit?: Readonly<Record<string, number>>
   } | null

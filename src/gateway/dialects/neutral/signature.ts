@@ -26,4 +26,13 @@ export function readSignature(text: unknown, own: SignatureOrigin | null): Signa
   return isOrigin(origin) ? { origin, value: text.slice(end + 1) } : null
 }
 
+/** Returns true if a client sends back what another vendor than `own` signed. */
+export const isForeignSignature = (text: unknown, own: SignatureOrigin): boolean =>
+  typeof text === 'string' && text.startsWith(mark) && !text.startsWith(`${mark}${own}:`)
+
+const marked = Buffer.from(`"${mark}`)
+
+/** Returns true if a body may hold signatures of vendors other than that of its format. */
+export const mayHoldSignatures = (body: Buffer): boolean => body.includes(marked)
+
 const isOrigin = (text: string): text is SignatureOrigin => origins.has(text)

@@ -14,20 +14,21 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   const total = countAt(usage, 'total_tokens')
   const cached = cachedOf(usage)
   const cachedAudio = countAt(fieldsIn(fieldsIn(usage, 'prompt_tokens_details'), 'cached_tokens_details'), 'audio_tokens')
-  collector.split(prompt === 0 && countAt(usage, 'completion_tokens') === 0 ? total : prompt, 'input', [
-    ['cache_read_audio', cachedAudio],
-    ['cache_read', Math.max(0, cached - cachedAudio)],
-    ['cache_write', countAt(usage, 'prompt_tokens_details', 'cache_write_tokens')],
-    ['input_audio', Math.max(0, countAt(usage, 'prompt_tokens_details', 'audio_tokens') - cachedAudio)],
-    ['input_image', countAt(usage, 'prompt_tokens_details', 'image_tokens')],
-  ])
+  collector.whole(prompt === 0 && countAt(usage, 'completion_tokens') === 0 ? total : prompt)
+  collector.part('cache_read_audio', cachedAudio)
+  collector.part('cache_read', Math.max(0, cached - cachedAudio))
+  collector.part('cache_write', countAt(usage, 'prompt_tokens_details', 'cache_write_tokens'))
+  collector.part('input_audio', Math.max(0, countAt(usage, 'prompt_tokens_details', 'audio_tokens') - cachedAudio))
+  collector.part('input_image', countAt(usage, 'prompt_tokens_details', 'image_tokens'))
+  collector.rest('input')
   const reasoning = reasoningOf(usage)
-  collector.split(answerTokens(usage, { provider, prompt, total, reasoning }), 'output', [
-    ['output_audio', countAt(usage, 'completion_tokens_details', 'audio_tokens')],
-    ['output_image', countAt(usage, 'completion_tokens_details', 'image_tokens')],
-    ['reasoning', reasoning],
-  ])
-  collector.add(['citation', countAt(usage, 'citation_tokens')], ['web_search', countAt(usage, 'num_search_queries')])
+  collector.whole(answerTokens(usage, { provider, prompt, total, reasoning }))
+  collector.part('output_audio', countAt(usage, 'completion_tokens_details', 'audio_tokens'))
+  collector.part('output_image', countAt(usage, 'completion_tokens_details', 'image_tokens'))
+  collector.part('reasoning', reasoning)
+  collector.rest('output')
+  collector.add('citation', countAt(usage, 'citation_tokens'))
+  collector.add('web_search', countAt(usage, 'num_search_queries'))
   return collector.read()
 }
 

@@ -79,12 +79,12 @@ export function decodeRequest(body: Fields): NeutralRequest {
   }
 }
 
-const readStreaming = (body: Fields) => ({
+export const readStreaming = (body: Fields) => ({
   stream: flagIn(body, 'stream') ?? false,
   streamUsage: fieldsIn(body, 'stream_options')?.['include_usage'] === true,
 })
 
-const readSampling = (body: Fields) => ({
+export const readSampling = (body: Fields) => ({
   temperature: numberIn(body, 'temperature'),
   topP: numberIn(body, 'top_p'),
   topK: numberIn(body, 'top_k'),
@@ -94,7 +94,7 @@ const readSampling = (body: Fields) => ({
   logitBias: fieldsIn(body, 'logit_bias'),
 })
 
-function readStop(stop: unknown): readonly string[] {
+export function readStop(stop: unknown): readonly string[] {
   if (stop === undefined || stop === null) return []
   if (typeof stop === 'string') return [stop]
   if (Array.isArray(stop) && stop.every((one) => typeof one === 'string')) return stop

@@ -9,20 +9,23 @@ export function readCounts(usage: Fields, { isImage }: { readonly isImage: boole
   const cached = fieldsIn(fieldsIn(usage, details), 'cached_tokens_details')
   const cachedAudio = countAt(cached, 'audio_tokens')
   const cachedImage = countAt(cached, 'image_tokens')
-  collector.split(countAt(usage, 'input_tokens'), 'input', [
-    ['cache_read_audio', cachedAudio],
-    ['cache_read_image', cachedImage],
-    ['cache_read', Math.max(0, countAt(usage, details, 'cached_tokens') - cachedAudio - cachedImage)],
-    ['cache_write', countAt(usage, details, 'cache_write_tokens')],
-    ['input_audio', Math.max(0, countAt(usage, details, 'audio_tokens') - cachedAudio)],
-    ['input_image', Math.max(0, countAt(usage, details, 'image_tokens') - cachedImage)],
-  ])
+  collector.whole(countAt(usage, 'input_tokens'))
+  collector.part('cache_read_audio', cachedAudio)
+  collector.part('cache_read_image', cachedImage)
+  collector.part('cache_read', Math.max(0, countAt(usage, details, 'cached_tokens') - cachedAudio - cachedImage))
+  collector.part('cache_write', countAt(usage, details, 'cache_write_tokens'))
+  collector.part('input_audio', Math.max(0, countAt(usage, details, 'audio_tokens') - cachedAudio))
+  collector.part('input_image', Math.max(0, countAt(usage, details, 'image_tokens') - cachedImage))
+  collector.rest('input')
   const output = countAt(usage, 'output_tokens')
   const text = countAt(usage, 'output_tokens_details', 'text_tokens')
-  collector.split(output, 'output', [
-    ['output_audio', countAt(usage, 'output_tokens_details', 'audio_tokens') || countAt(usage, 'output_token_details', 'audio_tokens')],
-    ['output_image', isImage ? Math.max(0, output - text) : countAt(usage, 'output_tokens_details', 'image_tokens')],
-    ['reasoning', countAt(usage, 'output_tokens_details', 'reasoning_tokens')],
-  ])
+  collector.whole(output)
+  collector.part(
+    'output_audio',
+    countAt(usage, 'output_tokens_details', 'audio_tokens') || countAt(usage, 'output_token_details', 'audio_tokens'),
+  )
+  collector.part('output_image', isImage ? Math.max(0, output - text) : countAt(usage, 'output_tokens_details', 'image_tokens'))
+  collector.part('reasoning', countAt(usage, 'output_tokens_details', 'reasoning_tokens'))
+  collector.rest('output')
   return collector.read()
 }

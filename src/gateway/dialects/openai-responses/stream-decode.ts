@@ -117,9 +117,15 @@ class ResponseDecoder implements StreamDecoder {
     }
   }
 
+  /** What a response used before it failed is charged all the same. */
   #fail(body: Fields): readonly NeutralEvent[] {
     this.#state = 'over'
-    return [{ type: 'error', error: readError(0, body) }]
+    const error: NeutralEvent = { type: 'error', error: readError(0, body) }
+    const response = saidFields(body, 'response')
+    const usage = response === null ? null : saidFields(response, 'usage')
+    return response === null || usage === null
+      ? [error]
+      : [{ type: 'usage', usage: readUsage(usage), tier: saidText(response, 'service_tier') }, error]
   }
 }
 

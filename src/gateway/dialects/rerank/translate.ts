@@ -6,7 +6,8 @@ import type { TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.
 /** A request to order texts by a question. */
 interface RerankRequest {
   readonly query: string
-  readonly documents: readonly string[]
+  /** Texts; and pictures in the provider's own words, where it takes them. */
+  readonly documents: readonly unknown[]
   readonly topN: number | null
   readonly returnsDocuments: boolean
   /** Fields that are not read. */
@@ -24,12 +25,15 @@ interface RerankProvider {
   readonly fixed: Fields
   /** The field of an answer that holds the order. */
   readonly results: string
+  /** True if it takes pictures too. */
+  readonly seesPictures?: boolean
 }
 
-/** docs.cohere.com/reference/rerank, docs.voyageai.com/reference/reranker-api, docs.aws.amazon.com/bedrock: models are invoked as Cohere's. */
+/** docs.cohere.com/reference/rerank, docs.voyageai.com/reference/reranker-api, jina.ai/reranker, docs.aws.amazon.com/bedrock: models are invoked as Cohere's. */
 export const rerankProviders: Readonly<Record<string, RerankProvider>> = {
   cohere: { namesModel: true, topN: 'top_n', keeps: ['max_tokens_per_doc', 'priority'], fixed: {}, results: 'results' },
   'cohere/voyage': { namesModel: true, topN: 'top_k', keeps: ['top_k', 'truncation'], fixed: {}, results: 'data' },
+  'cohere/jina': { namesModel: true, topN: 'top_n', keeps: [], fixed: { return_documents: false }, results: 'results', seesPictures: true },
   'cohere/bedrock': {
     namesModel: false,
     topN: 'top_n',
@@ -45,21 +49,23 @@ export const rerankClients: Readonly<Record<string, true>> = { cohere: true }
 
 const known = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields'])
 
-function decode(body: Fields): RerankRequest {
+function decode(body: Fields, { seesPictures = false }: Partial<RerankProvider>): RerankRequest {
   const fields = listIn(body, 'rank_fields').filter((name) => typeof name === 'string')
   return {
     query: neededText(body, 'query'),
-    documents: listIn(body, 'documents').map((one, at) => textOf(one, fields, `documents[${at}]`)),
+    documents: listIn(body, 'documents').map((one, at) => (seesPictures && isPicture(one) ? one : textOf(one, fields, `documents[${at}]`))),
     topN: numberIn(body, 'top_n'),
     returnsDocuments: flagIn(body, 'return_documents') ?? false,
     rest: unread(body, known),
   }
 }
 
+const isPicture = (document: unknown): document is Fields => isFields(document) && 'image' in document
+
 /** Returns a document as a text: the fields of an object are lines of it, those alone that the caller ranks by if it names some. */
 function textOf(document: unknown, fields: readonly string[], at: string): string {
   if (typeof document === 'string') return document
-  if (!isFields(document) || 'image' in document) throw unreadable(at, 'a text, or an object of texts, for this provider')
+  if (!isFields(document) || isPicture(document)) throw unreadable(at, 'a text, or an object of texts, for this provider')
   const names = Object.keys(document).filter((name) => fields.length === 0 || fields.includes(name))
   const [only] = names
   if (names.length === 1 && only === 'text') return String(document['text'])
@@ -75,9 +81,9 @@ export function translateRerank(
 ): TaskTranslation | null {
   const provider = rerankProviders[to]
   if (provider === undefined) return null
-  const request = decode(body)
+  const request = decode(body, provider)
   return {
-    bodies: [encode(request, provider, context)],
+    bodies: [{ json: encode(request, provider, context) }],
     loss: context.loss,
     write: ([answer]) => write(answer?.json, request, provider),
   }
@@ -104,8 +110,10 @@ function write(json: unknown, { documents, returnsDocuments }: RerankRequest, pr
   const results = saidList(json, provider.results).map((one): Fields => {
     const index = Number(one['index'])
     const ranked = { index, relevance_score: Number(one['relevance_score'] ?? one['relevanceScore']) }
-    return returnsDocuments ? Object.assign(ranked, { document: { text: documents[index] ?? '' } }) : ranked
+    return returnsDocuments ? Object.assign(ranked, { document: shown(documents[index] ?? '') }) : ranked
   })
   const ordered = results.toSorted((one, other) => Number(other['relevance_score']) - Number(one['relevance_score']))
-  return { body: { ...json, results: ordered }, usage: null }
+  return { body: { json: { ...json, results: ordered } }, usage: null }
 }
+
+const shown = (document: unknown): unknown => (typeof document === 'string' ? { text: document } : document)

@@ -4,27 +4,54 @@ import type { Loss } from '../neutral/loss.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
 import type { Traits } from '../traits.ts'
 
-/** One answer of a provider to a task that is answered with one JSON. */
-export interface TaskAnswer {
+/** Bytes with their type: forms, sound, texts. */
+export interface TypedBytes {
+  readonly contentType: string
+  readonly bytes: Buffer
+}
+
+/** A file of a form. */
+export interface SentFile {
+  /** The name of its field. */
+  readonly name: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+}
+
+/** A body as it is sent or answered: JSON, or bytes of another type. */
+export type TaskBody = { readonly json: Fields } | TypedBytes
+
+/** One answer of a provider to a task. */
+export interface TaskAnswer extends TypedBytes {
+  /** Undefined: it is no JSON. */
   readonly json: unknown
   readonly rawHeaders: HeaderList
 }
 
 /** An answer in the caller's words. */
 export interface WrittenAnswer {
-  readonly body: Fields
+  readonly body: TaskBody
   /** Null: the provider did not say. */
   readonly usage: TokenUsage | null
+  /** Absent: that of the provider. */
+  readonly status?: number
 }
 
 /** A task that is no conversation, in its provider's words. */
 export interface TaskTranslation {
-  /** The bodies of the calls that do it together, in the order of the caller's items. */
-  readonly bodies: readonly Fields[]
+  /** The bodies of the calls that do it together, in the order of the caller's items. All of them have one content type. */
+  readonly bodies: readonly TaskBody[]
+  /** More headers for the provider, flat. */
+  readonly headers?: readonly string[]
+  /** The end of the provider's path, and its query. */
+  readonly suffix?: string
   readonly loss: Loss
-  /** Writes the caller's answer out of those of all calls, in their order; null: one of them is no answer. */
-  write(answers: readonly TaskAnswer[]): WrittenAnswer | null
+  /** How the caller's answer comes about. `as it comes`: out of the one call, whose bytes are the caller's. */
+  readonly write: WriteAnswer | 'as it comes'
 }
+
+/** Writes the caller's answer out of those of all calls, in their order; null: one of them is no answer. */
+export type WriteAnswer = (answers: readonly TaskAnswer[], nowSeconds: number) => WrittenAnswer | null
 
 /** Facts that each call of a task is written with. */
 export interface TaskContext {

@@ -1,11 +1,17 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { speechClients, translateSpeech } from '../audio/speech.ts'
+import { speechProviders } from '../audio/speech-providers.ts'
+import { transcriptionClients, translateTranscription } from '../audio/transcription.ts'
+import { transcriptionProviders } from '../audio/transcription-providers.ts'
 import type { DialectId } from '../dialect.ts'
 import { embeddingClients, translateEmbeddings } from '../embeddings/translate.ts'
 import { embeddingProviders } from '../embeddings/providers.ts'
+import { imageClients, imageProviders, translateImages } from '../images/translate.ts'
+import { moderationClients, moderationProviders, translateModeration } from '../moderations/translate.ts'
 import { rerankClients, rerankProviders, translateRerank } from '../rerank/translate.ts'
 import { decided, optionsFor } from '../translate.ts'
 import type { Traits } from '../traits.ts'
-import type { TaskContext, TaskTranslation } from './task.ts'
+import type { SentFile, TaskBody, TaskContext, TaskTranslation } from './task.ts'
 
 /** A request for a task that is no conversation, as its caller wrote it. */
 export interface TranslatedTask {
@@ -17,6 +23,8 @@ export interface TranslatedTask {
   /** The dialect of it, under whose name the caller gives native fields. */
   readonly dialect: DialectId
   readonly body: Fields
+  /** The files of a form. */
+  readonly files: readonly SentFile[]
   readonly estimate: (texts: readonly string[]) => number
 }
 
@@ -29,6 +37,13 @@ interface TaskFormats {
 /** The tasks that are translated. */
 const tasks: Readonly<Record<string, TaskFormats | undefined>> = {
   rerank: { clients: rerankClients, providers: rerankProviders, translate: translateRerank },
+  speech: { clients: speechClients, providers: speechProviders, translate: translateSpeech },
+  transcription: { clients: transcriptionClients, providers: transcriptionProviders, translate: translateTranscription },
+  translation: { clients: transcriptionClients, providers: transcriptionProviders, translate: translateTranscription },
+  'image-edit': { clients: imageClients, providers: imageProviders, translate: translateImages },
+  'image-variation': { clients: imageClients, providers: imageProviders, translate: translateImages },
+  moderation: { clients: moderationClients, providers: moderationProviders, translate: translateModeration },
+  image: { clients: imageClients, providers: imageProviders, translate: translateImages },
   embedding: { clients: embeddingClients, providers: embeddingProviders, translate: translateEmbeddings },
 }
 
@@ -51,11 +66,13 @@ export function translateTask(asked: TranslatedTask, context: TaskContext): Task
   return { ...translation, bodies: translation.bodies.map((one) => withOwn(one, own)) }
 }
 
-/** Returns a body with fields of the provider's own; a body of several requests has them in each. */
-function withOwn(body: Fields, own: Fields): Fields {
-  const { requests } = body
-  if (!Array.isArray(requests)) return { ...body, ...own }
-  return { ...body, requests: requests.map((one: unknown) => (isFields(one) ? Object.assign({}, one, own) : one)) }
+/** Returns a body with fields of the provider's own; a body of several requests has them in each. Bytes stay as they are. */
+function withOwn(body: TaskBody, own: Fields): TaskBody {
+  if (!('json' in body)) return body
+  const { json } = body
+  const { requests } = json
+  if (!Array.isArray(requests)) return { json: { ...json, ...own } }
+  return { json: { ...json, requests: requests.map((one: unknown) => (isFields(one) ? Object.assign({}, one, own) : one)) } }
 }
 
 /** The same for tasks: what they work on was checked. */
@@ -73,4 +90,8 @@ const decidedInTasks: ReadonlySet<string> = new Set([
   'content',
   'query',
   'documents',
+  'text',
+  'audio',
+  'textToImageParams',
+  'imageVariationParams',
 ])

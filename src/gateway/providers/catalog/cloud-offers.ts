@@ -46,6 +46,21 @@ export const bedrockOffers: readonly Offer[] = [
     models: /^(?:[a-z-]+\.)?amazon\.rerank/,
     traits: { host: 'bedrock', form: 'bedrock-amazon' },
   },
+  {
+    task: 'image',
+    dialect: 'bedrock',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?stability\./,
+    traits: { host: 'bedrock', form: 'stability' },
+  },
+  { task: 'image', dialect: 'bedrock', path: '/model/{model}/invoke', traits: { host: 'bedrock', form: 'canvas' } },
+  ...(['image-edit', 'image-variation'] as const).map((task): Offer => ({
+    task,
+    dialect: 'bedrock',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?amazon\./,
+    traits: { host: 'bedrock', form: 'canvas' },
+  })),
   // It knows models without the region in front of their names.
   {
     task: 'token-count',
@@ -60,6 +75,15 @@ const claudes = /^(?:anthropic[./])?(claude-[^/]+)$/
 /** Models that are neither Claude nor Gemini. */
 const others = /^(?!(?:anthropic[./])?claude-|(?:(?:google|models)[./])?gemini-)/
 const geminis = /^(?:(?:google|models)[./])?(gemini-[^/]+)$/
+
+/** The tasks that models of Gemini's do as turns of a conversation, by the form of it. */
+export const geminiTasks = [
+  ['image', 'gemini-image'],
+  ['image-edit', 'gemini-image'],
+  ['speech', 'gemini-speech'],
+  ['transcription', 'gemini-transcription'],
+  ['translation', 'gemini-transcription'],
+] as const
 
 /** docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference: by publisher; the models of others answer in OpenAI's shape. */
 export const vertexOffers: readonly Offer[] = [
@@ -109,6 +133,20 @@ export const vertexOffers: readonly Offer[] = [
     traits: { host: 'vertex', form: 'predict' },
   },
   {
+    task: 'image',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:predict`,
+    models: /^(?:(?:google|models)[./])?(imagen[^/]+)$/,
+    traits: { host: 'vertex', form: 'imagen' },
+  },
+  ...geminiTasks.map(([task, form]): Offer => ({
+    task,
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:generateContent`,
+    models: geminis,
+    traits: { host: 'vertex', form },
+  })),
+  {
     task: 'token-count',
     dialect: 'google',
     path: `${vertexModels}/google/models/{model}:countTokens`,
@@ -122,4 +160,15 @@ export const vertexOffers: readonly Offer[] = [
     models: others,
     traits: { host: 'vertex' },
   },
+]
+
+const workersModel = '^/client/v4/accounts/{workers_ai_account_id}/ai/run/{+model}'
+
+/** developers.cloudflare.com/workers-ai/models: each model has a format of its own. */
+export const workersOffers: readonly Offer[] = [
+  { task: 'image', dialect: 'images', path: workersModel, traits: { form: 'workers-ai' } },
+  { task: 'speech', dialect: 'audio', path: workersModel, traits: { form: 'aura' } },
+  { task: 'transcription', dialect: 'audio', path: workersModel, models: /turbo$/, traits: { form: 'whisper-turbo' } },
+  { task: 'transcription', dialect: 'audio', path: workersModel, traits: { form: 'whisper' } },
+  { task: 'translation', dialect: 'audio', path: workersModel, models: /turbo$/, traits: { form: 'whisper-turbo' } },
 ]

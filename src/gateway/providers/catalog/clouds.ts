@@ -1,5 +1,5 @@
-import { sigv4, type Auth, type Provider } from '../provider.ts'
-import { bedrockOffers, vertexOffers } from './cloud-offers.ts'
+import { sigv4, type Auth, type Provider, type Spoken } from '../provider.ts'
+import { bedrockOffers, vertexOffers, workersOffers } from './cloud-offers.ts'
 import {
   at,
   batches,
@@ -64,7 +64,17 @@ const azureSpoken = [
   ...at([...resourceOwn, ...threads], '', azureVersion),
   ...at(responses, '/v1'),
 ]
-const foundrySpoken = [...at(inference, '', azureVersion), ...at(resourceOwn, '^/openai', azureVersion), ...at(messages, '^/anthropic/v1')]
+/** Deployments have the names of their models unless somebody gives them others: of those that say nothing each client's own API is asked. */
+const claude = /claude/i
+const otherVendors =
+  /^(?:gpt-|o\d|chatgpt|deepseek|meta-|llama|mistral|ministral|codestral|phi-|mai-|cohere|command|grok|jamba|ai21|kimi|qwen)/i
+const except = (some: readonly Spoken[], operation: Spoken['operation'], models: RegExp): readonly Spoken[] =>
+  some.map((one) => (one.operation === operation ? Object.assign({}, one, { except: models }) : one))
+const foundrySpoken = [
+  ...at(except(inference, 'chatComplete', claude), '', azureVersion),
+  ...at(resourceOwn, '^/openai', azureVersion),
+  ...at(except(messages, 'messages', otherVendors), '^/anthropic/v1'),
+]
 
 /** Serverless endpoints read the bearer key, resource endpoints the `api-key` header; Microsoft's own client sends both. */
 const foundryAuth: Auth = { kind: 'azure', keyHeaders: ['authorization', 'api-key'] }
@@ -160,6 +170,7 @@ export const clouds = {
     {
       fields: { workers_ai_account_id: null },
       traits: { form: 'plain' },
+      offers: workersOffers,
       check: { path: '^/client/v4/accounts/{workers_ai_account_id}/ai/models/search?per_page=1' },
     },
   ),

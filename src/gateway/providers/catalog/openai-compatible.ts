@@ -84,7 +84,10 @@ export const openaiCompatible = {
   hyperbolic: v1('https://api.hyperbolic.xyz', chat),
   'inference-net': openai('https://api.inference.net/v1', chat),
   iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses]),
-  jina: openai('https://api.jina.ai/v1', embeddings, { traits: { form: 'jina' } }),
+  jina: openai('https://api.jina.ai/v1', embeddings, {
+    traits: { form: 'jina' },
+    offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
+  }),
   'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files]),
   krutrim: openai('https://cloud.olakrutrim.com/v1', chat),
   lambda: openai('https://api.lambdalabs.com/v1', [...chat, ...completions]),
@@ -100,6 +103,7 @@ export const openaiCompatible = {
       clamp: { temperature: [0, 1.5] },
     },
     traits: { streamUsage: false, toolIds: 'nine-characters', form: 'mistral' },
+    offers: [{ task: 'moderation', dialect: 'moderations', path: '/moderations' }],
   }),
   // modal.com/docs/guide/webhook-proxy-auth: a token pair in two headers, for endpoints behind proxy auth.
   modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
@@ -117,8 +121,15 @@ export const openaiCompatible = {
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
   'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions], { traits: reasoningContent }),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
-  // Its OpenAI shape sits below /v1, its own API below /api.
-  ollama: v1(null, [...chat, ...embeddings], { auth: noAuth, traits: reasoning }),
+  // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
+  ollama: v1(null, [...chat, ...embeddings], {
+    auth: noAuth,
+    traits: reasoning,
+    offers: [
+      { task: 'conversation', dialect: 'ollama', path: '~/api/chat', first: true },
+      { task: 'embedding', dialect: 'ollama', path: '~/api/embed', first: true },
+    ],
+  }),
   openrouter: v1('https://openrouter.ai/api', chat, { traits: reasoning }),
   ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', chat),
   // docs.perplexity.ai/api-reference/chat-completions-post: usage comes with every chunk.

@@ -1,4 +1,5 @@
-import { header, noAuth, query, scheme, type Provider } from '../provider.ts'
+import { header, noAuth, type Offer, query, scheme, type Provider } from '../provider.ts'
+import { geminiTasks } from './cloud-offers.ts'
 import { chat, foreign, messages, openai, tokenCounts } from './rows.ts'
 
 /** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; `offers` says what it does in its own format. */
@@ -26,6 +27,24 @@ export const ownDialects = {
       { task: 'rerank', dialect: 'cohere', path: '/v2/rerank' },
     ],
   }),
+  // developers.deepgram.com/reference: a scheme of its own, and all but sound and text in the query.
+  deepgram: foreign('https://api.deepgram.com', {
+    auth: scheme('Token'),
+    check: { path: '/v1/projects' },
+    offers: [
+      { task: 'speech', dialect: 'audio', path: '/v1/speak', traits: { form: 'deepgram' } },
+      { task: 'transcription', dialect: 'audio', path: '/v1/listen', traits: { form: 'deepgram' } },
+    ],
+  }),
+  // elevenlabs.io/docs/api-reference: the voice stands in the path.
+  elevenlabs: foreign('https://api.elevenlabs.io', {
+    auth: header('xi-api-key'),
+    check: { path: '/v1/user' },
+    offers: [
+      { task: 'speech', dialect: 'audio', path: '/v1/text-to-speech', traits: { form: 'elevenlabs' } },
+      { task: 'transcription', dialect: 'audio', path: '/v1/speech-to-text', traits: { form: 'elevenlabs' } },
+    ],
+  }),
   // ai.google.dev/api: the method follows the model behind a colon.
   google: foreign('https://generativelanguage.googleapis.com', {
     api: 'google',
@@ -38,6 +57,19 @@ export const ownDialects = {
         streamPath: '/v1beta/models/{+model}:streamGenerateContent?alt=sse',
       },
       { task: 'embedding', dialect: 'google', path: '/v1beta/models/{+model}:batchEmbedContents' },
+      {
+        task: 'image',
+        dialect: 'google',
+        path: '/v1beta/models/{+model}:predict',
+        models: /^(?:models\/)?(imagen-[^/]+)$/,
+        traits: { form: 'imagen' },
+      },
+      ...geminiTasks.map(([task, form]): Offer => ({
+        task,
+        dialect: 'google',
+        path: '/v1beta/models/{+model}:generateContent',
+        traits: { form },
+      })),
       { task: 'token-count', dialect: 'google', path: '/v1beta/models/{+model}:countTokens' },
     ],
   }),
@@ -48,6 +80,16 @@ export const ownDialects = {
   // platform.stability.ai/docs/api-reference: headers by which a client may name itself.
   'stability-ai': foreign('https://api.stability.ai', {
     check: { path: '/v1/user/account' },
+    offers: [
+      {
+        task: 'image',
+        dialect: 'images',
+        path: '/v2beta/stable-image/generate/{model}',
+        models: /^(?:stable-image-)?(ultra|core)$/,
+        traits: { form: 'stability' },
+      },
+      { task: 'image', dialect: 'images', path: '/v2beta/stable-image/generate/sd3', traits: { form: 'stability' } },
+    ],
     fields: { stability_client_id: '', stability_client_user_id: '', stability_client_version: '' },
     fieldHeaders: {
       stability_client_id: 'stability-client-id',

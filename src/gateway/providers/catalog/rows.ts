@@ -10,7 +10,8 @@ export const chat = spoken(['chatComplete'])
 export const completions = spoken(['complete'])
 export const embeddings = spoken(['embed'])
 export const images = spoken(['imageGenerate'])
-export const imageEdits = spoken(['imageEdit'])
+export const imageEdits = spoken(['imageEdit', 'imageVary'])
+export const moderations = spoken(['moderate'])
 export const speech = spoken(['createSpeech'])
 export const transcriptions = spoken(['createTranscription'])
 export const translations = spoken(['createTranslation'])
@@ -42,7 +43,7 @@ export const inference = [
 ]
 
 /** All that OpenAI itself serves. */
-export const everything = [...inference, ...files, ...batches, ...finetunes, ...responses, ...threads]
+export const everything = [...inference, ...moderations, ...files, ...batches, ...finetunes, ...responses, ...threads]
 
 /** A provider that takes and answers the OpenAI shape, with a bearer key. */
 export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider => ({

@@ -1,0 +1,55 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import type { EncodeContext } from '../codec.ts'
+import { compact } from '../compact.ts'
+import type { NeutralRequest, VendorTool } from '../neutral/request.ts'
+import { fieldsIn, listIn, textIn } from '../reading.ts'
+
+/** A request without its search in the web, which is a tool of Anthropic's too. */
+interface Searching {
+  readonly request: NeutralRequest
+  /** Null: none is asked for. */
+  readonly search: Fields | null
+}
+
+/** The search of OpenAI's responses, in all its versions. */
+const searches = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/
+
+const isSearch = (tool: NeutralRequest['tools'][number]): tool is VendorTool =>
+  tool.kind === 'vendor' && tool.dialect === 'openai-responses' && searches.test(tool.type)
+
+/** Takes the search in the web out of the tools. On Bedrock there is none, so that it is refused there as any other tool of a vendor. */
+export function takeSearch(request: NeutralRequest, context: EncodeContext): Searching {
+  const found = context.traits.host === 'bedrock' ? undefined : request.tools.find(isSearch)
+  if (found === undefined) return { request, search: null }
+  return { request: { ...request, tools: request.tools.filter((tool) => !isSearch(tool)) }, search: writeSearch(found, context) }
+}
+
+const known: ReadonlySet<string> = new Set(['type', 'filters', 'user_location'])
+
+/** docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool. Null: the caller wants to search in what its vendor keeps, and not in the web. */
+function writeSearch({ raw, at }: VendorTool, { loss }: EncodeContext): Fields | null {
+  if (raw['external_web_access'] === false) {
+    loss.dropAt(at, 'searches in what its own vendor keeps')
+    return null
+  }
+  for (const name of Object.keys(raw)) if (!known.has(name) && raw[name] !== null && raw[name] !== true) loss.dropAt(`${at}.${name}`)
+  const filters = fieldsIn(raw, 'filters', `${at}.`) ?? {}
+  const place = fieldsIn(raw, 'user_location', `${at}.`)
+  const [allowed, blocked] = [listIn(filters, 'allowed_domains'), listIn(filters, 'blocked_domains')]
+  return compact({
+    type: 'web_search_20250305',
+    name: 'web_search',
+    allowed_domains: allowed.length === 0 ? null : allowed,
+    blocked_domains: blocked.length === 0 ? null : blocked,
+    user_location: place === null ? null : placeOf(place),
+  })
+}
+
+const placeOf = (place: Fields): Fields =>
+  compact({
+    type: 'approximate',
+    city: textIn(place, 'city'),
+    region: textIn(place, 'region'),
+    country: textIn(place, 'country'),
+    timezone: textIn(place, 'timezone'),
+  })

@@ -1,0 +1,36 @@
+import type { TokenUsage } from '../neutral/token-usage.ts'
+import type { SentFile, TaskAnswer, TaskContext, TaskTranslation } from '../tasks/task.ts'
+import type { Transcript } from './transcript.ts'
+
+/** A request to speak a text. Null: not said. */
+export interface SpeechRequest {
+  readonly text: string
+  /** The name of a voice of the provider's. */
+  readonly voice: string
+  /** `mp3`, `opus`, `aac`, `flac`, `wav` or `pcm`. */
+  readonly format: string | null
+  readonly speed: number | null
+  readonly instructions: string | null
+}
+
+/** Writes the call for one provider format. */
+export type SpeechProvider = (request: SpeechRequest, context: TaskContext) => Omit<TaskTranslation, 'loss'>
+
+/** A request for the text of a sound. Null: not said. */
+export interface TranscriptionRequest {
+  readonly file: SentFile
+  readonly language: string | null
+  readonly prompt: string | null
+  readonly temperature: string | null
+  readonly task: 'transcribe' | 'translate'
+}
+
+/** Writes the call for one provider format, and reads its answer. */
+export interface TranscriptionProvider {
+  /** True if it tells when each word was said. */
+  readonly hasTimes: boolean
+  readonly takes: readonly ('prompt' | 'temperature')[]
+  encode(request: TranscriptionRequest, context: TaskContext): Pick<TaskTranslation, 'bodies' | 'suffix'>
+  /** Null: it is no answer. */
+  decode(answer: TaskAnswer): { readonly transcript: Transcript; readonly usage: TokenUsage | null } | null
+}

@@ -1,0 +1,159 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { writeForm } from '../../wire/write-form.ts'
+import { readCounts } from '../google/counts.ts'
+import { saidFields, saidList, saidText } from '../reading.ts'
+import type { TaskAnswer } from '../tasks/task.ts'
+import type { SpokenWord } from './transcript.ts'
+import type { TranscriptionProvider } from './neutral.ts'
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
+
+/** Reads words with the times at which they were said. */
+const readWords = (found: readonly Fields[], field: string): readonly SpokenWord[] =>
+  found.flatMap((one) => {
+    const [word, start, end] = [saidText(one, field) ?? saidText(one, 'word'), numberOf(one['start']), numberOf(one['end'])]
+    return word === null || start === null || end === null ? [] : [{ word, start, end }]
+  })
+
+/** developers.deepgram.com/reference/speech-to-text-api/listen: the sound itself, and all else in the query. */
+const deepgram: TranscriptionProvider = {
+  hasTimes: true,
+  takes: [],
+  encode({ file, language }, { model }) {
+    const spoken = language === null ? 'detect_language=true' : `language=${encodeURIComponent(language)}`
+    return {
+      bodies: [{ contentType: file.mediaType, bytes: file.bytes }],
+      suffix: `?model=${encodeURIComponent(model)}&smart_format=true&${spoken}`,
+    }
+  },
+  decode({ json }) {
+    if (!isFields(json)) return null
+    const [channel] = saidList(saidFields(json, 'results') ?? {}, 'channels')
+    const [best] = saidList(channel ?? {}, 'alternatives')
+    const text = saidText(best ?? {}, 'transcript')
+    if (channel === undefined || best === undefined || text === null) return null
+    const duration = numberOf(saidFields(json, 'metadata')?.['duration'])
+    const words = readWords(saidList(best, 'words'), 'punctuated_word')
+    return { transcript: { text, language: saidText(channel, 'detected_language'), duration, words }, usage: null }
+  },
+}
+
+/** elevenlabs.io/docs/api-reference/speech-to-text/convert. */
+const elevenlabs: TranscriptionProvider = {
+  hasTimes: true,
+  takes: ['temperature'],
+  encode: ({ file, language, temperature }, { model }) => ({
+    bodies: [
+      writeForm([
+        { name: 'model_id', value: model },
+        { name: 'timestamps_granularity', value: 'word' },
+        { name: 'tag_audio_events', value: 'false' },
+        ...(language === null ? [] : [{ name: 'language_code', value: language }]),
+        ...(temperature === null ? [] : [{ name: 'temperature', value: temperature }]),
+        { name: 'file', value: { filename: 'audio', mediaType: file.mediaType, bytes: file.bytes } },
+      ]),
+    ],
+  }),
+  decode({ json }) {
+    const text = isFields(json) ? saidText(json, 'text') : null
+    if (!isFields(json) || text === null) return null
+    const words = readWords(
+      saidList(json, 'words').filter(({ type }) => type === 'word'),
+      'text',
+    )
+    const duration = numberOf(json['audio_duration_secs']) ?? words.at(-1)?.end ?? null
+    return { transcript: { text, language: saidText(json, 'language_code'), duration, words }, usage: null }
+  },
+}
+
+/** ai.google.dev/gemini-api/docs/audio: the model is told to write down what it hears. */
+const gemini: TranscriptionProvider = {
+  hasTimes: false,
+  takes: ['prompt', 'temperature'],
+  encode({ file, language, prompt, temperature, task }) {
+    const asked = task === 'translate' ? 'Translate what is said in this audio into English.' : 'Transcribe this audio word for word.'
+    const spoken = language === null ? '' : ` Its language is ${language}.`
+    const hint = prompt === null ? '' : ` It may follow on from this, whose spelling holds: ${prompt}`
+    return {
+      bodies: [
+        {
+          json: {
+            contents: [
+              {
+                role: 'user',
+                parts: [
+                  { inlineData: { mimeType: file.mediaType, data: file.bytes.toString('base64') } },
+                  { text: `${asked} Answer with that text alone.${spoken}${hint}` },
+                ],
+              },
+            ],
+            ...(temperature !== null && { generationConfig: { temperature: Number(temperature) } }),
+          },
+        },
+      ],
+    }
+  },
+  decode({ json }) {
+    if (!isFields(json)) return null
+    const [candidate] = saidList(json, 'candidates')
+    if (candidate === undefined) return null
+    const parts = saidList(saidFields(candidate, 'content') ?? {}, 'parts').filter(({ thought }) => thought !== true)
+    const text = parts.map((part) => saidText(part, 'text') ?? '').join('')
+    const counts = saidFields(json, 'usageMetadata')
+    return {
+      transcript: { text: text.trim(), language: null, duration: null, words: null },
+      usage: counts === null ? null : readCounts(counts),
+    }
+  },
+}
+
+/** Reads an answer of Whisper on Workers AI. */
+function readWhisper({ json }: TaskAnswer): ReturnType<TranscriptionProvider['decode']> {
+  const result = isFields(json) ? saidFields(json, 'result') : null
+  const text = saidText(result ?? {}, 'text')
+  if (result === null || text === null) return null
+  const about = saidFields(result, 'transcription_info') ?? {}
+  const within = saidList(result, 'segments').flatMap((segment) => saidList(segment, 'words'))
+  const words = readWords(within.length > 0 ? within : saidList(result, 'words'), 'word')
+  const duration = numberOf(about['duration']) ?? words.at(-1)?.end ?? null
+  return { transcript: { text: text.trim(), language: saidText(about, 'language'), duration, words }, usage: null }
+}
+
+/** developers.cloudflare.com/workers-ai/models/whisper-large-v3-turbo. */
+const whisperTurbo: TranscriptionProvider = {
+  hasTimes: true,
+  takes: ['prompt'],
+  encode: ({ file, language, prompt, task }) => ({
+    bodies: [
+      {
+        json: {
+          audio: file.bytes.toString('base64'),
+          task,
+          ...(language !== null && { language }),
+          ...(prompt !== null && { initial_prompt: prompt }),
+        },
+      },
+    ],
+  }),
+  decode: readWhisper,
+}
+
+/** developers.cloudflare.com/workers-ai/models/whisper: the sound alone. */
+const whisper: TranscriptionProvider = {
+  hasTimes: true,
+  takes: [],
+  encode({ file, language }, { loss }) {
+    if (language !== null) loss.dropAt('language')
+    return { bodies: [{ contentType: 'application/octet-stream', bytes: file.bytes }] }
+  },
+  decode: readWhisper,
+}
+
+/** The formats of providers: a dialect with its form. */
+export const transcriptionProviders: Readonly<Record<string, TranscriptionProvider>> = {
+  'audio/deepgram': deepgram,
+  'audio/elevenlabs': elevenlabs,
+  'google/gemini-transcription': gemini,
+  'audio/whisper-turbo': whisperTurbo,
+  'audio/whisper': whisper,
+}

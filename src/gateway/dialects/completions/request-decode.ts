@@ -1,0 +1,62 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { unread } from '../leftovers.ts'
+import { emptyRequest, type NeutralRequest } from '../neutral/request.ts'
+import { readSampling, readStop, readStreaming } from '../openai-chat/request-decode.ts'
+import { flagIn, numberIn, textIn, unreadable } from '../reading.ts'
+
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'prompt',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'n',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'user',
+  'stream',
+  'stream_options',
+  'echo',
+])
+
+/** The length that OpenAI's API gives a completion whose request names none. */
+const usualTokens = 16
+
+/** Reads a completion: its prompt is what the user says. */
+export function decodeRequest(body: Fields): NeutralRequest {
+  const prompt = promptIn(body)
+  return {
+    ...emptyRequest('completions'),
+    model: textIn(body, 'model') ?? '',
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: prompt, at: 'prompt', cache: null, bag: null }], at: 'prompt' }],
+    maxTokens: numberIn(body, 'max_tokens') ?? usualTokens,
+    stop: readStop(body['stop']),
+    candidates: numberIn(body, 'n'),
+    ...readSampling(body),
+    user: textIn(body, 'user'),
+    ...readStreaming(body),
+    bag: { completions: unread(withoutUsual(body), known) },
+    echo: flagIn(body, 'echo') === true ? { prompt } : {},
+  }
+}
+
+function promptIn({ prompt }: Fields): string {
+  const [only, ...more]: readonly unknown[] = Array.isArray(prompt) ? prompt : [prompt]
+  if (typeof only === 'string' && only !== '' && more.length === 0) return only
+  throw unreadable('prompt', 'one or several texts that are not empty, for this provider: it has chats, which take no tokens')
+}
+
+/** Returns a body without what asks for nothing but the usual. */
+function withoutUsual(body: Fields): Fields {
+  const { suffix, best_of: bestOf, ...rest } = body
+  const candidates = numberIn(body, 'n') ?? 1
+  return {
+    ...rest,
+    ...(suffix !== '' && { suffix }),
+    ...((numberIn(body, 'best_of') ?? candidates) !== candidates && { best_of: bestOf }),
+  }
+}

@@ -1,0 +1,47 @@
+import { isFields } from '../../../lib/json/fields.ts'
+import { saidFields, saidText } from '../reading.ts'
+import { type SentField, writeForm } from '../../wire/write-form.ts'
+import type { ImageProvider } from './neutral.ts'
+import { ratioFor } from './shapes.ts'
+
+const ratios = ['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21']
+
+/** platform.stability.ai/docs/api-reference: a form, one image. The path names the service, and the form a model of it. */
+export const stability: ImageProvider = {
+  most: 1,
+  takes: ['outputFormat', 'style', 'seed'],
+  headers: ['accept', 'application/json'],
+  encode({ prompt, size, outputFormat, style, seed }, { model, loss }) {
+    const ratio = ratioFor(size, ratios, loss)
+    const fields: readonly (readonly [name: string, value: string | null])[] = [
+      ['prompt', prompt],
+      ['model', model.startsWith('sd3') ? model : null],
+      ['aspect_ratio', ratio],
+      ['output_format', outputFormat],
+      ['style_preset', style],
+      ['seed', seed === null ? null : String(seed)],
+    ]
+    return writeForm(fields.flatMap(([name, value]): readonly SentField[] => (value === null ? [] : [{ name, value }])))
+  },
+  decode({ json }) {
+    if (!isFields(json)) return null
+    const image = saidText(json, 'image')
+    const isFiltered = saidText(json, 'finish_reason') === 'CONTENT_FILTERED'
+    if (image === null && !isFiltered) return null
+    return { images: image === null || isFiltered ? [] : [{ base64: image }], refused: isFiltered ? 'CONTENT_FILTERED' : null, usage: null }
+  },
+}
+
+/** developers.cloudflare.com/workers-ai/models: some models answer with JSON, others with the image itself. */
+export const workersAi: ImageProvider = {
+  most: 1,
+  takes: ['seed'],
+  encode: ({ prompt, size, seed }) => ({
+    json: { prompt, ...(size !== null && { width: size.width, height: size.height }), ...(seed !== null && { seed }) },
+  }),
+  decode({ json, contentType, bytes }) {
+    if (contentType.startsWith('image/')) return { images: [{ base64: bytes.toString('base64') }], refused: null, usage: null }
+    const image = isFields(json) ? saidText(saidFields(json, 'result') ?? {}, 'image') : null
+    return image === null ? null : { images: [{ base64: image }], refused: null, usage: null }
+  },
+}

@@ -1,0 +1,95 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import { noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
+import type { SentFile, TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
+import { canvas, stabilityOnBedrock } from './bedrock.ts'
+import { gemini, imagen } from './google.ts'
+import type { ImageProvider, ImageRequest } from './neutral.ts'
+import { decode, encode } from './openai-client.ts'
+import { stability, workersAi } from './others.ts'
+
+/** Clients ask as OpenAI is asked. */
+export const imageClients: Readonly<Record<string, true>> = { images: true }
+
+/** The formats of providers: a dialect with its form. */
+export const imageProviders: Readonly<Record<string, ImageProvider>> = {
+  'google/gemini-image': gemini,
+  'google/imagen': imagen,
+  'bedrock/canvas': canvas,
+  'bedrock/stability': stabilityOnBedrock,
+  'images/stability': stability,
+  'images/workers-ai': workersAi,
+}
+
+export interface AskedImages {
+  readonly task: string
+  readonly to: string
+  readonly body: Fields
+  readonly files: readonly SentFile[]
+}
+
+/** Translates a request for images: in as many calls as it takes to make all of them. Throws `invalid_request`. */
+export function translateImages({ task, to, body, files }: AskedImages, context: TaskContext): TaskTranslation | null {
+  const provider = imageProviders[to]
+  if (provider === undefined) return null
+  const request = decode(task === 'image-variation' ? { prompt: '', ...body } : body, files, context.loss)
+  dropOthers(request, provider, context)
+  const counts = countsOf(request.count, provider.most)
+  return {
+    bodies: counts.map((count, at) => provider.encode({ ...request, count, seed: seedOf(request, at) }, context)),
+    headers: provider.headers ?? [],
+    loss: context.loss,
+    write: (answers, now) => write(answers, { provider, body, now }),
+  }
+}
+
+/** Returns how many images each call makes. */
+const countsOf = (count: number, most: number): readonly number[] =>
+  Array.from({ length: Math.max(1, Math.ceil(count / most)) }, (_, at) => Math.min(most, count - at * most))
+
+/** Calls of one seed would all make the same image. */
+const seedOf = ({ seed }: ImageRequest, at: number): number | null => (seed === null ? null : seed + at)
+
+const optional = { quality: 'quality', style: 'style', outputFormat: 'output_format', seed: 'seed' } as const
+const names = ['quality', 'style', 'outputFormat', 'seed'] as const
+
+/** Drops what the provider has no place for. */
+function dropOthers(request: ImageRequest, { takes }: ImageProvider, { loss }: TaskContext): void {
+  for (const name of Object.keys(request.rest)) loss.dropAt(name)
+  for (const name of names) if (request[name] !== null && request[name] !== 'auto' && !takes.includes(name)) loss.dropAt(optional[name])
+}
+
+interface Writing {
+  readonly provider: ImageProvider
+  readonly body: Fields
+  readonly now: number
+}
+
+function write(answers: readonly TaskAnswer[], { provider, body, now }: Writing): WrittenAnswer | null {
+  const read = answers.map((answer) => provider.decode(answer))
+  if (!read.every((one) => one !== null)) return null
+  const images = read.flatMap((one) => one.images)
+  const usage = sumOfUsages(read.map((one) => one.usage))
+  if (images.length === 0) return { ...refusal(read.map(({ refused }) => refused).find((one) => one !== null) ?? 'no image'), usage }
+  return { body: encode({ images, refused: null, usage }, body, now), usage }
+}
+
+function sumOfUsages(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
+  const told = usages.filter((one) => one !== null)
+  if (told.length === 0) return null
+  return { ...noUsage, input: sumOf(...told.map(({ input }) => input)), output: sumOf(...told.map(({ output }) => output)) }
+}
+
+/** Returns the error of a provider that kept all images back, as OpenAI tells it. */
+const refusal = (reason: string): Pick<WrittenAnswer, 'body' | 'status'> => ({
+  status: 400,
+  body: {
+    json: {
+      error: {
+        message: `The provider made no image: ${reason}.`,
+        type: 'image_generation_user_error',
+        param: null,
+        code: 'content_policy_violation',
+      },
+    },
+  },
+})

@@ -1,0 +1,52 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { Loss } from '../neutral/loss.ts'
+import type { Traits } from '../traits.ts'
+
+/** The fields in which clients of chat carry what other dialects signed, as a body writes them. */
+const marks = ['"thinking_blocks"', '"thought_signature"', '"reasoning_content"'].map((name) => Buffer.from(name))
+
+/** Returns true if a body may carry what we told its client of an answer in another dialect. */
+export const mayHoldOwnFields = (bytes: Buffer): boolean => marks.some((mark) => bytes.includes(mark))
+
+/**
+ * Returns a chat without what its client carries for providers of other dialects: one that speaks chat itself refuses fields that it does not
+ * know. Reasoning stays where the provider reads it. The same body: there was nothing of the kind.
+ */
+export function withoutOwnFields(body: Fields, { reasoningField }: Pick<Traits, 'reasoningField'>, loss: Loss): Fields {
+  const { messages } = body
+  if (!Array.isArray(messages)) return body
+  const given: readonly unknown[] = messages
+  const plain = given.map((message, at) =>
+    isFields(message) ? plainMessage(message, `messages[${at}]`, { reasoningField, loss }) : message,
+  )
+  return plain.every((message, at) => message === given[at]) ? body : { ...body, messages: plain }
+}
+
+interface Plain extends Pick<Traits, 'reasoningField'> {
+  readonly loss: Loss
+}
+
+function plainMessage(message: Fields, at: string, { reasoningField, loss }: Plain): Fields {
+  const plain = withPlainCalls(message)
+  const { thinking_blocks: blocks, reasoning_content: text, ...rest } = plain
+  if (blocks === undefined && (text === undefined || reasoningField === 'reasoning_content')) return plain
+  if (blocks !== undefined) loss.dropAt(`${at}.thinking_blocks`, 'was signed for another provider')
+  if (text === undefined) return rest
+  if (reasoningField !== null) return { ...rest, [reasoningField]: text }
+  loss.dropAt(`${at}.reasoning_content`, 'does not go back there')
+  return rest
+}
+
+function withPlainCalls(message: Fields): Fields {
+  const calls = message['tool_calls']
+  if (!Array.isArray(calls)) return message
+  const given: readonly unknown[] = calls
+  const plain = given.map((call) => plainCall(call))
+  return plain.every((call, at) => call === given[at]) ? message : { ...message, tool_calls: plain }
+}
+
+function plainCall(call: unknown): unknown {
+  if (!isFields(call) || !isFields(call['extra_content']) || !isFields(call['extra_content']['google'])) return call
+  const { extra_content: _, ...rest } = call
+  return rest
+}

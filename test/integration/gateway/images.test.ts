@@ -1,0 +1,192 @@
+import test from 'ava'
+import OpenAI, { toFile } from 'openai'
+import { json } from '../../support/dialects/strict.ts'
+import { drawsStrictly, pixel, textsOfForm } from '../../support/dialects/strict-images.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** OpenAI's client makes images at every provider that makes them, in whatever format. */
+let cloud: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  cloud = await startEmulator()
+  const at = (provider: string, base: string, fields: Record<string, string> = {}) => ({
+    provider,
+    customHost: cloud.origin + base,
+    credential: { key: 'sk-upstream', fields },
+  })
+  bed = await startGateway({
+    providers: {
+      gpt: at('openai', '/v1'),
+      gemini: at('google', '/google'),
+      vertex: at('vertex-ai', '/vertex', { vertex_project_id: 'project', vertex_region: 'us-east5' }),
+      bedrock: at('bedrock', '/bedrock', { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }),
+      stability: at('stability-ai', '/stability'),
+      cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
+      cohere: at('cohere', '/cohere'),
+    },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await cloud?.stop()
+})
+test.beforeEach(() => {
+  cloud.reset()
+  cloud.script({ behaviour: drawsStrictly })
+})
+
+const openai = (headers: Record<string, string> = {}) =>
+  new OpenAI({ baseURL: `${bed.origin}/v1`, apiKey: workspaceKey, maxRetries: 0, defaultHeaders: headers })
+
+interface Row {
+  readonly model: string
+  readonly ask?: object
+  /** So many calls make two images. */
+  readonly calls: number
+  readonly sent: object
+  readonly dropped?: string
+  /** The tokens that the log shows; absent: images are counted. */
+  readonly tokens?: number
+}
+
+const rows: readonly Row[] = [
+  {
+    model: '@gemini/gemini-2.5-flash-image',
+    ask: { size: '1024x1536', quality: 'high' },
+    calls: 2,
+    sent: { contents: [{ role: 'user', parts: [{ text: 'a sun' }] }], generationConfig: { imageConfig: { aspectRatio: '2:3' } } },
+    dropped: 'quality',
+    tokens: 2590,
+  },
+  { model: '@gemini/imagen-4.0-generate-001', calls: 1, sent: { instances: [{ prompt: 'a sun' }], parameters: { sampleCount: 2 } } },
+  {
+    model: '@vertex/imagen-4.0-generate-001',
+    ask: { size: '1024x1536', output_format: 'jpeg', seed: 7 },
+    calls: 1,
+    sent: { parameters: { aspectRatio: '3:4', outputOptions: { mimeType: 'image/jpeg' }, seed: 7, addWatermark: false } },
+    dropped: 'size',
+  },
+  {
+    model: '@vertex/gemini-2.5-flash-image',
+    calls: 2,
+    sent: { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
+    tokens: 2590,
+  },
+  {
+    model: '@bedrock/amazon.nova-canvas-v1:0',
+    ask: { size: '1024x1024', quality: 'hd', style: 'vivid', user: 'u' },
+    calls: 1,
+    sent: {
+      taskType: 'TEXT_IMAGE',
+      textToImageParams: { text: 'a sun' },
+      imageGenerationConfig: { numberOfImages: 2, width: 1024, height: 1024, quality: 'premium' },
+    },
+    dropped: 'user, style',
+  },
+  {
+    model: '@bedrock/us.stability.sd3-5-large-v1:0',
+    ask: { size: '1536x1024', seed: 4 },
+    calls: 2,
+    sent: { prompt: 'a sun', aspect_ratio: '3:2', seed: 4 },
+  },
+  {
+    model: '@cloudflare/@cf/black-forest-labs/flux-1-schnell',
+    ask: { size: '512x512', background: 'opaque' },
+    calls: 2,
+    sent: { prompt: 'a sun', width: 512, height: 512 },
+    dropped: 'background',
+  },
+]
+
+for (const { model, ask = {}, calls, sent, dropped = null, tokens } of rows)
+  test.serial(`images: OpenAI's client gets those of ${model}`, async (t) => {
+    const entry = bed.nextLog()
+    const { data, response } = await openai()
+      .images.generate({ model, prompt: 'a sun', n: 2, ...ask })
+      .withResponse()
+    t.deepEqual(
+      data.data?.map(({ b64_json: base64 }) => base64),
+      [pixel, pixel],
+    )
+    t.is(response.headers.get('x-service-dropped-params'), dropped)
+    t.is(cloud.requests.length, calls)
+    t.like(cloud.requests[0]?.json, sent)
+    const { record } = await entry
+    t.is(record.operation, 'imageGenerate')
+    t.is(record.usage?.totalTokens, tokens)
+    if (tokens === undefined) t.deepEqual(record.cost?.charges[0]?.counts, { image: 2 })
+    t.is(data.usage?.total_tokens, tokens)
+  })
+
+test.serial('images: Stability gets a form for each image, at the address of its service', async (t) => {
+  await openai().images.generate({ model: '@stability/stable-image-core', prompt: 'a sun', size: '1024x1024', output_format: 'webp' })
+  await openai().images.generate({ model: '@stability/sd3.5-large', prompt: 'a sun' })
+  t.deepEqual(
+    cloud.requests.map(({ url }) => url),
+    ['/stability/v2beta/stable-image/generate/core', '/stability/v2beta/stable-image/generate/sd3'],
+  )
+  t.deepEqual(
+    cloud.requests.map((received) => textsOfForm(received)),
+    [
+      { prompt: 'a sun', aspect_ratio: '1:1', output_format: 'webp' },
+      { prompt: 'a sun', model: 'sd3.5-large' },
+    ],
+  )
+  t.is(cloud.requests[0]?.headers.accept, 'application/json')
+})
+
+test.serial('images: an address is that of the bytes, and a stream has the whole image as its one event', async (t) => {
+  const model = '@gemini/imagen-4.0-generate-001'
+  const { data } = await openai().images.generate({ model, prompt: 'a sun', response_format: 'url' })
+  t.is(data?.[0]?.url, `data:image/png;base64,${pixel}`)
+  t.is(data?.[0]?.revised_prompt, 'a bright sun')
+  const events = []
+  for await (const event of await openai().images.generate({ model, prompt: 'a sun', stream: true })) events.push(event)
+  t.deepEqual(
+    events.map((event) => [event.type, event.b64_json]),
+    [['image_generation.completed', pixel]],
+  )
+})
+
+test.serial('images: what a provider keeps back is an error, as are its own errors', async (t) => {
+  const model = '@gemini/gemini-2.5-flash-image'
+  cloud.script({ behaviour: json({ candidates: [{ content: { parts: [] }, finishReason: 'IMAGE_SAFETY' }] }) })
+  const kept = await t.throwsAsync(openai().images.generate({ model, prompt: 'a sun' }), { instanceOf: OpenAI.BadRequestError })
+  t.is(kept?.code, 'content_policy_violation')
+  t.regex(kept?.message ?? '', /IMAGE_SAFETY/)
+  cloud.script({ behaviour: json({ error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' } }, 429) })
+  await t.throwsAsync(openai().images.generate({ model, prompt: 'a sun' }), { instanceOf: OpenAI.RateLimitError, message: /slow down/ })
+})
+
+test.serial(
+  "images: a provider that has OpenAI's format gets requests as they are; one that makes none is named with those that do",
+  async (t) => {
+    cloud.script({ behaviour: json({ created: 1, data: [{ b64_json: pixel }] }) })
+    await openai().images.generate({ model: '@gpt/gpt-image-1', prompt: 'a sun', quality: 'high', background: 'opaque' })
+    t.deepEqual(cloud.requests[0]?.json, { model: 'gpt-image-1', prompt: 'a sun', quality: 'high', background: 'opaque' })
+    const refused = await t.throwsAsync(openai().images.generate({ model: '@cohere/command-a', prompt: 'a sun' }), {
+      instanceOf: OpenAI.BadRequestError,
+    })
+    t.is(refused?.code, 'unsupported_operation')
+    t.regex(refused?.message ?? '', /cohere does not serve \/images\/generations.*These do: openai/)
+  },
+)
+
+test.serial('images: a picture is changed by Gemini, and varied by Nova Canvas; a mask is refused', async (t) => {
+  const image = await toFile(Buffer.from(pixel, 'base64'), 'a.png', { type: 'image/png' })
+  const edited = await openai().images.edit({ model: '@gemini/gemini-2.5-flash-image', image, prompt: 'more sun', n: 1 })
+  t.is(edited.data?.[0]?.b64_json, pixel)
+  t.deepEqual(cloud.requests[0]?.json['contents'], [
+    { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: pixel } }, { text: 'more sun' }] },
+  ])
+  await openai().images.edit({ model: '@bedrock/amazon.nova-canvas-v1:0', image: [image], prompt: 'more sun' })
+  t.like(cloud.requests[1]?.json, { taskType: 'IMAGE_VARIATION', imageVariationParams: { text: 'more sun', images: [pixel] } })
+  await openai().images.createVariation({ model: '@bedrock/amazon.nova-canvas-v1:0', image, n: 2 })
+  t.like(cloud.requests[2]?.json, { imageVariationParams: { images: [pixel] }, imageGenerationConfig: { numberOfImages: 2 } })
+  const varied = openai().images.createVariation({ model: '@gemini/gemini-2.5-flash-image', image })
+  t.is((await t.throwsAsync(varied, { instanceOf: OpenAI.BadRequestError }))?.code, 'unsupported_operation')
+  const masked = openai().images.edit({ model: '@gemini/gemini-2.5-flash-image', image, mask: image, prompt: 'more sun' })
+  t.is((await t.throwsAsync(masked, { instanceOf: OpenAI.BadRequestError }))?.param, 'mask')
+})

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { readForm } from '../../../src/gateway/wire/form.ts'
+import type { Behaviour } from '../emulator/behaviour.ts'
+import type { Received } from '../emulator/emulator.ts'
+import { firstFault, json } from './strict.ts'
+
+/** A picture of one pixel. */
+export const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
+const text = z.string()
+const whole = z.number().int()
+const ratio = z.enum(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'])
+const part = z.union([z.strictObject({ text }), z.strictObject({ inlineData: z.strictObject({ mimeType: text, data: z.base64() }) })])
+const generation = z.strictObject({
+  contents: z.tuple([z.strictObject({ role: z.literal('user'), parts: z.array(part).min(1) })]),
+  generationConfig: z.strictObject({
+    responseModalities: z.array(z.enum(['TEXT', 'IMAGE'])),
+    imageConfig: z.strictObject({ aspectRatio: ratio }).optional(),
+  }),
+})
+const canvasConfig = z.strictObject({
+  numberOfImages: whole.min(1).max(5),
+  width: whole.min(320).max(4096).optional(),
+  height: whole.min(320).max(4096).optional(),
+  quality: z.enum(['standard', 'premium']).optional(),
+  seed: whole.optional(),
+})
+const canvas = z.discriminatedUnion('taskType', [
+  z.strictObject({
+    taskType: z.literal('TEXT_IMAGE'),
+    textToImageParams: z.strictObject({ text: text.min(1).max(1024) }),
+    imageGenerationConfig: canvasConfig,
+  }),
+  z.strictObject({
+    taskType: z.literal('IMAGE_VARIATION'),
+    imageVariationParams: z.strictObject({ text: text.min(1).optional(), images: z.array(z.base64()).min(1).max(5) }),
+    imageGenerationConfig: canvasConfig,
+  }),
+])
+const imagen = z.strictObject({
+  instances: z.tuple([z.strictObject({ prompt: text })]),
+  parameters: z.strictObject({
+    sampleCount: whole.min(1).max(4),
+    aspectRatio: z.enum(['1:1', '3:4', '4:3', '9:16', '16:9']).optional(),
+    outputOptions: z.strictObject({ mimeType: z.enum(['image/png', 'image/jpeg']) }).optional(),
+    seed: whole.optional(),
+    addWatermark: z.boolean().optional(),
+  }),
+})
+const stability = z.strictObject({
+  prompt: text,
+  aspect_ratio: z.enum(['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21']).optional(),
+  output_format: z.enum(['png', 'jpeg', 'webp']).optional(),
+  seed: z.coerce.number().int().optional(),
+})
+const stabilityForm = stability.extend({ style_preset: text.optional(), model: text.optional() })
+const workers = z.strictObject({ prompt: text, width: whole.optional(), height: whole.optional(), seed: whole.optional() })
+
+const inline = { inlineData: { mimeType: 'image/png', data: pixel } }
+const drawn = {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'Here.' }, inline] }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
+}
+
+interface Endpoint {
+  readonly path: RegExp
+  readonly shape: z.ZodType
+  answer(body: unknown): object
+}
+
+const endpoints: readonly Endpoint[] = [
+  { path: /gemini-[^/]*:generateContent$/, shape: generation, answer: () => drawn },
+  {
+    path: /imagen-[^/]*:predict$/,
+    shape: imagen,
+    answer: (body) => ({
+      predictions: Array.from({ length: imagen.parse(body).parameters.sampleCount }, () => ({
+        bytesBase64Encoded: pixel,
+        mimeType: 'image/png',
+        prompt: 'a bright sun',
+      })),
+    }),
+  },
+  {
+    path: /amazon\.(?:titan-image|nova-canvas)[^/]*\/invoke$/,
+    shape: canvas,
+    answer: (body) => ({
+      images: Array.from({ length: canvas.parse(body).imageGenerationConfig.numberOfImages }, () => pixel),
+      error: null,
+    }),
+  },
+  {
+    path: /stability\.[^/]*\/invoke$/,
+    shape: stability,
+    answer: () => ({ seeds: [1], finish_reasons: [null], images: [pixel] }),
+  },
+  {
+    path: /stable-image\/generate\/(?:core|ultra|sd3)$/,
+    shape: stabilityForm,
+    answer: () => ({ image: pixel, finish_reason: 'SUCCESS', seed: 1 }),
+  },
+  {
+    path: /ai\/run\/@cf\/black-forest/,
+    shape: workers,
+    answer: () => ({ result: { image: pixel }, success: true, errors: [], messages: [] }),
+  },
+]
+
+/** Returns the fields of a form that are texts. */
+export const textsOfForm = ({ body, headers }: Received): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (readForm(body, headers['content-type'] ?? '') ?? []).flatMap(({ name, text: value }) => (value === null ? [] : [[name, value]])),
+  )
+
+/** Makes images as strictly as the vendors do. */
+export function drawsStrictly(received: Received): Behaviour {
+  const { url, headers, json: body } = received
+  const endpoint = endpoints.find(({ path }) => path.test(decodeURIComponent(url.split('?', 1)[0] ?? '')))
+  if (endpoint === undefined) return json({ message: `no ${url}` }, 404)
+  const sent = headers['content-type']?.startsWith('multipart/') === true ? textsOfForm(received) : body
+  const read = endpoint.shape.safeParse(sent)
+  return read.success ? json(endpoint.answer(sent)) : json({ message: firstFault(read.error) }, 400)
+}
