@@ -63,7 +63,7 @@ const number = (value: number, digits: number): string => (Number.isFinite(value
 /** The table, as Markdown. */
 export function table(outcomes: readonly Outcome[]): string {
   const lines = outcomes.map((outcome) => {
-    const database = (title: string) => title.startsWith('PostgreSQL') && outcome.id !== 'c'
+    const database = (title: string) => title.startsWith('PostgreSQL') && outcome.id !== 'c' && outcome.id !== 'f'
     const cells = columns.map(([title, cell, digits]) =>
       outcome.missing !== null || database(title) ? '–' : number(cell(outcome), digits),
     )
@@ -82,9 +82,10 @@ interface Target {
 /** What the product promises of this table. */
 export function targets(outcomes: readonly Outcome[]): readonly Target[] {
   const find = (id: string) => outcomes.find((outcome) => outcome.id === id && outcome.missing === null)
-  const [bare, own, peer] = [find('b'), find('c'), find('d')]
+  const [bare, own, peer, limited] = [find('b'), find('c'), find('d'), find('f')]
   if (own === undefined) return []
   const [rate, cpu] = [of('perSecond'), of('cpuPerRequest')]
+  const more = (figure: (outcome: Outcome) => number): number => (limited === undefined ? Number.NaN : figure(limited) - figure(own))
   return [
     { what: 'requests/s against (b)', value: bare ? rate(own) / rate(bare) : Number.NaN, limit: 0.65, direction: 'at least' },
     { what: 'requests/s against (d)', value: peer ? rate(own) / rate(peer) : Number.NaN, limit: 12, direction: 'at least' },
@@ -103,6 +104,13 @@ export function targets(outcomes: readonly Outcome[]): readonly Target[] {
     { what: 'memory idle, MB', value: own.idleMegabytes, limit: 150, direction: 'at most' },
     { what: 'memory with 1,000 open streams, MB', value: own.heldMegabytes, limit: 240, direction: 'at most' },
     { what: 'cold start with the database up, s', value: median(own.coldStartsMs) / 1000, limit: 1.2, direction: 'at most' },
+    { what: 'CPU µs more a request with a budget and a rate limit', value: more(cpu), limit: 12, direction: 'at most' },
+    {
+      what: 'KB more a request with them, main thread',
+      value: more((outcome) => of('allocated')(outcome) / 1024),
+      limit: 6,
+      direction: 'at most',
+    },
   ]
 }
 
@@ -167,7 +175,7 @@ ${tried}
   with the time of compiling. A cache hit is the same request with a stored config whose answer is kept already.
 - Allocated is what the heaps of JavaScript grow by between two collections, summed over a load of 3 s, a request: buffers outside the heaps do not count.
 - (c) is compiled (\`tsc\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
-  for every request. Proof: ${report.sent} requests were answered through it, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
+  for every request. (f) is another process of it, asked with a key that has limits. Proof: ${report.sent} requests were answered through both, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
 - (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.
 - (e) is LiteLLM's proxy from PyPI with one worker, without keys, log or storage; one round of fewer samples, because it is slow.
 

@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'abcde' },
+    only: { type: 'string', default: 'abcdef' },
   },
 })
 const rounds = options.quick ? 1 : 3
@@ -107,7 +107,8 @@ async function measureAllBusy(
   const found = new Map<string, number[]>(benches.map(({ subject }) => [subject.id, []]))
   const neighbours = [neighbour(proxyCore), neighbour(loadCore)]
   for (let round = 1; round <= Math.min(2, rounds); round += 1)
-    for (const bench of benches) if (bench.subject.slow !== true) found.get(bench.subject.id)?.push(await measureBusy(tools, bench))
+    for (const bench of benches)
+      if (bench.subject.slow !== true && bench.subject.variant !== true) found.get(bench.subject.id)?.push(await measureBusy(tools, bench))
   for (const one of neighbours) await one.stop()
   return found
 }
@@ -183,7 +184,8 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
   say('busy caches')
   const busy = await measureAllBusy(tools, benches, (core) => child('busy', core))
   const own = benches.find(({ subject }) => subject.id === 'c')
-  const sent = own === undefined ? 0 : (tools.answers.get(own.started.port) ?? 0)
+  const ours = benches.filter(({ subject }) => subject.id === 'c' || subject.id === 'f')
+  const sent = ours.reduce((sum, { started }) => sum + (tools.answers.get(started.port) ?? 0), 0)
   const logs = own === undefined ? { rows: 0, metered: 0 } : await countLogs(database)
   say('memory with open streams, cold starts')
   const outcomes: Outcome[] = []
@@ -194,13 +196,16 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
     const missing = bench === undefined ? (subject.missing ?? 'left out') : null
     if (missing !== null && missing !== 'left out') say(`SKIPPED: (${id}) ${label}: ${missing}`)
     // A slow one would need minutes to begin 1,000 streams.
-    const heldMegabytes = bench === undefined || subject.slow === true ? Number.NaN : await measureHeld(tools, bench)
-    const starts = bench === undefined ? noStarts : await startColdly(stand, subject, tools)
+    const heldMegabytes =
+      bench === undefined || subject.slow === true || subject.variant === true ? Number.NaN : await measureHeld(tools, bench)
+    // It would share its core with the one that starts, and is busy with the end of a thousand streams.
+    await bench?.started.running.stop()
+    const starts = bench === undefined || subject.variant === true ? noStarts : await startColdly(stand, subject, tools)
     outcomes.push({ id, label, missing, ...figures, heldMegabytes, ...starts })
   }
   say(`\n${table(outcomes)}\n\n${verdict(outcomes)}\n`)
   say(
-    `direct: ${Math.round(direct.answers / direct.seconds)} requests/s; answers through (c): ${sent}, rows in logs: ${logs.rows}, with usage: ${logs.metered}`,
+    `direct: ${Math.round(direct.answers / direct.seconds)} requests/s; answers through (c) and (f): ${sent}, rows in logs: ${logs.rows}, with usage: ${logs.metered}`,
   )
   if (own !== undefined && (logs.rows !== sent || logs.metered !== sent)) throw new Error('not every answer has its row with its usage')
   if (own !== undefined && options.only.includes('b')) demandFigures(outcomes)

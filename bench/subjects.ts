@@ -38,6 +38,8 @@ export interface Subject {
   readonly cachingHeaders?: (stand: Stand) => Readonly<Record<string, string>>
   /** So slow that one round and one start must do. */
   readonly slow?: boolean
+  /** Another setting of a subject: only what a request takes is measured. */
+  readonly variant?: boolean
   /** What it needs once, with the first process. */
   readonly prepare?: (stand: Stand, port: number) => Promise<void>
   readonly start: (stand: Stand) => Promise<Started>
@@ -212,6 +214,20 @@ async function startLitellm(stand: Stand): Promise<Started> {
   return { running, port, coldStartMs: performance.now() - startedAt, probe: null }
 }
 
+/** The key with limits, once it is stored. */
+let limitedKey = ''
+
+/** A key with a budget in dollars and a rate limit that nothing reaches, beside the stored provider. */
+async function storeLimitedKey(_: Stand, port: number): Promise<void> {
+  const made = await store(port, 'api-keys/workspace/service', keys.INIT_ADMIN_API_KEY, {
+    name: 'limited',
+    scopes: ['completions.write'],
+    usage_limits: { type: 'cost', credit_limit: 1_000_000_000, on_unpriced: 'allow' },
+    rate_limits: [{ type: 'requests', unit: 'rpm', value: 1_000_000_000 }],
+  })
+  limitedKey = z.object({ key: z.string() }).parse(made).key
+}
+
 /** The rows of the table, in order. */
 export const subjects: readonly Subject[] = [
   {
@@ -250,5 +266,14 @@ export const subjects: readonly Subject[] = [
     },
     headers: direct,
     start: startLitellm,
+  },
+  {
+    id: 'f',
+    label: 'Gatehouse, the same with a budget in dollars and a rate limit',
+    variant: true,
+    missing: null,
+    headers: () => ({ authorization: `Bearer ${limitedKey}`, 'x-service-provider': '@bench' }),
+    prepare: storeLimitedKey,
+    start: startGatehouse,
   },
 ]

@@ -162,14 +162,16 @@ type Chosen = Pick<CallHead, 'config' | 'course' | 'guardrails'>
 const nothingChosen: Chosen = { config: null, course: null, guardrails: null }
 
 /** The config that the request starts from, and the guardrails that it must pass. */
-async function choose({ settings, snapshot }: PipelineDeps, headers: CallerHeaders, { key }: Caller): Promise<Chosen> {
+function choose({ settings, snapshot }: PipelineDeps, headers: CallerHeaders, { key }: Caller): MaybePromise<Chosen> {
   const found = settings.acts.configs() ? chooseConfig(headers, key, { snapshot, level: settings.level }) : null
-  const chosen = found instanceof Promise ? await found : found
-  if (chosen !== null) demandInlineHosts(chosen, settings, key)
-  const only = chosen === null ? null : onlyTry(chosen)
-  if (chosen !== null && only === null) return { config: null, course: chosen, guardrails: null }
-  const config = chosen === null || only === null ? null : configOf(chosen, only)
-  return { config, course: null, guardrails: settings.acts.guardrails() ? await planGuardrails({ key, headers, config }, snapshot) : null }
+  return settled(found, (chosen): MaybePromise<Chosen> => {
+    if (chosen !== null) demandInlineHosts(chosen, settings, key)
+    const only = chosen === null ? null : onlyTry(chosen)
+    if (chosen !== null && only === null) return { config: null, course: chosen, guardrails: null }
+    const config = chosen === null || only === null ? null : configOf(chosen, only)
+    const planned = settings.acts.guardrails() ? planGuardrails({ key, headers, config }, snapshot) : null
+    return settled(planned, (guardrails) => ({ config, course: null, guardrails }))
+  })
 }
 
 /** The call with its body, as far as that can be read without its target, and with its prompt. */

@@ -6,5 +6,5 @@ export type MaybePromise<T> = T | Promise<T>
 
 /** Uses a value: at once when it is there, else when it has come. */
 export function settled<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
-  return value instanceof Promise ? value.then((found) => use(found)) : use(value)
+  return value instanceof Promise ? value.then(use) : use(value)
 }

@@ -58,6 +58,13 @@ export const logColumns = [
   of('cost_pico', 'numeric', ({ record }) => record.cost?.amount ?? null),
   of('cost_state', 'text', ({ record }) => record.cost?.state ?? null),
   of('price_catalogue', 'text', ({ record }) => record.cost?.catalogue ?? null),
+  of('options_tried', 'int4', ({ record }) => record.attempts && new Set(record.attempts.map(({ option }) => option)).size),
+  of('saved_pico', 'numeric', ({ record }) => record.cost?.saved ?? null),
+  of(
+    'budgets',
+    'jsonb',
+    ({ record }) => record.spent && record.spent.map(({ attempt, counter, slot, amount, mark }) => [attempt, counter, slot, amount, mark]),
+  ),
 ] as const
 
 /** The table `log_bodies`: what is read of one log at a time. */

@@ -30,6 +30,7 @@ export async function insertBatch(client: Client, batch: RowBatch): Promise<void
     if (rows.count > 0) {
       await client.query(logStatement, [...rows.logs])
       await client.query(bodyStatement, [...rows.bodies])
+      if (rows.batches.length > 0) await client.query(batchStatement, [JSON.stringify(rows.batches)])
       if (batch.queuesBodies)
         await client.query(
           uploadStatement,
@@ -78,6 +79,14 @@ const bodyStatement = insertStatement('log_bodies', bodyColumns)
 const uploadColumns = logColumns.filter(({ name }) => ['id', 'organisation_id', 'workspace_id', 'created_at'].includes(name))
 const uploadPlaces = uploadColumns.map((own) => logColumns.indexOf(own))
 const uploadStatement = insertStatement('log_uploads', uploadColumns)
+
+/** A batch that a client began twice under one idempotency key is one. */
+const batchStatement = `
+  INSERT INTO provider_batches (id, organisation_id, workspace_id, provider, provider_slug, batch_id, begun_at)
+  SELECT r.id, r.organisation_id, r.workspace_id, r.provider, r.provider_slug, r.batch_id, to_timestamp(r.begun_ms / 1000)
+    FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, organisation_id uuid, workspace_id uuid, provider text, provider_slug text, batch_id text, begun_ms float8)
+    JOIN organisations o ON o.id = r.organisation_id
+  ON CONFLICT DO NOTHING`
 
 function insertStatement(table: string, columns: readonly Column<LoggedExchange>[]): string {
   const names = columns.map(({ name }) => name).join(', ')

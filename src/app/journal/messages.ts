@@ -2,6 +2,7 @@ import type { ClientConfig } from 'pg'
 import type { DatabaseConfig } from '../../config/config.ts'
 import { Secret } from '../../lib/secret.ts'
 import { sslOptions } from '../database/ssl.ts'
+import type { SpanCounts } from './span-exporter.ts'
 
 /** The input of the worker. It is plain data, since it is copied to another thread. */
 export interface WorkerInput {
@@ -12,6 +13,20 @@ export interface WorkerInput {
   readonly connection: WorkerConnection
   /** True if the bodies of logs are to be moved to a log store. */
   readonly queuesBodies: boolean
+  /** Null: spans of requests are not exported. */
+  readonly spans: SpanReceiver | null
+}
+
+/** The receiver of spans, with its headers in the clear, and how the thread reaches it. */
+export interface SpanReceiver {
+  readonly url: string
+  readonly headers: string
+  readonly contentType: string
+  readonly timeoutMs: number
+  readonly serviceName: string
+  readonly serviceVersion: string
+  readonly trustedHosts: readonly string[]
+  readonly connectTimeoutMs: number
 }
 
 /** A `ClientConfig` without its TLS context, which cannot be copied, and what it takes to build it again. */
@@ -40,6 +55,8 @@ export type FromWorker =
       readonly own: number
       readonly adopted: number
       readonly rejected: number
+      /** Spans since the last report. */
+      readonly spans: SpanCounts
       /** Frames from memory that need not be held any longer: up to this one. */
       readonly heldTo: number
       readonly fault: string | null

@@ -1,3 +1,4 @@
+import type { ExchangeRecord } from '../../gateway/ports.ts'
 import type { StoredFrame } from '../../gateway/journal/frame.ts'
 import { decodeRecord } from '../../gateway/journal/record.ts'
 import { createArrayWriter } from './binary-array.ts'
@@ -10,6 +11,20 @@ export interface EncodedRows {
   readonly days: readonly string[]
   readonly logs: readonly Buffer[]
   readonly bodies: readonly Buffer[]
+  /** The batches that its exchanges began by stored providers. */
+  readonly batches: readonly BegunBatch[]
+}
+
+/** A row of `provider_batches`; times are epoch milliseconds. */
+export interface BegunBatch {
+  /** The log. */
+  readonly id: string
+  readonly organisation_id: string
+  readonly workspace_id: string | null
+  readonly provider: string
+  readonly provider_slug: string
+  readonly batch_id: string
+  readonly begun_ms: number
 }
 
 /** A row that cannot be a row, whatever the state of the database. */
@@ -26,19 +41,37 @@ export function createRowEncoder(): (frames: readonly StoredFrame[]) => EncodedR
   const all = [...logs, ...bodies]
   return (frames) => {
     const days = new Set<number>()
+    const batches: BegunBatch[] = []
     for (const array of all) array.reset()
     try {
       for (const frame of frames) {
         const row = { record: decodeRecord(frame.record.toString()), bodies: frame }
         days.add(Math.floor(row.record.createdAt / dayMs))
+        if (row.record.batch !== null) batches.push(...begunBatches(row.record))
         for (const array of all) array.add(row)
       }
     } catch (error) {
       throw new UnreadableRowError('a record is no row', { cause: error })
     }
     const finish = (arrays: typeof all) => arrays.map((array) => array.finish(frames.length))
-    return { count: frames.length, days: [...days].map(toDate), logs: finish(logs), bodies: finish(bodies) }
+    return { count: frames.length, days: [...days].map(toDate), logs: finish(logs), bodies: finish(bodies), batches }
   }
+}
+
+function begunBatches({
+  id,
+  organisationId,
+  workspaceId,
+  provider,
+  providerSlug,
+  batch,
+  createdAt,
+}: ExchangeRecord): readonly BegunBatch[] {
+  if (provider === null || providerSlug === null || batch === null) return []
+  const slug = providerSlug.replace(/^@/, '')
+  return [
+    { id, organisation_id: organisationId, workspace_id: workspaceId, provider, provider_slug: slug, batch_id: batch, begun_ms: createdAt },
+  ]
 }
 
 function toDate(day: number): string {

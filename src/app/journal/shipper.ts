@@ -5,7 +5,8 @@ import type { Logger } from 'pino'
 import type { DatabaseConfig } from '../../config/config.ts'
 import type { EncodedFrame } from '../../gateway/journal/frame.ts'
 import { createHolder } from './holder.ts'
-import { packConnection, type FromWorker, type ToWorker, type WorkerInput } from './messages.ts'
+import { packConnection, type FromWorker, type SpanReceiver, type ToWorker, type WorkerInput } from './messages.ts'
+import type { SpanCounts } from './span-exporter.ts'
 
 export interface ShipperOptions {
   /** The journal's directory, which holds one directory per writer. */
@@ -16,6 +17,8 @@ export interface ShipperOptions {
   readonly log: Logger
   /** True if a log store shall get the bodies. */
   readonly queuesBodies?: boolean
+  /** The receiver of a span of every request; absent: there is none. */
+  readonly spans?: SpanReceiver | null
   /** Starts its thread, which takes some 14 MB, with the first record only; absent: at once. */
   readonly sleeps?: boolean
 }
@@ -28,6 +31,7 @@ export interface ShipperStats {
   readonly adopted: number
   /** Records that the database will never take; they are kept in `rejected.bad`. */
   readonly rejected: number
+  readonly spans: SpanCounts
   /** Why records wait; null when they do not. */
   readonly fault: string | null
 }
@@ -47,10 +51,15 @@ export interface Shipper {
 
 type Progress = Extract<FromWorker, { readonly type: 'progress' }>
 
-function count(stats: { -readonly [Name in keyof ShipperStats]: ShipperStats[Name] }, { own, adopted, rejected, fault }: Progress): void {
+type Counted = { -readonly [Name in keyof ShipperStats]: ShipperStats[Name] }
+
+const nothingYet: ShipperStats = { shipped: 0, adopted: 0, rejected: 0, spans: { exported: 0, dropped: 0 }, fault: null }
+
+function count(stats: Counted, { own, adopted, rejected, spans, fault }: Progress): void {
   stats.shipped += own
   stats.adopted += adopted
   stats.rejected += rejected
+  stats.spans = { exported: stats.spans.exported + spans.exported, dropped: stats.spans.dropped + spans.dropped }
   stats.fault = fault
 }
 
@@ -65,20 +74,19 @@ const stopDeadlineMs = 5_000
 const resourceLimits = { maxOldGenerationSizeMb: 128 }
 const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-type Given = Pick<ShipperOptions, 'directory' | 'database' | 'client'> & { readonly queuesBodies: boolean }
-
-const inputOf = ({ directory, database, client, queuesBodies }: Given): WorkerInput => ({
+const inputOf = ({ directory, database, client, queuesBodies = false, spans = null }: ShipperOptions): WorkerInput => ({
   root: directory,
   segmentBytes,
   memory: randomUUID(),
   connection: packConnection(database, client),
   queuesBodies,
+  spans,
 })
 
 /** Starts shipping: what dead processes left first, then what is appended, within a second. */
-export function startShipper({ directory, database, client, log, queuesBodies = false, sleeps = false }: ShipperOptions): Shipper {
-  const workerData = inputOf({ directory, database, client, queuesBodies })
-  const stats = { shipped: 0, adopted: 0, rejected: 0, fault: null as string | null }
+export function startShipper(options: ShipperOptions): Shipper {
+  const [{ log, sleeps = false }, workerData] = [options, inputOf(options)]
+  const stats: Counted = { ...nothingYet }
   const flushes = new Map<number, () => void>()
   const ended = Promise.withResolvers<void>()
   let [asked, stopping] = [0, false]

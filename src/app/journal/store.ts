@@ -15,7 +15,8 @@ export interface StoreOptions {
   readonly session: Session
   /** True if a log store shall get the bodies. */
   readonly queuesBodies?: boolean
-  readonly shipped: (count: { readonly records: number; readonly own: boolean }) => void
+  /** The frames are valid until the call returns. */
+  readonly shipped: (batch: { readonly frames: readonly ReadFrame[]; readonly own: boolean }) => void
   readonly rejected: (frame: StoredFrame, reason: string) => void
 }
 
@@ -61,7 +62,7 @@ export function createStore({ session, queuesBodies = false, shipped, rejected }
     if (last === undefined) return
     try {
       await commit(key, frames, last.end)
-      shipped({ records: frames.length, own: key.own })
+      shipped({ frames, own: key.own })
     } catch (error) {
       if (!isDataFault(error)) throw error
       partitions.reset()

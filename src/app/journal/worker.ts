@@ -6,28 +6,37 @@ import { unpackConnection, type FromWorker, type ToWorker, type WorkerInput } fr
 import { keepReject } from './rejects.ts'
 import { createSession } from './session.ts'
 import { createStore } from './store.ts'
+import { decodeRecord } from '../../gateway/journal/record.ts'
+import { openExporter } from './open-exporter.ts'
+import type { SpanCounts } from './span-exporter.ts'
 
 /** How soon after an append the record is shipped. */
 const pollEveryMs = 200
 const longestBackoffMs = 5_000
 const syncEveryMs = 1_000
+/** How long the spans that wait at the end may take. */
+const exportGraceMs = 2_000
+const noSpans: SpanCounts = { exported: 0, dropped: 0 }
 
 const input: WorkerInput = workerData
 const post = (message: FromWorker) => parentPort?.postMessage(message)
 const counts = { own: 0, adopted: 0, rejected: 0 }
 let fault: string | null = null
+let spansFault: string | null = null
 let failures = 0
 let stopping = false
 let pending: number[] = []
 let wake = new AbortController()
 let reported: { readonly fault: string | null; readonly heldTo: number } = { fault: null, heldTo: 0 }
 
+const exporter = input.spans === null ? null : await openExporter(input.spans)
 const session = createSession(unpackConnection(input.connection))
 const store = createStore({
   session,
   queuesBodies: input.queuesBodies,
-  shipped({ records, own }) {
-    counts[own ? 'own' : 'adopted'] += records
+  shipped({ frames, own }) {
+    counts[own ? 'own' : 'adopted'] += frames.length
+    if (exporter !== null) for (const { frame } of frames) exporter.add(decodeRecord(frame.record.toString()))
   },
   rejected(frame, reason) {
     counts.rejected += 1
@@ -53,6 +62,8 @@ async function run(drain: Drain): Promise<void> {
   const syncing = setInterval(() => fault !== null && attempt(() => drain.sync()), syncEveryMs)
   while (!(await tick(drain))) await pause()
   clearInterval(syncing)
+  await exporter?.stop(exportGraceMs)
+  report()
   await session.drop()
   post({ type: 'stopped' })
   parentPort?.close()
@@ -96,10 +107,23 @@ async function failed(drain: Drain, error: unknown): Promise<void> {
   await session.drop()
 }
 
+/** Tells once that spans are not taken, and once that they are again. */
+function reportSpans(): void {
+  const reason = exporter?.fault() ?? null
+  if (reason !== null && spansFault === null)
+    post({ type: 'log', level: 'warn', message: 'the receiver of OTLP does not take spans', fields: { reason } })
+  if (reason === null && spansFault !== null)
+    post({ type: 'log', level: 'info', message: 'the receiver of OTLP takes spans again', fields: {} })
+  spansFault = reason
+}
+
 function report(): void {
+  reportSpans()
   const heldTo = held.shippedTo()
-  if (fault === reported.fault && heldTo === reported.heldTo && counts.own + counts.adopted + counts.rejected === 0) return
-  post({ type: 'progress', ...counts, heldTo, fault })
+  const spans = exporter?.takeCounts() ?? noSpans
+  const counted = counts.own + counts.adopted + counts.rejected + spans.exported + spans.dropped
+  if (fault === reported.fault && heldTo === reported.heldTo && counted === 0) return
+  post({ type: 'progress', ...counts, spans, heldTo, fault })
   Object.assign(counts, { own: 0, adopted: 0, rejected: 0 })
   reported = { fault, heldTo }
 }

@@ -1,3 +1,4 @@
+import type { JsonWriter } from '../../lib/json/json-writer.ts'
 import type { ExchangeRecord, Journal } from '../../gateway/ports.ts'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
 import type { Loggers } from './log.ts'
@@ -11,14 +12,15 @@ export interface AccessLog {
 }
 
 /** Opens the access log. */
-export function openAccessLog({ access: log, accessLine }: Pick<Loggers, 'access' | 'accessLine'>): AccessLog {
+export function openAccessLog({ access: log, accessLines }: Pick<Loggers, 'access' | 'accessLines'>): AccessLog {
   const unwritten = new Set<string>()
+  const writeLine = accessLines(writeMembers, 'exchange')
   return {
     journal: (journal) => ({
       maxBodyBytes: journal.maxBodyBytes,
       append(record, bodies) {
         journal.append(record, bodies)
-        if (unwritten.delete(record.id)) accessLine(toLine(record), 'exchange')
+        if (unwritten.delete(record.id)) writeLine(record)
       },
     }),
     taken(exchange) {
@@ -31,21 +33,28 @@ export function openAccessLog({ access: log, accessLine }: Pick<Loggers, 'access
 }
 
 /** Named fields only: no header, no body, no query, which may hold a key. */
-function toLine(record: ExchangeRecord): string {
-  const { usage, workspaceId, upstreamMs, errorCode } = record
-  return (
-    `"request_id":"${record.id}","trace_id":${text(record.traceId)},"org":"${record.organisationId}","workspace":${text(workspaceId)}` +
-    `,"api_key_id":"${record.apiKeyId}","route":"${record.operation}","method":${text(record.method)},"status":${record.status}` +
-    `,"outcome":"${record.outcome}","duration_ms":${rounded(record.durationMs)},"upstream_ms":${upstreamMs === null ? 'null' : rounded(upstreamMs)}` +
-    `,"provider":${text(record.provider)},"model":${text(record.model)},"stream":${record.stream}` +
-    (usage === null ? '' : `,"tokens_in":${usage.inputTokens},"tokens_out":${usage.outputTokens}`) +
-    `,"cache":"${record.cacheStatus}","retry_count":${record.retryCount}` +
-    (errorCode === null ? '' : `,"error_code":"${errorCode}"`) +
-    `,"client_ip":${text(record.clientAddress)}`
-  )
+function writeMembers(json: JsonWriter, record: ExchangeRecord): void {
+  json.member('request_id', record.id)
+  json.member('trace_id', record.traceId)
+  json.member('org', record.organisationId)
+  json.member('workspace', record.workspaceId)
+  json.member('api_key_id', record.apiKeyId)
+  json.member('route', record.operation)
+  json.member('method', record.method)
+  json.member('status', record.status)
+  json.member('outcome', record.outcome)
+  json.member('duration_ms', rounded(record.durationMs))
+  json.member('upstream_ms', record.upstreamMs === null ? null : rounded(record.upstreamMs))
+  json.member('provider', record.provider)
+  json.member('model', record.model)
+  json.member('stream', record.stream)
+  json.member('tokens_in', record.usage?.inputTokens)
+  json.member('tokens_out', record.usage?.outputTokens)
+  json.member('cache', record.cacheStatus)
+  json.member('retry_count', record.retryCount)
+  json.member('error_code', record.errorCode ?? undefined)
+  json.member('client_ip', record.clientAddress)
 }
-
-const text = (value: string | null): string => JSON.stringify(value)
 
 const toShortLine = ({ method, status, requestId, startedAt, clientAddress }: Exchange) => ({
   request_id: requestId,

@@ -23,15 +23,9 @@ const overheadSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 export function exchangeMetrics(registry: Registry): (observation: Observation) => void {
   const open = seriesOpener(registry)
   const countTokens = tokenCounter(registry)
-  const known = new Map<string, Series>()
+  const find = seriesFinder(open)
   return (seen) => {
-    const status = Math.trunc(seen.status / 100)
-    const key = `${seen.operation} ${seen.method} ${status} ${seen.provider} ${seen.stream} ${seen.cacheStatus}`
-    let series = known.get(key)
-    if (series === undefined) {
-      series = open(labelsOf(seen, known.size >= maxSeries))
-      if (known.size < maxSeries * 2) known.set(key, series)
-    }
+    const series = find(seen)
     series.requests.value++
     observe(series.duration, seen.durationMs / 1000)
     observe(series.overhead, seen.overheadMs / 1000)
@@ -40,6 +34,34 @@ export function exchangeMetrics(registry: Registry): (observation: Observation) 
     if (seen.usage !== null) countTokens(seen.usage)
   }
 }
+
+/** A series, and what is measured by it. */
+interface KnownSeries extends Pick<Observation, 'method' | 'stream' | 'cacheStatus'> {
+  readonly statusClass: number
+  readonly series: Series
+}
+
+/** Returns what finds the series of an exchange without making a key for it: few of an operation and a provider differ in the rest. */
+function seriesFinder(open: (labels: SeriesLabels) => Series): (seen: Observation) => Series {
+  const known = new Map<string, Map<string | null, readonly KnownSeries[]>>()
+  let count = 0
+  return (seen) => {
+    const statusClass = Math.trunc(seen.status / 100)
+    const { operation, provider, method, stream, cacheStatus } = seen
+    const list = known.get(operation)?.get(provider) ?? none
+    for (const one of list)
+      if (one.statusClass === statusClass && one.stream === stream && one.method === method && one.cacheStatus === cacheStatus)
+        return one.series
+    const series = open(labelsOf(seen, count >= maxSeries))
+    if (count >= maxSeries * 2) return series
+    count += 1
+    const byProvider = known.get(operation) ?? new Map<string | null, readonly KnownSeries[]>()
+    known.set(operation, byProvider.set(provider, [...list, { statusClass, stream, method, cacheStatus, series }]))
+    return series
+  }
+}
+
+const none: readonly KnownSeries[] = []
 
 interface SeriesLabels {
   readonly route: string

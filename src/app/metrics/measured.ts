@@ -14,6 +14,8 @@ const measured = {
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
+  gateway_spans_exported_total: { help: 'Spans that the receiver of OTLP took.', labelNames: [] },
+  gateway_spans_dropped_total: { help: 'Spans that were too many, or that the receiver of OTLP did not take.', labelNames: [] },
   gateway_log_store_moved_total: { help: 'Logs whose bodies this process moved to the log store.', labelNames: [] },
   gateway_log_store_failures_total: { help: 'Objects that the log store did not take; each is tried again.', labelNames: [] },
   gateway_log_store_waiting: {
@@ -49,6 +51,11 @@ const measured = {
   },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_limit_reservations_total: { help: 'Requests under limits, by what became of their reservations.', labelNames: ['kind'] },
+  gateway_limits_away: {
+    help: '1 while the process cannot reach the counters of limits, and serves from what it holds of them.',
+    labelNames: [],
+    aggregator: 'max',
+  },
   gateway_limit_counters: { help: 'Counters of limits of which slices are in memory.', labelNames: [] },
   gateway_db_pool_in_use: { help: 'Database connections in use.', labelNames: [] },
   gateway_db_pool_waiting: { help: 'Requests that wait for a database connection.', labelNames: [] },

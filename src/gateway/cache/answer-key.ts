@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto'
-import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { canonicalHash } from '../../lib/json/canonical-json.ts'
 import type { Target } from '../targets/target.ts'
 import type { AnswerScope } from './answer-store.ts'
 import { eachHeader } from '../wire/header-list.ts'
+import { sortShort } from '../../lib/collections/sort-short.ts'
 
 /** All that an answer depends on. */
 export interface AnswerFacts {
@@ -30,7 +30,7 @@ export function answerKey({ scope, target, method, path, forward, body }: Answer
     [method, path, steering(forward)],
     body,
   ]
-  return hash('sha256', canonicalJson(facts), 'base64url')
+  return canonicalHash(facts)
 }
 
 /** Headers by which no provider changes its answer. They tell of the client, its network, or this one request. */
@@ -57,7 +57,11 @@ function steering(forward: readonly string[]): readonly (readonly [string, strin
   const kept: [string, string][] = []
   eachHeader(forward, (sent, value) => {
     const name = sent.toLowerCase()
-    if (!inert.has(name) && !inertPrefixes.some((prefix) => name.startsWith(prefix))) kept.push([name, value])
+    if (!isInert(name)) kept.push([name, value])
   })
-  return kept.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+  return sortShort(kept, isBefore)
 }
+
+const isBefore = (one: readonly [string, string], other: readonly [string, string]): boolean => one[0] < other[0]
+
+const isInert = (name: string): boolean => inert.has(name) || inertPrefixes.some((prefix) => name.startsWith(prefix))

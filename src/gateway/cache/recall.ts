@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { CallHead } from '../call.ts'
 import type { AnswerScope, AnswerStore, CachedAnswer } from './answer-store.ts'
 import type { Embed } from './embed.ts'
@@ -45,8 +46,11 @@ export interface Recalled {
 }
 
 export interface AnswerCache {
-  /** Resolves when it is known how the answer comes: equal requests of one process wait for the first of them. */
-  recall(request: Recallable): Promise<Recalled>
+  /**
+   * Returns how the answer comes: at once when it is in memory, else when it is known. Equal requests of one process wait for the first of
+   * them.
+   */
+  recall(request: Recallable): MaybePromise<Recalled>
   /** Resolves with true if an answer is kept that an equal request would get. */
   holds(request: Recallable): Promise<boolean>
 }
@@ -85,28 +89,35 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
   const state: State = { ...options, asked: new Map() }
   return {
     holds: async (request) => (await load(state, request.key, request)) !== null,
-    async recall(request) {
-      const { store, near } = state
-      const { key, refresh } = request
-      const found = refresh ? null : await find(state, request)
-      if (found !== null) return again(store, 'HIT', found)
-      const told = lead(state, request)
-      const compared = compare(request, near)
-      const vector = refresh ? null : await compared
-      const alike = vector === null || near === null ? null : await findAlike(state, request, { ...vector, near })
-      if (alike !== null) {
-        told(alike)
-        return again(store, 'SEMANTIC HIT', alike)
-      }
-      const heard = (answer: HeardAnswer | null) => {
-        const kept = answer === null ? null : keep(state, request, answer)
-        told(kept)
-        if (kept !== null) void place(state, { request, kept }, compared)
-      }
-      const status = refresh ? 'REFRESH' : vector === null ? 'MISS' : 'SEMANTIC MISS'
-      return { key, status, answer: null, heard, maxBodyBytes: store.maxBodyBytes }
+    recall(request) {
+      const held = request.refresh ? null : state.store.get(request.key, request.scope)
+      const answer = held instanceof Promise ? null : fresh(state, held, request)
+      return answer === null ? look(state, request, held) : again(state.store, 'HIT', { key: request.key, answer })
     },
   }
+}
+
+/** Looks for an answer that is not in memory. */
+async function look(state: State, request: Recallable, held: MaybePromise<CachedAnswer | null>): Promise<Recalled> {
+  const { store, near } = state
+  const { key, refresh } = request
+  const found = refresh ? null : await find(state, request, held)
+  if (found !== null) return again(store, 'HIT', found)
+  const told = lead(state, request)
+  const compared = compare(request, near)
+  const vector = refresh ? null : await compared
+  const alike = vector === null || near === null ? null : await findAlike(state, request, { ...vector, near })
+  if (alike !== null) {
+    told(alike)
+    return again(store, 'SEMANTIC HIT', alike)
+  }
+  const heard = (answer: HeardAnswer | null) => {
+    const kept = answer === null ? null : keep(state, request, answer)
+    told(kept)
+    if (kept !== null) void place(state, { request, kept }, compared)
+  }
+  const status = refresh ? 'REFRESH' : vector === null ? 'MISS' : 'SEMANTIC MISS'
+  return { key, status, answer: null, heard, maxBodyBytes: store.maxBodyBytes }
 }
 
 function fresh({ now }: State, answer: CachedAnswer | null, { maxAgeMs }: Recallable): CachedAnswer | null {
@@ -118,9 +129,10 @@ async function load(state: State, key: string, request: Recallable): Promise<Fou
   return answer === null ? null : { key, answer }
 }
 
-async function find(state: State, request: Recallable): Promise<Found | null> {
+async function find(state: State, request: Recallable, held: MaybePromise<CachedAnswer | null>): Promise<Found | null> {
   const { key, scope } = request
-  const kept = await load(state, key, request)
+  const answer = fresh(state, await held, request)
+  const kept = answer === null ? null : { key, answer }
   const first = state.asked.get(key)
   if (kept !== null || first === undefined || state.store.purgedSince(scope, first.askedAt)) return kept
   const found = await first.found

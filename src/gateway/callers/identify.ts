@@ -37,7 +37,7 @@ export interface IdentifyDeps {
 
 /**
  * The caller of the data plane: its key, with the scope that calls to providers need. Synchronous when the snapshot holds the key.
- * Throws `unauthorized`, `expired_key`, `budget_exhausted` or `forbidden`.
+ * Throws `unauthorized`, `expired_key` or `forbidden`.
  */
 export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromise<Caller> {
   const toCaller = ({ key, secret }: FoundKey): Caller => ({
@@ -137,7 +137,6 @@ function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {
 }
 
 function entitled(key: KeyView, { metrics }: IdentifyDeps): KeyView {
-  if (key.status === 'exhausted') throw new ApiError('budget_exhausted', 'The budget of this API key is used up.')
   if (key.scopes.has('completions.write')) return key
   metrics.authFailure('scope')
   throw lacks(key, 'completions.write', {

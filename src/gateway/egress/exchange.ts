@@ -35,7 +35,6 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   /** True while `begin` runs: what fails then is told a microtask later, when the caller holds the call. */
   #beginning = false
   #timer: NodeJS.Timeout | undefined
-  #firesAt = 0
   /** The failure of `begin`, until the handler hears of it. */
   #untold: Error | null = null
   #quietSince = 0
@@ -55,7 +54,8 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
       this.#end(new ApiError('invalid_request', `The request cannot be sent: ${fault}.`))
     } else {
       this.#quietSince = performance.now()
-      this.#arm(this.#request.timeouts.firstByteMs)
+      // The smaller of both, so that the one timer need not be set anew when the answer begins.
+      this.#arm(Math.min(this.#request.timeouts.firstByteMs, this.#request.timeouts.idleMs))
       pool.submit(this)
     }
     this.#beginning = false
@@ -115,7 +115,6 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     if (status < 200) return this.#handler.onInformation?.(status, rawHeaders)
     this.#phase = 'answering'
     this.#quietSince = performance.now()
-    if (this.#quietSince + this.#request.timeouts.idleMs < this.#firesAt) this.#arm(this.#request.timeouts.idleMs)
     this.#handler.onHeaders(status, rawHeaders, statusMessage)
   }
 
@@ -168,7 +167,6 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
 
   #arm(ms: number): void {
     clearTimeout(this.#timer)
-    this.#firesAt = performance.now() + ms
     this.#timer = setTimeout(onTimer, Math.min(Math.ceil(ms), longestTimerMs), this)
   }
 

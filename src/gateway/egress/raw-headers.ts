@@ -4,14 +4,16 @@
  */
 export function rawHeaderText(fields: unknown): string[] {
   if (!Array.isArray(fields) || fields.length === 0) return []
-  const buffers: Buffer[] = fields.filter((field) => Buffer.isBuffer(field))
-  const first = buffers[0]
-  const last = buffers.at(-1)
-  if (first === undefined || last === undefined || !sameMemory(buffers, first)) return buffers.map((field) => field.toString('latin1'))
+  if (!areBuffers(fields)) return []
+  const [first] = fields
+  const last = fields.at(-1)
+  if (first === undefined || last === undefined || !sameMemory(fields, first)) return fields.map((field) => field.toString('latin1'))
   const start = first.byteOffset
   const text = Buffer.from(first.buffer, start, last.byteOffset + last.length - start).toString('latin1')
-  return buffers.map((field) => text.slice(field.byteOffset - start, field.byteOffset - start + field.length))
+  return fields.map((field) => text.slice(field.byteOffset - start, field.byteOffset - start + field.length))
 }
+
+const areBuffers = (fields: readonly unknown[]): fields is readonly Buffer[] => fields.every((field) => Buffer.isBuffer(field))
 
 /** True when all lie in one piece of memory, in rising order, close together. */
 function sameMemory(buffers: readonly Buffer[], first: Buffer): boolean {

@@ -2,41 +2,61 @@ import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from '../journal/log-record.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
+import { saysProvisioned } from '../prices/terms.ts'
 import type { Trail } from '../trail.ts'
 
-/** The sum over the attempts so far. */
-interface Sum {
-  readonly states: CostState[]
-  readonly lines: LoggedCostLine[]
-  readonly unpriced: string[]
-  readonly charges: LoggedCharge[]
-  amount: bigint
-  catalogue: string | null
-  saved: bigint | null
+/** An attempt that has its charge. */
+interface Charged {
+  readonly attempt: Attempt
+  readonly charge: Charge
+  /** Its place in the trail. */
+  readonly index: number
 }
 
 /** Returns the cost of an exchange for the log: the sum over its attempts, of which each is priced once. Null: no target was reached. */
 export function loggedCost({ attempts }: Pick<Trail, 'attempts'>): LoggedCost | null {
-  const sum: Sum = { states: [], lines: [], unpriced: [], charges: [], amount: 0n, catalogue: null, saved: null }
-  for (const [index, attempt] of attempts.entries()) if (attempt.charge !== null) addCharge(sum, attempt, { charge: attempt.charge, index })
-  if (sum.states.length === 0) return null
-  const { lines, unpriced, charges, catalogue, saved } = sum
-  const state = stateOf(sum.states)
-  const amount = state === 'unpriced' ? null : String(sum.amount)
-  return { state, amount, catalogue, saved: saved === null ? null : String(saved), lines, unpriced, charges }
+  const [first] = attempts
+  if (attempts.length === 1 && first !== undefined) {
+    return first.charge === null ? null : costOf({ attempt: first, charge: first.charge, index: 0 })
+  }
+  const charged = attempts.flatMap((attempt, index) => (attempt.charge === null ? [] : [{ attempt, charge: attempt.charge, index }]))
+  return charged.length === 0 ? null : sumOf(charged)
 }
 
-function addCharge(sum: Sum, attempt: Attempt, { charge, index }: { readonly charge: Charge; readonly index: number }): void {
-  const { cost, catalogue, saved } = charge
-  sum.states.push(cost.state)
-  sum.amount += cost.amount ?? 0n
-  sum.catalogue ??= catalogue
-  sum.saved ??= saved
-  for (const line of cost.lines) sum.lines.push(loggedLine(line, index))
-  for (const name of cost.unpriced) if (!sum.unpriced.includes(name)) sum.unpriced.push(name)
-  const logged = loggedCharge(attempt, charge, index)
-  if (logged !== null) sum.charges.push(logged)
+/** Nearly every exchange has one attempt: nothing is collected for it. */
+function costOf(charged: Charged): LoggedCost {
+  const { cost, catalogue, saved } = charged.charge
+  const { state, unpriced } = cost
+  const lines = linesOf(charged)
+  return {
+    state,
+    amount: amountOf(state, cost.amount ?? 0n),
+    catalogue,
+    saved: textOf(saved),
+    lines,
+    unpriced,
+    charges: chargesOf(charged),
+  }
 }
+
+function sumOf(charged: readonly Charged[]): LoggedCost {
+  const charges = charged.map(({ charge }) => charge)
+  const state = stateOf(charges.map(({ cost }) => cost.state))
+  const amount = charges.reduce((sum, { cost }) => sum + (cost.amount ?? 0n), 0n)
+  return {
+    state,
+    amount: amountOf(state, amount),
+    catalogue: charges.find(({ catalogue }) => catalogue !== null)?.catalogue ?? null,
+    saved: textOf(charges.find(({ saved }) => saved !== null)?.saved ?? null),
+    lines: charged.flatMap(linesOf),
+    unpriced: [...new Set(charges.flatMap(({ cost }) => cost.unpriced))],
+    charges: charged.flatMap(chargesOf),
+  }
+}
+
+const amountOf = (state: CostState, amount: bigint): string | null => (state === 'unpriced' ? null : String(amount))
+const textOf = (amount: bigint | null): string | null => (amount === null ? null : String(amount))
+const linesOf = ({ charge, index }: Charged): readonly LoggedCostLine[] => charge.cost.lines.map((line) => loggedLine(line, index))
 
 /** The whole is priced when every part that is charged is, and a lower bound when some are. */
 export function stateOf(states: readonly CostState[]): CostState {
@@ -52,17 +72,17 @@ const loggedLine = ({ dimension, count, unit, rate, amount, source, note }: Cost
   dimension,
   count,
   unit,
-  rate: rate === null ? null : String(rate),
+  rate: textOf(rate),
   amount: String(amount),
   source,
   note,
 })
 
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function loggedCharge(attempt: Attempt, { metered, pricedModel, facts }: Charge, index: number): LoggedCharge | null {
-  if (metered === null || facts === null) return null
+function chargesOf({ attempt, charge: { metered, pricedModel, facts }, index }: Charged): readonly LoggedCharge[] {
+  if (metered === null || facts === null) return []
   const { counts, raw, reported, estimated, inconsistent, model } = metered
-  return {
+  const charge = {
     attempt: index,
     provider: attempt.target?.providerId ?? null,
     sent: attempt.target?.model ?? null,
@@ -71,10 +91,12 @@ function loggedCharge(attempt: Attempt, { metered, pricedModel, facts }: Charge,
     recalled: isRecalled(attempt),
     counts,
     facts,
-    reported: reported === null ? null : String(reported),
+    reported: textOf(reported),
     estimated,
     inconsistent,
     usage: raw,
     slug: attempt.target?.view?.slug ?? null,
+    skipped: attempt.target?.skipsPtuCost === true && saysProvisioned(raw),
   }
+  return [charge]
 }

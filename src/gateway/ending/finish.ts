@@ -22,7 +22,10 @@ export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, e
   const last = lastAttempt(trail)
   const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail) })
   const spent = last !== null && isRecalled(last) ? null : usage
-  for (const attempt of trail.attempts) attempt.reservation?.settle(attempt === last ? attempt.charge : null, reachedBy(attempt, ending))
+  for (const attempt of trail.attempts) {
+    attempt.spent ??= attempt.reservation?.settle(attempt === last ? attempt.charge : null, reachedBy(attempt, ending)) ?? null
+    countSpent(metrics, attempt)
+  }
   const key = trail.caller?.key
   if (key !== undefined) {
     const redaction = redactionOf(trail)
@@ -30,6 +33,11 @@ export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, e
     journal.append(toRecord(trail, ending, { key, usage, redaction }), bodies)
   }
   observe(metrics, trail, { ...ending, usage: spent })
+}
+
+function countSpent(metrics: GatewayMetrics, { charge: charged, target }: Attempt): void {
+  const amount = charged?.cost.amount ?? 0n
+  if (amount > 0n && target !== null) metrics.spent(target.providerId, amount)
 }
 
 /** Meters and prices the last attempt; those before it were charged as they ended. */

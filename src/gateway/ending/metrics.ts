@@ -27,6 +27,8 @@ export type EmbeddingOutcome = 'ok' | 'failed' | 'slow' | 'resting'
 /** The metrics door. Cheap: called once an exchange, on the hot path. */
 export interface GatewayMetrics {
   record(observation: Observation): void
+  /** The cost of one attempt, in whole pico-US-dollars. */
+  spent(provider: string, pico: bigint): void
   /** One attempt after which another followed; `reason` is a kind of failure, or a class of statuses such as `5xx`. */
   attemptFailed(provider: string, reason: string): void
   /** One request that a mirror copied, or did not copy. */

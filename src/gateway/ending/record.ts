@@ -1,5 +1,7 @@
+import { begunBatch } from '../batches/begun-batch.ts'
 import { loggedHooks, noHooks } from '../checks/hook-results.ts'
-import type { ExchangeBodies, ExchangeRecord, LoggedPrompt } from '../journal/log-record.ts'
+import { operationName } from '../front/operation-name.ts'
+import type { ExchangeBodies, ExchangeRecord, LoggedPrompt, LoggedSpent } from '../journal/log-record.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
@@ -45,6 +47,8 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     retryCount: retriesOf(trail),
     usage,
     cost: loggedCost(trail),
+    spent: loggedSpent(trail),
+    batch: begunBatch(trail.operation, ending.relayed),
     usageSource,
     cacheStatus,
     lastUsedOption,
@@ -59,7 +63,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     metadata: trail.metadata,
     prompt: promptOf(trail, last),
     hooks: loggedHooks(last?.hooks ?? noHooks, keepsBodies(headers)),
-    translation: translationOf(last, redaction, keepsBodies(headers)),
+    translation: translationOf(trail, redaction, keepsBodies(headers)),
     attempts: loggedAttempts(trail, { ending, usage, redaction, keepsWords: keepsBodies(headers) }),
     method,
     path,
@@ -79,17 +83,33 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
   }
 }
 
+/** Returns what all attempts counted against budgets; null, without allocating, when none did. */
+function loggedSpent({ attempts }: Trail): ExchangeRecord['spent'] {
+  let all: LoggedSpent[] | null = null
+  for (const [attempt, { spent }] of attempts.entries())
+    for (const { counter, slot, amount, mark } of spent ?? noSpent) (all ??= []).push({ attempt, counter, slot, amount, mark })
+  return all
+}
+
+const noSpent: readonly LoggedSpent[] = []
+
 /** So much of a provider's error is kept. */
 const mostError = 16 * 1024
 
-/** Returns what a translation left out, and the provider's own error. */
-function translationOf(last: Attempt | null, redaction: Redaction, keepsWords: boolean): ExchangeRecord['translation'] {
-  const translated = last?.translated ?? null
-  if (translated === null) return null
-  const error = keepsWords ? translated.providerError() : null
-  if (error === null && translated.dropped.length === 0) return null
-  return { dropped: translated.dropped, providerError: error === null ? null : redaction.text(error.slice(0, mostError)) }
+/** Returns what the last translation left out, and the own error of the last provider that gave one. */
+function translationOf({ attempts }: Trail, redaction: Redaction, keepsWords: boolean): ExchangeRecord['translation'] {
+  let error: string | null = null
+  let dropped: readonly string[] = none
+  for (const { translated } of attempts) {
+    dropped = translated?.dropped ?? none
+    if (keepsWords) error = translated?.providerError() ?? error
+  }
+  return error === null && dropped.length === 0
+    ? null
+    : { dropped, providerError: error === null ? null : redaction.text(error.slice(0, mostError)) }
 }
+
+const none: readonly string[] = []
 
 /** Tells where the answer and its usage come from: a target, or the cache. */
 function origin(trail: Trail, last: Attempt | null, usage: Usage | null) {
@@ -117,9 +137,9 @@ function asked(trail: Trail, redaction: Redaction) {
   return {
     method: exchange.method,
     path: redaction.text(withoutKeys(caller === null ? path : withoutOwnKeysInPath(path, caller))),
-    operation: operation.name,
+    operation: exchange.method === 'POST' ? operationName(operation, path) : operation.name,
     requestBytes: sentBody(trail)?.length ?? 0,
-    requestHeaders: redaction.headers(headers === null ? [] : loggedOf(headers)),
+    requestHeaders: headers === null ? {} : redaction.headers(headers.forward, ownHeaders(headers)),
   }
 }
 
@@ -136,16 +156,16 @@ const loggedNames = [
   'request-timeout',
   'strict-translation',
   'debug',
-]
+].map((name) => ({ name, header: `x-service-${name}` }))
 
 /** Stands in logs for a config that the request brought. */
 export const inlineConfig = '[inline]'
 
-function loggedOf({ forward, service }: CallerHeaders): readonly string[] {
-  const logged = [...forward]
-  for (const name of loggedNames) {
+function ownHeaders({ service }: CallerHeaders): readonly string[] {
+  const logged: string[] = []
+  for (const { name, header } of loggedNames) {
     const value = service.get(name)
-    if (value !== undefined) logged.push(`x-service-${name}`, name === 'config' ? configName(value) : valueText(value))
+    if (value !== undefined) logged.push(header, name === 'config' ? configName(value) : valueText(value))
   }
   return logged
 }

@@ -10,8 +10,8 @@ const removed = '[removed]'
 
 /** The values that the log of an exchange must not show. */
 export interface Redaction {
-  /** A flat list of headers, as the log keeps it. */
-  headers(raw: readonly string[]): Readonly<Record<string, string>>
+  /** Returns flat lists of headers as the log keeps them; `own` comes last. */
+  headers(raw: readonly string[], own?: readonly string[]): Readonly<Record<string, string>>
   text(text: string): string
   /** An answer's first bytes: some providers repeat a key that they refuse. A compressed answer is looked into, and stays compressed. */
   answer(relayed: Pick<RelayResult, 'capture' | 'encoding'>): Buffer
@@ -21,8 +21,7 @@ export interface Redaction {
 export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'headers' | 'text'> {
   const secrets: string[] = []
   addSent(secrets, raw)
-  const text = replacing(secrets)
-  return { text, headers: (headers) => loggedHeaders(headers, (_, value) => text(value)) }
+  return new SentRedaction(secrets, null, null)
 }
 
 type Sent = Pick<Trail, 'attempts' | 'headers' | 'caller'>
@@ -30,18 +29,39 @@ type Sent = Pick<Trail, 'attempts' | 'headers' | 'caller'>
 /** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
 export function redactionOf(trail: Sent): Redaction {
   const sensitive = sensitiveNames(trail)
-  const secrets = secretsOf(trail, sensitive)
-  const text = replacing(secrets)
-  const { caller } = trail
-  return {
-    text,
-    headers: (raw) =>
-      loggedHeaders(raw, (name, value) => (sensitive?.has(name) || caller?.holdsOwnKey(value) === true ? removed : text(value))),
-    answer({ capture, encoding }) {
-      const plain = secrets.length === 0 ? null : capture.plain(encoding)
-      if (plain === null || !secrets.some((secret) => plain.includes(secret, 'latin1'))) return capture.head()
-      return compress(Buffer.from(text(plain.toString('latin1')), 'latin1'), encoding)
-    },
+  return new SentRedaction(secretsOf(trail, sensitive), sensitive, trail.caller)
+}
+
+/** A class, because one is made for every exchange. */
+class SentRedaction implements Redaction {
+  readonly #secrets: readonly string[]
+  readonly #sensitive: ReadonlySet<string> | null
+  readonly #caller: Sent['caller']
+
+  constructor(secrets: readonly string[], sensitive: ReadonlySet<string> | null, caller: Sent['caller']) {
+    this.#secrets = secrets
+    this.#sensitive = sensitive
+    this.#caller = caller
+  }
+
+  text(text: string): string {
+    return withoutSecrets(text, this.#secrets)
+  }
+
+  headers(raw: readonly string[], own: readonly string[] = none): Readonly<Record<string, string>> {
+    return loggedHeaders(own, this, loggedHeaders(raw, this))
+  }
+
+  /** Returns a header's value as the log keeps it. */
+  value(name: string, value: string): string {
+    return this.#sensitive?.has(name) || this.#caller?.holdsOwnKey(value) === true ? removed : this.text(value)
+  }
+
+  answer({ capture, encoding }: Pick<RelayResult, 'capture' | 'encoding'>): Buffer {
+    const secrets = this.#secrets
+    const plain = secrets.length === 0 ? null : capture.plain(encoding)
+    if (plain === null || !secrets.some((secret) => plain.includes(secret, 'latin1'))) return capture.head()
+    return compress(Buffer.from(this.text(plain.toString('latin1')), 'latin1'), encoding)
   }
 }
 
@@ -82,13 +102,11 @@ function addOnce(secrets: string[], secret: string): void {
   if (!secrets.includes(secret)) secrets.push(secret)
 }
 
-const replacing =
-  (secrets: readonly string[]) =>
-  (value: string): string => {
-    let rest = value
-    for (const secret of secrets) if (rest.includes(secret)) rest = rest.replaceAll(secret, removed)
-    return rest
-  }
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let rest = text
+  for (const secret of secrets) if (rest.includes(secret)) rest = rest.replaceAll(secret, removed)
+  return rest
+}
 
 const none: readonly string[] = []
 

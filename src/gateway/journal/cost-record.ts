@@ -1,3 +1,4 @@
+import type { JsonWriter } from '../../lib/json/json-writer.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from './log-record.ts'
 
 type LineFields = readonly [
@@ -16,6 +17,7 @@ type ChargeFields = readonly [
   ...flags: [recalled: boolean, estimated: boolean, inconsistent: boolean],
   ...used: [counts: LoggedCharge['counts'], facts: LoggedCharge['facts'], reported: string | null, usage: LoggedCharge['usage']],
   slug?: string | null,
+  skipped?: boolean,
 ]
 
 /** A cost as a record has it: flat arrays, because the names of its fields would be longer than its figures. */
@@ -29,45 +31,56 @@ export type CostFields = readonly [
   charges: readonly ChargeFields[],
 ]
 
-/** Returns a cost as a record has it. */
-export const encodeCost = ({ state, amount, catalogue, saved, unpriced, lines, charges }: LoggedCost): CostFields => [
-  state,
-  amount,
-  catalogue,
-  saved,
-  unpriced,
-  lines.map(encodeLine),
-  charges.map(encodeCharge),
-]
+/** Writes a cost as a record has it. */
+export function writeCost(json: JsonWriter, { state, amount, catalogue, saved, unpriced, lines, charges }: LoggedCost): void {
+  json.open('[')
+  json.value(state)
+  json.value(amount)
+  json.value(catalogue)
+  json.value(saved)
+  json.value(unpriced)
+  json.open('[')
+  for (const line of lines) writeLine(json, line)
+  json.close(']')
+  json.open('[')
+  for (const charge of charges) writeCharge(json, charge)
+  json.close(']')
+  json.close(']')
+}
 
-const encodeLine = ({ attempt, dimension, count, unit, rate, amount, source, note }: LoggedCostLine): LineFields => [
-  attempt,
-  dimension,
-  count,
-  unit,
-  rate,
-  amount,
-  source,
-  note,
-]
+function writeLine(json: JsonWriter, line: LoggedCostLine): void {
+  json.open('[')
+  json.value(line.attempt)
+  json.value(line.dimension)
+  json.value(line.count)
+  json.value(line.unit)
+  json.value(line.rate)
+  json.value(line.amount)
+  json.value(line.source)
+  json.value(line.note)
+  json.close(']')
+}
 
-const encodeCharge = (charge: LoggedCharge): ChargeFields => [
-  charge.attempt,
-  charge.provider,
-  charge.sent,
-  charge.answered,
-  charge.priced,
-  charge.recalled,
-  charge.estimated,
-  charge.inconsistent,
-  charge.counts,
-  charge.facts,
-  charge.reported,
-  charge.usage,
-  charge.slug,
-]
+function writeCharge(json: JsonWriter, charge: LoggedCharge): void {
+  json.open('[')
+  json.value(charge.attempt)
+  json.value(charge.provider)
+  json.value(charge.sent)
+  json.value(charge.answered)
+  json.value(charge.priced)
+  json.value(charge.recalled)
+  json.value(charge.estimated)
+  json.value(charge.inconsistent)
+  json.value(charge.counts)
+  json.value(charge.facts)
+  json.value(charge.reported)
+  json.value(charge.usage)
+  json.value(charge.slug)
+  if (charge.skipped) json.value(true)
+  json.close(']')
+}
 
-/** The inverse of `encodeCost`. */
+/** The inverse of `writeCost`. */
 export function decodeCost([state, amount, catalogue, saved, unpriced, lines, charges]: CostFields): LoggedCost {
   return { state, amount, catalogue, saved, unpriced, lines: lines.map(decodeLine), charges: charges.map(decodeCharge) }
 }
@@ -97,4 +110,5 @@ const decodeCharge = (fields: ChargeFields): LoggedCharge => ({
   reported: fields[10],
   usage: fields[11],
   slug: fields[12] ?? null,
+  skipped: fields[13] ?? false,
 })

@@ -1,4 +1,5 @@
 import zlib from 'node:zlib'
+import type { JsonWriter } from '../../lib/json/json-writer.ts'
 
 /**
  * One exchange on disk: a 32-byte header, the record as JSON text, the request body, the response body. Little-endian.
@@ -24,12 +25,11 @@ export const memoryMark: Uint8Array = new Uint8Array(markBytes)
 const at = { crc: 8, total: 12, record: 16, request: 20, response: 24, flags: 28 } as const
 const absent = 0xff_ff_ff_ff
 const flags = { requestTruncated: 1, responseTruncated: 2, sealed: 4 } as const
-const scratchBytes = 64 * 1024
 
 /** The parts of a frame. */
 export interface Frame extends FrameBodies {
-  /** JSON text, see `record.ts`. */
-  readonly record: string
+  /** JSON text, see `record.ts`, behind room for the header: a writer with `headerBytes` reserved. */
+  readonly record: JsonWriter
   /** The pieces of one sealed value, in place of the bodies; null: not sealed. */
   readonly sealed: readonly Uint8Array[] | null
 }
@@ -47,34 +47,35 @@ interface FrameBodies {
   readonly responseTruncated: boolean
 }
 
-/** Bytes ready to be written, in order; they may be views of the encoder's scratch, valid until it encodes again. */
+/** Bytes ready to be written, in order; they may be views of the record's memory, valid until that is written again. */
 export interface EncodedFrame {
   readonly buffers: readonly Uint8Array[]
   readonly length: number
 }
 
-/** An encoder with its own scratch, so that a small exchange costs one copy and one write. */
-export function createFrameEncoder(): (mark: Uint8Array, frame: Frame) => EncodedFrame {
-  const scratch = Buffer.allocUnsafeSlow(scratchBytes)
-  return (mark, frame) => {
-    const bodies = frame.sealed ?? [frame.request, frame.response].filter((body) => body !== null)
-    const bodyBytes = bytesOf(bodies)
-    // UTF-8 needs at most three bytes for one UTF-16 unit.
-    const mostHeadBytes = headerBytes + frame.record.length * 3
-    const head = mostHeadBytes <= scratchBytes ? scratch : Buffer.allocUnsafe(mostHeadBytes)
-    const recordBytes = head.write(frame.record, headerBytes, 'utf8')
-    const headBytes = headerBytes + recordBytes
-    writeHeader(head, { mark, frame, recordBytes, total: headBytes + bodyBytes })
-    const buffers = headBytes + bodyBytes <= head.length ? [joined(head, headBytes, bodies)] : [head.subarray(0, headBytes), ...bodies]
-    head.writeUInt32LE(checksum(buffers), at.crc)
-    return { buffers, length: headBytes + bodyBytes }
-  }
+/** Encodes a frame in the memory of its record, so that a small exchange costs one copy and one write. */
+export function encodeFrame(mark: Uint8Array, frame: Frame): EncodedFrame {
+  const { bytes: head, end } = frame.record
+  const bodies = bodiesOf(frame)
+  const length = end + bytesOf(bodies)
+  writeHeader(head, { mark, frame, recordBytes: end - headerBytes, total: length })
+  const buffers = length <= head.length ? [joined(head, end, bodies)] : [head.subarray(0, end), ...bodies]
+  head.writeUInt32LE(checksum(buffers), at.crc)
+  return { buffers, length }
+}
+
+const none: readonly Uint8Array[] = []
+
+function bodiesOf({ request, response, sealed }: Frame): readonly Uint8Array[] {
+  if (sealed !== null) return sealed
+  if (request !== null) return response === null ? [request] : [request, response]
+  return response === null ? none : [response]
 }
 
 /** The last frame of a segment that was closed in order: nothing follows it. */
 export function endFrame(mark: Uint8Array): EncodedFrame {
   const head = Buffer.alloc(headerBytes)
-  const nothing: Frame = { record: '', request: null, response: null, requestTruncated: false, responseTruncated: false, sealed: null }
+  const nothing = { request: null, response: null, requestTruncated: false, responseTruncated: false, sealed: null }
   writeHeader(head, { mark, frame: nothing, recordBytes: 0, total: headerBytes })
   head.writeUInt32LE(checksum([head]), at.crc)
   return { buffers: [head], length: headerBytes }
@@ -104,7 +105,7 @@ export function parseFrame(buffer: Buffer, offset: number, mark: Uint8Array): Pa
 
 interface Header {
   readonly mark: Uint8Array
-  readonly frame: Frame
+  readonly frame: Omit<Frame, 'record'>
   readonly recordBytes: number
   readonly total: number
 }

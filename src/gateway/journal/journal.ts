@@ -1,9 +1,10 @@
 import fs from 'node:fs'
+import { JsonWriter } from '../../lib/json/json-writer.ts'
 import { encodeConfidential, withoutConfidential } from './confidential.ts'
 import type { ExchangeBodies, ExchangeRecord, Journal } from './log-record.ts'
-import { createFrameEncoder, memoryMark, type EncodedFrame, type Frame } from './frame.ts'
+import { encodeFrame, headerBytes, memoryMark, type EncodedFrame, type Frame } from './frame.ts'
 import type { LogSeal } from './log-seal.ts'
-import { encodeRecord } from './record.ts'
+import { writeRecord } from './record.ts'
 import { openSpool, type Write } from './spool.ts'
 
 export interface JournalOptions {
@@ -61,14 +62,14 @@ export function openJournal(options: JournalOptions): OpenJournal {
     hold,
   } = options
   const spool = openSpool({ directory, maxSpoolBytes, segmentBytes: Math.min(segmentBytes, Math.ceil(maxSpoolBytes / 8)), now, write })
-  const encode = createFrameEncoder()
+  const text = new JsonWriter({ reserved: headerBytes })
   const dropped = { body: 0, record: 0 }
   let records = 0
   let fault: string | null = null
 
   const keep = (frame: Frame, lean: boolean): boolean => {
     try {
-      spool.write((mark) => encode(mark, frame), lean)
+      spool.write((mark) => encodeFrame(mark, frame), lean)
       records += 1
       return true
     } catch (error) {
@@ -78,7 +79,7 @@ export function openJournal(options: JournalOptions): OpenJournal {
   }
 
   const holdInMemory = (frame: Frame, lean: boolean): boolean => {
-    if (hold?.(encode(memoryMark, frame), lean) !== true) return false
+    if (hold?.(encodeFrame(memoryMark, frame), lean) !== true) return false
     records += 1
     return true
   }
@@ -86,7 +87,9 @@ export function openJournal(options: JournalOptions): OpenJournal {
   /** Null when the record cannot be written as JSON, which its type rules out, or cannot be sealed. */
   const frameOf = (record: ExchangeRecord, bodies: ExchangeBodies): Frame | null => {
     try {
-      return seal === null ? { record: encodeRecord(record), ...bodies, sealed: null } : sealedFrame(seal, record, bodies)
+      text.reset()
+      writeRecord(text, seal === null ? record : withoutConfidential(record))
+      return seal === null ? plainFrame(text, bodies) : sealedFrame(text, bodies, seal.seal(record, encodeConfidential(record, bodies)))
     } catch (error) {
       fault = String(error)
       return null
@@ -116,16 +119,20 @@ export function openJournal(options: JournalOptions): OpenJournal {
 
 const hasBody = ({ request, response }: ExchangeBodies) => request !== null || response !== null
 
-function sealedFrame(seal: LogSeal, record: ExchangeRecord, bodies: ExchangeBodies): Frame {
-  return {
-    record: encodeRecord(withoutConfidential(record)),
-    request: null,
-    response: null,
-    requestTruncated: bodies.requestTruncated,
-    responseTruncated: bodies.responseTruncated,
-    sealed: seal.seal(record, encodeConfidential(record, bodies)),
-  }
-}
+const plainFrame = (record: JsonWriter, { request, response, requestTruncated, responseTruncated }: ExchangeBodies): Frame => ({
+  record,
+  request,
+  response,
+  requestTruncated,
+  responseTruncated,
+  sealed: null,
+})
+
+const sealedFrame = (
+  record: JsonWriter,
+  { requestTruncated, responseTruncated }: ExchangeBodies,
+  sealed: readonly Uint8Array[],
+): Frame => ({ record, request: null, response: null, requestTruncated, responseTruncated, sealed })
 
 const withoutBodies = ({ request, response, requestTruncated, responseTruncated }: ExchangeBodies): ExchangeBodies => ({
   request: null,

@@ -1,5 +1,6 @@
 import type { HookResults } from '../checks/hook-results.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
+import type { Spent } from '../limits/spent.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { Counts } from '../dialects/neutral/counts.ts'
 import type { CostState } from '../prices/price-usage.ts'
@@ -47,6 +48,10 @@ export interface ExchangeRecord {
   readonly usageSource: 'provider' | 'cache' | 'none'
   /** Null: no provider was to be asked. */
   readonly cost: LoggedCost | null
+  /** The amounts that were counted against budgets; null: none applied. */
+  readonly spent: readonly LoggedSpent[] | null
+  /** The batch that it began at its provider, which is charged when it has ended; null: none. */
+  readonly batch: string | null
   readonly retryCount: number
   readonly cacheStatus: string
   readonly lastUsedOption: string | null
@@ -101,6 +106,12 @@ export interface LoggedCost {
   readonly charges: readonly LoggedCharge[]
 }
 
+/** The amount that one attempt counted against a budget. */
+export interface LoggedSpent extends Spent {
+  /** Its place in the trail. */
+  readonly attempt: number
+}
+
 /** count x rate = amount, of one attempt. */
 export interface LoggedCostLine {
   readonly attempt: number
@@ -130,6 +141,8 @@ export interface LoggedCharge {
   readonly usage: Fields | null
   /** The stored provider whose integration's prices applied; null: none. Rows of before have none. */
   readonly slug: string | null
+  /** True when its config left provisioned throughput out of the costs. */
+  readonly skipped: boolean
 }
 
 /** One try of one target. */

@@ -8,10 +8,12 @@ import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { findPrices } from '../prices/resolve.ts'
-import { isProvisioned } from '../prices/terms.ts'
+import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
+import type { RequestBody } from '../wire/body.ts'
+import type { HeldUpload } from '../wire/recorded-length.ts'
 import { placeOf } from './region.ts'
 import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
 
@@ -24,7 +26,7 @@ export interface ChargedExchange {
 }
 
 /**
- * Meters and prices one attempt, once. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
+ * Meters and prices one attempt, once. Reading costs nothing: what was made before was charged then. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
  * model are not charged, and an answer from the cache tells what it saved.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
@@ -34,7 +36,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const told = meter(result, request)
   const metered =
     needsEstimate(told, result, exchange.operation) && !isRecalled(attempt) ? estimated(told, result, { attempt, exchange }) : told
-  return isBilled(metered, result, exchange.operation)
+  return exchange.method !== 'GET' && isBilled(metered, result, exchange.operation)
     ? priced(metered, { attempt, target }, { exchange, prices })
     : { ...noCharge, metered }
 }
@@ -82,9 +84,11 @@ function priced(metered: Metered, { attempt, target }: Targeted, { exchange, pri
   const found = findPrices({ provider: target.providerId, answered: metered.model, sent: target.model, terms }, prices)
   const facts = factsOf(metered, placeOf(target, found), exchange)
   const cost = priceUsage({ counts: metered.counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
-  const charge = { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts }
-  if (isRecalled(attempt)) return { ...charge, cost: notCharged, saved: cost.amount }
-  return { ...charge, cost: isProvisioned(terms, metered.raw) ? notCharged : cost, saved: null }
+  const recalled = isRecalled(attempt)
+  const skipped = target.skipsPtuCost && saysProvisioned(metered.raw)
+  const charged = recalled || skipped || isProvisioned(terms, metered.raw) ? notCharged : cost
+  const saved = recalled ? cost.amount : null
+  return { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts, cost: charged, saved }
 }
 
 export interface ChargeContext {
@@ -97,7 +101,18 @@ const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: Charge
   method: exchange.method,
   provider,
   json: body?.json,
+  upload: body === null ? null : uploadOf(body),
 })
+
+/** Of a form that is held whole no more is looked at than of one that goes through as it comes. */
+const heldEnds = 128 * 1024
+
+function uploadOf({ bytes, watched, kind }: RequestBody): HeldUpload | null {
+  if (watched !== undefined) return { head: watched.head(), tail: watched.tail(), size: watched.size }
+  return bytes === null || kind !== 'bytes'
+    ? null
+    : { head: bytes.subarray(0, heldEnds), tail: bytes.subarray(-heldEnds), size: bytes.length }
+}
 
 /** Returns true if a provider may charge for the answer. Of operations that Gatehouse does not know those that tell usage are charged. */
 function isBilled({ counts }: Metered, { status }: ChargedAnswer, { name, spec }: MatchedOperation): boolean {
@@ -105,7 +120,10 @@ function isBilled({ counts }: Metered, { status }: ChargedAnswer, { name, spec }
   return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
 }
 
-const hasAny = (counts: Metered['counts']): boolean => Object.keys(counts).length > 0
+function hasAny(counts: Metered['counts']): boolean {
+  for (const _ in counts) return true
+  return false
+}
 
 const factsOf = (metered: Metered, place: Pick<PriceFacts, 'geo' | 'region'>, exchange: ChargedExchange): PriceFacts => ({
   startedAt: exchange.receivedAt,

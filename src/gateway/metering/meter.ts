@@ -6,6 +6,7 @@ import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
 import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
+import { type HeldUpload, modelOfUpload, recordedMs } from '../wire/recorded-length.ts'
 import { billedSearches, type Bytes, withTools } from './tool-uses.ts'
 import { scanUsage } from '../dialects/usage-scan.ts'
 
@@ -17,6 +18,8 @@ export interface MeteredRequest {
   readonly provider: string
   /** The parsed body; undefined: it is no JSON. */
   readonly json: unknown
+  /** The ends of an upload; null: it is none, or not held. */
+  readonly upload: HeldUpload | null
 }
 
 /** The usage that an answer tells. */
@@ -47,9 +50,14 @@ export function meter({ capture, encoding, counted }: MeteredAnswer, request: Me
   const raw = scanned?.raw ?? null
   const used = counted === null ? countsOf(request, { raw, json, bytes }) : translatedCounts(counted)
   const served = servedFacts(bytes, raw, text(json['service_tier']))
+  // Each by its name, because an object that is spread from others grows step by step.
   return {
-    ...served,
-    ...used,
+    model: served.model ?? (request.upload === null ? null : modelOfUpload(request.upload)),
+    mode: served.mode,
+    geo: served.geo,
+    estimated: used.estimated,
+    inconsistent: used.inconsistent,
+    hasTokens: used.hasTokens,
     counts: billedSearches(used.counts, served.model ?? modelOf(json)),
     usage: counted !== null ? plainUsage(counted) : scanned && withTotals(scanned.usage, used.counts),
     raw,
@@ -63,11 +71,10 @@ export function meter({ capture, encoding, counted }: MeteredAnswer, request: Me
 /** The part of an answer that is metered. */
 export type MeteredAnswer = Pick<RelayResult, 'capture' | 'encoding' | 'counted'>
 
-const translatedCounts = (counted: TokenUsage): ReturnType<typeof countsOf> => ({
-  ...disjointCounts(counted),
-  estimated: false,
-  hasTokens: true,
-})
+function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
+  const { counts, inconsistent } = disjointCounts(counted)
+  return { counts, inconsistent, estimated: false, hasTokens: true }
+}
 
 /** Returns what an answer used with counts that an estimate filled. */
 export function withCounts(told: Metered, counts: Counts): Metered {
@@ -97,7 +104,11 @@ function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'count
 const modelOf = (json: Fields): string | null => text(json['model'])
 const noFields: Fields = {}
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-const hasAny = (counts: Counts): boolean => Object.keys(counts).some((name) => isDimension(name) && (counts[name] ?? 0) > 0)
+
+function hasAny(counts: Counts): boolean {
+  for (const name in counts) if (isDimension(name) && (counts[name] ?? 0) > 0) return true
+  return false
+}
 
 /** Fills the figures that the log shows from the counts, for providers that use words of their own. */
 function withTotals(usage: Usage, counts: Counts): Usage {
@@ -116,17 +127,20 @@ interface Units {
 const noUnits: Units = { counts: {}, estimated: false }
 
 /** Counts what is sold by the piece, for answers that tell no tokens. */
-function unitsOf({ operation }: MeteredRequest, { json, bytes }: Answer): Units {
+function unitsOf({ operation, upload }: MeteredRequest, { json, bytes }: Answer): Units {
   switch (operation) {
     case 'imageGenerate':
     case 'imageEdit':
+    case 'imageVary':
       return { counts: { image: imagesOf(json, bytes.head) }, estimated: false }
     case 'createSpeech':
       return { counts: { input_character: typeof json['input'] === 'string' ? codePoints(json['input']) : 0 }, estimated: false }
     case 'createTranscription':
     case 'createTranslation': {
       const found = transcribedMs(bytes)
-      return found === null ? noUnits : { counts: { input_audio_second: found.ms }, estimated: found.estimated }
+      if (found !== null) return { counts: { input_audio_second: found.ms }, estimated: found.estimated }
+      const ms = upload === null ? null : recordedMs(upload)
+      return ms === null ? noUnits : { counts: { input_audio_second: ms }, estimated: true }
     }
     default:
       return noUnits

@@ -34,9 +34,17 @@ export function periodAt({ prices }: Pick<PriceEntry, 'prices'>, startedAt: numb
 
 /** Returns the conditional rates that hold for a request, the decisive ones first: most conditions, then the later one. */
 export function holdingRates({ when = [] }: PricePeriod, facts: PriceFacts): readonly ConditionalRates[] {
-  if (when.length === 0) return when
+  if (when.length === 0 || noneHolds(when, facts)) return none
   const holding = when.filter((entry) => holds(entry, facts))
   return holding.length < 2 ? holding : holding.toReversed().toSorted((a, b) => Object.keys(b).length - Object.keys(a).length)
+}
+
+const none: readonly ConditionalRates[] = []
+
+/** Nearly every request is served as usual: no list is made for it. */
+function noneHolds(when: readonly ConditionalRates[], facts: PriceFacts): boolean {
+  for (const entry of when) if (holds(entry, facts)) return false
+  return true
 }
 
 /** Finds the rate of a dimension, or of the nearest parent that has one; null: none has. */

@@ -1,4 +1,5 @@
-import { type ModelName, namesOf } from './names.ts'
+import type { PriceEntry } from './entry.ts'
+import { namesOf } from './names.ts'
 import type { ModelPrices } from './price-usage.ts'
 import type { PriceSource } from './price-source.ts'
 import type { IntegrationPrices } from './terms.ts'
@@ -16,43 +17,40 @@ export interface PriceQuery {
 /** The prices of a request's model. */
 export interface FoundPrices extends ModelPrices {
   readonly catalogue: string | null
-  /** What the name itself told of the place. */
+  /** The place, as far as the name itself told it. */
   readonly geo: string | null
   readonly region: string | null
 }
 
 /** Finds the prices of a model: the integration's own, then those of the model that answered, of the one sent. Null: it is unpriced. */
 export function findPrices(query: PriceQuery, source: PriceSource): FoundPrices | null {
-  const { provider, terms, sent, answered } = query
-  const own = sent === null ? null : (terms?.models.get(sent) ?? null)
-  const multipliers = terms?.multipliers ?? null
-  if (own !== null && own.entry !== null && sent !== null) {
-    const custom = { entry: own.entry, model: sent, source: 'integration', catalogue: null }
-    return { ...custom, modeDefault: source.modeDefault(provider), multipliers, geo: null, region: null }
-  }
-  const base = own === null ? null : own.base
-  for (const name of asked(base, answered, sent)) {
-    const found = listed(provider, name, source)
-    if (found !== null) return { ...found, modeDefault: source.modeDefault(provider), multipliers }
+  const { sent, answered, terms } = query
+  const own = sent === null ? undefined : terms?.models.get(sent)
+  if (own === undefined) return listed(answered, query, source) ?? (sent === answered ? null : listed(sent, query, source))
+  // A base model that the operator named goes before what the answer says, which has named the wrong family at times.
+  return (
+    agreed(own.entry, query, source) ?? listed(own.base, query, source) ?? listed(answered, query, source) ?? listed(sent, query, source)
+  )
+}
+
+/** Returns the prices that the integration itself has for a model. */
+function agreed(entry: PriceEntry | null, { provider, sent, terms }: PriceQuery, source: PriceSource): FoundPrices | null {
+  if (entry === null || sent === null) return null
+  const custom = { entry, model: sent, source: 'integration', catalogue: null, geo: null, region: null }
+  return { ...custom, modeDefault: source.modeDefault(provider), multipliers: terms?.multipliers ?? null }
+}
+
+function listed(name: string | null, { provider, terms }: PriceQuery, source: PriceSource): FoundPrices | null {
+  if (name === null) return null
+  for (const { provider: list, model, geo, region } of namesOf(provider, name)) {
+    const found = source.find(list, model)
+    if (found === null) continue
+    const { entry, source: layer, catalogue } = found
+    const modeDefault = source.modeDefault(provider)
+    return { entry, model, source: layer, catalogue, modeDefault, multipliers: terms?.multipliers ?? null, geo, region }
   }
   return null
 }
-
-/** A base model that the operator named goes before what the answer says, which has named the wrong family at times. */
-const asked = (base: string | null, answered: string | null, sent: string | null): readonly string[] =>
-  [...new Set([base, answered, sent])].filter((name) => name !== null)
-
-type Listed = Omit<FoundPrices, 'modeDefault' | 'multipliers'>
-
-function listed(provider: string, name: string, source: PriceSource): Listed | null {
-  for (const candidate of namesOf(provider, name)) {
-    const found = source.find(candidate.provider, candidate.model)
-    if (found !== null) return { ...toListed(candidate), entry: found.entry, source: found.source, catalogue: found.catalogue }
-  }
-  return null
-}
-
-const toListed = ({ model, geo, region }: ModelName) => ({ model, geo, region })
 
 /** Returns the figure by which models are ranked: what three tokens of the prompt and one of the answer cost. Null: no price is known. */
 export function rankOf(source: Pick<PriceSource, 'find'>, provider: string, model: string): number | null {

@@ -24,6 +24,12 @@ export function isProvisioned(terms: IntegrationPrices | null, usage: Fields | n
   return terms?.skipsCost === true && !(typeof traffic === 'string' && traffic.startsWith('ON_DEMAND'))
 }
 
+/** Returns true if the provider itself says that an answer came from provisioned throughput: a config may leave out no other cost. */
+export const saysProvisioned = (usage: Fields | null): boolean => {
+  const traffic = usage?.['trafficType']
+  return typeof traffic === 'string' && traffic.startsWith('PROVISIONED')
+}
+
 /** Returns the entry of a price that an integration has for a model, which people write in US dollars for a million tokens. */
 export function customEntry({ input, output }: { readonly input: number | null; readonly output: number | null }): PriceEntry {
   return {

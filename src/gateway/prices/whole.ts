@@ -1,5 +1,6 @@
 /** Divides and rounds half to even, so that rounding favours nobody. The divisor is positive, the value is not negative. */
 export function divideEven(value: bigint, divisor: bigint): bigint {
+  if (divisor === 1n) return value
   const whole = value / divisor
   const twice = (value % divisor) * 2n
   return twice > divisor || (twice === divisor && whole % 2n === 1n) ? whole + 1n : whole

@@ -28,6 +28,8 @@ export interface Target {
   readonly model: string | null
   /** True when the body named `@slug/model`, so that the slug must be taken out of it. */
   readonly modelRewritten: boolean
+  /** True when its config leaves provisioned throughput out of the costs. */
+  readonly skipsPtuCost: boolean
 }
 
 export interface TargetRequest {
@@ -96,6 +98,7 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
     namedBy: 'stored',
     model: ours ? fromModel.model : request.model,
     modelRewritten: ours,
+    skipsPtuCost: skipsPtuCost(request),
   }
 }
 
@@ -120,7 +123,6 @@ function assertUsable(view: ProviderView, { slug, param }: Reference): void {
     )
   if (view.status === 'expired' || (view.expiresAt !== null && view.expiresAt <= Date.now()))
     throw new ApiError('forbidden', `The provider @${slug} has expired.`, { param })
-  if (view.status === 'exhausted') throw new ApiError('budget_exhausted', `The budget of the provider @${slug} is used up.`, { param })
 }
 
 /** A stored credential goes to the host stored with it and nowhere else, whatever the caller asks for. */
@@ -162,8 +164,11 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     namedBy: isStored ? 'stored' : 'request',
     model,
     modelRewritten: false,
+    skipsPtuCost: skipsPtuCost(request),
   }
 }
+
+const skipsPtuCost = ({ config }: TargetRequest): boolean => config?.skipsPtuCost ?? false
 
 const needsKey = (provider: Provider): boolean =>
   provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'

@@ -1,14 +1,19 @@
 /** So many pieces are joined into one: a peer that sends byte by byte must not cost us an object for each. */
 const loosePieces = 1024
 
+/** Replaced before anything is added. */
+const none: Buffer[] = []
+
 /** Bytes that come in pieces. Holds references; copies only when they are many or are asked for. */
 export class ByteList {
-  #pieces: Buffer[] = []
+  #pieces: Buffer[] = none
   #loose = 0
   size = 0
 
   push(piece: Buffer): void {
-    this.#pieces.push(piece)
+    // A list that grows takes room for seventeen, and most bytes come in one piece.
+    if (this.#pieces.length === 0) this.#pieces = [piece]
+    else this.#pieces.push(piece)
     this.size += piece.length
     this.#loose += 1
     if (this.#loose < loosePieces) return
@@ -27,7 +32,7 @@ export class ByteList {
   }
 
   clear(): void {
-    this.#pieces = []
+    this.#pieces = none
     this.#loose = 0
     this.size = 0
   }

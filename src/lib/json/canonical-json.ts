@@ -1,3 +1,7 @@
+import { hash } from 'node:crypto'
+import { JsonWriter } from './json-writer.ts'
+import { namesInOrder } from './names-in-order.ts'
+
 /** JSON with the keys of every object in order: equal values give equal texts, also after a detour through a jsonb column. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, child: unknown) =>
@@ -7,11 +11,17 @@ export function canonicalJson(value: unknown): string {
 
 function inOrder(value: object): object {
   const names = Object.keys(value)
-  // Without a comparator they are compared as `<` compares texts, and nothing is made for each pair.
-  return isOrdered(names) ? value : Object.fromEntries(names.toSorted().map((name) => [name, Reflect.get(value, name)]))
+  const ordered = namesInOrder(value)
+  return ordered.every((name, at) => name === names[at])
+    ? value
+    : Object.fromEntries(ordered.map((name) => [name, Reflect.get(value, name)]))
 }
 
-function isOrdered(names: readonly string[]): boolean {
-  for (let at = 1; at < names.length; at += 1) if ((names[at - 1] ?? '') > (names[at] ?? '')) return false
-  return true
+const writer = new JsonWriter({ isOrdered: true })
+
+/** Returns the SHA-256 of a value as JSON with the keys of every object in order, as base64url. No text is made of it. */
+export function canonicalHash(value: unknown): string {
+  writer.reset()
+  writer.value(value)
+  return hash('sha256', writer.bytes.subarray(0, writer.end), 'base64url')
 }

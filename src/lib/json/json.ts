@@ -16,7 +16,7 @@ export function parseJson(bytes: Uint8Array, maxDepth = 128): unknown {
   if (!isUtf8(bytes)) throw refused('is not valid UTF-8')
   const tooDeep = findTooDeep(bytes, maxDepth)
   if (tooDeep !== -1) throw refused(`is nested deeper than ${maxDepth} levels (byte ${tooDeep})`)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  const text = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString()
   const value = parseText(text)
   if (mayHoldProto(text) && protoKey.test(text)) throw refusedKey('__proto__')
   return value

@@ -1,3 +1,4 @@
+import { isFields } from './fields.ts'
 import { stringEnd } from './json-edit.ts'
 
 /**
@@ -5,6 +6,36 @@ import { stringEnd } from './json-edit.ts'
  * is enough as long as there is none: only then is it looked for.
  */
 export const repeatedKey = (text: string, value: unknown): string | null => (membersIn(text) === keysOf(value) ? null : firstRepeated(text))
+
+/** So many digits of a number a process can tell apart. */
+const exactDigits = 15
+
+/**
+ * Returns true if a JSON text says more than the value that was parsed from it: a key comes twice, or a number may have been rounded. The bytes
+ * are looked through as they are, because a text of them would be one more copy.
+ */
+export function saysMore(bytes: Uint8Array, value: unknown): boolean {
+  let members = 0
+  let digits = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === quote) at = closingQuote(bytes, at)
+    else if (byte === 0x3a) members += 1
+    digits = isDigit(byte) || (byte === 0x2e && digits > 0) ? digits + 1 : 0
+    if (digits > exactDigits || (isExponent(byte) && isDigit(bytes[at - 1] ?? 0))) return true
+  }
+  return members !== keysOf(value)
+}
+
+const quote = 0x22
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+const isExponent = (byte: number): boolean => byte === 0x65 || byte === 0x45
+
+function closingQuote(bytes: Uint8Array, opening: number): number {
+  let at = opening + 1
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === 0x5c ? 2 : 1
+  return at
+}
 
 /** How many members the objects of a text have: so many colons stand outside of its strings. */
 function membersIn(text: string): number {
@@ -17,15 +48,11 @@ function membersIn(text: string): number {
   return count
 }
 
+/** Of a value that was read with a bound for its depth. */
 function keysOf(value: unknown): number {
+  if (!isFields(value)) return Array.isArray(value) ? value.reduce<number>((sum, child) => sum + keysOf(child), 0) : 0
   let count = 0
-  const waiting = [value]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (typeof next !== 'object' || next === null) continue
-    const children: readonly unknown[] = Array.isArray(next) ? next : Object.values(next)
-    if (!Array.isArray(next)) count += children.length
-    for (const child of children) if (typeof child === 'object' && child !== null) waiting.push(child)
-  }
+  for (const name in value) count += 1 + keysOf(value[name])
   return count
 }
 

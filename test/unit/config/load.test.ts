@@ -195,8 +195,9 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       SMTP_HOST: 'mail',
       LOG_STORE: 'local',
       LOG_STORE_LOCAL_PATH: '/l',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector',
     })
-    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore } = config
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport } = config
     const read = {
       DB_PASS: database.password,
       ENCRYPTION_KEY: encryptionKey,
@@ -205,6 +206,7 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       INIT_WORKSPACE_API_KEY: init.workspaceApiKey,
       METRICS_TOKEN: metricsToken,
       SMTP_PASSWORD: mail?.password,
+      OTEL_EXPORTER_OTLP_HEADERS: spanExport?.otlpHeaders,
       LOG_STORE_ACCESS_KEY: logStore?.accessKey,
       LOG_STORE_SECRET_KEY: logStore?.secretKey,
       AZURE_STORAGE_KEY: logStore?.accountKey,

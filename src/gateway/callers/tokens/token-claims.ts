@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../lib/is-uuid.ts'
 import { metadataField } from '../../../lib/metadata.ts'
+import { tokenLimits, type TokenLimits } from './token-limits.ts'
 import { isStorable, textField } from '../../../lib/text/text.ts'
 
 /** The claims of a token whose signature was found good. Times are epoch milliseconds. */
@@ -24,6 +25,7 @@ export interface TokenClaims {
   readonly config: string | null
   readonly configLocked: boolean
   readonly metadata: Readonly<Record<string, string>>
+  readonly limits: TokenLimits
 }
 
 type Payload = Readonly<Record<string, unknown>>
@@ -43,13 +45,13 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
   const workspace = text(payload, [...prefixes.map((prefix) => `${prefix}_workspace`), 'workspace_slug'])
   const holder = text(payload, ['email_id', 'sub', 'uid'])
   const scopes = scopesOf(payload, prefixes)
-  const defaults = tokenDefaults.safeParse(payload['defaults'] ?? {})
+  const optional = optionalClaims(payload)
   if (organisation === null) return 'The claim organisation_id is missing, or is no UUID.'
   if (workspace === null) return 'The claim workspace_slug is missing.'
   if (isUnverified(payload)) return 'The claim email_verified is false, so that email_id says nothing.'
   if (holder === null) return 'The token says nobody: it has none of the claims email_id, sub, uid.'
   if (scopes === null) return 'The claim scope is neither a text nor a list of texts.'
-  if (!defaults.success) return `The claim defaults is not valid: ${defaults.error.issues[0]?.message ?? ''}`
+  if (typeof optional === 'string') return optional
   const expiresAt = milliseconds(payload['exp'])
   if (expiresAt === null) return 'The claim exp is missing.'
   return {
@@ -64,9 +66,25 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
     expiresAt,
     issuedAt: milliseconds(payload['iat']),
     notBefore: milliseconds(payload['nbf']),
-    config: defaults.data.config_id,
-    configLocked: !defaults.data.allow_config_override,
-    metadata: defaults.data.metadata,
+    ...optional,
+  }
+}
+
+type OptionalClaims = Pick<TokenClaims, 'config' | 'configLocked' | 'metadata' | 'limits'>
+
+/** The claims that a token may do without; a text says which one is wrong. */
+function optionalClaims(payload: Payload): OptionalClaims | string {
+  const read = optionalFields.safeParse(payload)
+  if (!read.success) {
+    const [issue] = read.error.issues
+    return `The claim ${issue?.path.join('.') ?? ''} is not valid: ${issue?.message ?? ''}`
+  }
+  const { defaults, rate_limits: rate, usage_limits: usage } = read.data
+  return {
+    config: defaults.config_id,
+    configLocked: !defaults.allow_config_override,
+    metadata: defaults.metadata,
+    limits: { rate, usage },
   }
 }
 
@@ -76,6 +94,14 @@ const tokenDefaults = z.object({
   config_id: textField(255).min(1).nullable().default(null),
   allow_config_override: z.boolean().default(true),
   metadata: metadataField.default({}),
+})
+
+const optionalFields = z.object({
+  defaults: tokenDefaults
+    .nullable()
+    .default(null)
+    .transform((given) => given ?? tokenDefaults.parse({})),
+  ...tokenLimits,
 })
 
 const milliseconds = (seconds: unknown): number | null => (typeof seconds === 'number' ? seconds * 1000 : null)

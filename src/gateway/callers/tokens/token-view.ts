@@ -2,8 +2,10 @@ import { hash } from 'node:crypto'
 import { scopesOfRole } from '../../../lib/access/roles.ts'
 import { tokenScopes } from '../../../lib/access/scopes.ts'
 import type { KeyView, RequestDefaults } from '../key.ts'
+import { joinLimits } from '../../limits/written-limits.ts'
 import type { TokenHolder } from './token-source.ts'
 import type { TokenClaims } from './token-claims.ts'
+import { limitsOfHolder } from './token-limits.ts'
 import { tokenFault } from './verify-token.ts'
 
 const none: RequestDefaults = { config: null, configLocked: false, inputGuardrails: [], outputGuardrails: [] }
@@ -23,8 +25,9 @@ export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: {
   const role = person === null ? 'member' : person.role
   if (role === null) throw tokenFault(`${claims.holder} is not a member of the workspace ${holder.workspaceSlug}.`, 'forbidden')
   const scopes = claims.scopes.filter((scope) => tokenScopes(reads).has(scope))
+  const id = tokenId(claims, holder)
   return {
-    id: tokenId(claims, holder),
+    id,
     type: 'workspace-user',
     name: claims.holder,
     organisationId: holder.organisationId,
@@ -39,7 +42,7 @@ export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: {
     status: 'active',
     metadata: { ...holder.metadata, ...claims.metadata },
     defaults: defaultsOf(claims, holder),
-    limits: holder.limits,
+    limits: joinLimits([limitsOfHolder(claims.limits, { id, organisationId: holder.organisationId }), holder.limits]),
     token: claims,
   }
 }

@@ -11,8 +11,8 @@ const odd = 'a "quoted"\\ line\n\u2028 \u0000 \ud800 é'
 /** Logs one exchange; returns its line. */
 function lineOf(more: Partial<ExchangeRecord>, level: 'info' | 'warn' = 'info'): string {
   const stream = new PassThrough()
-  const { access, accessLine } = createLoggers({ logLevel: level, logFile: null, version: '1.2.3' }, stream)
-  const log = openAccessLog({ access, accessLine })
+  const { access, accessLines } = createLoggers({ logLevel: level, logFile: null, version: '1.2.3' }, stream)
+  const log = openAccessLog({ access, accessLines })
   const record = exchangeRecord(more)
   log.taken({ requestId: record.id, onceClosed() {} } as unknown as Exchange)
   log.journal({ maxBodyBytes: 0, append: () => {} }).append(record, exchangeBodies(null, null))

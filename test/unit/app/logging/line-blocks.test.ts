@@ -11,7 +11,7 @@ function openFile(): { readonly fd: number; readonly text: () => string } {
 
 test('every line arrives whole, once and in order', async (t) => {
   const { fd, text } = openFile()
-  const blocks = openLineBlocks({ fd, blockChars: 1000, everyMs: 100_000 })
+  const blocks = openLineBlocks({ fd, blockBytes: 1000, everyMs: 100_000 })
   const lines = Array.from({ length: 5000 }, (_, at) => `line ${at} é${'x'.repeat(at % 50)}\n`)
   for (const [at, line] of lines.entries()) {
     blocks.write(line)
@@ -38,7 +38,7 @@ test('what waits at the end of the process is written at once', (t) => {
 
 test('a reader that is stuck costs no more memory than the limit', async (t) => {
   const { fd, text } = openFile()
-  const blocks = openLineBlocks({ fd, blockChars: 10, maxChars: 100, everyMs: 100_000 })
+  const blocks = openLineBlocks({ fd, blockBytes: 10, maxBytes: 100, everyMs: 100_000 })
   for (let at = 0; at < 1000; at++) blocks.write('0123456789')
   await blocks.flush()
   t.true(text().length <= 130, String(text().length))

@@ -2,17 +2,18 @@ import test from 'ava'
 import fc from 'fast-check'
 import { randomBytes } from 'node:crypto'
 import {
-  createFrameEncoder,
+  encodeFrame,
   endFrame,
   headerBytes,
   parseFrame,
-  type Frame,
+  type Frame as Encoded,
   type StoredFrame,
 } from '../../../../src/gateway/journal/frame.ts'
+import { recordText } from '../../../support/journal.ts'
 
 const mark = Buffer.from('0123456789abcdef', 'hex')
-const encode = createFrameEncoder()
-const bytesOf = (frame: Frame) => Buffer.concat(encode(mark, frame).buffers)
+type Frame = Omit<Encoded, 'record'> & { readonly record: string }
+const bytesOf = (frame: Frame) => Buffer.concat(encodeFrame(mark, { ...frame, record: recordText(frame.record) }).buffers)
 const frame = (fields: Partial<Frame> = {}): Frame => ({
   record: '[1,"ä"]',
   request: Buffer.from('request'),

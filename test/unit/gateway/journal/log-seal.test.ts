@@ -2,10 +2,10 @@ import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { decodeConfidential, encodeConfidential, withoutConfidential } from '../../../../src/gateway/journal/confidential.ts'
-import { createFrameEncoder, parseFrame, type Frame } from '../../../../src/gateway/journal/frame.ts'
+import { encodeFrame, parseFrame, type Frame } from '../../../../src/gateway/journal/frame.ts'
 import { createLogSeal, SealError, type LogPlace } from '../../../../src/gateway/journal/log-seal.ts'
-import { decodeRecord, encodeRecord } from '../../../../src/gateway/journal/record.ts'
-import { exchangeBodies, exchangeRecord } from '../../../support/journal.ts'
+import { decodeRecord } from '../../../../src/gateway/journal/record.ts'
+import { exchangeBodies, exchangeRecord, writtenRecord } from '../../../support/journal.ts'
 
 const logKey = randomBytes(32)
 const seal = createLogSeal(logKey)
@@ -118,8 +118,8 @@ test('a frame that was changed on disk, its checksum too, is read as a frame, an
   const record = exchangeRecord({ organisationId: place.organisationId, id: place.id, createdAt: place.createdAt })
   const frame = (fields: Partial<Frame>) =>
     Buffer.concat(
-      createFrameEncoder()(mark, {
-        record: encodeRecord(withoutConfidential(record)),
+      encodeFrame(mark, {
+        record: writtenRecord(withoutConfidential(record)),
         request: null,
         response: null,
         requestTruncated: false,
@@ -137,7 +137,7 @@ test('a frame that was changed on disk, its checksum too, is read as a frame, an
   t.is(decodeConfidential(read(frame({}))).request?.toString(), 'prompt')
 
   const ofAnother = { ...record, organisationId: '01980000-0000-7000-8000-000000000002' }
-  t.throws(() => read(frame({ record: encodeRecord(withoutConfidential(ofAnother)) })), { instanceOf: SealError })
+  t.throws(() => read(frame({ record: writtenRecord(withoutConfidential(ofAnother)) })), { instanceOf: SealError })
   const changed = frame({})
   changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1
   t.throws(() => read(changed), { message: 'none' })

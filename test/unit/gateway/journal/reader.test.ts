@@ -2,15 +2,14 @@ import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { createFrameEncoder, endFrame } from '../../../../src/gateway/journal/frame.ts'
+import { encodeFrame, endFrame } from '../../../../src/gateway/journal/frame.ts'
 import { createSegmentReader, type ReadOptions } from '../../../../src/gateway/journal/reader.ts'
 import type { Segment } from '../../../../src/gateway/journal/segment.ts'
-import { temporaryDirectory } from '../../../support/journal.ts'
+import { recordText, temporaryDirectory } from '../../../support/journal.ts'
 
 const directory = temporaryDirectory()
 test.after.always(() => directory.remove())
 
-const encode = createFrameEncoder()
 let segments = 0
 
 /** A segment of frames whose records are `"0"`, `"1"` ... and whose bodies have the given sizes. */
@@ -21,14 +20,14 @@ function segmentOf(sizes: readonly number[], { ended = false, tail = Buffer.allo
   for (const [index, size] of sizes.entries()) {
     starts.push(bytes.length)
     const frame = {
-      record: `"${index}"`,
+      record: recordText(`"${index}"`),
       request: randomBytes(size),
       response: null,
       requestTruncated: false,
       responseTruncated: false,
       sealed: null,
     }
-    bytes = Buffer.concat([bytes, ...encode(mark, frame).buffers])
+    bytes = Buffer.concat([bytes, ...encodeFrame(mark, frame).buffers])
   }
   starts.push(bytes.length)
   const name = `${String((segments += 1)).padStart(10, '0')}.${mark.toString('hex')}.seg`
@@ -92,8 +91,8 @@ test('damage in the middle of a closed segment costs only the frames it hit', (t
 })
 
 test('a body that holds a frame of another segment is a body', (t) => {
-  const inner = encode(randomBytes(8), {
-    record: '"forged"',
+  const inner = encodeFrame(randomBytes(8), {
+    record: recordText('"forged"'),
     request: null,
     response: null,
     requestTruncated: false,

@@ -112,7 +112,7 @@ for (const id of Object.keys(providers))
       t.true(Object.hasOwn(dialects, dialect), `${dialect} is a dialect`)
       t.true(Object.values(operations).some((operation) => 'task' in operation && operation.task === task) || task === 'rerank', task)
       for (const template of [path, streamPath]) {
-        t.regex(template, /^\^?\//)
+        t.regex(template, /^[~^]?\//)
         for (const [, names = ''] of template.matchAll(named))
           for (const name of names.split('|')) t.true(known.has(name), `${template} is filled with ${name}, which is no field`)
       }
