@@ -79,8 +79,6 @@ const agents = {
         '-m',
         models[model].model,
         '-c',
-        'web_search="disabled"',
-        '-c',
         'model_provider="gatehouse"',
         '-c',
         `model_providers.gatehouse={name="Gatehouse",base_url="${origin}/v1",env_key="GATEHOUSE_KEY",wire_api="responses",http_headers={"x-service-provider"="@${model}"}}`,

@@ -1,10 +1,21 @@
 import type { Maker } from './maker.ts'
+import { alerts } from './makers/alerts.ts'
 import { apiKeys } from './makers/api-keys.ts'
 import { audit } from './makers/audit.ts'
-import { feedback, groupedAnalytics, logs, responses, savedFilters } from './makers/gateway.ts'
+import {
+  analytics,
+  feedback,
+  groupedAnalytics,
+  logs,
+  responses,
+  logExports,
+  savedFilters,
+  traces,
+  workspaceGroupedAnalytics,
+} from './makers/gateway.ts'
 import { guardrailKind, guardrails, partnerKind, plugins } from './makers/guardrails.ts'
 import { breakers, cache, collections, configs, costs, explain, labels, modelConfigs } from './makers/library.ts'
-import { policies, policyEntities } from './makers/policies.ts'
+import { limitList, policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { organisations, setting, users, workspaces } from './makers/tenancy.ts'
@@ -20,6 +31,8 @@ export const makers: Readonly<Record<string, Maker>> = {
   'api-keys': apiKeys,
   'user-api-key-limits': setting({ max_user_api_keys: 1000 }),
   'api-key-expiry': withoutData,
+  alerts,
+  'limit-list': limitList,
   users,
   'email-templates': withoutData,
   'analytics-access': withoutData,
@@ -31,8 +44,14 @@ export const makers: Readonly<Record<string, Maker>> = {
   'provider-beta-option': withoutData,
   responses,
   'ptu-cost-attribution': withoutData,
+  'retention-display': withoutData,
+  'workspace-grouped-analytics': workspaceGroupedAnalytics,
   'secret-references': withoutData,
+  'api-key-periodic-reset': withoutData,
+  'budget-auto-reactivation': withoutData,
+  'usage-limits': withoutData,
   'usage-periodic-reset-days': withoutData,
+  'workspace-budget-reset': withoutData,
   'workload-identity-auth': withoutData,
   'workload-identity-log-store': withoutData,
   deployments: withoutData,
@@ -72,8 +91,11 @@ export const makers: Readonly<Record<string, Maker>> = {
   policies,
   'policy-entities': policyEntities,
   logs,
+  traces,
+  analytics,
   'grouped-analytics': groupedAnalytics,
   feedback,
   'saved-filters': savedFilters,
+  'log-exports': logExports,
   audit,
 }

@@ -56,8 +56,9 @@ export async function record(app: Served, { features, makers, providerUrl }: Rec
   return { exchanges: client.exchanges, readings: await read(app, client.exchanges) }
 }
 
-/** The routes that no request reached. */
-function unused(routes: readonly Route[], exchanges: readonly Exchange[]): readonly string[] {
+/** The routes that no request reached. As in the product, a path without parameters goes before one that has some. */
+function unused(all: readonly Route[], exchanges: readonly Exchange[]): readonly string[] {
+  const routes = all.toSorted((one, other) => Number(one.path.includes(':')) - Number(other.path.includes(':')))
   const patterns = routes.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`))
   const asked = exchanges.filter((exchange) => !isDataPlane(exchange))
   const reached = new Set(

@@ -9,13 +9,17 @@ export function shapeOf(value: unknown, path = '$', found = new Map<string, Set<
   return found
 }
 
+/** Facts that each request in between changes, and that are null before the first. */
+const moving: ReadonlySet<string> = new Set(['last_used_at'])
+const isMoving = (path: string): boolean => moving.has(path.slice(path.lastIndexOf('.') + 1))
+
 /** Why a client that knows the older shapes would stumble over a newer one: a field is gone, or has a type that it never had. */
 export function misfits(newer: Shape, ...older: readonly Shape[]): readonly string[] {
   return [...union(older)].flatMap(([path, known]) => {
     const types = newer.get(path)
     if (types === undefined) return isMissed(path, newer) ? [`${path} is gone`] : []
     return Array.from(types)
-      .filter((type) => !known.has(type))
+      .filter((type) => !known.has(type) && !(isMoving(path) && (type === 'null' || type === 'string')))
       .map((type) => `${path} is ${type}, and was ${Array.from(known).join(' or ')}`)
   })
 }
@@ -54,7 +58,7 @@ export function differences(before: unknown, after: unknown, path = '$'): readon
       name in after ? differences(value, after[name], `${path}.${name}`) : [`${path}.${name} is gone`],
     )
   }
-  return Object.is(before, after) ? [] : [`${path} was ${show(before)} and is ${show(after)}`]
+  return Object.is(before, after) || isMoving(path) ? [] : [`${path} was ${show(before)} and is ${show(after)}`]
 }
 
 const typeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

@@ -21,9 +21,31 @@ export interface Feature {
   readonly permissions: readonly string[]
   readonly entities: readonly EntitySchema[]
   readonly routes: readonly Route[]
+  /** Files that its signed links lead to. */
+  readonly files?: readonly FileRoute[]
   readonly jobs?: readonly Job[]
   /** The views that the gateway's snapshot reads, by the method of the port that asks for each. They exist at every level. */
   readonly views?: Partial<Views>
+}
+
+/** A file behind a link that is its own credential: no key is asked for, no transaction is held open, and the API description has it not. */
+export interface FileRoute {
+  /** Below `/v1`, Koa style. */
+  readonly path: `/${string}`
+  /** Says who asks, by the link alone, and what they get. Throws what an answer can be. */
+  open(link: FileLink, deps: Deps): Promise<FileAnswer>
+}
+
+/** The parameters of a link: of its path and of its query. */
+export type FileLink = Readonly<Record<string, string | undefined>>
+
+/** A file on its way to whoever asked. */
+export interface FileAnswer {
+  readonly organisationId: string
+  readonly name: string
+  readonly type: string
+  readonly length: number
+  readonly bytes: AsyncIterable<Uint8Array>
 }
 
 /** Background work; one process of all runs it at a time (advisory lock). */

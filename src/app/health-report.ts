@@ -10,5 +10,7 @@ export interface HealthReport {
   readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {
     /** Of the port, when it speaks HTTPS. */
     readonly certificate?: Check
+    /** While they cannot be counted. */
+    readonly limits?: Check
   }
 }

@@ -87,6 +87,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly reads?: true
   /** A body may also be a form, as some standards ask; its fields are texts. */
   readonly form?: true
+  /** A body may also be a message of protobuf: `read` gives what its JSON would be, and the answer is then one too. */
+  readonly protobuf?: { read(bytes: Uint8Array): unknown; write(answer: Result): Uint8Array }
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT or a DELETE: the path of the GET whose answer `If-Match` is about; its own path when absent. */

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { version } from '../config/version.ts'
 import { addAudit } from './commands/audit.ts'
+import { addBudget } from './commands/budget.ts'
 import { addBundle } from './commands/bundle.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDoctor } from './commands/doctor.ts'
@@ -37,6 +38,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addNotes,
   addRelease,
   addPrices,
+  addBudget,
   addBundle,
   addEnv,
   addCompletion,

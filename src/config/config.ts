@@ -101,11 +101,26 @@ export interface LogStoreConfig {
   readonly serviceAccount: string | null
 }
 
+/** The receiver of a trace of every request. */
+export interface SpanExportConfig {
+  /** Traces go to `/v1/traces` below it. */
+  readonly baseUrl: string | null
+  /** The whole address; goes before the other. */
+  readonly tracesUrl: string | null
+  /** `name=value`, separated by commas. */
+  readonly otlpHeaders: Secret | null
+  readonly protocol: 'http/json'
+  readonly otlpTimeoutMs: number
+  readonly serviceName: string
+}
+
 /** The effective settings, parsed once from the environment, frozen. Durations are milliseconds, sizes bytes. */
 export interface Config {
   readonly prices: PricesConfig
   /** Null: bodies of logs stay in the database. */
   readonly logStore: LogStoreConfig | null
+  /** Null: spans of requests are not exported. */
+  readonly spanExport: SpanExportConfig | null
   readonly host: string
   readonly port: number
   /** Null: the port speaks plain HTTP. */
@@ -180,8 +195,13 @@ export interface Config {
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly logRetentionDays: number
+  readonly metricsRetentionDays: number
+  /** The days that organisations are told; what is kept follows from the two above. */
+  readonly shownRetentionDays: { readonly logs: number; readonly metrics: number }
   /** 0: no response is kept. */
   readonly responseRetentionDays: number
+  /** Null: usage limits deny and rate limits allow what nobody can count now. */
+  readonly limitsWhenUnavailable: 'deny' | 'allow' | null
   /** As they were given: ask `isOn`, since below their release they turn nothing off. */
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
   /** The settings that were given, in the order of the documents. */

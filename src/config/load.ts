@@ -5,6 +5,7 @@ import type { Config, DatabaseConfig, MailConfig, SemanticConfig } from './confi
 import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
 import { logStoreOf, missingForLogStore } from './load-log-store.ts'
+import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import { announcedNames, settingNames, settings, type SettingName } from './settings.ts'
@@ -92,6 +93,11 @@ interface Conflict {
   readonly fault: string
 }
 
+const shownRetention = (values: Values) => ({
+  logs: values.LOG_RETENTION_DISPLAY ?? values.LOG_RETENTION_DAYS,
+  metrics: values.METRICS_RETENTION_DISPLAY ?? values.METRICS_RETENTION_DAYS,
+})
+
 function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernetes'> {
   const embedded = values.DB_HOST === undefined
   return {
@@ -118,11 +124,15 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     semantic: semanticOf(values),
     prices: pricesOf(values),
     logStore: logStoreOf(values),
+    spanExport: spanExportOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
     logRetentionDays: values.LOG_RETENTION_DAYS,
+    metricsRetentionDays: values.METRICS_RETENTION_DAYS,
+    shownRetentionDays: shownRetention(values),
     responseRetentionDays: values.RESPONSE_RETENTION_DAYS,
+    limitsWhenUnavailable: values.LIMITS_WHEN_UNAVAILABLE ?? null,
     flags: flagsOf(values),
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,

@@ -3,7 +3,9 @@ import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
+import { limitSettings } from './limit-settings.ts'
 import { logStoreSettings } from './log-store-settings.ts'
+import { tracingSettings } from './tracing-settings.ts'
 import { priceSettings } from './price-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
@@ -171,6 +173,20 @@ export const settings = {
     example: '/var/log/gatehouse.log',
   }),
   LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'The number of days after which request logs are deleted.', example: '30' }),
+  LOG_RETENTION_DISPLAY: optional(integer(1, 3650), {
+    desc: 'The days of retention of logs that `GET /v1/organisations/self` tells. Default: `LOG_RETENTION_DAYS`, 90.',
+    example: '90',
+    since: '1.9.0',
+  }),
+  METRICS_RETENTION_DISPLAY: optional(integer(1, 3650), {
+    desc: 'The days of retention of analytics that `GET /v1/organisations/self` tells. Default: `METRICS_RETENTION_DAYS`, 365.',
+    example: '365',
+    since: '1.9.0',
+  }),
+  METRICS_RETENTION_DAYS: setting(integer(1, 3650), '365', {
+    desc: 'The number of days after which the figures of analytics are deleted. They do not need the logs themselves, and are small.',
+    example: '730',
+  }),
   RESPONSE_RETENTION_DAYS: setting(integer(0, 3650), '30', {
     desc: 'The number of days after which responses are deleted that Gatehouse keeps for `GET /v1/responses/{id}` and `previous_response_id`, at providers that keep none. They are always sealed under `ENCRYPTION_KEY`. With `0` it keeps none.',
     example: '7',
@@ -254,7 +270,7 @@ export const settings = {
     example: 'Gatehouse <gatehouse@example.com>',
   }),
   EMAIL_TEMPLATES_PATH: optional(text(4096), {
-    desc: 'A folder with your own mail templates: `user-invite.html` replaces the built-in one.',
+    desc: 'A folder with your own mail templates: each replaces the built-in one of its name, such as `user-invite.html` or `apikey-usage-exhausted-alert.html`.',
     example: '/etc/gatehouse/emails',
     since: '1.4.0',
   }),
@@ -267,10 +283,12 @@ export const settings = {
     since: '1.4.0',
   }),
   ...priceSettings,
+  ...limitSettings,
   ...logStoreSettings,
+  ...tracingSettings,
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
-  DATA_EXPORTS_ENABLED: flag('Exports of request logs.', true),
+  DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),
   USAGE_LIMITS_ENABLED: flag('Usage limits: the policies, and the field `usage_limits` of keys, providers and workspaces.'),
   AUDIT_LOGS_ENABLED: flag('The audit log.'),
   SCIM_ENABLED: flag('Provisioning of users by SCIM.', true),

@@ -1,5 +1,7 @@
 import type { Feature } from '../app/feature.ts'
 import { configsSecurity, dataVisibility, promptAccess } from './access-settings/index.ts'
+import { alerts } from './alerts/index.ts'
+import { limitList } from './limit-list/index.ts'
 import { apiKeyExpiry, apiKeys, userApiKeyLimits, mcpInvokePermission } from './api-keys/index.ts'
 import { audit } from './audit/index.ts'
 import { breakers } from './breakers/index.ts'
@@ -11,7 +13,8 @@ import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
-import { groupedAnalytics } from './analytics/index.ts'
+import { analytics, groupedAnalytics, workspaceGroupedAnalytics } from './analytics/index.ts'
+import { logExports } from './log-exports/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { costs } from './costs/index.ts'
@@ -24,6 +27,7 @@ import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { responses } from './responses/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
+import { traces } from './traces/index.ts'
 import { jwtAuthentication, jwtScopes, tokenIntrospection } from './tokens/index.ts'
 import { emailTemplates, users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
@@ -36,6 +40,7 @@ export const features: readonly Feature[] = [
   apiKeys,
   userApiKeyLimits,
   apiKeyExpiry,
+  alerts,
   users,
   emailTemplates,
   jwtAuthentication,
@@ -49,6 +54,7 @@ export const features: readonly Feature[] = [
   tags,
   providers,
   virtualKeys,
+  limitList,
   collections,
   labels,
   prompts,
@@ -62,11 +68,15 @@ export const features: readonly Feature[] = [
   policies,
   policyEntities,
   logs,
-  groupedAnalytics,
+  traces,
   costs,
   explain,
   feedback,
+  analytics,
+  workspaceGroupedAnalytics,
+  groupedAnalytics,
   savedFilters,
+  logExports,
   audit,
   mcpInvokePermission,
   ...parts,

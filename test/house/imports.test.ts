@@ -56,7 +56,7 @@ for (const [folder, allowed] of rules)
 
 /** What of the data plane the rest of the house may import: one line a folder. A new name here is a new thing that both planes share. */
 const gatewayDoors: readonly string[] = [
-  'gateway ports exchange/exchange exchange/node-exchange',
+  'gateway ports batches/ask-batch batches/batch-cost exchange/exchange exchange/node-exchange',
   'front/fronts front/match front/operations front/bounds/validate pipeline',
   'credentials/auth-request credentials/authorize credentials/azure-storage credentials/google-federation credentials/sigv4 credentials/web-identity',
   'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
@@ -67,8 +67,8 @@ const gatewayDoors: readonly string[] = [
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
   'models/list-path models/test-provider providers/catalog/labels',
   'providers/catalog providers/endpoint providers/fields providers/provider routing/breaker routing/state routing/verdict',
-  'egress/allowed-hosts egress/create-egress egress/egress',
-  'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment limits/counters limits/lease-ledger limits/limit limits/policy',
+  'egress/allowed-hosts egress/create-egress egress/egress tracing/ids',
+  'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment limits/counters limits/lease-ledger limits/limit limits/policy limits/written-limits',
   'prices/entry prices/multipliers prices/names prices/price-source prices/price-usage prices/rates prices/resolve prices/terms prices/whole ending/cost ending/metrics ending/query-keys ending/record ending/redact wire/bearer wire/header-list wire/headers',
 ]
 

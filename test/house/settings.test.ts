@@ -23,9 +23,11 @@ const places: Partial<Record<SettingName, string>> = {
 
 /** The property of the configuration that each setting is loaded into. */
 const loaded = new Map(
-  [...`${read('config/load.ts')}${read('config/load-log-store.ts')}`.matchAll(/(\w+): (?:[\w.]+\()?values\.([A-Z_]+)/g)].map(
-    ([, property, name]) => [name, property],
-  ),
+  [
+    ...`${read('config/load.ts')}${read('config/load-log-store.ts')}${read('config/load-tracing.ts')}`.matchAll(
+      /(\w+): (?:[\w.]+\()?values\.([A-Z_]+)/g,
+    ),
+  ].map(([, property, name]) => [name, property]),
 )
 
 /** Whether anything but the loading reads a setting: a flag by its name, another by its property. */

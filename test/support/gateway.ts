@@ -170,7 +170,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,
     },
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
-    ledger: options.ledger ?? { reserve: () => ({ settle() {} }) },
+    ledger: options.ledger ?? { reserve: () => ({ maxOutput: null, settle: () => null }) },
     routing: createRoutingState(),
     prices: { ...noPrices, ...options.prices },
     journal: {
@@ -187,6 +187,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     metrics: {
       record: (observation) => void observed.push(observation),
       attemptFailed() {},
+      spent() {},
       mirrored: (outcome) => void mirrored.push(outcome),
       authFailure() {},
       checkRan() {},

@@ -2,11 +2,28 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { headerBytes } from '../../src/gateway/journal/frame.ts'
+import { writeRecord } from '../../src/gateway/journal/record.ts'
 import type { ExchangeBodies, ExchangeRecord } from '../../src/gateway/ports.ts'
+import { JsonWriter } from '../../src/lib/json/json-writer.ts'
 import { uuidv7 } from '../../src/lib/uuid.ts'
 
 export const organisationId = '01980000-0000-7000-8000-000000000001'
 export const workspaceId = '01980000-0000-7000-8000-000000000002'
+
+/** Any text in the place of a record. */
+export function recordText(text: string): JsonWriter {
+  const json = new JsonWriter({ reserved: headerBytes })
+  json.raw(text)
+  return json
+}
+
+/** A record as a frame takes it. */
+export function writtenRecord(record: ExchangeRecord): JsonWriter {
+  const json = new JsonWriter({ reserved: headerBytes })
+  writeRecord(json, record)
+  return json
+}
 
 /** A record as the pipeline makes it. */
 export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRecord {
@@ -53,6 +70,8 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
     hooks: null,
     attempts: null,
     translation: null,
+    spent: null,
+    batch: null,
     upstreamUrl: 'https://api.openai.com/v1/chat/completions',
     requestHeaders: { 'content-type': 'application/json' },
     responseHeaders: { 'content-type': 'application/json' },

@@ -17,17 +17,20 @@ export type Noun =
   | 'providers'
   | 'virtual-keys'
   | 'logs'
+  | 'traces'
   | 'collections'
   | 'labels'
   | 'prompts'
   | 'prompts/partials'
   | 'feedback'
   | 'saved-filters'
+  | 'logs/exports'
   | 'policies/rate-limits'
   | 'policies/usage-limits'
   | 'configs'
   | 'guardrails'
   | 'plugins'
+  | 'alert-webhooks'
   | 'breakers'
 
 export interface Department {
@@ -197,7 +200,10 @@ async function makeThings(
     virtual_key: `${name}-p`,
     model: 'm',
   })
+  const webhook = await post('/alert-webhooks', { name: `${name} pager`, url: `${providerUrl}/alerts` })
   const filter = await post('/saved-filters', { name: `${name} filter`, filters: {} })
+  const logExport = await post('/logs/exports', { filters: {}, requested_data: ['id'] })
+  await post(`/logs/exports/${String(logExport['id'])}/start`, {})
   const feedback = await post('/feedback', { trace_id: name, value: 1 })
   const limits = { conditions: [{ key: 'model', value: '*' }], group_by: [{ key: 'api_key' }] }
   const rateLimit = await post('/policies/rate-limits', { ...limits, type: 'requests', unit: 'rpm', value: 1000 })
@@ -207,6 +213,8 @@ async function makeThings(
   await demand(sendJson(`${gatehouse.origin}/v1/chat/completions`, headers, { model: `${name}-model`, messages: [] }))
   const logs = async () => (await demand(ask(gatehouse, key, { path: `/logs?trace_id=${name}` })))['data'] as { id: string }[]
   await eventually(async () => (await logs()).length === 1, 10_000, 'the log')
+  const exported = async () => (await demand(ask(gatehouse, key, { path: `/logs/exports/${String(logExport['id'])}` })))['status']
+  await eventually(async () => (await exported()) === 'success', 20_000, 'the export')
   return {
     'api-keys': [String(apiKey['id'])],
     integrations: [String(integration['id']), `${name}-i`],
@@ -216,6 +224,8 @@ async function makeThings(
     labels: [String(label['id'])],
     prompts: [String(prompt['id']), `pp-${name}-prompt`],
     feedback: (feedback['feedback_ids'] as string[]).slice(0, 1),
+    'alert-webhooks': [String(webhook['id'])],
+    'logs/exports': [String(logExport['id'])],
     'saved-filters': [String(filter['id']), `${name}-filter`],
     'policies/rate-limits': [String(rateLimit['id'])],
     'policies/usage-limits': [String(usageLimit['id'])],
@@ -223,5 +233,6 @@ async function makeThings(
     guardrails: [String(guardrail['id']), `${name}-g`],
     configs: [config.id, `${name}-c`],
     logs: (await logs()).map(({ id }) => id),
+    traces: [name],
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Maker } from '../maker.ts'
 import { storeProvider } from './stored.ts'
 
@@ -21,6 +22,83 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   await workspace.get(`/logs/${id}`)
   await workspace.get(`/logs/${id}/cost`)
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)
+}
+
+const spanOf = (traceId: string, spanId: string, parentSpanId: string) => ({
+  traceId,
+  spanId,
+  parentSpanId,
+  name: 'step',
+  startTimeUnixNano: '1767261600000000000',
+  endTimeUnixNano: '1767261600500000000',
+})
+
+/** Spans that a client sends by each of the addresses. */
+export const traces: Maker = async ({ workspace, name }) => {
+  const traceId = createHash('md5').update(name('trace')).digest('hex')
+  const ids = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] as const
+  for (const [index, path] of ['/otel/v1/traces', '/logs/otel', '/logs/otel/v1/traces'].entries())
+    await workspace.post(path, {
+      resourceSpans: [{ scopeSpans: [{ spans: [spanOf(traceId, ids[index] ?? ids[0], ids[index - 1] ?? '')] }] }],
+    })
+  await workspace.get('/traces?time_of_generation_max=2026-01-02T00:00:00Z')
+  await workspace.get(`/traces/${traceId}`)
+}
+
+/** Exports that are drafted, changed, started and made. */
+export const logExports: Maker = async ({ workspace, name }) => {
+  const filters = { ai_model: 'gpt-4o', metadata: { team: name('team') }, is_success: true }
+  const { id } = await workspace.post('/logs/exports', { filters, requested_data: ['id', 'cost'], description: name('export') })
+  await workspace.put(`/logs/exports/${id}`, { filters: {}, requested_data: ['id', 'metadata'] })
+  await workspace.get(`/logs/exports/${id}`)
+  await workspace.get('/logs/exports/field-restrictions')
+  await workspace.refused(409, 'POST', `/logs/exports/${id}/cancel`)
+  await workspace.refused(409, 'GET', `/logs/exports/${id}/download`)
+  const done = await workspace.post('/logs/exports', { filters: { trace_id: name('none') }, requested_data: ['id'], format: 'parquet' })
+  await workspace.post(`/logs/exports/${done.id}/start`)
+  await workspace.list('/logs/exports?status=success', 1)
+  await workspace.list('/logs/exports?status=draft', 1)
+}
+
+const graphs = [
+  'requests',
+  'cost',
+  'latency',
+  'tokens',
+  'users',
+  'users/requests',
+  'errors',
+  'errors/rate',
+  'errors/stacks',
+  'errors/status-codes',
+  'requests/rescued',
+  'cache/hit-rate',
+  'cache/latency',
+  'feedbacks',
+  'feedbacks/scores',
+  'feedbacks/weighted',
+  'feedbacks/ai-models',
+]
+
+/** Requests drawn over time: those of a fixed range, whose figures an upgrade must not change. */
+export const analytics: Maker = async ({ client, workspace, workspaceKey, providerUrl, has, name }) => {
+  await storeProvider({ workspace, providerUrl, has }, name('drawn'))
+  const trace = name('drawn-trace')
+  const metadata = JSON.stringify({ _user: 'ada', team: 'blue' })
+  const gateway = client.through(workspaceKey, `@${name('drawn')}`, { 'x-service-trace-id': trace, 'x-service-metadata': metadata })
+  await gateway.post('/chat/completions', { model: 'gpt-4o', messages: [{ role: 'user', content: 'Say hello.' }] })
+  await workspace.list(`/logs?trace_id=${trace}`, 1)
+  const hour = 3_600_000
+  const bounds = [Date.now() - hour, Date.now() + hour].map((ms) => new Date(ms).toISOString())
+  const query = `trace_id=${trace}&time_of_generation_min=${bounds[0]}&time_of_generation_max=${bounds[1]}`
+  for (const graph of graphs) await workspace.get(`/analytics/graphs/${graph}?${query}`)
+  for (const path of ['summary/cache', 'groups/users', 'groups/ai-models', 'groups/metadata/team'])
+    await workspace.get(`/analytics/${path}?${query}`)
+}
+
+/** Requests counted by workspace. */
+export const workspaceGroupedAnalytics: Maker = async ({ workspace, name }) => {
+  await workspace.get(`/analytics/groups/workspaces?trace_id=${name('drawn-trace')}&group_by=model,status_code&columns=total_tokens`)
 }
 
 /** Requests that can be counted by what they have in common. */

@@ -6,6 +6,7 @@ import type { ReleaseTable } from '../../release/table.ts'
 import { mountFeatures, type Unavailable } from '../level/mount.ts'
 import { pendingOperations } from '../level/announced-operations.ts'
 import { routeAdapter } from './routes/adapter.ts'
+import { fileAdapter } from './routes/files.ts'
 import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
 import { reservedPaths, sharedSegments } from '../level/reserved.ts'
@@ -63,6 +64,8 @@ function rowsOf(frame: Frame, ownerOf: OwnerOf): readonly Row[] {
   const { config, level, features } = frame
   const adapt = config.roles.has('control') ? routeAdapter(frame, ownerOf) : () => refuseRole
   const records = frame.records.loaded()
+  const mounted = mountFeatures(features, { config, level })
+  const giving = config.roles.has('control') ? fileAdapter(frame) : () => refuseRole
   const pending = records === null ? [] : pendingOperations(records, features, { config, level })
   const reserved = reservedPaths(features, { config, level }).map(({ path, unavailable }) => ({
     methods: allMethods,
@@ -70,10 +73,15 @@ function rowsOf(frame: Frame, ownerOf: OwnerOf): readonly Row[] {
     answer: unavailable,
   }))
   return [
-    // Before what a module may have there: `/logs/exports` is no log.
+    // Whole names before what a module may have there: `/logs/exports` is no log.
     ...reserved.filter(({ path }) => !path.includes(':') && path.includes('/', 1)),
-    ...mountFeatures(features, { config, level }).flatMap(({ feature, unavailable }) =>
-      feature.routes.map((route) => ({ methods: [route.method], path: route.path, answer: unavailable ?? adapt(route) })),
+    ...mounted
+      .flatMap(({ feature, unavailable }) =>
+        feature.routes.map((route) => ({ methods: [route.method], path: route.path, answer: unavailable ?? adapt(route) })),
+      )
+      .toSorted((one, other) => Number(one.path.includes(':')) - Number(other.path.includes(':'))),
+    ...mounted.flatMap(({ feature, unavailable }) =>
+      (feature.files ?? []).map((file) => ({ methods: ['GET'], path: file.path, answer: unavailable ?? giving(file) })),
     ),
     ...pending.map(({ method, path, unavailable }) => ({ methods: [method], path, answer: unavailable })),
     ...reserved.filter(({ path }) => path.includes(':') || !path.includes('/', 1)),

@@ -49,4 +49,6 @@ export interface Running {
   readonly gateway: Gateway | null
   /** The folder in which log records wait for the database, and why it cannot be written; null with neither of the roles `gateway` and `control`. */
   readonly journal: { readonly directory: string; fault(): string | null } | null
+  /** The limits of the data plane; null: this process counts none. */
+  readonly limits: { away(): boolean } | null
 }

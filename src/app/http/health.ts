@@ -36,6 +36,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       encryption_key: of(({ deps }) => (deps.vault.sealed === null ? pass : fail(deps.vault.sealed))),
       journal: of(({ journal }) => journalCheck(journal)),
       ...(options.tls !== null && { certificate: certificateCheck(options.tls) }),
+      ...limitsCheck(options.running()),
       draining: options.draining() ? fail('this process is shutting down') : pass,
     }
     return { ready: Object.values(checks).every(({ status }) => status !== 'fail'), checks }
@@ -62,6 +63,10 @@ function journalCheck(journal: Running['journal']): Check {
     ? pass
     : { status: 'warn', detail: `log records cannot be written to ${journal.directory}: ${fault}` }
 }
+
+/** A warning: requests go on from what the process holds, and then as `LIMITS_WHEN_UNAVAILABLE` says. */
+const limitsCheck = (running: Running | null): Partial<Pick<HealthReport['checks'], 'limits'>> =>
+  running?.limits?.away() === true ? { limits: warn('limits cannot be counted: see LIMITS_WHEN_UNAVAILABLE') } : {}
 
 /** Asks the database at most once a second, however often somebody asks us. */
 function databaseCheck({ config, running, waitingFor }: HealthOptions): () => Promise<Check> {

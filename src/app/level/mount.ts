@@ -52,7 +52,7 @@ function byFlags(feature: Feature, { config, level }: MountOptions): readonly Mo
   return [
     { feature: { ...feature, routes: feature.routes.filter(isThere) }, unavailable: null },
     ...missing.map((route) => ({
-      feature: { ...feature, routes: [route], jobs: [], entities: [] },
+      feature: { ...feature, routes: [route], jobs: [], entities: [], files: [] },
       unavailable: {
         feature: feature.id,
         flag: route.flag ?? null,

@@ -18,28 +18,15 @@ interface Reservation {
  * serves is answered from here, and the paths of the modules are reserved by themselves.
  */
 export const reservations: readonly Reservation[] = [
-  {
-    feature: 'analytics',
-    since: '1.3.0',
-    paths: ['/analytics', '/analytics/graphs/:graph', '/analytics/graphs/:graph/:of', '/analytics/summary/:summary'],
-  },
-  {
-    feature: 'grouped-analytics',
-    since: '1.11.2',
-    paths: [
-      '/analytics/groups/users',
-      '/analytics/groups/ai-models',
-      '/analytics/groups/:groupBy',
-      '/analytics/groups/:groupBy/:key',
-      '/logs/groups/:groupBy',
-    ],
-  },
+  { feature: 'analytics', since: '1.3.0', paths: ['/analytics'] },
+  { feature: 'grouped-analytics', since: '1.11.2', paths: ['/logs/groups'] },
   { feature: 'logs', since: '1.3.0', paths: ['/logs'] },
   { feature: 'log-exports', since: '1.3.0', paths: ['/logs/exports', '/logs/exports/:exportId', '/logs/exports/:exportId/:action'] },
   { feature: 'saved-filters', since: '1.3.0', paths: ['/saved-filters'] },
   { feature: 'feedback', since: '1.3.0', paths: ['/feedback'] },
   { feature: 'audit', since: '1.3.0', paths: ['/audit-logs'] },
-  { feature: 'alerts', since: '1.3.0', paths: ['/alerts'] },
+  { feature: 'alerts', since: '1.3.0', paths: ['/alerts', '/alert-webhooks'] },
+  { feature: 'limit-list', since: '1.3.0', paths: ['/limits'] },
   { feature: 'organisations', since: '1.3.0', paths: ['/admin', '/organisation', '/organisations'] },
   { feature: 'workspaces', since: '1.3.0', paths: ['/workspaces'] },
   { feature: 'users', since: '1.3.0', paths: ['/users', '/invites', '/owner'] },
@@ -70,7 +57,7 @@ export const reservations: readonly Reservation[] = [
   { feature: 'agents', since: null, paths: ['/agent-integrations', '/agent-servers'] },
   { feature: 'guardrail-exclusions', since: null, paths: ['/workspace-exclusions'] },
   { feature: 'prompt-sharing', since: null, paths: ['/prompts/:promptId/share', '/prompts/:promptId/fork', '/prompts/:promptId/unshare'] },
-  { feature: 'traces', since: null, paths: ['/otel', '/logs/otel'] },
+  { feature: 'traces', since: '1.3.0', paths: ['/otel', '/logs/otel', '/traces'] },
   { feature: 'verify-ping', since: null, paths: ['/verify-ping'] },
 ]
 

@@ -42,23 +42,33 @@ interface QueuedMail {
 /** Half a day of trying. */
 const maxAttempts = 10
 const claimMs = 2 * 60_000
-const maxAtOnce = 20
+const maxAtOnce = 200
 
-/** Sends what waits. Several may do it at once: each mail is one's for two minutes, and comes back when that one dies. */
+/**
+ * Sends what waits. Several may do it at once: each mail is one's for two minutes, and comes back when that one dies. Each is taken when it is
+ * its turn, so that a slow server cannot make those behind it another's.
+ */
 export async function deliverMails(deps: Deps): Promise<void> {
-  const { config, orm, clock } = deps
-  const { mail } = config
+  const { mail } = deps.config
   if (mail === null) return
+  for (let sent = 0; sent < maxAtOnce; sent += 1) {
+    const waiting = await claim(deps)
+    if (waiting === null) return
+    await deliver(waiting, mail, deps)
+  }
+}
+
+async function claim({ orm, clock }: Deps): Promise<QueuedMail | null> {
   const now = clock.now()
-  const claimed = await asSystem(orm, (em) =>
+  const [claimed] = await asSystem(orm, (em) =>
     em.execute<QueuedMail[]>(
       `UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = ? WHERE id IN (
-         SELECT id FROM outgoing_mails WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ${maxAtOnce} FOR UPDATE SKIP LOCKED)
+         SELECT id FROM outgoing_mails WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
        RETURNING id, organisation_id, recipient, template, variables, attempts`,
       [new Date(now + claimMs), new Date(now)],
     ),
   )
-  for (const waiting of claimed) await deliver(waiting, mail, deps)
+  return claimed ?? null
 }
 
 async function deliver(waiting: QueuedMail, mail: MailConfig, deps: Deps): Promise<void> {

@@ -7,9 +7,29 @@ import { namesIn } from './template.ts'
 /** The variables that every template may use, from the settings. */
 const common = ['company_name', 'logo_url', 'support_email', 'docs_url'] as const
 
+const ofAlerts = [
+  'organisation_name',
+  'workspace_name',
+  'entity_type',
+  'entity_name',
+  'group',
+  'current_usage',
+  'limit',
+  'resets_at',
+] as const
+
 /** The mails that are sent, each with what it may tell besides. */
 export const templates = {
   'user-invite': ['organisation_name', 'role', 'workspaces', 'invite_link', 'expires_at'],
+  'apikey-usage-threshold-alert': ofAlerts,
+  'apikey-usage-exhausted-alert': ofAlerts,
+  'apikey-expired-alert': ofAlerts,
+  'virtualkey-usage-threshold-alert': ofAlerts,
+  'virtualkey-usage-exhausted-alert': ofAlerts,
+  'virtualkey-expired-alert': ofAlerts,
+  'entity-usage-threshold-alert': ofAlerts,
+  'entity-usage-exhausted-alert': ofAlerts,
+  'entity-expired-alert': ofAlerts,
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type TemplateName = keyof typeof templates

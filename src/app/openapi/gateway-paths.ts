@@ -18,6 +18,8 @@ const summaries: Readonly<Record<Operation, string>> = {
   listResponseInputItems: 'List the input items of a response',
   imageGenerate: 'Create images',
   imageEdit: 'Edit an image',
+  imageVary: 'Vary an image',
+  moderate: 'Judge texts by the rules of what may be said',
   createSpeech: 'Speak a text',
   createTranscription: 'Transcribe audio',
   createTranslation: 'Translate audio into English',

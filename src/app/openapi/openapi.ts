@@ -88,9 +88,10 @@ function operation(route: Route, tag: string, writer: SchemaWriter): Json {
 
 const content = (schema: Json): Json => ({ 'application/json': { schema } })
 
-const bodyContent = ({ form }: Pick<Route, 'form'>, schema: Json): Json => ({
+const bodyContent = ({ form, protobuf }: Pick<Route, 'form' | 'protobuf'>, schema: Json): Json => ({
   ...content(schema),
   ...(form === true && { 'application/x-www-form-urlencoded': { schema } }),
+  ...(protobuf !== undefined && { 'application/x-protobuf': { schema: { type: 'string', format: 'binary' } } }),
 })
 
 /** `post_api_keys_type_sub_type`: stable, and unique because method and path are. */

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { pricePlaces } from '../../config/effect.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
-import type { PriceSource } from '../../gateway/ports.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { Level } from '../../release/level.ts'
 import type { LogStore } from '../log-store/log-store.ts'
@@ -12,12 +11,12 @@ import { openBuiltIn } from './built-in.ts'
 import { createLayer, type LayerSource, type LayerStats, type LiveLayer } from './layer.ts'
 import { folderSource, type ListKind, logStoreSource, proxySource } from './layer-sources.ts'
 import type { PriceFile } from './price-file.ts'
-import { createPriceLists } from './price-lists.ts'
+import { createPriceLists, type PriceLists } from './price-lists.ts'
 import { readPriceList } from './read-list.ts'
 
 /** The prices and abilities of models, as this process has them. */
 export interface ModelCatalogue {
-  readonly prices: PriceSource
+  readonly prices: PriceLists
   /** Returns what a model can do, and the layer that says so; null: no list has it. */
   abilities(provider: string, model: string): ListedAbilities | null
   /** Resolves when the lists of a provider were read, or could not be. */

@@ -1,4 +1,5 @@
 import type { PriceSource } from '../../gateway/ports.ts'
+import type { ListedModel } from '../../gateway/prices/price-source.ts'
 import { rankOf } from '../../gateway/prices/resolve.ts'
 import type { BuiltInPrices } from './built-in.ts'
 import type { Layer } from './layer.ts'
@@ -7,6 +8,12 @@ import type { PriceFile } from './price-file.ts'
 /** A layer of price lists above the built-in catalogue. */
 export type PriceLayer = Layer<PriceFile>
 
+/** The price lists of one process, for those who ask more of them than a price. */
+export interface PriceLists extends PriceSource {
+  /** Returns a model as every layer that has it, in their order: the first one counts. */
+  all(provider: string, model: string): readonly ListedModel[]
+}
+
 /** The price lists of one process. Every model comes from the first layer that has it, so that a short list hides nothing below it. */
 export function createPriceLists({
   layers,
@@ -14,19 +21,31 @@ export function createPriceLists({
 }: {
   readonly layers: readonly PriceLayer[]
   readonly builtIn: BuiltInPrices
-}): PriceSource {
+}): PriceLists {
   const find: PriceSource['find'] = (provider, model) => {
     for (const layer of layers) {
-      const file = layer.held(provider)
-      const entry = file?.find(model) ?? null
-      if (file !== null && entry !== null) return { entry, source: layer.name, catalogue: file.digest }
+      const listed = inLayer(layer, provider, model)
+      if (listed !== null) return listed
     }
-    const entry = builtIn.file(provider)?.find(model) ?? null
-    return entry === null ? null : { entry, source: 'built_in', catalogue: builtIn.digest }
+    return inBuiltIn(builtIn, provider, model)
   }
+  const all: PriceLists['all'] = (provider, model) =>
+    [...layers.map((layer) => inLayer(layer, provider, model)), inBuiltIn(builtIn, provider, model)].filter((listed) => listed !== null)
   return {
     find,
+    all,
     modeDefault: (provider) => builtIn.providers[provider]?.mode_default ?? null,
     rank: (provider, model) => rankOf({ find }, provider, model),
   }
+}
+
+function inLayer(layer: PriceLayer, provider: string, model: string): ListedModel | null {
+  const file = layer.held(provider)
+  const entry = file?.find(model) ?? null
+  return file === null || entry === null ? null : { entry, source: layer.name, catalogue: file.digest }
+}
+
+function inBuiltIn(builtIn: BuiltInPrices, provider: string, model: string): ListedModel | null {
+  const entry = builtIn.file(provider)?.find(model) ?? null
+  return entry === null ? null : { entry, source: 'built_in', catalogue: builtIn.digest }
 }

@@ -1,9 +1,7 @@
-import { divideEven } from '../../gateway/prices/whole.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { centNames, centUnits } from '../../lib/cent-names.ts'
-import { parsePico } from '../../lib/pico.ts'
 import { isPriceEntry } from '../../gateway/prices/entry.ts'
 import { openPriceFile, type PriceFile } from './price-file.ts'
+import { readCents } from './read-cents.ts'
 
 /** Longer lists are none: the longest of the catalogue has 300 KB. */
 export const longestList = 16 * 1024 * 1024
@@ -21,7 +19,7 @@ export function readPriceList(bytes: Buffer, provider: string): PriceFile {
 export function readModels(bytes: Buffer, provider: string): Readonly<Record<string, Fields>> {
   const list: unknown = JSON.parse(bytes.toString('utf8'))
   if (!isFields(list)) throw new Error('the list is no JSON object')
-  const models = list['schema'] === undefined ? ofCents(list) : ofOurs(list)
+  const models = list['schema'] === undefined ? readCents(list) : ofOurs(list)
   demandUnit(models, provider)
   return models
 }
@@ -37,35 +35,6 @@ function ofOurs(list: Fields): Models {
     models[name] = model
   }
   return models
-}
-
-function ofCents(list: Fields): Models {
-  const models: Record<string, Fields> = {}
-  for (const [name, model] of Object.entries(list)) {
-    const config = isFields(model) ? model['pricing_config'] : null
-    const prices = isFields(config) ? config['pay_as_you_go'] : null
-    if (name === 'default' || !isFields(prices)) continue
-    const rates = {
-      ...ratesOf(prices, centNames),
-      ...(isFields(prices['additional_units']) && ratesOf(prices['additional_units'], centUnits)),
-    }
-    const batch = isFields(config) && isFields(config['batch_config']) ? ratesOf(config['batch_config'], centNames) : {}
-    const when = Object.keys(batch).length === 0 ? {} : { when: [{ mode: 'batch', rates: batch }] }
-    if (Object.keys(rates).length > 0) models[name] = { prices: [{ rates, ...when }] }
-  }
-  if (Object.keys(models).length === 0) throw new Error('the list has no price')
-  return models
-}
-
-/** Zero stands for "not known" in these files. */
-function ratesOf(prices: Fields, names: Readonly<Record<string, string>>): Fields {
-  const rates: Record<string, number> = {}
-  for (const [from, to] of Object.entries(names)) {
-    const price = prices[from]
-    const cents = isFields(price) ? price['price'] : null
-    if (typeof cents === 'number' && cents > 0) rates[to] = Number(divideEven(parsePico(String(cents)), 100n))
-  }
-  return rates
 }
 
 /** Models whose price is known well enough to tell a wrong unit: the least and the most that a token of their prompt may cost. */

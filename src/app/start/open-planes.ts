@@ -18,6 +18,7 @@ import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
 import type { Loggers } from '../logging/log.ts'
+import { packReceiver } from '../journal/open-exporter.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
 import { createEmbed } from '../../gateway/cache/embed.ts'
@@ -53,7 +54,15 @@ export function openPlanes(options: PlanesOptions): Planes {
   const snapshot = openSnapshot(options, { failures, answers, vectors, breakers })
   const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
   if (!roles.has('gateway') && !roles.has('control'))
-    return { deps, snapshot, ...callers, gateway: null, journal: null, close: () => closeAll({ snapshot, answers, breakers, responses }) }
+    return {
+      deps,
+      snapshot,
+      ...callers,
+      gateway: null,
+      journal: null,
+      limits: null,
+      close: () => closeAll({ snapshot, answers, breakers, responses }),
+    }
   const logging = openLogging(options)
   const { journal, directory } = logging
   const limits = openLedger(options)
@@ -67,6 +76,7 @@ export function openPlanes(options: PlanesOptions): Planes {
     ...callers,
     gateway,
     journal: { directory, fault: () => journal.stats().fault },
+    limits,
     async close() {
       await limits.stop()
       await logging.close()
@@ -94,6 +104,7 @@ function openLedger({ deps: { config, level, log, metrics }, db }: PlanesOptions
   return openLimits({
     client: db.connection.runtime,
     log,
+    whenUnavailable: config.limitsWhenUnavailable,
     countsUsage: () => isOn('USAGE_LIMITS_ENABLED', config, level),
     measure: (...figure) => metrics.measure(...figure),
   })
@@ -112,6 +123,7 @@ function openLogging({ deps, db }: PlanesOptions) {
     client: db.connection.runtime,
     log,
     queuesBodies: config.logStore !== null,
+    spans: packReceiver(config),
     sleeps: !isGateway && listDirectories(directory).length === 0,
   })
   const maxSpoolBytes = isGateway ? config.maxSpoolBytes : Math.min(config.maxSpoolBytes, spoolWithoutGateway)
@@ -292,4 +304,6 @@ function measure({ metrics }: Deps, { journal, shipper }: Measured): void {
   metrics.measure('gateway_log_spool_records', () => Math.max(0, journal.stats().records - shipper.stats().shipped))
   metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.body, { kind: 'body' })
   metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.record, { kind: 'record' })
+  metrics.measure('gateway_spans_exported_total', () => shipper.stats().spans.exported)
+  metrics.measure('gateway_spans_dropped_total', () => shipper.stats().spans.dropped)
 }

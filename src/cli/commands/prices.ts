@@ -19,6 +19,7 @@ interface ImportOptions extends Lists {
 interface BuildOptions extends Lists {
   readonly base?: string
   readonly with: readonly string[]
+  readonly vote?: true
 }
 
 const formats = ['ours', 'cents', 'litellm', 'models-dev', 'genai-prices'] as const
@@ -69,17 +70,15 @@ function addBuild(prices: Command): void {
     .requiredOption('--with <folder...>', 'folders of lists; the last that has a model wins')
     .requiredOption('--out <folder>', 'where the catalogue goes')
     .option('--base <folder>', 'the catalogue to begin with; by default that of the installation')
+    .option('--vote', 'between these folders the majority wins, within 1 %, and between equals the last')
     .option('--as-of <date>', 'the day of the catalogue; by default today', readDate, today())
-    .action(async ({ base, with: over, out, asOf }: BuildOptions) => {
+    .action(async ({ base, with: over, out, asOf, vote }: BuildOptions) => {
       const { readCatalogue, readLists, writeCatalogue } = await import('../prices/catalogue-files.ts')
       const { overlaid } = await import('../prices/compare-catalogues.ts')
       const begun = readCatalogue(base ?? (await installed()))
-      let providers = begun.providers
-      for (const folder of over)
-        providers = overlaid(
-          providers,
-          readable(folder, () => readLists(folder)),
-        )
+      const lists = over.map((folder) => readable(folder, () => readLists(folder)))
+      const layers = vote === true ? [(await import('../prices/elect.ts')).elect(lists)] : lists
+      const providers = layers.reduce(overlaid, begun.providers)
       await demandSound(providers)
       const digest = writeCatalogue(out, { asOf, providers, facts: begun.facts })
       console.log(`${countOf(providers)} models of ${providers.length} providers, as of ${asOf}, digest ${digest}, are in ${out}.`)

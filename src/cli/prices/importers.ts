@@ -180,7 +180,7 @@ const genaiRates: Readonly<Record<string, string>> = {
   cache_audio_read_mtok: 'cache_read_audio',
 }
 
-/** `data.json`: US dollars for a million tokens; a rate can have tiers, and prices can have periods, of which the last that has begun counts. */
+/** `data.json`: US dollars for a million tokens; a rate can have tiers, and prices can have days on which they begin. */
 function ofGenaiPrices(text: string): readonly ListedProvider[] {
   const providers: unknown = JSON.parse(text)
   if (!Array.isArray(providers)) throw new Error('the file is no list of providers')
@@ -188,10 +188,10 @@ function ofGenaiPrices(text: string): readonly ListedProvider[] {
   for (const provider of providers) {
     if (!isFields(provider) || typeof provider['id'] !== 'string' || !Array.isArray(provider['models'])) continue
     for (const model of provider['models']) {
-      const prices = isFields(model) ? currentOf(model['prices']) : null
-      if (!isFields(model) || typeof model['id'] !== 'string' || prices === null) continue
+      const prices = isFields(model) ? genaiPeriods(model['prices']) : []
+      if (!isFields(model) || typeof model['id'] !== 'string' || prices.length === 0) continue
       found.add(genaiProviders[provider['id']] ?? provider['id'], model['id'], {
-        prices: [{ rates: ratesOf(prices, genaiRates, baseOf), ...tiersOf(prices) }],
+        prices,
         limits: numbersOf({ context: model['context_window'] }),
       })
     }
@@ -199,14 +199,28 @@ function ofGenaiPrices(text: string): readonly ListedProvider[] {
   return found.lists()
 }
 
-/** Of several prices the last without a condition, or else the last. */
-function currentOf(prices: unknown): Fields | null {
-  if (isFields(prices)) return prices
-  if (!Array.isArray(prices)) return null
-  const known = prices.filter(isFields)
-  const chosen = known.findLast((entry) => entry['constraint'] === undefined || entry['constraint'] === null) ?? known.at(-1)
-  return chosen !== undefined && isFields(chosen['prices']) ? chosen['prices'] : null
+interface Dated {
+  readonly from: string | null
+  readonly prices: Fields
 }
+
+/** Returns the periods of prices, the oldest first. Of prices for hours of the day the ones without a condition count, or else the last. */
+function genaiPeriods(given: unknown): readonly Fields[] {
+  if (isFields(given)) return [toPeriod(given)]
+  const entries = (Array.isArray(given) ? given.filter(isFields) : []).flatMap((entry): Dated[] =>
+    isFields(entry['prices']) ? [{ from: startOf(entry['constraint']), prices: entry['prices'] }] : [],
+  )
+  const always = entries.findLast(({ from }) => from === null)
+  const dated = entries.filter((entry) => entry.from !== null).toSorted((one, other) => (String(one.from) < String(other.from) ? -1 : 1))
+  const all = [...(always === undefined ? [] : [always]), ...dated]
+  if (all.length < 2) return all.map(({ prices }) => toPeriod(prices))
+  return all.map(({ from, prices }, at) => Object.assign({ from: at === 0 ? null : from, to: all[at + 1]?.from ?? null }, toPeriod(prices)))
+}
+
+const startOf = (constraint: unknown): string | null =>
+  isFields(constraint) && typeof constraint['start_date'] === 'string' ? constraint['start_date'].slice(0, 10) : null
+
+const toPeriod = (prices: Fields): Fields => ({ rates: ratesOf(prices, genaiRates, baseOf), ...tiersOf(prices) })
 
 const baseOf = (price: unknown): number | null =>
   perMillion(isFields(price) ? price['base'] : typeof price === 'string' ? Number(price) : price)

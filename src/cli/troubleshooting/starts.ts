@@ -80,6 +80,11 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
     means: 'The process is sealed: `missing_key`, `invalid_key` or `wrong_key`.',
     fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart.',
   },
+  limits: {
+    means:
+      'The counters of limits cannot be read or written. Requests go on from what the process holds of them, then as `LIMITS_WHEN_UNAVAILABLE` says.',
+    fix: 'Look at PostgreSQL. What was used meanwhile is written as soon as it answers.',
+  },
   journal: {
     means:
       'Log records cannot be written to `journal` in `DATA_DIR`, or the disk has no room for them. They go to the database from memory, 16 MiB at most, and are lost if the process ends first.',

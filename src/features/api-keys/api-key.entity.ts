@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { KeyType } from '../../gateway/ports.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
@@ -32,7 +32,7 @@ export const ApiKey = defineEntity({
     name: p.string().length(255),
     description: p.text().nullable(),
     type: p.text().$type<KeyType>(),
-    status: p.text().$type<'active' | 'exhausted' | 'expired' | 'archived'>().default('active'),
+    status: status('active', 'exhausted', 'expired', 'archived'),
     creationMode: p.text().$type<'ui' | 'api' | 'auto'>().default('api'),
     scopes: p.array(),
     defaults: p.json<KeyDefaults>().default('{}'),

@@ -6,7 +6,16 @@ import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { scopeReleases } from '../../lib/access/scopes.ts'
 import { valuesSince } from '../../release/since.ts'
-import { keyRateLimits, rateLimitsView, statusesField, usageLimitsField, usageLimitsShown } from '../limits/index.ts'
+import {
+  boundedByField,
+  keyRateLimits,
+  lastUseFields,
+  rateLimitsView,
+  statusesField,
+  usageLimitsField,
+  usageLimitsShown,
+  usageShown,
+} from '../limits/index.ts'
 
 /** Half an hour: clients need that long to take up a new key. */
 export const minTransitionMs = 1_800_000
@@ -115,6 +124,9 @@ export const apiKeyView = z
     defaults: z.record(z.string(), z.unknown()),
     rate_limits: rateLimitsView.nullable(),
     usage_limits: usageLimitsShown,
+    usage: usageShown,
+    bounded_by: boundedByField,
+    ...lastUseFields,
     reset_usage: z.number().nullable(),
     alert_emails: z.array(z.string()),
     rotation_policy: z

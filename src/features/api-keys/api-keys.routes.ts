@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
-import { havingStatus } from '../limits/index.ts'
+import { boundsAbove, havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import {
@@ -75,10 +75,8 @@ export const listApiKeys = route({
   }
   const where = { $and: [asked, havingStatus(query.status, nowMs), searching(query.search, 'name')] }
   const page = await findPage(em, ApiKey, { where, query, sorts: usualSorts })
-  return toList(
-    page.rows.map((row) => presentApiKey(row, nowMs)),
-    page,
-  )
+  const views = page.rows.map((row) => presentApiKey(row, nowMs))
+  return toList(await withUsage(em, { kind: 'api-key', rows: page.rows }, views), page)
 })
 
 export const readApiKey = route({
@@ -88,7 +86,13 @@ export const readApiKey = route({
   permission: keyScopes('read'),
   params: apiKeyParams,
   response: apiKeyView,
-})(async ({ em, actor, deps, params }) => presentApiKey(await findKey(em, actor, { id: params.id, verb: 'read' }), deps.clock.now()))
+})(async ({ em, actor, deps, params }) => {
+  const row = await findKey(em, actor, { id: params.id, verb: 'read' })
+  const view = await withOwnUsage(em, { kind: 'api-key', row }, presentApiKey(row, deps.clock.now()))
+  const { organisationId, workspaceId = null } = row
+  const names = { api_key: [row.id] }
+  return { ...view, bounded_by: await boundsAbove(em, { organisationId, workspaceId, off: deps.level.off, names, integrationId: null }) }
+})
 
 export const updateApiKey = route({
   method: 'PUT',

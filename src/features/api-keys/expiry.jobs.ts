@@ -33,6 +33,10 @@ export const expireKeys: Job = {
   },
 }
 
+/** Alerts are mailed from this table. */
+const noteExpired = `INSERT INTO limit_alerts (organisation_id, kind, owner_kind, owner_id) VALUES (?, 'expired', ?, ?)`
+const ownerKinds = { api_keys: 'api-key', providers: 'provider' } as const satisfies Record<Table, string>
+
 /** In the order of the organisations, so that two who append to their trails cannot wait for each other. */
 const markExpired = (table: Table) => `UPDATE ${table} SET status = 'expired', last_updated_at = now() WHERE id IN (
     SELECT id FROM ${table} WHERE status = 'active' AND expires_at <= ? ORDER BY organisation_id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
@@ -42,6 +46,7 @@ const expireSome = ({ orm, vault, clock, config, level }: Deps, table: Table): P
   asSystem(orm, async (em) => {
     const at = clock.now()
     const expired = await em.execute<Expired[]>(markExpired(table), [new Date(at)])
+    for (const { id, organisation_id } of expired) await em.execute(noteExpired, [organisation_id, ownerKinds[table], id])
     if (isOn('AUDIT_LOGS_ENABLED', config, level))
       for (const row of expired.toSorted((one, other) => one.organisation_id.localeCompare(other.organisation_id)))
         await writeAudit(em, vault, entryOf(row, { table, at }))

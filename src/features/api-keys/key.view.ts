@@ -33,7 +33,7 @@ const keyByHash = `
          k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
          w.defaults -> 'metadata' AS "workspaceMetadata",
          (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAt", ${defaultColumns},
-         ${limitedColumn('k')} AS limited, ${limitedColumn('w', 'NULL::timestamptz')} AS "workspaceLimited",
+         ${limitedColumn('k')} AS limited, ${limitedColumn('w')} AS "workspaceLimited",
          (extract(epoch FROM coalesce(k.rotated_at, k.created_at)) * 1000)::float8 AS "secretFrom",
          w.access_overrides AS "accessOverrides", u.role AS "organisationRole", m.role AS "workspaceRole",
          CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"

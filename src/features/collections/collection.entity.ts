@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 /** A folder of a workspace's prompts and partials. */
@@ -16,7 +16,7 @@ export const Collection = defineEntity({
     name: p.string().length(255),
     /** Made with the workspace by the database itself; it stays as long as the workspace does. */
     isDefault: p.boolean().default(false),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
@@ -16,7 +16,7 @@ export const ConfigEntity = defineEntity({
     name: p.string().length(255),
     /** True if keys of the workspace without a config of their own use this one. */
     isDefault: p.boolean().default(false),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     versionId: p.uuid(),
     guardrailReferences: p.array().default([]),
     /** Partners whose stored credentials its checks use. */

@@ -1,7 +1,8 @@
 import { feature } from '../../app/feature.ts'
+import { settleBatches } from './batches.jobs.ts'
 import { recomputeCosts } from './costs.routes.ts'
 
-/** Costs that are worked out again, with other price lists. `logs` shows what came of it. */
+/** Costs that are worked out again with other price lists, and those of batches, which come when they have ended. `logs` shows what came of it. */
 export const costs = feature({
   id: 'costs',
   since: '1.3.0',
@@ -9,4 +10,5 @@ export const costs = feature({
   permissions: ['organisation_settings.update'],
   entities: [],
   routes: [recomputeCosts],
+  jobs: [settleBatches],
 })

@@ -29,7 +29,14 @@ export interface CostRow {
   readonly cost_pico: string | null
   readonly cost_state: CostState
   readonly charges: readonly LoggedCharge[]
+  /** The amounts that attempts counted against budgets of all kinds; null: none applied. */
+  readonly budgets: readonly Counted[] | null
+  /** The changes of those by former adjustments. */
+  readonly corrected: readonly Corrected[] | null
 }
+
+type Counted = readonly [attempt: number, counter: string, slot: string, amount: string | number]
+type Corrected = readonly [counter: string, slot: string, delta: string]
 
 const among = (column: string, values: readonly string[] | null): readonly (readonly [string, readonly string[]])[] =>
   values === null ? [] : [[`${column} IN (${values.map(() => '?').join(', ')})`, values]]
@@ -48,18 +55,37 @@ export function readCosts(em: EntityManager, asked: Recompute): Promise<CostRow[
     ...(after === null ? [] : ([['l.id > ?::uuid', [after]]] as const)),
   ]
   return em.execute<CostRow[]>(
-    `SELECT l.id, l.created_at::text AS created_at, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
-            coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
-            coalesce(b.cost -> 'charges', '[]') AS charges
-       FROM logs l
-       JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
-       LEFT JOIN LATERAL (SELECT cost_pico, cost_state FROM cost_adjustments
-                           WHERE log_id = l.id AND organisation_id = l.organisation_id ORDER BY created_at DESC LIMIT 1) a ON true
-      WHERE ${conditions.map(([sql]) => sql).join(' AND ')}
-      ORDER BY l.id LIMIT ${limit}`,
+    `${costRows} WHERE ${conditions.map(([sql]) => sql).join(' AND ')} ORDER BY l.id LIMIT ${limit}`,
     conditions.flatMap(([, values]) => values),
   )
 }
+
+/** Reads one log as far as its cost goes; null: it is there no more. */
+export async function readCost(em: EntityManager, { organisationId, id, begunMs }: LogPlace): Promise<CostRow | null> {
+  const rows = await em.execute<CostRow[]>(
+    `${costRows} WHERE l.organisation_id = ? AND l.id = ? AND l.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)`,
+    [organisationId, id, begunMs, begunMs],
+  )
+  return rows[0] ?? null
+}
+
+interface LogPlace {
+  readonly organisationId: string
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly begunMs: number
+}
+
+const costRows = `
+  SELECT l.id, l.created_at::text AS created_at, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
+         coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
+         coalesce(b.cost -> 'charges', '[]') AS charges, l.budgets,
+         (SELECT jsonb_agg(c) FROM cost_adjustments f, jsonb_array_elements(f.budgets) c
+           WHERE f.log_id = l.id AND f.organisation_id = l.organisation_id) AS corrected
+    FROM logs l
+    JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
+    LEFT JOIN LATERAL (SELECT cost_pico, cost_state FROM cost_adjustments
+                        WHERE log_id = l.id AND organisation_id = l.organisation_id ORDER BY created_at DESC LIMIT 1) a ON true`
 
 /** A log whose cost is another with the price lists of now. */
 export interface Change {
@@ -72,6 +98,22 @@ export interface Change {
 export function changeOf(row: CostRow, now: Repriced): Change | null {
   if (now.amount === null || row.charges.length === 0) return null
   return row.cost_pico === String(now.amount) && row.cost_state === now.state ? null : { row, now, amount: now.amount }
+}
+
+/** A budget that money counts against, as its counters are named. */
+const ofMoney = ':usage:cost:'
+
+/** Returns what is to be added to each budget in money that the request counted against. */
+function correctionsOf({ budgets, corrected }: CostRow, { amounts }: Repriced): readonly Corrected[] {
+  const deltas = new Map<string, Corrected>()
+  const add = (counter: string, slot: string, delta: bigint) =>
+    deltas.set(`${slot} ${counter}`, [counter, slot, String(BigInt(deltas.get(`${slot} ${counter}`)?.[2] ?? '0') + delta)])
+  for (const [attempt, counter, slot, amount] of budgets ?? []) {
+    const now = amounts.get(attempt)
+    if (now !== undefined && counter.includes(ofMoney)) add(counter, slot, now - BigInt(amount))
+  }
+  for (const [counter, slot, delta] of corrected ?? []) if (deltas.has(`${slot} ${counter}`)) add(counter, slot, -BigInt(delta))
+  return [...deltas.values()].filter(([, , delta]) => delta !== '0')
 }
 
 export interface Author {
@@ -94,16 +136,18 @@ export async function writeAdjustments(em: EntityManager, changes: readonly Chan
     cost_pico: String(amount),
     cost_state: now.state,
     price_catalogue: now.catalogue,
+    budgets: correctionsOf(row, now),
     lines: now.lines.map((line) =>
       Object.assign({}, line, { rate: line.rate === null ? null : String(line.rate), amount: String(line.amount) }),
     ),
   }))
   await em.execute(
     `INSERT INTO cost_adjustments (organisation_id, recompute_id, reason, made_by, workspace_id, log_id, log_created_at, api_key_id,
-                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, lines)
+                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, budgets, lines)
      SELECT ?::uuid, ?::uuid, ?, ?, r.*
        FROM jsonb_to_recordset(?::jsonb) AS r (workspace_id uuid, log_id uuid, log_created_at timestamptz, api_key_id uuid, provider_slug text,
-                                               delta_pico numeric, cost_pico numeric, cost_state text, price_catalogue text, lines jsonb)
+                                               delta_pico numeric, cost_pico numeric, cost_state text, price_catalogue text,
+                                               budgets jsonb, lines jsonb)
      ON CONFLICT (log_id, recompute_id) DO NOTHING`,
     [author.organisationId, author.recomputeId, author.reason, author.madeBy, JSON.stringify(rows)],
   )

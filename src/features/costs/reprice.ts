@@ -12,6 +12,8 @@ export interface Repriced {
   readonly amount: bigint | null
   readonly lines: readonly (CostLine & { readonly attempt: number })[]
   readonly catalogue: string | null
+  /** Pico-US-dollars by attempt; an attempt without a known price is not there. */
+  readonly amounts: ReadonlyMap<number, bigint>
 }
 
 export interface RepriceOptions {
@@ -29,15 +31,16 @@ export function reprice(charges: readonly LoggedCharge[], options: RepriceOption
     amount: state === 'unpriced' ? null : priced.reduce((sum, { cost }) => sum + (cost.amount ?? 0n), 0n),
     lines: priced.flatMap(({ attempt, cost }) => cost.lines.map((line) => Object.assign({ attempt }, line))),
     catalogue: priced.find(({ catalogue }) => catalogue !== null)?.catalogue ?? null,
+    amounts: new Map(priced.flatMap(({ attempt, cost }) => (cost.amount === null ? [] : [[attempt, cost.amount] as const]))),
   }
 }
 
 const free = { cost: notCharged, catalogue: null }
 
 function priceAgain(charge: LoggedCharge, { prices, termsOf }: RepriceOptions): { readonly cost: Cost; readonly catalogue: string | null } {
-  const { provider, answered, sent, counts, facts, reported, estimated, recalled } = charge
+  const { provider, answered, sent, counts, facts, reported, estimated, recalled, skipped } = charge
   const terms = termsOf(charge)
-  if (recalled || isProvisioned(terms, charge.usage) || facts === null) return free
+  if (recalled || skipped || isProvisioned(terms, charge.usage) || facts === null) return free
   const found = provider === null ? null : findPrices({ provider, answered, sent, terms }, prices)
   const cost = priceUsage({ counts, facts, reported: reported === null ? null : BigInt(reported), estimated }, found)
   return { cost, catalogue: found?.catalogue ?? null }

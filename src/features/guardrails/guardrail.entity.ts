@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import type { z } from 'zod'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import type { Place } from '../../app/secrets/vault.ts'
@@ -17,7 +17,7 @@ export const GuardrailEntity = defineEntity({
     workspaceId: p.uuid().nullable(),
     slug: p.string().length(255),
     name: p.string().length(255),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     /** New with every change of the checks or the actions. */
     versionId: p.uuid(),
     checks: p.blob(),

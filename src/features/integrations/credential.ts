@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { Credential } from '../../gateway/providers/provider.ts'
-import { splitSecrets, type Configurations } from './configurations.ts'
+import { catalogueRow, splitSecrets, type Configurations } from './configurations.ts'
 import { toFields } from './credential-fields.ts'
 
 /** The columns of an integration that hold its credential. */
@@ -33,6 +33,20 @@ export async function loadCredential(row: SealedCredential, vault: Vault): Promi
   const key = row.credential ? await vault.decrypt(place(row, 'credential'), row.credential) : null
   return toStored(key, configurations)
 }
+
+/** Returns the target that a stored account is, for requests of our own. */
+export const storedTarget = (aiProviderId: string, { credential, customHost, customHeaders }: StoredCredential) => ({
+  providerId: aiProviderId,
+  provider: catalogueRow(aiProviderId, 'ai_provider_id'),
+  view: null,
+  credential,
+  customHost: customHost === null ? null : { url: customHost, param: 'configurations.custom_host' },
+  customHeaders,
+  namedBy: 'stored' as const,
+  model: null,
+  modelRewritten: false,
+  skipsPtuCost: false,
+})
 
 /** A key and all configurations in the clear as the gateway uses them. */
 export function toStored(key: string | null, configurations: Configurations): StoredCredential {

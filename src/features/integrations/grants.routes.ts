@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { route, type Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pageOf, toList } from '../../lib/paging.ts'
+import { withUsage } from '../limits/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { demandRead, findIntegration, integrationScopes } from './access.ts'
 import { updateGrants } from './grants.ts'
@@ -35,15 +36,14 @@ export const listGrants = route({
 async function findGrants(em: EntityManager, { organisationId, workspaceId }: Actor, integration: Integration) {
   const own = workspaceId === null ? {} : { workspaceId }
   const rows = await em.find(IntegrationWorkspace, { organisationId, integrationId: integration.id, ...own })
-  const grants = new Map<string, Pick<IntegrationWorkspace, 'enabled' | 'usageLimits' | 'rateLimits'>>(
-    rows.map((row) => [row.workspaceId, row]),
-  )
-  if (integration.workspaceId) grants.set(integration.workspaceId, { enabled: true, usageLimits: null, rateLimits: null })
+  const views = await withUsage(em, { kind: 'integration-workspace', rows }, rows.map(presentGrant))
+  const grants = new Map(views.map((view, at) => [rows[at]?.workspaceId ?? '', view]))
+  if (integration.workspaceId) grants.set(integration.workspaceId, { enabled: true, usage_limits: null, usage: null, rate_limits: null })
   const where = { organisationId, status: 'active' as const, id: { $in: [...grants.keys()] } }
   const workspaces = await em.find(Workspace, where, { orderBy: { slug: 'asc' } })
   return workspaces.flatMap(({ id, slug, name }) => {
     const grant = grants.get(id)
-    return grant === undefined ? [] : [{ id, slug, name, ...presentGrant(grant) }]
+    return grant === undefined ? [] : [{ id, slug, name, ...grant }]
   })
 }
 

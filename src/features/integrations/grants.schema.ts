@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listFields, searchField, pageView } from '../../lib/paging.ts'
 import { slugField } from '../../lib/text/slug.ts'
 import { since } from '../../release/since.ts'
-import { rateLimitsView, singleRateLimit, usageLimitsList, usageLimitsListShown } from '../limits/index.ts'
+import { rateLimitsView, singleRateLimit, usageLimitsList, usageLimitsListShown, usageShown } from '../limits/index.ts'
 
 /** The sort orders of the list. */
 export const sorts = { slug: 'slug' }
@@ -57,7 +57,7 @@ export const grantsPage = z.object({
   search: searchField('the slug or the name'),
 })
 
-const limitViews = { usage_limits: usageLimitsListShown.nullable(), rate_limits: rateLimitsView.nullable() }
+const limitViews = { usage_limits: usageLimitsListShown.nullable(), usage: usageShown, rate_limits: rateLimitsView.nullable() }
 
 export const grantList = z
   .object({

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt, since } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, since, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { GlobalAccess } from './grants.schema.ts'
 
@@ -20,7 +20,7 @@ export const Integration = defineEntity({
     description: p.text().nullable(),
     /** A row of `gateway/providers/catalog.ts`. */
     aiProviderId: p.text(),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     /** The provider key, sealed; read it with `loadCredential`. */
     credential: p.blob().nullable(),
     maskedKey: p.text().nullable(),

@@ -7,8 +7,8 @@ import { testProvider } from '../../gateway/models/test-provider.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { demandWrite, findIntegration, integrationScopes } from './access.ts'
-import { catalogueRow, parseConfigurations } from './configurations.ts'
-import { loadCredential, type StoredCredential, toStored } from './credential.ts'
+import { parseConfigurations } from './configurations.ts'
+import { loadCredential, type StoredCredential, storedTarget, toStored } from './credential.ts'
 import { integrationParams } from './integration.schema.ts'
 import { integrationTest, testIntegrationBody } from './trial.schema.ts'
 
@@ -52,17 +52,7 @@ interface Account {
 
 async function carryOut(em: EntityManager, { aiProviderId, stored }: Account, { actor, deps }: { actor: Actor; deps: Deps }) {
   const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
-  const target = {
-    providerId: aiProviderId,
-    provider: catalogueRow(aiProviderId, 'ai_provider_id'),
-    view: null,
-    credential: stored.credential,
-    customHost: stored.customHost === null ? null : { url: stored.customHost, param: 'configurations.custom_host' },
-    customHeaders: stored.customHeaders,
-    namedBy: 'stored' as const,
-    model: null,
-    modelRewritten: false,
-  }
+  const target = storedTarget(aiProviderId, stored)
   const { egress } = deps
   const testing = { egress, allowedHosts: allowedHostsOf(settings) }
   const { origin, steps, models } = await inTrial(egress, actor.organisationId, () => testProvider(target, testing))

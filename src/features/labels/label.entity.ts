@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 /** A name for one version of each prompt: `prompt@staging`. */
@@ -17,7 +17,7 @@ export const Label = defineEntity({
     colorCode: p.string().length(32).nullable(),
     /** Made with the organisation by the database itself; it stays. */
     isBuiltIn: p.boolean().default(false),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

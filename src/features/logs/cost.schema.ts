@@ -18,6 +18,19 @@ const costLine = z
   })
   .meta({ id: 'LogCostLine', description: 'Count x rate = amount.' })
 
+const countedAmount = z
+  .object({
+    attempt: z.int(),
+    owner_kind: z
+      .string()
+      .meta({ description: 'What is limited: `api-key`, `provider`, `workspace`, `integration-workspace`, `policy` or `token`.' }),
+    owner_id: z.uuid(),
+    group: z.string().nullable().meta({ description: 'The values by which a policy groups; null also when its count is no longer kept.' }),
+    type: z.string().meta({ description: 'What the budget counts: `cost`, `tokens` or `requests`.' }),
+    amount: z.string().meta({ description: 'Whole pico-US-dollars of costs, otherwise tokens or requests, as a decimal text.' }),
+  })
+  .meta({ id: 'LogCountedAmount', description: 'What an attempt of a request counted against a budget.' })
+
 const costAdjustment = z
   .object({
     id: z.uuid(),
@@ -52,5 +65,6 @@ export const logCost = z
     usage: z
       .array(z.object({ attempt: z.int(), provider: z.string().nullable(), model: z.string().nullable(), usage: z.unknown() }))
       .meta({ description: 'The usage objects of the providers, as they sent them.' }),
+    budgets: z.array(countedAmount).meta({ description: 'What was counted against which budgets, before adjustments.' }),
   })
   .meta({ id: 'LogCost', description: 'What a request cost, line by line.' })

@@ -83,6 +83,8 @@ const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   hooks: null,
   attempts: null,
   translation: null,
+  spent: null,
+  batch: null,
 })
 
 function placeOf({ trace_id, span_id, parent_span_id, span_name, ...metadata }: InsertedLog['metadata'], id: string) {

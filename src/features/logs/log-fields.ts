@@ -12,8 +12,10 @@ const costStatesMeaning =
   '`priced`: every count has a price. `partly_priced`: some have none, and the cost is a lower bound. `estimated`: the provider told no counts. `unpriced`: the price is not known. `not_charged`: a failure without usage, or an answer from the cache. Null: no provider was reached.'
 
 /** A row of `logs`. Times are epoch milliseconds. */
-export interface LogRow extends Omit<LogColumns, 'usage'> {
+export interface LogRow extends Omit<LogColumns, 'usage' | 'budgets'> {
   readonly workspace_slug: string | null
+  /** The cost after the last recompute that changed it; null: none did. */
+  readonly adjusted_pico: string | null
 }
 
 /** The results of guardrails, as the gateway wrote them. */
@@ -40,12 +42,22 @@ export interface CostAdjustment {
   readonly lines: readonly LoggedCostLine[]
 }
 
+/** An amount of `logs.budgets`, with the values by which its counter groups. */
+export interface CountedAmount {
+  readonly attempt: number
+  readonly counter: string
+  readonly amount: string
+  readonly value_key: string | null
+}
+
 /** A log with its row of `log_bodies`, or without one. */
 export type LogDetail = LogRow & { readonly [Column in keyof OfBodies]: OfBodies[Column] | null } & {
   readonly hook_results: LoggedHooks | null
   readonly cost: LoggedCostDetails | null
   /** The costs that later price lists gave, the oldest first; null: none. */
   readonly cost_adjustments: readonly CostAdjustment[] | null
+  /** The amounts that its attempts counted against budgets; null: nothing. */
+  readonly counted: readonly CountedAmount[] | null
   /** The object of the log store that has the rest; null: this row has it. */
   readonly object_key: string | null
 }
@@ -114,13 +126,20 @@ export const logFields = {
     'cost_pico',
     text.meta({ description: 'Whole pico-US-dollars (10^-12), as a decimal text; null when the price is not known.' }),
   ),
+  total_cost_pico_usd: made(
+    text.meta({ description: 'The cost with what recomputes changed, as analytics sum it up; the same as `cost_pico_usd` when none did.' }),
+    (row) => row.adjusted_pico ?? row.cost_pico,
+  ),
   cost_state: shows('cost_state', z.enum(costStates).nullable().meta({ description: costStatesMeaning })),
   cost_currency: made(z.literal('USD'), () => 'USD'),
   request_url: made(z.string(), urlOf),
   request_method: shows('method', z.string()),
   operation: shows(
     'operation',
-    z.string().meta({ description: 'What was asked for; `inserted` for a log that a client inserted with `POST /v1/logs`.' }),
+    z.string().meta({
+      description:
+        "What was asked for: an operation, a method of Google's API such as `generateContent`, `rerank`, or `proxy` for any other path; `inserted` for a log that a client inserted with `POST /v1/logs`.",
+    }),
   ),
   is_proxy_call: shows('operation', z.boolean(), (operation) => operation === 'proxy'),
   response_status_code: shows('status', z.int()),

@@ -65,6 +65,26 @@ const costCompared =
   (operator: '>=' | '<=') =>
   (value: number): Condition => ({ sql: `l.cost_pico ${operator} ?::numeric * 10000000000`, values: [value] })
 
+/** `openai__gpt-4o`: what the provider is, and the model. */
+const providerModels = listField(
+  z
+    .string()
+    .max(511)
+    .regex(/^.+?__.+$/, 'not `provider__model`'),
+)
+const ofProviderModels = (pairs: readonly string[]): Condition => ({
+  sql: `(l.provider, l.model) IN (${pairs.map(() => '(?, ?)').join(', ')})`,
+  values: pairs.flatMap((pair) => [pair.slice(0, pair.indexOf('__')), pair.slice(pair.indexOf('__') + 2)]),
+})
+
+const score = z.coerce.number().min(-10).max(10)
+const scoreCompared =
+  (operator: '>=' | '<=') =>
+  (value: number): Condition => ({
+    sql: `(SELECT avg(f.value * f.weight) FROM feedbacks f WHERE f.workspace_id = l.workspace_id AND f.trace_id = l.trace_id) ${operator} ?`,
+    values: [value],
+  })
+
 /** In JavaScript: `is_success` of the fields. */
 export const success = `(l.status < 400 AND l.outcome = 'complete')`
 
@@ -73,10 +93,15 @@ const filters = {
   status_code: filter(statuses, (values) => anyOf('status')(values.map(Number)), 'Comma-separated.'),
   ai_org: filter(texts, anyOf('provider'), 'Provider types, e.g. `openai`, comma-separated.'),
   ai_model: filter(texts, anyOf('model'), 'Comma-separated.'),
+  ai_org_model: filter(providerModels, ofProviderModels, 'Provider type and model, e.g. `openai__gpt-4o`, comma-separated.'),
+  configs: filter(texts, anyOf('config_slug'), 'Slugs of configs, comma-separated.'),
   virtual_keys: filter(texts, anyOf('provider_slug'), 'Slugs of providers or virtual keys, comma-separated.'),
   api_key_ids: filter(listField(z.uuid()), anyOf('api_key_id'), 'Comma-separated.'),
   prompt_slug: filter(texts, anyOf('prompt_slug'), 'Slugs of prompts, comma-separated.'),
   trace_id: filter(textField(255), compared('trace_id', '=')),
+  span_id: filter(textField(255), compared('span_id', '=')),
+  weighted_feedback_min: filter(score, scoreCompared('>='), 'The mean of value times weight of the feedback on the trace.'),
+  weighted_feedback_max: filter(score, scoreCompared('<=')),
   total_units_min: filter(count, compared('total_tokens', '>='), 'Tokens in all.'),
   total_units_max: filter(count, compared('total_tokens', '<=')),
   prompt_token_min: filter(count, compared('input_tokens', '>=')),
@@ -100,17 +125,34 @@ const schemaEntries: readonly (readonly unknown[])[] = Object.entries(filters).m
 /** The parameters of the filters. */
 export const valueFilters: { readonly [Filter in Name]: Filters[Filter]['schema'] } = Object.fromEntries(schemaEntries)
 
-type Values = { readonly [Filter in Name]?: z.output<Filters[Filter]['schema']> }
-const conditions: { readonly [Filter in Name]: (value: NonNullable<Values[Filter]>) => Condition } = Object.fromEntries(
+/** The filters that were given. */
+export type FilterValues = { readonly [Filter in Name]?: z.output<Filters[Filter]['schema']> }
+const conditions: { readonly [Filter in Name]: (value: NonNullable<FilterValues[Filter]>) => Condition } = Object.fromEntries(
   Object.entries(filters).map(([name, { condition }]): readonly unknown[] => [name, condition]),
 )
 
 const isName = (name: string): name is Name => Object.hasOwn(filters, name)
 const names = Object.keys(filters).filter(isName)
 
-const conditionOf = <Filter extends Name>(name: Filter, value: Values[Filter]): Condition | null =>
+const conditionOf = <Filter extends Name>(name: Filter, value: FilterValues[Filter]): Condition | null =>
   value === undefined ? null : conditions[name](value)
 
 /** Returns the conditions of the filters that were given. */
-export const valueConditions = (given: Values): Condition[] =>
+export const valueConditions = (given: FilterValues): Condition[] =>
   names.map((name) => conditionOf(name, given[name])).filter((condition) => condition !== null)
+
+/** The filters by traits, which roll-ups have too. */
+const ofTraits: ReadonlySet<string> = new Set<Name>([
+  'status_code',
+  'ai_org',
+  'ai_model',
+  'ai_org_model',
+  'configs',
+  'virtual_keys',
+  'api_key_ids',
+  'prompt_slug',
+  'is_success',
+])
+
+/** Returns true if a filter asks for what only the logs themselves have. */
+export const needsLogs = (given: FilterValues): boolean => names.some((name) => given[name] !== undefined && !ofTraits.has(name))

@@ -29,10 +29,12 @@ const reads: Partial<Readonly<Record<ColumnType, (column: string) => string>>> =
   timestamptz: (column) => `(extract(epoch FROM l.${column}) * 1000)::float8 AS ${column}`,
 }
 
-/** The log's own name of a column stands for that of its bodies too; the counts in `usage` are shown by no field. */
-const unread: ReadonlySet<string> = new Set([...logColumns.map(({ name }) => name), 'usage'])
+/** Columns that no field shows. */
+const unshown: ReadonlySet<string> = new Set(['usage', 'budgets'])
+/** The log's own name of a column stands for that of its bodies too. */
+const unread: ReadonlySet<string> = new Set(logColumns.map(({ name }) => name))
 const columns = [
-  ...logColumns.filter(({ name }) => name !== 'usage').map(({ name, type }) => reads[type]?.(name) ?? `l.${name}`),
+  ...logColumns.filter(({ name }) => !unshown.has(name)).map(({ name, type }) => reads[type]?.(name) ?? `l.${name}`),
   'w.slug AS workspace_slug',
 ].join(', ')
 const ofBodies = bodyColumns
@@ -40,26 +42,95 @@ const ofBodies = bodyColumns
   .map(({ name }) => `b.${name}`)
   .join(', ')
 /** Logs, each with its workspace. */
-export const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
+const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
 
 /** The conditions on the logs that a scope and a filter leave: every query over logs has all of them. */
-export const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_size'>): Condition[] => [
+const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_size'>): Condition[] => [
   ...scopeConditions(scope),
   ...timeConditions(filter),
   ...valueConditions(filter),
 ]
 
 /** At most `limit` logs in the order of the filter. The bounds on `created_at` let PostgreSQL leave out whole days. */
-export function findLogs(em: EntityManager, scope: LogScope, { limit, filter }: { limit: number; filter: LogFilter }): Promise<LogRow[]> {
+export async function findLogs(
+  em: EntityManager,
+  scope: LogScope,
+  { limit, filter }: { limit: number; filter: LogFilter },
+): Promise<LogRow[]> {
   const conditions = logConditions(scope, filter)
   const direction = filter.order === 'asc' ? 'ASC' : 'DESC'
   const where = conditions.map(({ sql }) => sql).join(' AND ')
   const order = `l.created_at ${direction}, l.id ${direction}`
   const select = `SELECT ${columns} FROM ${source} WHERE ${where} ORDER BY ${order} LIMIT ${limit}`
-  return em.execute<LogRow[]>(
+  const rows = await em.execute<Omit<LogRow, 'adjusted_pico'>[]>(
     select,
     conditions.flatMap(({ values }) => values),
   )
+  return withAdjustments(em, scope, rows)
+}
+
+/** Returns how many logs a scope and a filter leave; `most` is told for that many and more. */
+export async function countLogs(
+  em: EntityManager,
+  scope: LogScope,
+  { most, filter }: { most: number; filter: Omit<LogFilter, 'page_size'> },
+): Promise<number> {
+  const conditions = logConditions(scope, filter)
+  const where = conditions.map(({ sql }) => sql).join(' AND ')
+  const [row] = await em.execute<{ total: number }[]>(
+    `SELECT count(*)::int AS total FROM (SELECT FROM logs l WHERE ${where} LIMIT ${most}) AS found`,
+    conditions.flatMap(({ values }) => values),
+  )
+  return row?.total ?? 0
+}
+
+/** Returns logs with their bodies, sealed ones and those of the log store as they are kept: `openLog` opens each. They must be in the order of time. */
+export async function withBodies(em: EntityManager, { organisationId }: LogScope, logs: readonly LogRow[]): Promise<LogDetail[]> {
+  const [first, last] = [logs[0], logs.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const found = await em.execute<(Omit<LogDetail, keyof LogRow> & { readonly id: string })[]>(
+    `SELECT b.id, ${ofBodies}, b.object_key FROM log_bodies b
+      WHERE b.organisation_id = ? AND b.created_at BETWEEN ?::timestamptz AND ?::timestamptz AND b.id IN (${logs.map(() => '?').join(', ')})`,
+    [organisationId, moment(first.created_at), moment(last.created_at + 1), ...logs.map(({ id }) => id)],
+  )
+  const byId = new Map(found.map((row) => [row.id, row]))
+  return logs.map((log) => Object.assign({}, noBodies, byId.get(log.id), log))
+}
+
+/** The bodies of a log that has none, or of which none are wanted. */
+export const noBodies = {
+  upstream_url: null,
+  request_headers: null,
+  response_headers: null,
+  request_body: null,
+  response_body: null,
+  request_truncated: null,
+  response_truncated: null,
+  hook_results: null,
+  attempts: null,
+  cost: null,
+  translation: null,
+  sealed: null,
+  object_key: null,
+  cost_adjustments: null,
+  counted: null,
+}
+
+interface Adjusted {
+  readonly log_id: string
+  readonly cost_pico: string
+}
+
+/** Adds what recomputes made of costs. Asked for a page and not beside the logs: of these the database may look at many more. */
+async function withAdjustments(em: EntityManager, { organisationId }: LogScope, rows: readonly Omit<LogRow, 'adjusted_pico'>[]) {
+  if (rows.length === 0) return []
+  const adjusted = await em.execute<Adjusted[]>(
+    `SELECT DISTINCT ON (log_id) log_id, cost_pico::text AS cost_pico FROM cost_adjustments
+      WHERE organisation_id = ? AND log_id IN (${rows.map(() => '?').join(', ')}) ORDER BY log_id, created_at DESC, id`,
+    [organisationId, ...rows.map(({ id }) => id)],
+  )
+  const byId = new Map(adjusted.map(({ log_id: id, cost_pico: cost }) => [id, cost]))
+  return rows.map((row) => Object.assign(row, { adjusted_pico: byId.get(row.id) ?? null }))
 }
 
 /** Amounts as texts, which JSON does not round. */
@@ -68,6 +139,11 @@ const adjustments = `
                                     'cost', a.cost_pico::text, 'state', a.cost_state, 'catalogue', a.price_catalogue, 'reason', a.reason,
                                     'lines', a.lines) ORDER BY a.created_at)
     FROM cost_adjustments a WHERE a.log_id = l.id AND a.organisation_id = l.organisation_id`
+
+/** The names of counters tell whose they are; the values of a group are known for as long as its counter is kept. */
+const counted = `
+  SELECT json_agg(json_build_object('attempt', (e ->> 0)::int, 'counter', e ->> 1, 'amount', e ->> 3, 'value_key', c.value_key) ORDER BY n)
+    FROM jsonb_array_elements(l.budgets) WITH ORDINALITY AS counts (e, n) LEFT JOIN limit_counters c ON c.id = e ->> 1`
 
 /** How far the time in a log's id may be from its `created_at`. */
 const toleranceMs = 2_000
@@ -78,7 +154,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<LogDetail[]>(
-    `SELECT ${columns}, ${ofBodies}, b.object_key, (${adjustments}) AS cost_adjustments
+    `SELECT ${columns}, ${ofBodies}, b.object_key, (${adjustments}) AS cost_adjustments, (${counted}) AS counted, NULL AS adjusted_pico
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),
@@ -92,7 +168,8 @@ function timeOf(id: string): number | null {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-const scopeConditions = ({ organisationId, workspaceId, own }: LogScope): Condition[] => [
+/** Returns the conditions that leave what a caller may see. */
+export const scopeConditions = ({ organisationId, workspaceId, own }: LogScope): Condition[] => [
   { sql: 'l.organisation_id = ?', values: [organisationId] },
   ...(workspaceId === null ? [] : [{ sql: 'l.workspace_id = ?', values: [workspaceId] }]),
   ...(own === null ? [] : [ownCondition(own)]),

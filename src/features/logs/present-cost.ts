@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { LoggedCostLine } from '../../gateway/ports.ts'
 import type { logCost } from './cost.schema.ts'
-import type { CostAdjustment, LogDetail } from './log-fields.ts'
+import type { CostAdjustment, CountedAmount, LogDetail } from './log-fields.ts'
 
 /** Returns the cost of a log as the API shows it. A log that no release priced has no state. */
 export function presentCost(row: LogDetail): z.input<typeof logCost> {
@@ -20,6 +20,7 @@ export function presentCost(row: LogDetail): z.input<typeof logCost> {
     unpriced: [...unpriced],
     catalogue: row.price_catalogue,
     usage: charges.map(({ attempt, provider, priced, sent, usage }) => ({ attempt, provider, model: priced ?? sent, usage })),
+    budgets: (row.counted ?? []).map(presentCounted),
   }
 }
 
@@ -36,6 +37,12 @@ const presentAdjustment = ({ id, recompute_id, created_at, delta, cost, state, c
   reason,
   lines: lines.map(presentLine),
 })
+
+/** The name of a counter begins with the kind and the id of what is limited, then `usage` and what is counted. */
+function presentCounted({ attempt, counter, amount, value_key: group }: CountedAmount) {
+  const [owner_kind = '', owner_id = '', , type = ''] = counter.split(':')
+  return { attempt, owner_kind, owner_id, group, type, amount }
+}
 
 const presentLine = ({ attempt, dimension, count, unit, rate, amount, source, note }: LoggedCostLine) => ({
   attempt,

@@ -50,4 +50,4 @@ export async function presentLogDetail(row: LogDetail): Promise<z.input<typeof l
 }
 
 /** Returns true for headers that the caller sent to the gateway, not to the provider. */
-const isOurs = (name: string): boolean => name.startsWith('x-service-')
+export const isOurs = (name: string): boolean => name.startsWith('x-service-')

@@ -16,7 +16,16 @@ export const readPricing = route({
   response: modelPricing,
 })(async ({ params, deps: { catalogue, clock } }) => {
   const found = await lookUp('pricing', params, { catalogue, find: (name) => catalogue.prices.find(name.provider, name.model) })
-  return { ...presentPricing(found.listed.entry, clock.now()), ...listOf(found, { kind: 'pricing', catalogue }) }
+  const [, ...overridden] = catalogue.prices.all(found.name.provider, found.name.model)
+  return {
+    ...presentPricing(found.listed.entry, clock.now()),
+    ...listOf(found, { kind: 'pricing', catalogue }),
+    overrides: overridden.map(({ entry, source, catalogue: digest }) => ({
+      source: sourceOf(source),
+      catalogue: digest,
+      pay_as_you_go: presentPricing(entry, clock.now()).pay_as_you_go,
+    })),
+  }
 })
 
 export const readAbilities = route({

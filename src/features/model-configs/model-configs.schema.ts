@@ -38,6 +38,10 @@ export const modelPricing = z
       .array(z.unknown())
       .meta({ description: 'All rates with their periods and conditions, in whole pico-US-dollars for one unit.' }),
     free: z.boolean(),
+    overrides: z.array(z.object({ source, catalogue: z.string(), pay_as_you_go: z.record(z.string(), z.unknown()) })).meta({
+      description:
+        'The lists below it that have the model too, and would count without it. Prices of an integration stand above all lists.',
+    }),
   })
   .meta({ id: 'ModelPricing', description: 'What a model costs, and which list says so.' })
 

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity, type Opt } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 /** A tenant: everything else belongs to one. */
@@ -13,7 +13,7 @@ export const Organisation = defineEntity({
     organisationId: p.uuid().generated('(id) stored').$type<Opt<string>>(),
     slug: p.string().length(255).unique(),
     name: p.string().length(255),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     settings: p.json<Record<string, unknown>>().default('{}'),
     defaults: p.json<Record<string, unknown>>().default('{}'),
     createdAt: createdAt(),

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { accessSettingFields } from '../../lib/access/access-settings.ts'
 import { allowedHostsField } from '../../lib/allowed-hosts.ts'
+import { exportSettingsField } from '../../lib/access/export-settings.ts'
 import { enforcedMetadataFields } from '../../lib/access/enforced-metadata.ts'
 import { listOf, listFields, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { tokenSettings } from '../../lib/access/token-settings.ts'
 import { userKeyFields } from '../../lib/access/user-key-settings.ts'
+import { since } from '../../release/since.ts'
 
 const settingsView: Readonly<Record<string, z.ZodType>> = accessSettingFields
 
@@ -18,6 +20,11 @@ export const organisationView = z
     status: z.enum(['active', 'archived']),
     settings: z.looseObject(settingsView).meta({ description: 'Every setting with the value that counts.' }),
     defaults: z.record(z.string(), z.unknown()),
+    log_retention_display: since('1.9.0', z.int().meta({ description: 'Days for which logs are kept, as LOG_RETENTION_DISPLAY says.' })),
+    metrics_retention_display: since(
+      '1.9.0',
+      z.int().meta({ description: 'Days for which analytics are kept, as METRICS_RETENTION_DISPLAY says.' }),
+    ),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),
     object: z.literal('organisation'),
@@ -54,6 +61,7 @@ export const updateOrganisationBody = z
         ...userKeyFields,
         ...enforcedMetadataFields,
         allowed_custom_hosts: allowedHostsField,
+        export_settings: exportSettingsField,
         jwt: tokenSettings.nullable().optional(),
       })
       .nullable()

@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import { findPage } from '../../app/database/list.ts'
 import { route, type Actor } from '../../app/route.ts'
+import type { Config } from '../../config/config.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
+import { deniedFields } from '../../lib/access/export-settings.ts'
 import { enforcedMetadata } from '../../lib/access/enforced-metadata.ts'
 import { toList, usualSorts } from '../../lib/paging.ts'
 import { userKeySettings } from '../../lib/access/user-key-settings.ts'
@@ -31,7 +33,7 @@ export const readOwnOrganisation = route({
   summary: 'Read the organisation of the key',
   permission,
   response: organisationView,
-})(async ({ em, actor }) => presentOrganisation(await find(em, actor, actor.organisationId)))
+})(async ({ em, actor, deps }) => presentOrganisation(await find(em, actor, actor.organisationId), deps.config))
 
 export const updateOrganisation = route({
   method: 'PUT',
@@ -91,19 +93,24 @@ export const listOrganisations = route({
   permission,
   query: organisationFilter,
   response: organisationList,
-})(async ({ em, actor, query }) => {
+})(async ({ em, actor, query, deps }) => {
   const page = await findPage(em, Organisation, { where: { id: actor.organisationId, status: 'active' }, query, sorts: usualSorts })
-  return toList(page.rows.map(presentOrganisation), page)
+  return toList(
+    page.rows.map((row) => presentOrganisation(row, deps.config)),
+    page,
+  )
 })
 
 export const readOrganisation = route({
   method: 'GET',
   path: '/organisations/:id',
-  summary: 'Read an organisation by id or slug',
+  summary: 'Read an organisation by id or slug; `self` is that of the key',
   permission,
   params: organisationParams,
   response: organisationView,
-})(async ({ em, actor, params }) => presentOrganisation(await find(em, actor, params.id)))
+})(async ({ em, actor, params: { id }, deps }) =>
+  presentOrganisation(await find(em, actor, id === 'self' ? actor.organisationId : id), deps.config),
+)
 
 async function find(em: EntityManager, actor: Actor, reference: string): Promise<Organisation> {
   const row = await em.findOne(Organisation, { $and: [byIdOrSlug(reference), { id: actor.organisationId, status: 'active' }] })
@@ -126,16 +133,19 @@ const presentSettings = ({ settings }: Organisation) => ({
   ...userKeySettings(settings, {}),
   ...enforcedMetadata(settings),
   allowed_custom_hosts: allowedHosts(settings),
+  export_settings: { deniedFields: deniedFields(settings) },
   jwt: settings['jwt'] ?? null,
 })
 
-const presentOrganisation = (row: Organisation) => ({
+const presentOrganisation = (row: Organisation, { shownRetentionDays }: Pick<Config, 'shownRetentionDays'>) => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
   status: row.status,
   settings: presentSettings(row),
   defaults: { ...row.defaults },
+  log_retention_display: shownRetentionDays.logs,
+  metrics_retention_display: shownRetentionDays.metrics,
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),
   object: 'organisation' as const,

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
@@ -16,7 +16,7 @@ export const PluginEntity = defineEntity({
     /** The partner: what stands before the dot of its checks. */
     plugin: p.string().length(100),
     name: p.string().length(255),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     baseUrl: p.text().nullable(),
     /** Sealed; erased when the row is archived. */
     credentials: p.blob().nullable(),

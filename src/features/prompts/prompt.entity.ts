@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 /** Returns the columns that prompts and partials share: a name for versions, of which one is published. */
@@ -10,7 +10,7 @@ const versioned = () => ({
   collectionId: p.uuid(),
   slug: p.string().length(255),
   name: p.string().length(255),
-  status: p.text().$type<'active' | 'archived'>().default('active'),
+  status: status('active', 'archived'),
   /** The version that serves when none is named. */
   publishedVersion: p.integer().default(1),
   latestVersion: p.integer().default(1),

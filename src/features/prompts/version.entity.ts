@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id } from '../../app/database/columns.ts'
+import { createdAt, id, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ const version = () => ({
   description: p.text().nullable(),
   /** The partials that the template includes, as written, without `@version`. */
   partials: p.array().default([]),
-  status: p.text().$type<'active' | 'archived'>().default('active'),
+  status: status('active', 'archived'),
   createdBy: p.uuid().nullable(),
   createdAt: createdAt(),
 })

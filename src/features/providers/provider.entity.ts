@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt, since } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, since, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
@@ -19,7 +19,7 @@ export const ProviderEntity = defineEntity({
     slug: p.string().length(255),
     name: p.string().length(255),
     note: p.text().nullable(),
-    status: p.text().$type<'active' | 'exhausted' | 'expired' | 'archived'>().default('active'),
+    status: status('active', 'exhausted', 'expired', 'archived'),
     usageLimits: p.json<UsageLimits>().nullable(),
     usageResetAt: p.datetime().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().nullable(),

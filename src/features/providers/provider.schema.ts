@@ -4,7 +4,16 @@ import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts
 import { accountName, accountSlug } from '../../lib/text/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/text/tags.ts'
 import { textField } from '../../lib/text/text.ts'
-import { rateLimits, rateLimitsView, statusesField, usageLimitsField, usageLimitsShown } from '../limits/index.ts'
+import {
+  boundedByField,
+  lastUseFields,
+  rateLimits,
+  rateLimitsView,
+  statusesField,
+  usageLimitsField,
+  usageLimitsShown,
+  usageShown,
+} from '../limits/index.ts'
 
 const moment = z.iso.datetime({ offset: true })
 
@@ -67,6 +76,9 @@ export const providerViewFields = {
   note: z.string().nullable(),
   status: z.enum(['active', 'exhausted', 'expired', 'archived']),
   usage_limits: usageLimitsShown,
+  usage: usageShown,
+  bounded_by: boundedByField,
+  ...lastUseFields,
   rate_limits: rateLimitsView.nullable(),
   reset_usage: z.number().nullable(),
   expires_at: z.iso.datetime().nullable(),

@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/text/tags.ts'
-import { havingStatus } from '../limits/index.ts'
+import { havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
 import { addProvider, demandAccess, demandUnused, findIntegration, providerDependants } from '../integrations/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
@@ -19,7 +19,7 @@ import {
   providerView,
   updateProviderBody,
 } from './provider.schema.ts'
-import { changeProvider, findStoredProvider, presentProvider } from './providers.ts'
+import { boundsOf, changeProvider, findStoredProvider, presentProvider } from './providers.ts'
 
 const resource = 'provider'
 const kind = 'provider'
@@ -63,10 +63,8 @@ export const listProviders = route({
   const asked = { organisationId: actor.organisationId, workspaceId, kind, ...taggedWith(query.tags) } as const
   const where = { $and: [asked, havingStatus(query.status, nowMs), searching(query.search, 'name')] }
   const page = await findPage(em, ProviderEntity, { where, query, sorts: usualSorts })
-  return toList(
-    page.rows.map((row) => presentProvider(row, nowMs)),
-    page,
-  )
+  const views = page.rows.map((row) => presentProvider(row, nowMs))
+  return toList(await withUsage(em, { kind: 'provider', rows: page.rows }, views), page)
 })
 
 export const readProvider = route({
@@ -79,7 +77,9 @@ export const readProvider = route({
   response: providerView,
 })(async ({ em, actor, deps, params, query }) => {
   const row = await findStoredProvider(em, actor, named(params, query))
-  return { ...presentProvider(row, deps.clock.now()), ...(query.include_used_by && { used_by: await providerDependants(em, row) }) }
+  const view = await withOwnUsage(em, { kind: 'provider', row }, presentProvider(row, deps.clock.now()))
+  const bounded_by = await boundsOf(em, row, deps.level.off)
+  return { ...view, bounded_by, ...(query.include_used_by && { used_by: await providerDependants(em, row) }) }
 })
 
 export const updateProvider = route({

@@ -4,7 +4,8 @@ import type { Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { ProviderFields } from '../integrations/index.ts'
-import { revived, statusAt, toExpiry } from '../limits/index.ts'
+import { Integration } from '../integrations/integration.entity.ts'
+import { boundsAbove, revived, statusAt, toExpiry } from '../limits/index.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
 
@@ -36,6 +37,14 @@ export async function findStoredProvider(em: EntityManager, actor: Actor, wanted
     wanted.forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {},
   )
   return orNotFound(row, wanted.kind === 'provider' ? 'provider' : 'virtual key', { reference: wanted.reference, param: 'slug' })
+}
+
+/** Returns the limits above a provider. */
+export async function boundsOf(em: EntityManager, row: ProviderEntity, off: ReadonlySet<string> | undefined) {
+  const { organisationId, workspaceId, integrationId, slug, id } = row
+  const integration = await em.findOne(Integration, { organisationId, id: integrationId })
+  const names = { provider: [slug, `@${slug}`, integration?.aiProviderId ?? ''], virtual_key: [slug, id] }
+  return boundsAbove(em, { organisationId, workspaceId, off, names, integrationId })
 }
 
 /** Changes what is said of a provider. */

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
 /** A filter of logs or analytics under a name. */
@@ -15,7 +15,7 @@ export const SavedFilter = defineEntity({
     name: p.string().length(255),
     type: p.text().$type<'logs' | 'analytics'>(),
     filters: p.json<Readonly<Record<string, unknown>>>(),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

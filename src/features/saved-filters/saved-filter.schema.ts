@@ -43,7 +43,7 @@ const fields = {
 }
 
 /** The filters of logs and analytics that can be saved, by their names. */
-const filters = z
+export const logFilters = z
   .strictObject(fields)
   .refine(isStorableJson, 'NUL characters and broken Unicode are not allowed.')
   .superRefine((given, context) => {
@@ -61,11 +61,11 @@ const compare = (min: unknown, max: unknown): number =>
 const type = z.enum(['logs', 'analytics'])
 
 export const createFilterBody = z
-  .strictObject({ name: nameField, workspace_id: workspace.optional(), type: type.default('logs'), filters })
+  .strictObject({ name: nameField, workspace_id: workspace.optional(), type: type.default('logs'), filters: logFilters })
   .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name.' })
 
 export const updateFilterBody = z
-  .strictObject({ name: nameField.optional(), filters: filters.optional() })
+  .strictObject({ name: nameField.optional(), filters: logFilters.optional() })
   .meta({ id: 'UpdateSavedFilter', description: 'What to change; `filters` replaces them all.' })
 
 export const filterParams = z.object({ filterId: z.string() })

@@ -57,7 +57,7 @@ const candidate = (whom: string) => `
 const holder = (key: string) => `
   SELECT w.id AS "workspaceId", w.slug AS "workspaceSlug", w.defaults -> 'metadata' AS "workspaceMetadata",
          w.access_overrides AS "accessOverrides", o.settings AS "organisationSettings", NULL AS defaults,
-         ${limitedColumn('w', 'NULL::timestamptz')} AS "workspaceLimited", w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults",
+         ${limitedColumn('w')} AS "workspaceLimited", w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults",
          (SELECT c.id FROM configs c WHERE c.workspace_id = w.id AND c.is_default AND c.status = 'active') AS "workspaceConfig",
          ${candidate('u.email = $3::text')} AS "byEmail",
          ${candidate('EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND i.issuer = $4::text AND i.subject = $5::text)')} AS "bySubject"

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { WorkspaceRole } from '../../lib/access/roles.ts'
 
@@ -22,7 +22,7 @@ export const Invite = defineEntity({
     workspaces: p.json<readonly InvitedWorkspace[]>().default('[]'),
     /** Of the key that whoever accepts gets in each workspace; null: no key. */
     apiKeyScopes: p.array().nullable(),
-    status: p.text().$type<'pending' | 'cancelled' | 'accepted'>().default('pending'),
+    status: status('pending', 'cancelled', 'accepted'),
     tokenHash: p.blob(),
     invitedBy: p.uuid().nullable(),
     /** The user who accepted. */

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { OrganisationRole } from '../../lib/access/roles.ts'
 
@@ -16,7 +16,7 @@ export const User = defineEntity({
     firstName: p.string().length(255).nullable(),
     lastName: p.string().length(255).nullable(),
     role: p.text().$type<OrganisationRole>(),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

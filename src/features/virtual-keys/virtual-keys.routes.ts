@@ -12,9 +12,17 @@ import {
   providerDependants,
 } from '../integrations/index.ts'
 import { Integration } from '../integrations/integration.entity.ts'
-import { changeProvider, findStoredProvider, inWorkspace, providerFilter, providerParams, providerRead } from '../providers/index.ts'
+import {
+  boundsOf,
+  changeProvider,
+  findStoredProvider,
+  inWorkspace,
+  providerFilter,
+  providerParams,
+  providerRead,
+} from '../providers/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
-import { havingStatus } from '../limits/index.ts'
+import { havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { createdVirtualKey, createVirtualKeyBody, updateVirtualKeyBody, virtualKeyList, virtualKeyView } from './virtual-key.schema.ts'
 import { azureConfigurations, ownIntegration, presentVirtualKey, toProviderId } from './virtual-keys.ts'
@@ -65,11 +73,13 @@ export const listVirtualKeys = route({
   const page = await findPage(em, ProviderEntity, { where, query, sorts: usualSorts })
   const owned = await em.find(Integration, { organisationId: actor.organisationId, id: { $in: page.rows.map((row) => row.integrationId) } })
   const byId = new Map(owned.map((integration) => [integration.id, integration]))
-  const data = page.rows.flatMap((row) => {
+  const shown = page.rows.flatMap((row) => {
     const integration = byId.get(row.integrationId)
-    return integration === undefined ? [] : [presentVirtualKey(row, integration, nowMs)]
+    return integration === undefined ? [] : [{ row, view: presentVirtualKey(row, integration, nowMs) }]
   })
-  return toList(data, page)
+  const budgeted = { kind: 'provider', rows: shown.map(({ row }) => row) } as const
+  const views = shown.map(({ view }) => view)
+  return toList(await withUsage(em, budgeted, views), page)
 })
 
 export const readVirtualKey = route({
@@ -82,8 +92,10 @@ export const readVirtualKey = route({
   response: virtualKeyView,
 })(async ({ em, actor, deps, params, query }) => {
   const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind })
-  const view = presentVirtualKey(row, await ownIntegration(em, row), deps.clock.now())
-  return query.include_used_by ? { ...view, used_by: await providerDependants(em, row) } : view
+  const stored = presentVirtualKey(row, await ownIntegration(em, row), deps.clock.now())
+  const view = await withOwnUsage(em, { kind: 'provider', row }, stored)
+  const bounded_by = await boundsOf(em, row, deps.level.off)
+  return { ...view, bounded_by, ...(query.include_used_by && { used_by: await providerDependants(em, row) }) }
 })
 
 export const updateVirtualKey = route({

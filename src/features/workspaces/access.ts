@@ -71,3 +71,7 @@ export const visibleWorkspaces = (actor: Actor) => ({
   organisationId: actor.organisationId,
   ...(actor.workspaceId !== null && { id: actor.workspaceId }),
 })
+
+/** Returns a workspace that the caller may see, an archived one too, by id or slug; null: there is none. */
+export const findEvenArchived = (em: EntityManager, actor: Actor, reference: string): Promise<Workspace | null> =>
+  em.findOne(Workspace, { $and: [byIdOrSlug(reference), visibleWorkspaces(actor)] }, { orderBy: { status: 'asc' } })

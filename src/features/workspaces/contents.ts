@@ -21,9 +21,9 @@ interface Content {
   readonly rows: readonly object[]
 }
 
-/** Whatever belongs to a workspace and can be archived, of every feature: its entity has a workspace and a status. */
+/** Whatever belongs to a workspace and can be archived, of every feature: its entity has a workspace, and a status for it. */
 const isContent = ({ properties, abstract }: EntityMetadata): boolean =>
-  !abstract && Object.hasOwn(properties, 'workspaceId') && Object.hasOwn(properties, 'status')
+  !abstract && Object.hasOwn(properties, 'workspaceId') && Reflect.get(properties, 'status')?.items?.includes('archived') === true
 
 async function contentsOf(em: EntityManager, workspace: Workspace): Promise<readonly Content[]> {
   const contents: Content[] = []
@@ -53,7 +53,7 @@ export async function demandEmpty(em: EntityManager, workspace: Workspace): Prom
 }
 
 const toDependant = (row: object, { table, workspace }: { readonly table: string; readonly workspace: Workspace }): Dependant => ({
-  kind: table.replace(/s$/, ''),
+  kind: table.replace(/ies$/, 'y').replace(/s$/, ''),
   id: String(Reflect.get(row, 'id')),
   slug: textOrNull(Reflect.get(row, 'slug')),
   name: textOrNull(Reflect.get(row, 'name')) ?? nameOf(row),

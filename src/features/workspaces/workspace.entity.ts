@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
-import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
@@ -17,9 +17,10 @@ export const Workspace = defineEntity({
     /** The icon in lists, such as an emoji. */
     icon: p.string().length(64).nullable(),
     isDefault: p.boolean().default(false),
-    status: p.text().$type<'active' | 'archived'>().default('active'),
+    status: status('active', 'archived'),
     defaults: p.json<Record<string, unknown>>().default('{}'),
     usageLimits: p.json<readonly UsageLimits[]>().default('[]'),
+    usageResetAt: p.datetime().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().default('[]'),
     accessOverrides: p.json<Record<string, unknown>>().default('{}'),
     createdAt: createdAt(),

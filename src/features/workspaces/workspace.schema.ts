@@ -4,7 +4,7 @@ import { metadataField } from '../../lib/metadata.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
-import { rateLimits, rateLimitsView, usageLimitsList, usageLimitsListShown } from '../limits/index.ts'
+import { rateLimits, rateLimitsView, usageLimitsList, usageLimitsListShown, usageShown } from '../limits/index.ts'
 import { since } from '../../release/since.ts'
 import { memberView } from './member.schema.ts'
 
@@ -46,6 +46,8 @@ const defaults = z.strictObject({
 
 export type WorkspaceDefaults = z.output<typeof defaults>
 
+const resetUsage = z.boolean().optional().meta({ description: 'True: what the workspace used counts from 0 again.' })
+
 const optionalFields = {
   description: textField(10_000).nullable().optional(),
   icon: textField(64)
@@ -67,7 +69,7 @@ export const createWorkspaceBody = z
   })
   .meta({ id: 'CreateWorkspace', description: 'A new workspace.' })
 
-export const updateWorkspaceBody = z.strictObject({ name: nameField.optional(), ...optionalFields }).meta({
+export const updateWorkspaceBody = z.strictObject({ name: nameField.optional(), reset_usage: resetUsage, ...optionalFields }).meta({
   id: 'UpdateWorkspace',
   description: 'The fields to change. Absent fields stay as they are, null clears a field. Defaults and overrides change field by field.',
 })
@@ -93,6 +95,7 @@ const fields = {
   is_default: z.int(),
   defaults: z.record(z.string(), z.unknown()),
   usage_limits: usageLimitsListShown,
+  usage: usageShown,
   rate_limits: rateLimitsView,
   access_overrides: accessOverridesView,
   created_at: z.iso.datetime(),

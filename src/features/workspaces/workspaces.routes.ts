@@ -5,6 +5,7 @@ import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isAtLeast } from '../../lib/access/roles.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
+import { withOwnUsage, withUsage } from '../limits/index.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
@@ -76,6 +77,7 @@ const updateWorkspace = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
   await changeWorkspace(em, workspace, { body, actor, vault: deps.vault })
+  if (body.reset_usage === true) workspace.usageResetAt = new Date(deps.clock.now())
   audit({ id: workspace.id, workspaceId: workspace.id })
   return {}
 })
@@ -138,12 +140,13 @@ async function listWorkspaces({ em, actor, query }: Call<undefined, Filter, unde
       param: 'status',
     })
   const page = await findPage(em, Workspace, { where: matching(actor, query), query, sorts: usualSorts })
-  return toList(page.rows.map(presentWorkspace), page)
+  return toList(await withUsage(em, { kind: 'workspace', rows: page.rows }, page.rows.map(presentWorkspace)), page)
 }
 
 async function readWorkspace({ em, actor, params }: Call<{ workspaceId: string }, undefined, undefined>) {
   const row = await findWorkspace(em, actor, { reference: params.workspaceId })
-  return { ...presentWorkspace(row), users: await presentMembers(em, row, await membersOf(em, row)) }
+  const view = await withOwnUsage(em, { kind: 'workspace', row }, presentWorkspace(row))
+  return { ...view, users: await presentMembers(em, row, await membersOf(em, row)) }
 }
 
 /** Their own key shows owners and admins one live workspace, and every archived one. */

@@ -66,7 +66,7 @@ async function restart(gatehouse: Gatehouse, balancer: Awaited<ReturnType<typeof
 }
 
 test(`${restarts} rolling restarts of two processes under load: no request fails, no stream is cut`, async (t) => {
-  const env = { DRAIN_DELAY: '700ms', TERMINATION_GRACE: '30s' }
+  const env = { DRAIN_DELAY: '2500ms', TERMINATION_GRACE: '30s' }
   const { gatehouse: first } = await start(t, env)
   const second = await startGatehouse({ env, beside: first })
   t.teardown(() => second.stop())

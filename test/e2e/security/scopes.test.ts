@@ -37,7 +37,7 @@ function keyWith(type: Type, scopes: readonly string[]): Promise<string> {
 const accepted = ({ permission }: Route): readonly string[] => (typeof permission === 'string' ? [permission] : permission)
 /** An id and a slug that nothing has; what is refused for its scope is refused before anything is looked up. */
 /** Paths that name a kind of thing, and not a thing, are those of lists. */
-const withKind = ({ path }: Route) => path.replace(':groupBy', 'model')
+const withKind = ({ path }: Route) => path.replace(':groupBy', 'model').replace(':metadataKey', 'env')
 const pathTo = (route: Route) => withKind(route).replace(':type/:subType', 'workspace/service').replace(/:\w+/, 'nothing-has-this-slug')
 
 for (const route of controlRoutes.filter(({ permission }) => permission.length > 0)) {

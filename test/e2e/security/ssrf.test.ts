@@ -92,6 +92,11 @@ const surfaces: readonly Surface[] = [
     inHeader: false,
     bring: (url) => manage('/plugins', { plugin: 'sydelabs', credentials: { apiKey: 'k' }, base_url: url }),
   },
+  {
+    name: 'url of a webhook of alerts',
+    inHeader: false,
+    bring: (url) => manage('/alert-webhooks', { name: 'evil', url }),
+  },
   ...ofChecks.map(([id, field]): Surface => ({
     name: `${field} of a guardrail`,
     inHeader: false,
@@ -196,6 +201,10 @@ test('every field of the documents that sounds like an address is among the surf
     'base_url',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
+    // Names a receiver of alerts.
+    'webhook_id',
+    // Ours, to a file of ours.
+    'signed_url',
     // Stored with a config, and read by nothing.
     'azure_endpoint_name',
     // Bounds where others lead, and is called by nobody.

@@ -61,11 +61,20 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /prompts/:promptId/versions/:versionId': { label_id: null },
   'PUT /prompts/:promptId/makeDefault': { version: 1 },
   'POST /prompts/:promptId/render': { variables: {} },
+  'POST /otel/v1/traces': { resourceSpans: [] },
+  'POST /logs/otel': { resourceSpans: [] },
+  'POST /logs/otel/v1/traces': { resourceSpans: [] },
   'POST /feedback': { trace_id: 'taken', value: 1 },
   'PUT /feedback/:id': { value: 1 },
+  'POST /logs/exports': { filters: {}, requested_data: ['id'] },
+  'PUT /logs/exports/:exportId': { filters: {} },
+  'POST /logs/exports/:exportId/start': {},
+  'POST /logs/exports/:exportId/cancel': {},
   'POST /saved-filters': { name: 'taken', filters: {} },
   'PUT /saved-filters/:filterId': { name: 'taken' },
   'POST /policies/rate-limits': { ...limits, type: 'requests', unit: 'rpm', value: 1 },
+  'POST /policies/rate-limits/preview': { ...limits, type: 'requests', unit: 'rpm', value: 1 },
+  'POST /policies/usage-limits/preview': { ...limits, type: 'cost', credit_limit: 1 },
   'PUT /policies/rate-limits/:rateLimitsPolicyId': { value: 1 },
   'POST /policies/usage-limits': { ...limits, type: 'cost', credit_limit: 1 },
   'PUT /policies/usage-limits/:policyUsageLimitsId': { credit_limit: 1 },
@@ -75,6 +84,9 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /prompts/partials/:promptPartialId/makeDefault': { version: 1 },
   'POST /guardrails': { name: 'taken', checks: [{ id: 'default.notNull' }], actions: { onFail: 'block' } },
   'PUT /guardrails/:guardrailId': { name: 'taken', actions: { onFail: 'warn' } },
+  'POST /alert-webhooks': { name: 'taken', url: 'https://hooks.example/taken' },
+  'PUT /alert-webhooks/:webhookId': { name: 'taken' },
+  'POST /alert-webhooks/:webhookId/test': {},
   'POST /plugins': { plugin: 'mistral', credentials: { apiKey: 'taken' } },
   'PUT /plugins/:pluginId': { name: 'taken' },
   'POST /integrations/test': { ai_provider_id: 'openai', key: 'sk-taken', workspace_id: 'taken' },
@@ -104,8 +116,8 @@ function nounOf(path: string, things: Things): Noun {
   return noun
 }
 
-/** Prices of models are nobody's: everybody reads the same ones. A trait by which logs are grouped is no thing. */
-const owned = controlRoutes.filter(({ path }) => !path.startsWith('/model-configs/') && !path.endsWith('/:groupBy'))
+/** Prices of models are nobody's: everybody reads the same ones. What logs are grouped by is no thing. */
+const owned = controlRoutes.filter(({ path }) => !path.startsWith('/model-configs/') && !path.includes('/groups/'))
 const onOne = owned.filter(({ path }) => path.includes(':') && !path.includes(':subType'))
 const onMany = owned.filter((route) => !onOne.includes(route))
 /** The first parameter names the thing; a second one a thing in it, which the first company has. */
@@ -192,10 +204,11 @@ test.serial('a stranger’s ids in queries and bodies lead nowhere', async (t) =
     for (const workspace of owner.things.workspaces) {
       for (const route of controlRoutes) {
         const documented = paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()]
-        if (documented?.parameters?.some(({ name }) => name === 'workspace_id') !== true) continue
-        const groups = route.path.replace(':groupBy', 'model')
+        const field = documented?.parameters?.find(({ name }) => ['workspace_id', 'workspace_slug'].includes(name))?.name
+        if (field === undefined) continue
+        const groups = route.path.replace(':groupBy', 'model').replace(':metadataKey', 'env')
         const path = groups.includes(':') ? pathTo(route, own.things[nounOf(route.path, own.things)].at(-1) ?? '') : groups
-        const answer = await ask(gatehouse, key, { method: route.method, path: `${path}?workspace_id=${workspace}`, body: bodyOf(route) })
+        const answer = await ask(gatehouse, key, { method: route.method, path: `${path}?${field}=${workspace}`, body: bodyOf(route) })
         t.true([403, 404].includes(answer.status), `${who}: ${route.method} ${path}: ${answer.status} ${answer.text}`)
         tried += 1
       }

@@ -91,6 +91,110 @@ test('tiers of genai-prices become conditions', async (t) => {
   ])
 })
 
+const inCents = (input: number) => ({ pay_as_you_go: { request_token: { price: input }, response_token: { price: input * 4 } } })
+
+test('a file in cents keeps its prices by image, unit, region, mode and length of the prompt; another currency is no price', async (t) => {
+  const file = {
+    default: {},
+    'gpt-4o': { pricing_config: inCents(0.000_25) },
+    painter: {
+      pricing_config: {
+        pay_as_you_go: {
+          request_token: { price: 0.0005 },
+          image: { default: { default: { price: 4 } }, high: { '1024x1024': { price: 17 }, default: { price: 20 } } },
+          additional_units: { video_seconds: { price: 10 }, nobody_knows: { price: 1 } },
+        },
+      },
+    },
+    placed: {
+      pricing_config: inCents(0.0001),
+      custom_pricing: {
+        context_tier_map: { 0: 'short', 200_000: 'long' },
+        regions: {
+          default: {
+            execution_modes: {
+              standard: { context_tiers: { short: { pricing_config: inCents(0.0002) }, long: { pricing_config: inCents(0.0004) } } },
+            },
+          },
+          eu: { execution_modes: { priority: { pricing_config: inCents(0.001) } } },
+          'eu-west-2': { execution_modes: { standard: { pricing_config: inCents(0.003) } } },
+        },
+      },
+    },
+    foreign: { pricing_config: { ...inCents(1), currency: 'EUR' } },
+  }
+  writeFileSync(at('custom.json'), JSON.stringify(file))
+  const { status, stderr } = await prices('import', 'cents', at('custom.json'), '--provider', 'openai', '--out', at('custom'))
+  t.is(status, 0, stderr)
+  const { models } = readList(at('custom/openai.json'))
+  t.deepEqual(models['painter']?.prices, [
+    {
+      rates: { input: 5_000_000, image: 40_000_000_000, video_second: 100_000_000_000 },
+      when: [
+        { quality: 'high', size: '1024x1024', rates: { image: 170_000_000_000 } },
+        { quality: 'high', rates: { image: 200_000_000_000 } },
+      ],
+    },
+  ] as never)
+  t.deepEqual(models['placed']?.prices, [
+    {
+      rates: { input: 2_000_000, output: 8_000_000 },
+      when: [
+        { over: 200_000, rates: { input: 4_000_000, output: 16_000_000 } },
+        { geo: ['eu'], mode: 'priority', rates: { input: 10_000_000, output: 40_000_000 } },
+        { region: ['eu-west-2'], rates: { input: 30_000_000, output: 120_000_000 } },
+      ],
+    },
+  ] as never)
+  t.is(models['foreign'], undefined)
+})
+
+test('prices of genai-prices that begin on a day become periods: a price cut is no price of before', async (t) => {
+  const prices_ = [
+    { prices: { input_mtok: 10, output_mtok: 40 } },
+    { constraint: { start_date: '2025-06-10' }, prices: { input_mtok: 2, output_mtok: 8 } },
+  ]
+  writeFileSync(at('dated.json'), JSON.stringify([{ id: 'openai', models: [{ id: 'o3', prices: prices_ }] }]))
+  const { status, stderr } = await prices('import', 'genai-prices', at('dated.json'), '--out', at('dated'))
+  t.is(status, 0, stderr)
+  t.deepEqual(readList(at('dated/openai.json')).models['o3']?.prices, [
+    { from: null, to: '2025-06-10', rates: { input: 10_000_000, output: 40_000_000 } },
+    { from: '2025-06-10', to: null, rates: { input: 2_000_000, output: 8_000_000 } },
+  ] as never)
+})
+
+/** Two models with these rates: one that all lists have, and one that this list alone has. */
+const listOfRates = (rates: object) =>
+  JSON.stringify({
+    schema: 1,
+    provider: 'groq',
+    unit: 'pUSD',
+    models: { voted: { prices: [{ rates }] }, [`of-${JSON.stringify(rates).length}`]: { prices: [{ rates }] } },
+  })
+
+test('lists that differ are decided by majority: for the main rates first, then for each lesser one among those that won', async (t) => {
+  const votes = [
+    { input: 1_000_000, output: 2_000_000, cache_read: 500_000 },
+    { input: 1_005_000, output: 2_000_000, cache_read: 100_000 },
+    { input: 1_000_000, output: 2_000_000, cache_read: 100_500 },
+    { input: 9_000_000, output: 2_000_000, cache_read: 1, reasoning: 3 },
+  ]
+  for (const [number, rates] of votes.entries()) {
+    writeFileSync(at('vote.json'), listOfRates(rates))
+    await prices('import', 'ours', at('vote.json'), '--provider', 'groq', '--out', at(`vote-${number}`))
+  }
+  const folders = votes.map((_, number) => at(`vote-${number}`))
+  const { status, stderr } = await prices('build', '--vote', '--with', ...folders, '--out', at('elected'))
+  t.is(status, 0, stderr)
+  const elected = readList(at('elected/groq.json')).models
+  t.deepEqual(elected['voted']?.prices, [{ rates: { input: 1_000_000, output: 2_000_000, cache_read: 100_500 } }])
+  t.is((elected['voted'] as unknown as { confidence: string }).confidence, 'majority')
+  t.truthy(elected[`of-${JSON.stringify(votes[3]).length}`], 'what one list alone has is there')
+  const last = await prices('build', '--with', ...folders, '--out', at('last'))
+  t.is(last.status, 0, last.stderr)
+  t.is(readList(at('last/groq.json')).models['voted']?.prices[0]?.rates['input'], 9_000_000)
+})
+
 test('a catalogue is built, checked by its digest and compared', async (t) => {
   writeFileSync(
     at('groq.json'),

@@ -33,7 +33,17 @@ const facts = { mode: null, geo: null, region: null, size: null, quality: null, 
 
 /** The cost of 100 tokens of the prompt of gpt-4o, as an older list had it. */
 function costOf(state: LoggedCost['state'], amount: string | null, more: object = {}): LoggedCost {
-  const charge = { attempt: 0, provider: 'openai', sent: 'gpt-4o', answered: null, priced: null, recalled: false, slug: null, ...more }
+  const charge = {
+    attempt: 0,
+    provider: 'openai',
+    sent: 'gpt-4o',
+    answered: null,
+    priced: null,
+    recalled: false,
+    slug: null,
+    skipped: false,
+    ...more,
+  }
   const figures = { reported: null, estimated: false, inconsistent: false, usage: null }
   const counts = { input: 100 }
   const charges = [{ ...charge, ...figures, counts, facts: { ...facts, startedAt: day, promptTokens: 100 } }]
@@ -62,6 +72,7 @@ test.serial('a recompute tells first, then writes beside the first cost, and cha
     { cost: costOf('priced', '300000000') },
     { cost: costOf('priced', '250000000') },
     { cost: costOf('not_charged', '0', { recalled: true }) },
+    { cost: costOf('not_charged', '0', { skipped: true }) },
     { cost: costOf('priced', '77', { sent: 'gpt-of-tomorrow' }) },
     { cost: null },
   ])
@@ -69,7 +80,7 @@ test.serial('a recompute tells first, then writes beside the first cost, and cha
   const dry = await recompute({})
   t.is(dry.status, 200, dry.text)
   const figures = {
-    requests: 5,
+    requests: 6,
     changed: 2,
     before_pico_usd: '550000077',
     after_pico_usd: '750000077',
@@ -88,7 +99,9 @@ test.serial('a recompute tells first, then writes beside the first cost, and cha
   t.like(adjustment, { delta_pico_usd: '-50000000', cost_pico_usd: '250000000', state: 'priced', reason: 'a newer list' })
   t.like(adjustment?.['lines'], [{ dimension: 'input', count: 100, rate_pico_usd: '2500000', amount_pico_usd: '250000000' }])
   t.like(await costBy(ids[1]), { cost_pico_usd: '300000000', total_pico_usd: '250000000' })
-  t.like((await recompute({ dry_run: false })).body, { requests: 5, changed: 0, delta_pico_usd: '0', before_pico_usd: '750000077' })
+  const listed = await control.call(acme.workspaceKey, 'GET', '/logs?trace_id=prices&order=asc')
+  t.like((listed.body['data'] as object[])[1], { cost: 0.03, cost_pico_usd: '300000000', total_cost_pico_usd: '250000000' })
+  t.like((await recompute({ dry_run: false })).body, { requests: 6, changed: 0, delta_pico_usd: '0', before_pico_usd: '750000077' })
   t.like((await recompute({}, other)).body, { requests: 1, changed: 1 })
 })
 

@@ -115,7 +115,7 @@ test('a logged request is explained as it would go today, beside what became of 
     },
   })
   t.is(created.status, 200, created.text)
-  const unscript = called.script({ behaviour: { status: 500 }, times: 1 })
+  const unscript = called.script({ headers: { 'x-team': 'blue' }, behaviour: { status: 500 }, times: 1 })
   const id = await logOf({ 'x-service-config': 'moving', 'x-team': 'blue' }, { ...chat, messages: [{ role: 'user', content: 'a secret' }] })
   unscript()
   const changed = await control.call(acme.workspaceKey, 'PUT', '/configs/moving', {

@@ -17,7 +17,19 @@ const isList = ({ method, response }: Route) => {
 }
 
 /** Logs are paged by time, and groups by their size; both have filters and bounds of their own. */
-const elsewhere: ReadonlySet<string> = new Set(['/logs', '/logs/groups/:groupBy', '/analytics/groups/:groupBy'])
+const elsewhere: ReadonlySet<string> = new Set([
+  '/logs',
+  '/traces',
+  '/logs/groups/:groupBy',
+  '/analytics/groups/:groupBy',
+  '/alerts',
+  '/limits',
+  '/policies/rate-limits/:rateLimitsPolicyId/entities',
+  '/analytics/groups/workspaces',
+  '/analytics/groups/users',
+  '/analytics/groups/ai-models',
+  '/analytics/groups/metadata/:metadataKey',
+])
 
 const lists = features.flatMap(({ routes }) => routes.filter((route) => isList(route) && !elsewhere.has(route.path)))
 
@@ -41,7 +53,9 @@ test.before(async () => {
     '/labels',
     '/prompts/partials',
     '/saved-filters',
+    '/logs/exports',
     '/plugins',
+    '/alert-webhooks',
     '/guardrails',
     '/configs',
     '/integrations',
@@ -84,6 +98,7 @@ function bodies(name: string, path: string): Fields {
     '/prompts/partials': () => ({ string: name }),
     '/saved-filters': () => ({ filters: {} }),
     '/plugins': () => ({ plugin: partners[many.indexOf(name)], credentials: { apiKey: 'key' } }),
+    '/alert-webhooks': () => ({ url: 'https://hooks.example/alerts' }),
     '/guardrails': () => ({ workspace_id: 'main', checks, actions: { onFail: 'block' } }),
     '/configs': () => ({ workspace_id: 'main', config: { provider: 'openai' } }),
     '/integrations': () => ({ slug: name, ai_provider_id: 'openai', key: 'sk-0123456789', create_default_provider: false }),
@@ -93,6 +108,7 @@ function bodies(name: string, path: string): Fields {
     '/policies/rate-limits': () => ({ ...policy(), type: 'requests', unit: 'rpm', value: name.length }),
     '/policies/usage-limits': () => ({ ...policy(), type: 'cost', credit_limit: name.length }),
   }
+  if (path === '/logs/exports') return { filters: {}, requested_data: ['id'], description: name }
   if (path === '/admin/users/invites') return { email: `${name}@invited.example`, role: 'member', workspaces: [] }
   return { name, ...own[path]?.() }
 }

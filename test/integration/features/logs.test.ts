@@ -104,6 +104,7 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
         usage_source: 'provider',
         cost: null,
         cost_pico_usd: null,
+        total_cost_pico_usd: null,
         cost_state: null,
         cost_currency: 'USD',
         request_url: '/v1/chat/completions',
@@ -288,7 +289,18 @@ test('the cost of a log, line by line', async (t) => {
     saved: null,
     lines: [{ ...line, rate: '2500000', amount: '7500001' }],
     unpriced: ['web_search'],
-    charges: [{ ...charge, facts: null, reported: null, estimated: false, inconsistent: false, usage: { prompt_tokens: 3 }, slug: null }],
+    charges: [
+      {
+        ...charge,
+        facts: null,
+        reported: null,
+        estimated: false,
+        inconsistent: false,
+        usage: { prompt_tokens: 3 },
+        slug: null,
+        skipped: false,
+      },
+    ],
   }
   const [record] = await log(acme, [[{ createdAt: t0, traceId: 'cost', cost }]])
   const expected = {
@@ -302,6 +314,7 @@ test('the cost of a log, line by line', async (t) => {
     unpriced: ['web_search'],
     catalogue: 'feed',
     usage: [{ attempt: 0, provider: 'openai', model: 'gpt-4o', usage: { prompt_tokens: 3 } }],
+    budgets: [],
     total_pico_usd: '7500001',
     adjustments: [],
   }

@@ -28,8 +28,11 @@ test.serial('a price says which layer has it, in US cents and in whole pico-doll
   t.like(own.body, { object: 'model.pricing', provider: 'openai', model: 'gpt-4o', source: 'local', as_of: null, currency: 'USD' })
   t.deepEqual(own.body['pay_as_you_go'], { request_token: { price: 0.0005 } })
   t.is(typeof own.body['age_seconds'], 'number')
+  t.like(own.body['overrides'], [
+    { source: 'built_in', pay_as_you_go: { request_token: { price: 0.000_25 }, response_token: { price: 0.001 } } },
+  ])
   const listed = await read('/model-configs/pricing/openai/GPT-4o-mini-2099-01-01')
-  t.like(listed.body, { source: 'built_in', model: 'GPT-4o-mini', resolved: 'family', age_seconds: null, free: false })
+  t.like(listed.body, { source: 'built_in', model: 'GPT-4o-mini', resolved: 'family', age_seconds: null, free: false, overrides: [] })
   t.like(listed.body['pay_as_you_go'], { request_token: { price: 0.000_015 }, response_token: { price: 0.000_06 } })
   t.like(listed.body['prices'], [{ rates: { input: 150_000, output: 600_000 } }])
 })

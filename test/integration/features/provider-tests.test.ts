@@ -110,7 +110,7 @@ test('the catalogue tells the providers of the level with their fields', async (
   const { status, body, text } = await control.call(acme.workspaceKey, 'GET', '/catalogue/providers')
   t.is(status, 200, text)
   const rows = body['data'] as readonly (Fields & { readonly id: string; readonly fields: readonly Fields[] })[]
-  t.is(rows.length, 72)
+  t.is(rows.length, 74)
   const azure = rows.find(({ id }) => id === 'azure-openai')
   const field = (name: string) => azure?.fields.find((one) => one['name'] === name)
   t.like(field('azure_resource_name'), { kind: 'text', required: true, secret: false })

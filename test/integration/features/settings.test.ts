@@ -168,11 +168,11 @@ test.serial('a user key that was not rotated in time is refused until it is', as
   ok(await admin('PUT', `/admin/workspaces/${acme.workspaceId}`, { access_overrides: null }))
 })
 
-test.serial('a key whose budget is used up serves again when its usage is reset', async (t) => {
+test.serial('a key that is told to be used up is active again when its usage is reset', async (t) => {
   const { id, key } = ok(await admin('POST', '/api-keys/workspace/service', { name: 'k', scopes: ['completions.write'] }))
   await control.sql.query(`UPDATE api_keys SET status = 'exhausted' WHERE id = $1`, [id])
   await control.refresh()
-  t.is((await chat(String(key))).status, 412)
+  t.is((await chat(String(key))).status, 200, 'what was counted decides, not what is told of it')
   ok(await admin('PUT', `/api-keys/${String(id)}`, { reset_usage: false }))
   t.is(ok(await admin('GET', `/api-keys/${String(id)}`))['status'], 'exhausted')
   ok(await admin('PUT', `/api-keys/${String(id)}`, { reset_usage: true }))

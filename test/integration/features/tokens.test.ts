@@ -136,6 +136,12 @@ const bad: Readonly<Record<string, () => Bad>> = {
   'of nobody': () => ({ claims: { sub: undefined }, says: /none of the claims email_id, sub, uid/ }),
   'with scopes that are no texts': () => ({ claims: { scope: [1] }, says: /claim scope/ }),
   'with defaults of another form': () => ({ claims: { defaults: { metadata: [] } }, says: /claim defaults/ }),
+  'with a rate limit of no unit': () => ({ claims: { rate_limits: [{ type: 'requests', value: 1 }] }, says: /claim rate_limits/ }),
+  'with a budget below nothing': () => ({ claims: { usage_limits: { credit_limit: -1 } }, says: /claim usage_limits/ }),
+  'with two budgets of one type': () => ({
+    claims: { usage_limits: [{ credit_limit: 1 }, { credit_limit: 2 }] },
+    says: /claim usage_limits.*count the same/,
+  }),
 }
 
 for (const [name, make] of Object.entries(bad))

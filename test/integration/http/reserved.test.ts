@@ -99,7 +99,7 @@ test.serial('no path of the control plane reaches a provider or the log, whateve
   t.deepEqual(await logged(), [{ id }])
 })
 
-const unserved = known.filter((operation) => !served.has(shape(operation.split(' ')[1] ?? '')) && !operation.includes('whatever'))
+const unserved = known.filter((operation) => !served.has(shape(operation.split(/[ ?]/)[1] ?? '')) && !operation.includes('whatever'))
 
 test.serial('what is not built answers 404 feature_unavailable, with the release that brings it', async (t) => {
   const releases = new Map<string, string | null>()
@@ -124,10 +124,6 @@ const expected: Readonly<Record<string, string | null>> = {
   'GET /mcp-servers/{id}/metadata': '1.9.0',
   'POST /scim/workspaces': '1.6.0',
   'PATCH /scim/Users/{id}': '1.3.0',
-  'GET /analytics/graphs/requests': '1.3.0',
-  'GET /analytics/graphs/errors/status-codes': '1.3.0',
-  'GET /analytics/groups/ai-models': '1.11.2',
-  'POST /logs/exports': '1.3.0',
   'POST /agent-integrations': null,
 }
 

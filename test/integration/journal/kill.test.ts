@@ -87,7 +87,7 @@ test('kill -9, again and again, of one or two processes: every acknowledged reco
     async () => (await inDatabase(database.superuser, (pg) => pg.query('SELECT FROM journal_cursors'))).rowCount === 0,
     10_000,
   )
-  t.deepEqual({ ...shipper.stats(), adopted: 0 }, { shipped: 0, adopted: 0, rejected: 0, fault: null })
+  t.like({ ...shipper.stats(), adopted: 0 }, { shipped: 0, adopted: 0, rejected: 0, fault: null })
   await shipper.stop()
 
   const [logs, bodies, cursors] = await inDatabase(database.superuser, async (pg) => {

@@ -142,7 +142,7 @@ test.serial('what PostgreSQL gives up to end a deadlock with a migration is read
     const { rows } = await stage.sql.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'integrations'::regclass`)
     return rows.length === 1
   }
-  await stage.sql.query('BEGIN; LOCK TABLE integrations')
+  await stage.sql.query(`BEGIN; SET LOCAL deadlock_timeout = '30s'; LOCK TABLE integrations`)
   const read = Promise.resolve(snapshot.provider({ organisationId: stage.organisationId, workspaceId: stage.workspaceId }, 'deadlocked'))
   try {
     await eventually(waiting, 2000)

@@ -164,6 +164,14 @@ const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 export const images = (): Answer =>
   jsonAnswer({ created, data: [{ b64_json: png.toString('base64') }], usage: { input_tokens: 5, output_tokens: 9, total_tokens: 14 } })
 
+/** POST /moderations: nothing is bad. */
+export const moderations = (): Answer =>
+  jsonAnswer({
+    id: 'modr-1',
+    model: 'omni-moderation-latest',
+    results: [{ flagged: false, categories: { hate: false, violence: false }, category_scores: { hate: 0.01, violence: 0.02 } }],
+  })
+
 /** POST /audio/speech: 4096 bytes that are not UTF-8. */
 export const speech = (): Answer => bytesAnswer(Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 37) % 256)), 'audio/mpeg')
 

@@ -31,6 +31,7 @@ const routes: readonly (readonly [method: string, pattern: RegExp, answer: Answe
   ['GET', /\/fine_tuning\/jobs$/, resources.list('fine-tunes')],
   ['GET', /\/fine_tuning\/jobs\/([^/]+)$/, resources.getOne('fine-tunes')],
   ['POST', /\/fine_tuning\/jobs\/([^/]+)\/cancel$/, resources.cancel('fine-tunes', 'cancelled')],
+  ['POST', /\/moderations$/, resources.moderations],
   ['POST', /\/images\/(?:generations|edits|variations)$/, resources.images],
   ['POST', /\/audio\/speech$/, resources.speech],
   ['POST', /\/audio\/(?:transcriptions|translations)$/, resources.transcription],

@@ -24,13 +24,14 @@ export const providerUrl = 'https://provider.example/v1'
 
 const recent = /20(?:2[5-9]|[3-8]\d)-\d\d-\d\dT[\d:.]+Z/g
 
-/** What no example shows as it is: moments of the run, machines, digests. `hosts` are addresses with what stands for them. */
+/** What no example shows as it is: moments of the run, machines, digests, secrets of webhooks. `hosts` are addresses with what stands for them. */
 export const neutral = (text: string, hosts: Readonly<Record<string, string>>): string =>
   Object.entries(hosts)
     .reduce((changed, [host, name]) => changed.replaceAll(host, name), text)
     .replaceAll(recent, '2026-01-15T09:30:00.000Z')
     .replaceAll(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, 'Thu, 15 Jan 2026 09:30:00 GMT')
     .replaceAll(/[0-9a-f]{64}/g, '0'.repeat(64))
+    .replaceAll(/whsec_[\w+/]{43}=/g, `whsec_${'A'.repeat(43)}=`)
     .replace(/^127\.0\.0\.1$/, '203.0.113.7')
 
 /** What each run makes anew: ids, keys and their ends, tokens at the end of a link, ids of providers, cursors. */

@@ -39,6 +39,14 @@ async function untilListed(tell: () => Promise<Told>): Promise<Told> {
   return told
 }
 
+/** Starts the export that was stopped before, and waits for its file. */
+async function untilExported(example: Example, tell: (example: Example) => Promise<Told>): Promise<Told> {
+  await tell({ ...example, operation: 'POST /logs/exports/{exportId}/start' })
+  let told = await tell(example)
+  await eventually(async () => (told = await tell(example)).status === 200, 15_000, 'the export')
+  return told
+}
+
 /** Starts a product with a provider. */
 export async function startListener(): Promise<Listener> {
   const emulator = await startEmulator()
@@ -61,6 +69,7 @@ export async function startListener(): Promise<Listener> {
     async tell(example) {
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
       if (example.operation === 'GET /breakers') return untilListed(() => tell(example))
+      if (example.operation === 'GET /logs/exports/{exportId}/download') return untilExported(example, tell)
       if (!example.operation.startsWith('GET /logs')) return tell(example)
       let told: Told | null = null
       const found = async () => {

@@ -13,8 +13,8 @@ export function nounOf({ path }: Operation, things: Things): Noun {
 /** Which type of key a path creates. */
 const keyTypes = ['organisation', 'workspace'].flatMap((type) => ['service', 'user'].map((subType) => `${type}/${subType}`))
 
-/** Prices of models are nobody's: everybody reads the same ones. A trait by which logs are grouped is no thing. */
-const ofNobody = ['{provider}/{model}', '{groupBy}', '{subType}']
+/** Prices of models are nobody's: everybody reads the same ones. What logs are grouped by is no thing. */
+const ofNobody = ['{provider}/{model}', '{groupBy}', '{metadataKey}', '{subType}']
 
 /** Whether a parameter of the path names a thing. */
 export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !ofNobody.some((part) => path.includes(part))
@@ -23,6 +23,7 @@ export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !
 export const pathTo = ({ path }: Operation, reference: string, child: string): string =>
   path
     .replace('{groupBy}', 'model')
+    .replace('{metadataKey}', 'env')
     .replace('{type}/{subType}', keyTypes[reference.length % keyTypes.length] ?? '')
     .replace('{provider}/{model}', 'openai/gpt-4o')
     .replace(/\{\w+\}/, encodeURIComponent(reference))

@@ -4,7 +4,7 @@ import { answerOn, type Fault } from './refusal.ts'
 import { watchStalls } from './stalls.ts'
 import { createTlsServer, type TlsOptions } from './tls-server.ts'
 import { createTurns, type Turns } from './turns.ts'
-import { headerValues } from '../../../gateway/wire/header-list.ts'
+import { countHeaders, headerValues } from '../../../gateway/wire/header-list.ts'
 
 const maxHeaderBytes = 64 * 1024
 /** Far above what any client sends, far below what would take a noticeable time to sort. */
@@ -65,7 +65,7 @@ function faultOf({ rawHeaders, httpVersionMinor, url = '' }: IncomingMessage): F
   if (rawHeaders.length > maxHeaders * 2) return ['headers_too_large', `More than ${maxHeaders} header lines came.`]
   // A fragment is the client's own; a server that cuts it off would see another path than we do.
   if (url.includes('#')) return ['invalid_request', 'A request target holds no "#". Send it as %23.']
-  return hostFault(headerValues(rawHeaders, 'host').length, httpVersionMinor) ?? codingFault(headerValues(rawHeaders, 'transfer-encoding'))
+  return hostFault(countHeaders(rawHeaders, 'host'), httpVersionMinor) ?? codingFault(headerValues(rawHeaders, 'transfer-encoding'))
 }
 
 /** Two hops that pick different ones would disagree about where a request goes; Node takes the first without a word. */

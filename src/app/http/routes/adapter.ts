@@ -2,7 +2,7 @@ import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Actor, Route } from '../../route.ts'
 import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
-import { bodyReader } from './body.ts'
+import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
 import type { Frame, Running } from '../frame.ts'
@@ -141,7 +141,7 @@ async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, 
   const asked = parseInput(route.query, query, { place: 'query', level })
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
   const ifMatch = toIfMatch(ctx, route, paired)
-  const body = route.body === undefined ? undefined : await readBody(ctx, { form: route.form === true })
+  const body = route.body === undefined ? undefined : await readBody(ctx, route)
   const sent = withoutRepeated(body, ctx['params'])
   const { result: parsed } = await withPatterns({ owner }, () => parseInput(route.body, sent, { place: 'body', level }))
   return {
@@ -166,6 +166,9 @@ function answer(ctx: Context, { route, paired }: Adapted, { answer: body, replay
   const tag = route.method === 'GET' && paired.has(route) ? etagOf(body) : etag
   if (tag !== null) ctx.set('etag', tag)
   if (replayed) ctx.set('idempotency-replayed', 'true')
-  ctx.body = body
+  if (route.protobuf !== undefined && isProtobuf(ctx)) {
+    ctx.body = Buffer.from(route.protobuf.write(body))
+    ctx.type = protobufType
+  } else ctx.body = body
   ctx.status = 200
 }

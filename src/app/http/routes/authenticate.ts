@@ -6,7 +6,7 @@ import { tokenScopes } from '../../../lib/access/scopes.ts'
 import { changesThings, type Actor, type CallerOf, type Route } from '../../route.ts'
 import type { Running } from '../frame.ts'
 
-/** Returns the caller of the control plane, found as on the data plane. A key with an exhausted budget may still manage resources. */
+/** Returns the caller of the control plane, found as on the data plane. */
 export async function authenticate(
   rawHeaders: readonly string[],
   prefixes: readonly string[],

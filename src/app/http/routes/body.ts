@@ -6,11 +6,20 @@ import type { Context } from '../context.ts'
 /** Keys that reach a prototype when a careless copy meets them; `__proto__` is refused by parseJson. */
 const poisonous: ReadonlySet<string> = new Set(['constructor'])
 
-/** Reads the JSON body of a control-plane request; `{}` when there is none. Throws 400, 408, 413 or 415. */
-export function bodyReader(maxBytes: number): (ctx: Context, options?: { readonly form?: boolean }) => Promise<unknown> {
+export const protobufType = 'application/x-protobuf'
+
+/** The formats that a body may have beside JSON. */
+interface OtherFormats {
+  readonly form?: true | undefined
+  readonly protobuf?: { read(bytes: Uint8Array): unknown } | undefined
+}
+
+/** Reads the body of a control-plane request; `{}` when there is none. Throws 400, 408, 413 or 415. */
+export function bodyReader(maxBytes: number): (ctx: Context, formats?: OtherFormats) => Promise<unknown> {
   const read = rawReader(maxBytes)
-  return async (ctx, { form = false } = {}) => {
+  return async (ctx, { form = false, protobuf } = {}) => {
     if (!hasBody(ctx)) return {}
+    if (protobuf !== undefined && isProtobuf(ctx)) return protobuf.read(await read(ctx))
     if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read(ctx)).toString()))
     if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'))
     const value = parseJson(await read(ctx))
@@ -18,6 +27,9 @@ export function bodyReader(maxBytes: number): (ctx: Context, options?: { readonl
     return value
   }
 }
+
+/** Returns true if the body of the request says that it is a message of protobuf. */
+export const isProtobuf = (ctx: Pick<Context, 'is'>): boolean => ctx.is(protobufType) === protobufType
 
 const hasBody = ({ req }: Context) => req.headers['transfer-encoding'] !== undefined || !/^0*$/.test(req.headers['content-length'] ?? '')
 
@@ -46,7 +58,7 @@ function rawReader(maxBytes: number): (ctx: Context) => Promise<Uint8Array> {
       urlencoded: false,
       multipart: false,
       text: true,
-      textTypes: ['json', '+json', 'urlencoded'],
+      textTypes: ['json', '+json', 'urlencoded', protobufType],
       textLimit: maxBytes,
       encoding: 'binary',
       parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.DELETE],

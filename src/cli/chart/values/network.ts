@@ -144,6 +144,11 @@ export const metrics: Tree = {
         { type: 'number', minimum: 0 },
         0.1,
       ),
+      dollarsPerHour: leaf(
+        'The US dollars that requests may cost in an hour before an alert fires; 0: none does.',
+        { type: 'number', minimum: 0 },
+        0,
+      ),
       jobFailures: integer('How many failures of one background job in an hour fire an alert.', 3, 1),
     }),
     dashboard: section('A ConfigMap with a Grafana dashboard.', {
