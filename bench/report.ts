@@ -57,13 +57,16 @@ const columns: readonly Column[] = [
   ['cold start s', ({ coldStartsMs }) => median(coldStartsMs) / 1000, 2],
 ]
 
+/** The rows of Gatehouse's own processes. */
+export const isOurs = (id: string): boolean => id === 'c' || id === 'f' || id === 'g'
+
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 const number = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : '–')
 
 /** The table, as Markdown. */
 export function table(outcomes: readonly Outcome[]): string {
   const lines = outcomes.map((outcome) => {
-    const database = (title: string) => title.startsWith('PostgreSQL') && outcome.id !== 'c' && outcome.id !== 'f'
+    const database = (title: string) => title.startsWith('PostgreSQL') && !isOurs(outcome.id)
     const cells = columns.map(([title, cell, digits]) =>
       outcome.missing !== null || database(title) ? '–' : number(cell(outcome), digits),
     )
@@ -71,6 +74,9 @@ export function table(outcomes: readonly Outcome[]): string {
   })
   return [row(['', ...columns.map(([title]) => title)]), row(['---', ...columns.map(() => '---:')]), ...lines].join('\n')
 }
+
+/** The frames with words in each stream that is measured; the request before them and the frames around them count with them. */
+const framesPerStream = 64
 
 interface Target {
   readonly what: string
@@ -82,10 +88,12 @@ interface Target {
 /** What the product promises of this table. */
 export function targets(outcomes: readonly Outcome[]): readonly Target[] {
   const find = (id: string) => outcomes.find((outcome) => outcome.id === id && outcome.missing === null)
-  const [bare, own, peer, limited] = [find('b'), find('c'), find('d'), find('f')]
+  const [bare, own, peer, limited, translated] = [find('b'), find('c'), find('d'), find('f'), find('g')]
   if (own === undefined) return []
   const [rate, cpu] = [of('perSecond'), of('cpuPerRequest')]
-  const more = (figure: (outcome: Outcome) => number): number => (limited === undefined ? Number.NaN : figure(limited) - figure(own))
+  const moreThanOwn = (one: Outcome | undefined, figure: (outcome: Outcome) => number): number =>
+    one === undefined ? Number.NaN : figure(one) - figure(own)
+  const more = (figure: (outcome: Outcome) => number): number => moreThanOwn(limited, figure)
   return [
     { what: 'requests/s against (b)', value: bare ? rate(own) / rate(bare) : Number.NaN, limit: 0.65, direction: 'at least' },
     { what: 'requests/s against (d)', value: peer ? rate(own) / rate(peer) : Number.NaN, limit: 12, direction: 'at least' },
@@ -109,6 +117,25 @@ export function targets(outcomes: readonly Outcome[]): readonly Target[] {
       what: 'KB more a request with them, main thread',
       value: more((outcome) => of('allocated')(outcome) / 1024),
       limit: 6,
+      direction: 'at most',
+    },
+    { what: 'CPU µs more a translated chat', value: moreThanOwn(translated, cpu), limit: 40, direction: 'at most' },
+    {
+      what: 'KB more a translated chat, main thread',
+      value: moreThanOwn(translated, (outcome) => of('allocated')(outcome) / 1024),
+      limit: 25,
+      direction: 'at most',
+    },
+    {
+      what: 'CPU µs a translated frame of 100 bytes',
+      value: translated ? of('cpuPerStream')(translated) / framesPerStream : Number.NaN,
+      limit: 12,
+      direction: 'at most',
+    },
+    {
+      what: 'MB more with 1,000 open translated streams',
+      value: moreThanOwn(translated, ({ heldMegabytes }) => heldMegabytes),
+      limit: 60,
       direction: 'at most',
     },
   ]
@@ -175,7 +202,7 @@ ${tried}
   with the time of compiling. A cache hit is the same request with a stored config whose answer is kept already.
 - Allocated is what the heaps of JavaScript grow by between two collections, summed over a load of 3 s, a request: buffers outside the heaps do not count.
 - (c) is compiled (\`tsc\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
-  for every request. (f) is another process of it, asked with a key that has limits. Proof: ${report.sent} requests were answered through both, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
+  for every request. (f) is another process of it, asked with a key that has limits, and (g) one whose provider speaks Anthropic's format, while the client speaks OpenAI's. Proof: ${report.sent} requests were answered through all, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
 - (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.
 - (e) is LiteLLM's proxy from PyPI with one worker, without keys, log or storage; one round of fewer samples, because it is slow.
 

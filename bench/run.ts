@@ -22,14 +22,14 @@ import {
   type Tools,
 } from './measure.ts'
 import { hasTaskset, launch, portOf, residentMegabytes, type Running } from './processes.ts'
-import { page, table, targets, verdict, type Outcome } from './report.ts'
+import { isOurs, page, table, targets, verdict, type Outcome } from './report.ts'
 import { buildGatehouse, litellm, litellmFolder, litellmVersion, subjects, type Stand, type Subject } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'abcdef' },
+    only: { type: 'string', default: 'abcdefg' },
   },
 })
 const rounds = options.quick ? 1 : 3
@@ -184,7 +184,7 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
   say('busy caches')
   const busy = await measureAllBusy(tools, benches, (core) => child('busy', core))
   const own = benches.find(({ subject }) => subject.id === 'c')
-  const ours = benches.filter(({ subject }) => subject.id === 'c' || subject.id === 'f')
+  const ours = benches.filter(({ subject }) => isOurs(subject.id))
   const sent = ours.reduce((sum, { started }) => sum + (tools.answers.get(started.port) ?? 0), 0)
   const logs = own === undefined ? { rows: 0, metered: 0 } : await countLogs(database)
   say('memory with open streams, cold starts')
@@ -197,7 +197,9 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
     if (missing !== null && missing !== 'left out') say(`SKIPPED: (${id}) ${label}: ${missing}`)
     // A slow one would need minutes to begin 1,000 streams.
     const heldMegabytes =
-      bench === undefined || subject.slow === true || subject.variant === true ? Number.NaN : await measureHeld(tools, bench)
+      bench === undefined || subject.slow === true || (subject.variant === true && subject.holds !== true)
+        ? Number.NaN
+        : await measureHeld(tools, bench)
     // It would share its core with the one that starts, and is busy with the end of a thousand streams.
     await bench?.started.running.stop()
     const starts = bench === undefined || subject.variant === true ? noStarts : await startColdly(stand, subject, tools)
@@ -205,7 +207,7 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
   }
   say(`\n${table(outcomes)}\n\n${verdict(outcomes)}\n`)
   say(
-    `direct: ${Math.round(direct.answers / direct.seconds)} requests/s; answers through (c) and (f): ${sent}, rows in logs: ${logs.rows}, with usage: ${logs.metered}`,
+    `direct: ${Math.round(direct.answers / direct.seconds)} requests/s; answers through Gatehouse: ${sent}, rows in logs: ${logs.rows}, with usage: ${logs.metered}`,
   )
   if (own !== undefined && (logs.rows !== sent || logs.metered !== sent)) throw new Error('not every answer has its row with its usage')
   if (own !== undefined && options.only.includes('b')) demandFigures(outcomes)

@@ -40,6 +40,8 @@ export interface Subject {
   readonly slow?: boolean
   /** Another setting of a subject: only what a request takes is measured. */
   readonly variant?: boolean
+  /** A variant whose open streams are measured all the same. */
+  readonly holds?: boolean
   /** What it needs once, with the first process. */
   readonly prepare?: (stand: Stand, port: number) => Promise<void>
   readonly start: (stand: Stand) => Promise<Started>
@@ -228,6 +230,18 @@ async function storeLimitedKey(_: Stand, port: number): Promise<void> {
   limitedKey = z.object({ key: z.string() }).parse(made).key
 }
 
+/** A provider of Anthropic's format, which gets the chats of OpenAI's that are measured in its own words. */
+async function storeTranslated(stand: Stand, port: number): Promise<void> {
+  await store(port, 'integrations', keys.INIT_ADMIN_API_KEY, {
+    name: 'translated',
+    ai_provider_id: 'anthropic',
+    key: 'sk-bench',
+    configurations: { custom_host: upstream(stand) },
+    create_default_provider: true,
+    default_provider_slug: 'translated',
+  })
+}
+
 /** The rows of the table, in order. */
 export const subjects: readonly Subject[] = [
   {
@@ -274,6 +288,16 @@ export const subjects: readonly Subject[] = [
     missing: null,
     headers: () => ({ authorization: `Bearer ${limitedKey}`, 'x-service-provider': '@bench' }),
     prepare: storeLimitedKey,
+    start: startGatehouse,
+  },
+  {
+    id: 'g',
+    label: 'Gatehouse, chats translated for Anthropic',
+    variant: true,
+    holds: true,
+    missing: null,
+    headers: () => ({ authorization: `Bearer ${keys.INIT_WORKSPACE_API_KEY}`, 'x-service-provider': '@translated' }),
+    prepare: storeTranslated,
     start: startGatehouse,
   },
 ]
