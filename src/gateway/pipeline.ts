@@ -24,6 +24,8 @@ import { ownTrace, readMetadata, readTrace } from './front/metadata.ts'
 import { explainPath } from './front/misspelt-path.ts'
 import { readCall } from './front/read-call.ts'
 import { checkRequestLine, misplacedKey, readOperation } from './front/request-line.ts'
+import { clientDialect } from './front/fronts.ts'
+import { rateHeaders } from './limits/rate-headers.ts'
 import type { Mirrors } from './mirrors/mirrors.ts'
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, PriceSource, Snapshot } from './ports.ts'
@@ -35,7 +37,7 @@ import { ownResponse, ownResponseAsked } from './stored-responses/own-responses.
 import type { ResponseStore } from './stored-responses/response-store.ts'
 import type { GatewaySettings } from './settings.ts'
 import { beginTrail, cacheStatusOf, lastAttempt, sentBody, type Trail } from './trail.ts'
-import { headerValue } from './wire/header-list.ts'
+import { type HeaderList, headerValue } from './wire/header-list.ts'
 import { type CallerHeaders, sortHeaders } from './wire/headers.ts'
 
 /** The parts that every exchange of a process shares. */
@@ -75,7 +77,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
     const taken = made === null ? takeCall(deps, trail) : noteCall(trail, made)
     const call = taken instanceof Promise ? await taken : taken
     if (call === null) return
-    const own = (attempt: Attempt) => answerHeaders(trail, attempt)
+    const own = (attempt: Attempt, theirs: HeaderList) => answerHeaders(trail, attempt, theirs)
     if (call.course !== null) trail.faults = []
     const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
@@ -193,8 +195,8 @@ async function withPrompt({ snapshot, settings }: PipelineDeps, trail: Trail, ca
   return expanded
 }
 
-/** Our own headers for an answer: of this attempt, or of one that we give ourselves. */
-const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail)): string[] =>
+/** Our own headers for an answer: of this attempt with headers of its provider, or of one that we give ourselves. */
+const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail), theirs: HeaderList = noHeaders): string[] =>
   ownHeaders(trail.headers?.prefix ?? 'x-service-', {
     requestId: trail.exchange.requestId,
     edgeHeaders: trail.exchange.edgeHeaders,
@@ -206,7 +208,16 @@ const answerHeaders = (trail: Trail, attempt: Attempt | null = lastAttempt(trail
     cacheStatus: cacheStatusOf(trail),
     cacheKey: attempt?.recalled?.key ?? null,
     dropped: droppedBy(attempt),
+    limits: limitHeaders(trail, attempt, theirs),
   })
+
+const noHeaders: HeaderList = []
+
+function limitHeaders({ exchange, headers }: Trail, attempt: Attempt | null, theirs: HeaderList): HeaderList {
+  const standings = attempt?.reservation?.standings ?? null
+  if (standings === null || headers === null) return noHeaders
+  return rateHeaders(standings, { dialect: clientDialect(exchange), prefix: headers.prefix, theirs, now: Date.now() })
+}
 
 const nothingDropped: readonly string[] = []
 const droppedBy = (attempt: Attempt | null): readonly string[] => attempt?.translated?.dropped ?? nothingDropped

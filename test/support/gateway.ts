@@ -170,7 +170,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,
     },
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
-    ledger: options.ledger ?? { reserve: () => ({ maxOutput: null, settle: () => null }) },
+    ledger: options.ledger ?? { reserve: () => ({ maxOutput: null, standings: null, settle: () => null }) },
     routing: createRoutingState(),
     prices: { ...noPrices, ...options.prices },
     journal: {

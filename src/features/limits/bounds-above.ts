@@ -79,7 +79,7 @@ async function policiesOn(em: EntityManager, { organisationId, workspaceId, name
 
 const listed = (values: string | readonly string[]): readonly string[] => (typeof values === 'string' ? [values] : values)
 const isAmong = (values: readonly string[], names: readonly string[]): boolean =>
-  values.some((value) => value === '*' || names.includes(value))
+  values.some((value) => (value === '*' && names.length > 0) || names.includes(value))
 
 /** A group that names another key or provider bounds that one. */
 function isOwnGroup({ group }: OwnedLimit, names: Bounded['names']): boolean {

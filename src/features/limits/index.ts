@@ -3,9 +3,8 @@ export {
   joinLimits,
   msOfUnit,
   periodWindow,
+  rateLimitOf,
   toGatewayLimits,
-  windowOfUnit,
-  wordsOfUnit,
   type WrittenLimits as LimitedRow,
 } from '../../gateway/limits/written-limits.ts'
 export { limitedColumn } from './limited-column.ts'

@@ -18,7 +18,13 @@ const condition = (known: readonly string[]) =>
   z
     .strictObject({
       key: keyField(known),
-      value: since('1.8.0', several.meta({ description: 'One of these must fit; `*` fits all. A model may be `@provider/*`.' }), plain),
+      value: since(
+        '1.8.0',
+        several.meta({
+          description: 'One of these must fit; `*` fits every value, and no request without one. A model may be `@provider/*`.',
+        }),
+        plain,
+      ),
       excludes: since('1.8.0', several.meta({ description: 'None of these may fit.' })).optional(),
     })
     .superRefine(({ key, value, excludes }, context) => {
@@ -43,7 +49,7 @@ const keyField = (known: readonly string[]) =>
 function faultsOf(key: string, values: readonly string[]): readonly string[] {
   return [
     ...(new Set(values).size === values.length ? [] : ['A value comes twice.']),
-    ...(values.includes(any) && values.length > 1 ? ['`*` stands alone: it fits everything.'] : []),
+    ...(values.includes(any) && values.length > 1 ? ['`*` stands alone: it fits every value.'] : []),
     ...values.filter((value) => value !== any && value.includes(any) && !isModelPattern(key, value)).map(misplaced),
     ...values.filter((value) => (key === 'api_key' || key === 'organisation_id') && value !== any && !isUuid(value)).map(noId),
   ]

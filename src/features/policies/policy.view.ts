@@ -2,7 +2,7 @@ import { anyOf, type ViewLimits, type Views } from '../../app/snapshot/view.ts'
 import type { PolicyCondition, PolicyView } from '../../gateway/limits/policy.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
 import { formatPico, parsePico } from '../../lib/pico.ts'
-import { periodWindow, type UsageType, windowOfUnit, wordsOfUnit } from '../limits/index.ts'
+import { periodWindow, rateLimitOf, type UsageType } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 
 /** So many policies of one workspace act; further ones, the youngest, do not. */
@@ -90,16 +90,11 @@ const listed = (values: string | readonly string[]): readonly string[] => (typeo
 
 const nameOf = ({ name, id }: CommonRow): string => `the policy ${name ?? id}`
 
-/** A fraction of a request lets through what its whole part does. */
-const toRate = (row: RateRow, organisationId: string): Limit => ({
-  id: `policy:${row.id}:${row.type}:${row.terms.unit}`,
-  organisationId,
-  name: `${Number(row.terms.value)} ${row.type} ${wordsOfUnit(row.terms.unit)} of ${nameOf(row)}`,
-  kind: 'rate',
-  counts: row.type,
-  value: Math.floor(Number(row.terms.value)),
-  window: windowOfUnit(row.terms.unit),
-})
+function toRate(row: RateRow, organisationId: string): Limit {
+  const { id, type, terms } = row
+  const limit = { type, unit: terms.unit, value: Number(terms.value) }
+  return rateLimitOf(limit, { organisationId, id: `policy:${id}`, label: `policy-${id}`, owner: nameOf(row) })
+}
 
 const picoPerUnit = 10n ** 12n
 const picoPerNano = 1000n

@@ -5,7 +5,7 @@ import type { Outcome } from '../journal/log-record.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { FrameCutter } from '../wire/sse.ts'
-import { headerValue, removeHeader } from '../wire/header-list.ts'
+import { headerValue, type HeaderList, removeHeader } from '../wire/header-list.ts'
 import { answerHeaders, answerTrailers } from '../wire/headers.ts'
 import type { ClientDialectId } from '../dialects/dialect.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
@@ -16,7 +16,7 @@ export interface RelayOptions {
   readonly exchange: Exchange
   readonly dialect: ClientDialectId
   /** Called before the head is written. Returns our own headers for the answer, flat; null: its attempt does not stand, and another follows. */
-  readonly begin: (status: number) => readonly string[] | null
+  readonly begin: (status: number, theirs: HeaderList) => readonly string[] | null
   /** How many body bytes to keep for the log. */
   readonly keepBytes: number
   /** Header prefixes that are ours: a provider does not speak in our name. */
@@ -169,12 +169,12 @@ export class Relay implements EgressHandler, Member {
   #begin(): boolean {
     if (this.#begun || this.#settled) return this.#begun
     const { exchange, begin, prefixes } = this.#options
-    const ownHeaders = begin(this.#status)
+    const theirs = answerHeaders(this.#rawHeaders, prefixes)
+    const ownHeaders = begin(this.#status, theirs)
     if (ownHeaders === null) {
       this.deny(new ApiError('hooks_failed', 'A guardrail has failed for this answer, and another target is tried.'), nothingSeen)
       return false
     }
-    const theirs = answerHeaders(this.#rawHeaders, prefixes)
     // Node takes a `Trailer` header in a chunked answer only.
     if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) removeHeader(theirs, 'trailer')
     const headers = theirs.concat(ownHeaders, sandboxOf(this.#rawHeaders), requestIds(theirs, exchange.requestId))

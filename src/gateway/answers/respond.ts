@@ -21,12 +21,14 @@ export interface AnswerFacts {
   /** The fields that a translation dropped. */
   readonly dropped: readonly string[]
   readonly edgeHeaders: readonly string[]
+  /** How rate limits stand. */
+  readonly limits: readonly string[]
 }
 
 /** The headers that we add to an answer: `x-service-*` under the prefix that the caller used, and those of every answer. */
 export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
   const names = namesUnder(prefix)
-  const { traceId, requestId, retries, cacheStatus, faults, dropped, provider, cacheKey, lastUsedOption } = facts
+  const { traceId, requestId, retries, cacheStatus, faults, dropped, provider, cacheKey, lastUsedOption, limits } = facts
   // Lists that are joined at once: one that grows is copied again and again.
   return [
     names.traceId,
@@ -39,6 +41,7 @@ export function ownHeaders(prefix: string, facts: AnswerFacts): string[] {
     cacheStatus,
   ].concat(
     facts.edgeHeaders,
+    limits,
     faults === null || faults.length === 0 ? nothing : [names.faults, faults.join(', ')],
     dropped.length === 0 ? nothing : [names.dropped, textValue(dropped.join(', '))],
     provider === null ? nothing : [names.provider, provider],

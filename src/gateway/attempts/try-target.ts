@@ -24,6 +24,7 @@ import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewaySettings } from '../settings.ts'
 import type { ResponseStore } from '../stored-responses/response-store.ts'
+import type { HeaderList } from '../wire/header-list.ts'
 import { recheckModel } from '../targets/aim.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import { aim, noteAimed } from './aim-attempt.ts'
@@ -68,8 +69,8 @@ export interface Judge {
 export interface Try {
   readonly call: Call
   readonly attempt: Attempt
-  /** Returns our own headers for the answer of an attempt. */
-  readonly ownHeaders: (attempt: Attempt) => readonly string[]
+  /** Returns our own headers for the answer of an attempt, beside those of its provider. */
+  readonly ownHeaders: (attempt: Attempt, theirs: HeaderList) => readonly string[]
   /** Null when it is the only attempt, so that its answer goes on at once. */
   readonly judge: Judge | null
 }
@@ -161,7 +162,7 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
   return new Relay({
     exchange,
     dialect: clientDialect(exchange),
-    begin: judge === null ? () => made.ownHeaders(attempt) : (status) => headersIfStanding(made, judge, status),
+    begin: (status, theirs) => (judge === null || standsWith(made, judge, status) ? made.ownHeaders(attempt, theirs) : null),
     keepBytes: keepsBodies(headers) ? journal.maxBodyBytes : 0,
     prefixes,
     deadlineAt,
@@ -170,8 +171,7 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
   })
 }
 
-const headersIfStanding = ({ call, attempt, ownHeaders }: Try, judge: Judge, status: number): readonly string[] | null =>
-  judge.stands(reportOfStatus(call, attempt, status)) ? ownHeaders(attempt) : null
+const standsWith = ({ call, attempt }: Try, judge: Judge, status: number): boolean => judge.stands(reportOfStatus(call, attempt, status))
 
 /** Returns the longest wait for the answer's head: that of the target, within that of the whole call. */
 function firstByteMs({ call, judge }: Try, { settings }: AttemptDeps): number {

@@ -51,6 +51,8 @@ export interface Taken {
   readonly limit: Limit
   readonly slot: string
   readonly amount: number
+  /** At least so much is left of the limit after it. */
+  readonly left: number
 }
 
 export interface Refusal {
@@ -70,6 +72,8 @@ interface Counter {
   recent: number
   takes: number
   granted: number
+  /** Used and granted by all processes, when the slice came. */
+  usedByAll: number
   /** Needed by those who wait. */
   queued: number
   asking: Promise<Refusal | null> | null
@@ -113,6 +117,7 @@ function counterOf(state: State, limit: Limit): Counter {
       recent: 0,
       takes: 0,
       granted: 0,
+      usedByAll: 0,
       queued: 0,
       asking: null,
       refusal: null,
@@ -148,7 +153,7 @@ function tryTake(state: State, limits: readonly Limit[], needs: Needs): readonly
     counter.recent += amount
     counter.takes += 1
     renew(state, counter, Math.max(amount, 1))
-    return { limit, slot: counter.slot, amount }
+    return { limit, slot: counter.slot, amount, left: Math.max(0, limit.value - counter.usedByAll + counter.free) }
   })
 }
 
@@ -201,6 +206,7 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
   counter.slot = slice.slot
   counter.free += slice.granted
   counter.granted = counter.free
+  counter.usedByAll = slice.used
   counter.recent = 0
   counter.takes = 0
   counter.refusal = null

@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { clientDialect } from '../front/fronts.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, Taken } from './counters.ts'
 import type { Ledger, Reached, Reservation } from './ledger.ts'
@@ -21,7 +22,7 @@ export interface LeaseLedgerOptions {
   readonly observe: (outcome: ReservationOutcome) => void
 }
 
-const unlimited: Reservation = { maxOutput: null, settle: () => null }
+const unlimited: Reservation = { maxOutput: null, standings: null, settle: () => null }
 const none: readonly Limit[] = []
 /** Others may take a slice between the answer of the store and the next try. */
 const mostTries = 8
@@ -38,7 +39,7 @@ export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
       const limits = needs.cost === 0 && request.call.operation.spec !== null ? withoutMoney(all) : all
       if (limits.length === 0) return unlimited
       const taken = options.counters.tryTake(limits, needs)
-      return taken === null ? wait(made, limits, asked) : granted(made, taken, asked)
+      return taken === null ? wait(made, limits, { ...asked, call: request.call }) : granted(made, taken, asked)
     },
   }
 }
@@ -71,15 +72,20 @@ function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies 
 const joined = (some: readonly Limit[], more: readonly Limit[]): readonly Limit[] =>
   more.length === 0 ? some : some.length === 0 ? more : [...some, ...more]
 
+/** A request that waits. */
+interface Waiting extends Asked {
+  readonly call: Parameters<Ledger['reserve']>[0]['call']
+}
+
 /** Waits for the slices that are missing. */
-async function wait(options: State, limits: readonly Limit[], asked: Asked): Promise<Reservation> {
+async function wait(options: State, limits: readonly Limit[], asked: Waiting): Promise<Reservation> {
   const { needs } = asked
   const { counters, observe } = options
   let rest = limits
   for (let tries = 0; tries < mostTries; tries += 1) {
     const answers = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
     const refusals = answers.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
-    if (refusals.length > 0) throw refused(options, refusals)
+    if (refusals.length > 0) throw refused(options, refusals, asked)
     // What nobody can count now and lets requests pass is left out.
     rest = answers.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
     const taken = counters.tryTake(rest, needs)
@@ -114,6 +120,7 @@ function granted({ counters, observe, overcounted, usual }: State, taken: readon
   let settled = false
   return {
     maxOutput,
+    standings: taken,
     settle(charge, reached) {
       if (settled) return null
       settled = true
@@ -173,8 +180,8 @@ function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): nu
   return Number(nano)
 }
 
-function refused({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[]): ApiError {
-  const error = refusalOf(refusals)
+function refused({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[], { call }: Waiting): ApiError {
+  const error = refusalOf(refusals, { dialect: clientDialect(call.exchange), prefix: call.headers.prefix })
   observe(error.code === 'rate_limited' ? 'rate_limited' : 'budget_exhausted')
   return error
 }

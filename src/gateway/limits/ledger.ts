@@ -2,6 +2,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Call } from '../call.ts'
 import type { PolicyView } from './policy.ts'
+import type { RateStanding } from './rate-headers.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { Spent } from './spent.ts'
 import type { Target } from '../targets/target.ts'
@@ -11,7 +12,7 @@ import type { RequestBody } from '../wire/body.ts'
 export interface Ledger {
   /** Throws, or rejects with, `rate_limited` or `budget_exhausted` when the request does not fit. */
   reserve(exchange: {
-    readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'exchange'>
+    readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'exchange' | 'headers'>
     /** Of the caller's workspace; null: there are none. */
     readonly policies: readonly PolicyView[] | null
     readonly target: Target
@@ -27,6 +28,8 @@ export type Reached = 'unsent' | 'failed' | 'answered'
 export interface Reservation {
   /** The request is sent with this bound of its output, in tokens; null: as it is. */
   readonly maxOutput: number | null
+  /** How the limits that it was taken from stand; null: there are none. */
+  readonly standings: readonly RateStanding[] | null
   /**
    * Returns what was counted against budgets; null: against none. `charge` is null for an answer that nobody was charged for. Settles once:
    * later calls count nothing.

@@ -10,10 +10,23 @@ export interface Limit {
   /** In nano-US-dollars when costs are counted. */
   readonly value: number
   readonly window: Window
+  /** Absent for usage limits. */
+  readonly rate?: RateTerms
   /** Absent where no costs are counted. */
   readonly money?: MoneyTerms
   /** Absent for rate limits. */
   readonly budget?: Budget
+}
+
+/** The words of a rate limit in headers. */
+export interface RateTerms {
+  /** The name, in quotes. It holds nothing that callers choose. */
+  readonly label: string
+  /** The item of `RateLimit-Policy`. */
+  readonly policy: string
+  /** The length of the window as OpenAI writes it. */
+  readonly reset: string
+  readonly windowMs: number
 }
 
 /** To whom what a usage limit counts is told. */

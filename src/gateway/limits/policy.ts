@@ -57,9 +57,11 @@ function holds({ key, values, excludes }: PolicyCondition, request: PolicyReques
   return values.some((value) => fits(value, names))
 }
 
-/** `*` fits everything, and `@slug/*` every model of a provider. */
+/** `*` fits every value that there is, and `@slug/*` every model of a provider. */
 const fits = (value: string, names: readonly string[]): boolean =>
-  value === any || names.includes(value) || (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
+  (value === any && names.length > 0) ||
+  names.includes(value) ||
+  (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
 
 function limitOf({ limit, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
   const valueKey = groupBy.map((key) => `${key}:${namesOf(key, request)[0] ?? ''}`).join('|')

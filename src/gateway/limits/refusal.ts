@@ -2,9 +2,10 @@ import { ApiError } from '../../lib/errors.ts'
 import { fromPico } from '../../lib/pico.ts'
 import type { Refusal } from './counters.ts'
 import type { Limit } from './limit.ts'
+import { type Headed, rateHeaders } from './rate-headers.ts'
 
 /** Returns the error that names every limit that refused, and when the last of them opens. */
-export function refusalOf(refusals: readonly Refusal[]): ApiError {
+export function refusalOf(refusals: readonly Refusal[], headed: Pick<Headed, 'dialect' | 'prefix'>): ApiError {
   const budget = refusals.find(({ limit }) => limit.kind === 'usage')
   const code = budget === undefined ? 'rate_limited' : 'budget_exhausted'
   const message = refusals.map((refusal) => (refusal.limit.kind === 'rate' ? rateMessage(refusal) : usageMessage(refusal))).join(' ')
@@ -22,8 +23,12 @@ export function refusalOf(refusals: readonly Refusal[]): ApiError {
   const beside = { status: 'failure', message }
   if (budget !== undefined) return new ApiError(code, message, { details, beside })
   const opensMs = refusals.reduce((longest, { opensMs: ms }) => Math.max(longest, ms ?? 1000), 1)
-  return new ApiError(code, message, { details, beside, retryAfter: Math.ceil(opensMs) / 1000, headers: rateHeaders(refusals) })
+  const standings = refusals.map(({ limit, used, opensMs: ms }) => ({ limit, left: Math.max(0, limit.value - used), opensMs: ms }))
+  const headers = rateHeaders(standings, { ...headed, theirs: noHeaders, now: Date.now() })
+  return new ApiError(code, message, { details, beside, retryAfter: Math.ceil(opensMs) / 1000, headers })
 }
+
+const noHeaders: readonly string[] = []
 
 const rateMessage = ({ limit, opensMs }: Refusal): string =>
   limit.value === 0
@@ -66,21 +71,4 @@ function unknownCost({ id, value }: Limit, { reason, message }: { readonly reaso
     limits: [{ limit: id, kind: 'usage', type: 'cost', value: shown('cost', value) }],
   }
   return new ApiError('budget_exhausted', message, { details, beside: { status: 'failure', message } })
-}
-
-/** The names by which clients of OpenAI and of the IETF's draft read a limit. */
-function rateHeaders(refusals: readonly Refusal[]): readonly string[] {
-  return refusals.flatMap(({ limit, used, opensMs }) => {
-    const left = String(Math.max(0, limit.value - used))
-    const seconds = Math.ceil((opensMs ?? 0) / 1000)
-    const window = limit.window.slotMs === null ? 0 : (limit.window.slotMs * limit.window.slots) / 1000
-    const unit = limit.counts === 'tokens' ? ';qu="tokens"' : ''
-    return [
-      [`x-ratelimit-limit-${limit.counts}`, String(limit.value)],
-      [`x-ratelimit-remaining-${limit.counts}`, left],
-      [`x-ratelimit-reset-${limit.counts}`, `${seconds}s`],
-      ['ratelimit-policy', `"${limit.id}";q=${limit.value};w=${window}${unit}`],
-      ['ratelimit', `"${limit.id}";r=${left};t=${seconds}`],
-    ].flat()
-  })
 }

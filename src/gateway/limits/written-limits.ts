@@ -1,4 +1,5 @@
 import type { Budget, Limit, MoneyTerms, Window } from './limit.ts'
+import { rateTerms } from './rate-headers.ts'
 
 /** A rate limit as it is written. */
 export interface RateLimit {
@@ -61,9 +62,6 @@ export const windowOfUnit = (unit: RateLimit['unit']): Window => {
 /** Returns the length of a unit. */
 export const msOfUnit = (unit: RateLimit['unit']): number => units[unit].ms
 
-/** Returns the words for a unit, such as `per minute`. */
-export const wordsOfUnit = (unit: RateLimit['unit']): string => units[unit].words
-
 const nouns = {
   'api-key': 'the API key',
   provider: 'the provider',
@@ -82,15 +80,32 @@ export function toGatewayLimits(limited: Limited): readonly Limit[] | null {
   return limits.length === 0 ? null : limits
 }
 
-const toRate = ({ kind, id, organisationId }: Limited, { type, unit, value }: RateLimit): Limit => ({
-  id: `${kind}:${id}:${type}:${unit}`,
-  organisationId,
-  name: `${value} ${type} ${units[unit].words} of ${nouns[kind]}`,
-  kind: 'rate',
-  counts: type,
-  value,
-  window: windowOfUnit(unit),
-})
+const toRate = ({ kind, id, organisationId }: Limited, limit: RateLimit): Limit =>
+  rateLimitOf(limit, { organisationId, id: `${kind}:${id}`, label: kind, owner: nouns[kind] })
+
+/** The thing whose rate limit it is: the beginning of the counter's name, its word in headers, and words for people. */
+export interface RateOwner {
+  readonly organisationId: string
+  readonly id: string
+  /** Letters, digits and `-`. */
+  readonly label: string
+  readonly owner: string
+}
+
+/** Returns a rate limit as the gateway counts it. A fraction of a request lets through what its whole part does. */
+export function rateLimitOf({ type, unit, value: written }: RateLimit, { organisationId, id, label, owner }: RateOwner): Limit {
+  const value = Math.floor(written)
+  return {
+    id: `${id}:${type}:${unit}`,
+    organisationId,
+    name: `${written} ${type} ${units[unit].words} of ${owner}`,
+    kind: 'rate',
+    counts: type,
+    value,
+    window: windowOfUnit(unit),
+    rate: rateTerms(`${label}-${type}-${unit}`, { counts: type, value, windowMs: units[unit].ms }),
+  }
+}
 
 /** A dollar has so many of the units in which the gateway counts money. */
 const nanoPerDollar = 1_000_000_000

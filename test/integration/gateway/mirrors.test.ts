@@ -27,7 +27,7 @@ test.before(async () => {
     ledger: {
       reserve({ call: { exchange } }): Reservation {
         reserved.push(exchange.requestId)
-        return { maxOutput: null, settle: () => null }
+        return { maxOutput: null, standings: null, settle: () => null }
       },
     },
   })

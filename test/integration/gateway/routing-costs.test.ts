@@ -29,7 +29,13 @@ for (const stream of [false, true])
       const settled: (number | null | undefined)[] = []
       const bed = await startGateway({
         providers: providers(),
-        ledger: { reserve: () => ({ maxOutput: null, settle: (charge) => (settled.push(charge?.metered?.usage?.totalTokens), null) }) },
+        ledger: {
+          reserve: () => ({
+            maxOutput: null,
+            standings: null,
+            settle: (charge) => (settled.push(charge?.metered?.usage?.totalTokens), null),
+          }),
+        },
       })
       t.teardown(() => bed.stop())
       const usage = { prompt_tokens: 40, completion_tokens: 2, total_tokens: 42 }

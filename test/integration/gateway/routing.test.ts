@@ -402,6 +402,7 @@ test.serial('each attempt has a reservation of its own, and every one is settled
     ledger: {
       reserve: ({ target: { view } }) => ({
         maxOutput: null,
+        standings: null,
         settle: (charge) => (settled.push(`${view?.slug} ${charge?.metered?.usage?.totalTokens ?? 'nothing'}`), null),
       }),
     },
