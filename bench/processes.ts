@@ -121,6 +121,20 @@ export function cpuMicros(root: number): number {
   return (ticks * 1e6) / ticksPerSecond
 }
 
+/** CPU time that each thread of a process has used, in microseconds, by the thread's number and name. */
+export function cpuByThread(pid: number): ReadonlyMap<string, number> {
+  const threads = new Map<string, number>()
+  for (const id of readdirSync(`/proc/${pid}/task`)) {
+    const text = readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8')
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    threads.set(
+      `${id} ${text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))}`,
+      ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond,
+    )
+  }
+  return threads
+}
+
 /** Resident memory of a process and its descendants, in megabytes. */
 export function residentMegabytes(root: number): number {
   const kilobytes = treeOf(root).map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0))

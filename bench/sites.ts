@@ -1,4 +1,4 @@
-// Where Gatehouse makes its objects: bytes a request by function, in each of its threads. `--top 40`, `--id b` for another
+// Where Gatehouse makes its objects: bytes a request by function, in each of its threads, and the CPU of each. `--top 40`, `--id b` for another
 // subject, `--hits` for answers from the cache.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { startEmbedded } from '../src/app/database/embedded/embedded.ts'
 import type { LoadResult } from './driver.ts'
 import { aimsAt, ask, connections } from './measure.ts'
-import { launch, portOf, type Running } from './processes.ts'
+import { cpuByThread, launch, portOf, type Running } from './processes.ts'
 import { buildGatehouse, subjects, type Stand } from './subjects.ts'
 
 const { values: options } = parseArgs({
@@ -68,7 +68,12 @@ async function run(): Promise<void> {
   const load = (durationMs: number) => ask<LoadResult>(tools, { kind: 'load', aim, connections, durationMs })
   await load(6000)
   await probe?.ask({ do: 'watch' }, z.unknown())
+  const before = cpuByThread(running.pid)
   const plain = await load(4000)
+  for (const [thread, micros] of cpuByThread(running.pid)) {
+    const used = (micros - (before.get(thread) ?? 0)) / plain.answers
+    if (used >= 0.5) console.log(`${used.toFixed(1).padStart(7)}  µs of CPU a request in thread ${thread}`)
+  }
   const made = await probe?.ask({ do: 'allocated' }, z.object({ main: z.number(), others: z.array(z.number()) }))
   await probe?.ask({ do: 'sample' }, z.unknown())
   const { answers } = await load(6000)

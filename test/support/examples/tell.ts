@@ -39,6 +39,12 @@ async function untilListed(tell: () => Promise<Told>): Promise<Told> {
   return told
 }
 
+/** Waits until the database has every log: a draft is tried on those that are there. */
+const untilShipped = (app: TestApp): Promise<number> => {
+  const shipped = async () => /^gateway_log_spool_records(?:\{.*\})? 0$/m.test(await (await fetch(`${app.baseUrl}/metrics`)).text())
+  return eventually(shipped, 15_000, 'the logs in the database')
+}
+
 /** Starts the export that was stopped before, and waits for its file. */
 async function untilExported(example: Example, tell: (example: Example) => Promise<Told>): Promise<Told> {
   await tell({ ...example, operation: 'POST /logs/exports/{exportId}/start' })
@@ -68,6 +74,7 @@ export async function startListener(): Promise<Listener> {
     ask: tell,
     async tell(example) {
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
+      if (example.operation.endsWith('/preview')) await untilShipped(app)
       if (example.operation === 'GET /breakers') return untilListed(() => tell(example))
       if (example.operation === 'GET /logs/exports/{exportId}/download') return untilExported(example, tell)
       if (!example.operation.startsWith('GET /logs')) return tell(example)
