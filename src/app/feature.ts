@@ -1,6 +1,7 @@
 import type { EntitySchema } from '@mikro-orm/core'
 import type { FeatureFlag } from '../config/config.ts'
 import { isBuiltWith } from '../config/version.ts'
+import type { Authenticator } from './authenticator.ts'
 import type { Deps } from './deps.ts'
 import type { Route } from './route.ts'
 import type { Views } from './snapshot/view.ts'
@@ -24,6 +25,8 @@ export interface Feature {
   /** Files that its signed links lead to. */
   readonly files?: readonly FileRoute[]
   readonly jobs?: readonly Job[]
+  /** How callers of other kinds than keys are known. They act while the feature is on. */
+  readonly authenticators?: readonly Authenticator[]
   /** The views that the gateway's snapshot reads, by the method of the port that asks for each. They exist at every level. */
   readonly views?: Partial<Views>
 }

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
 import type { FeatureFlag } from '../config/config.ts'
+import { ownVersion } from '../gateway/front/fronts.ts'
 import type { KeyView } from '../gateway/ports.ts'
 import type { AccessSettings } from '../lib/access/access-settings.ts'
 import type { Role } from '../lib/access/roles.ts'
@@ -23,7 +25,21 @@ export interface Actor {
   /** The access settings of the organisation, or of the workspace. */
   readonly settings: AccessSettings
   readonly permissions: ReadonlySet<string>
+  /** Of a person who signed in; absent for every other caller. */
+  readonly session?: ActorSession
 }
+
+/** The session in which a person acts. */
+export interface ActorSession {
+  readonly id: string
+  /** The value that a change must show in `x-csrf-token`. */
+  readonly csrfToken: string
+  /** When it ends whatever happens, epoch milliseconds. */
+  readonly expiresAt: number
+}
+
+/** The credentials by which callers are known: an API key or token, the cookie of a session, the token of a provisioning client. */
+export type CallerKind = 'key' | 'session' | 'scim'
 
 export type CallerOf = (secret: string) => Promise<KeyView | null>
 
@@ -62,16 +78,38 @@ export interface Call<Params, Query, Body> {
   readonly audit: (resource: Audited) => void
   /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
   readonly afterCommit: (work: () => Promise<void>) => void
+  /** Takes headers of the answer. */
+  readonly reply: Reply
   /** Finds the holder of an API key or token, as both planes would; null if it is not valid. */
   readonly callerOf: CallerOf
   readonly send: SendCall
   readonly clientAddress: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Headers that a handler adds to its answer; they go out only when the transaction is committed. */
+export interface Reply {
+  /** Adds a `Set-Cookie`. An answer with one is never kept for an `Idempotency-Key`. */
+  cookie(setCookie: string): void
+  /** Sends the browser on by 303; the body is then not sent. */
+  redirect(url: string): void
+}
+
+/** A request to a route that finds its caller by itself. */
+export interface Identifying<Params, Query, Body> {
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly clientAddress: string
+  readonly headers: IncomingHttpHeaders
 }
 
 export interface RouteSpec<Params, Query, Body, Result> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below `/v1`, Koa style: `/api-keys/:id`. */
   readonly path: `/${string}`
+  /** The path stands at the origin's root instead of below `/v1`. */
+  readonly root?: true
   readonly summary: string
   /** The scope a key must hold, e.g. `virtual_keys.list`; any one of a list is enough. */
   readonly permission: string | readonly string[]
@@ -93,8 +131,10 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT or a DELETE: the path of the GET whose answer `If-Match` is about; its own path when absent. */
   readonly representation?: `/${string}`
-  /** For callers without a key: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
-  identify?(input: { readonly params: Params; readonly query: Query; readonly body: Body }, deps: Deps): Promise<Actor>
+  /** The credentials that it takes; keys and sessions when absent. With an empty `permission` everybody who shows one of them may call it. */
+  readonly callers?: readonly CallerKind[]
+  /** For callers without a credential: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
+  identify?(input: Identifying<Params, Query, Body>, deps: Deps): Promise<Actor>
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -105,6 +145,10 @@ export interface RouteSpec<Params, Query, Body, Result> {
 export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
   handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
 }
+
+/** Returns the whole path of a route, Koa style. */
+export const wholePath = ({ root, path }: { readonly path: string; readonly root?: true | undefined }): string =>
+  root === true ? path : `${ownVersion}${path}`
 
 /** Returns true if a route changes stored data, and so leaves a row in the audit trail. */
 export const changesThings = ({ method, reads }: Pick<Route, 'method'> & { readonly reads?: true | undefined }): boolean =>

@@ -157,6 +157,13 @@ export interface Config {
     /** Of the first owner; null: none is made. */
     readonly ownerEmail: string | null
   }
+  /** How long people stay signed in. */
+  readonly sessions: {
+    /** Without a request. */
+    readonly idleMs: number
+    /** Whatever they do. */
+    readonly lifetimeMs: number
+  }
   /** Null: no mail is sent. */
   readonly mail: MailConfig | null
   readonly roles: ReadonlySet<Role>

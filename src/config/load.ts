@@ -113,6 +113,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     dedicatedValidation: values.DEDICATED_VALIDATION,
     corsOrigins: values.CORS_ORIGINS,
     init: initOf(values),
+    sessions: { idleMs: values.SESSION_IDLE_TIMEOUT, lifetimeMs: values.SESSION_LIFETIME },
     mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),
     roles: frozenSet(values.ROLES),
     workers: values.WORKERS,

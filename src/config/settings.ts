@@ -7,6 +7,7 @@ import { limitSettings } from './limit-settings.ts'
 import { logStoreSettings } from './log-store-settings.ts'
 import { tracingSettings } from './tracing-settings.ts'
 import { priceSettings } from './price-settings.ts'
+import { signInSettings } from './sign-in-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
@@ -162,6 +163,7 @@ export const settings = {
     desc: 'The e-mail address of the first owner. A start creates this owner if the first organisation has none.',
     example: 'ada@example.com',
   }),
+  ...signInSettings,
   ROLES: setting(list(choice(roles)), roles.join(','), {
     desc: 'The tasks of this process: `gateway` forwards requests, `control` serves the control plane, `jobs` runs background jobs.',
     example: 'gateway',

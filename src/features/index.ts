@@ -27,6 +27,7 @@ import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { responses } from './responses/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
+import { sessions } from './sessions/index.ts'
 import { traces } from './traces/index.ts'
 import { jwtAuthentication, jwtScopes, tokenIntrospection } from './tokens/index.ts'
 import { emailTemplates, users } from './users/index.ts'
@@ -43,6 +44,7 @@ export const features: readonly Feature[] = [
   alerts,
   users,
   emailTemplates,
+  sessions,
   jwtAuthentication,
   jwtScopes,
   tokenIntrospection,

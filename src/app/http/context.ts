@@ -5,7 +5,7 @@ export interface State {
   requestId: string
   startedAt: number
   /** Set by the control plane for the access line. */
-  access: { route?: string; organisationId?: string; workspaceId?: string | null; apiKeyId?: string; errorCode?: string }
+  access: { route?: string; organisationId?: string; workspaceId?: string | null; apiKeyId?: string; userId?: string; errorCode?: string }
 }
 
 export type Middleware = KoaMiddleware<State>

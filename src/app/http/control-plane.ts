@@ -1,5 +1,5 @@
 import { Router } from '@koa/router'
-import { fronts, ownVersion } from '../../gateway/front/fronts.ts'
+import { fronts } from '../../gateway/front/fronts.ts'
 import { operations } from '../../gateway/front/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ReleaseTable } from '../../release/table.ts'
@@ -11,6 +11,7 @@ import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
 import { reservedPaths, sharedSegments } from '../level/reserved.ts'
 import { firstSegment, ownership, type OwnerOf } from './ownership.ts'
+import { wholePath } from '../route.ts'
 
 type ControlRouter = Router<State>
 
@@ -34,24 +35,28 @@ export function controlPlane(frame: Frame): () => ControlPlane {
   }
 }
 
-/** An operation below `/v1`, with what answers it, or why nothing does. */
+/** An operation, with what answers it, or why nothing does. */
 interface Row {
   readonly methods: readonly string[]
+  /** Below `/v1`, or below the root. */
   readonly path: string
+  readonly root?: true | undefined
   readonly answer: Middleware | Unavailable
 }
 
 /** Registers every feature's routes; those that are off, and those that are only announced, answer `feature_unavailable`. */
 function create(frame: Frame): ControlPlane {
   const rows = rowsOf(frame, (req) => ownerOf(req))
-  const router = new Router<State>({ prefix: ownVersion })
-  const served = new Router<State>({ prefix: ownVersion })
-  for (const { methods, path, answer } of rows) {
+  const router = new Router<State>()
+  const served = new Router<State>()
+  for (const { methods, answer, ...row } of rows) {
+    const path = wholePath(row)
     if (isOn(answer)) served.register(path, [...methods], answer)
     router.register(path, [...methods], isOn(answer) ? answer : () => Promise.reject(toError(answer)))
   }
-  const off = wholeSegmentsOff(rows)
-  const segments = new Set(['health', ...rows.map(({ path }) => firstSegment(path))])
+  const versioned = rows.filter(({ root }) => root !== true)
+  const off = wholeSegmentsOff(versioned)
+  const segments = new Set(['health', ...versioned.map(({ path }) => firstSegment(path))])
   const ownerOf = ownership({ segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) })
   return {
     ownerOf,
@@ -77,7 +82,12 @@ function rowsOf(frame: Frame, ownerOf: OwnerOf): readonly Row[] {
     ...reserved.filter(({ path }) => !path.includes(':') && path.includes('/', 1)),
     ...mounted
       .flatMap(({ feature, unavailable }) =>
-        feature.routes.map((route) => ({ methods: [route.method], path: route.path, answer: unavailable ?? adapt(route) })),
+        feature.routes.map((route) => ({
+          methods: [route.method],
+          path: route.path,
+          root: route.root,
+          answer: unavailable ?? adapt(route),
+        })),
       )
       .toSorted((one, other) => Number(one.path.includes(':')) - Number(other.path.includes(':'))),
     ...mounted.flatMap(({ feature, unavailable }) =>

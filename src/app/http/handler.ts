@@ -68,6 +68,7 @@ const accessLine =
       org: facts.organisationId,
       workspace: facts.workspaceId,
       api_key_id: facts.apiKeyId,
+      user_id: facts.userId,
       error_code: facts.errorCode,
     }
     if (quiet.has(ctx.path)) access.debug(fields, 'request')

@@ -75,8 +75,9 @@ const shape = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
 
 /** The reserved paths that no module has a route for; whole segments only where no module has anything. */
 export function reservedPaths(features: readonly Feature[], options: MountOptions): readonly ReservedPath[] {
-  const routed = [...features.flatMap(({ routes }) => routes), ...Object.values(operations)].map(({ path }) => shape(path))
-  const own = new Set([...routed, ...features.flatMap(({ routes }) => routes.map(({ path }) => `/${firstSegment(path)}`))])
+  const versioned = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
+  const routed = [...versioned, ...Object.values(operations)].map(({ path }) => shape(path))
+  const own = new Set([...routed, ...versioned.map(({ path }) => `/${firstSegment(path)}`)])
   return reservations.flatMap(({ feature, since, paths }) =>
     paths
       .filter((path) => !own.has(shape(path)))

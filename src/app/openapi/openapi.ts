@@ -29,7 +29,11 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
   for (const { id, routes } of features) {
     for (const route of routes) {
       const path = pathOf(route)
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, id, writer) }
+      paths[path] = {
+        ...paths[path],
+        ...(route.root === true && atRoot(about)),
+        [route.method.toLowerCase()]: operation(route, id, writer),
+      }
     }
   }
   return {
@@ -53,6 +57,9 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
     },
   }
 }
+
+/** The server of a path that does not stand below `/v1`. */
+const atRoot = ({ publicUrl }: Pick<About, 'publicUrl'>): Json => ({ servers: [{ url: publicUrl ?? '/' }] })
 
 const pathOf = ({ path }: Route) => path.replaceAll(/:(\w+)/g, '{$1}')
 

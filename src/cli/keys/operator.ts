@@ -68,6 +68,7 @@ export async function performAsOperator(
       requestId: randomUUID(),
       path: asked.path,
       clientAddress: 'command line',
+      headers: {},
       repeatable: null,
       ifMatch: null,
       callerOf: () => Promise.resolve(null),

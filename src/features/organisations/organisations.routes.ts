@@ -135,6 +135,7 @@ const presentSettings = ({ settings }: Organisation) => ({
   allowed_custom_hosts: allowedHosts(settings),
   export_settings: { deniedFields: deniedFields(settings) },
   jwt: settings['jwt'] ?? null,
+  session_settings: settings['session_settings'] ?? null,
 })
 
 const presentOrganisation = (row: Organisation, { shownRetentionDays }: Pick<Config, 'shownRetentionDays'>) => ({

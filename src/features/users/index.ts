@@ -6,6 +6,7 @@ import { User } from './user.entity.ts'
 import { deleteUser, listUsers, readUser, updateUser } from './users.routes.ts'
 
 export { createFirstOwner, firstOwner } from './first-owner.ts'
+export { findByIdentity, linkIdentity, type Identity } from './identities.ts'
 
 /** The people of an organisation. */
 export const users = feature({

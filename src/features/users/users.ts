@@ -5,6 +5,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { OrganisationRole, Role } from '../../lib/access/roles.ts'
 import { ApiKey } from '../api-keys/api-key.entity.ts'
+import { revokeSessionsOf } from '../sessions/index.ts'
 import { demandRank, removeMember } from '../workspaces/index.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { User } from './user.entity.ts'
@@ -32,6 +33,7 @@ export function demandMayChange(actor: Actor, user: User): void {
 /** Takes a user out of the organisation: out of its workspaces, and with all their keys. */
 export async function archiveUser(em: EntityManager, user: User): Promise<void> {
   user.status = 'archived'
+  await revokeSessionsOf(em, user.id)
   for (const row of await em.find(WorkspaceMember, { userId: user.id })) await removeMember(em, row)
   const keys = await em.find(ApiKey, { userId: user.id, status: { $ne: 'archived' } })
   for (const key of keys) em.assign(key, { status: 'archived', previousKeyHash: null, previousKeyExpiresAt: null })

@@ -71,8 +71,11 @@ export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<Fo
   return tryNext({ candidates, deps }, 0, null)
 }
 
+/** Returns true if a request shows what may be a key, in one of its headers. */
+export const showsCredential = (headers: CallerHeaders): boolean => candidatesOf(headers, {}).length > 0
+
 /** Returns what may be a key, in the order in which it is tried. */
-function candidatesOf({ service, keys }: CallerHeaders, { queryKey }: FindDeps): readonly string[] {
+function candidatesOf({ service, keys }: CallerHeaders, { queryKey }: Pick<FindDeps, 'queryKey'>): readonly string[] {
   const own = present(service.get('api-key'))
   if (own !== null) return [own]
   const candidates: string[] = []

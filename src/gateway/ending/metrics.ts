@@ -37,5 +37,5 @@ export interface GatewayMetrics {
   checkRan(check: string, outcome: 'passed' | 'failed' | 'error'): void
   /** One embedding for the semantic cache. */
   embedded(outcome: EmbeddingOutcome): void
-  authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite'): void
+  authFailure(reason: 'missing' | 'unknown' | 'expired' | 'scope' | 'token' | 'limited' | 'invite' | 'session'): void
 }

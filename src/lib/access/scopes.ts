@@ -76,6 +76,16 @@ export const workspaceScopes = [...expand(apiKeys), ...expand(shared), ...expand
 /** Every scope that a user's key can hold: a workspace key's without those that manage keys. */
 export const userScopes = [...expand(shared), ...expand(dataPlane)]
 
+const ofOrganisation: ReadonlySet<string> = new Set(expand(organisation))
+
+/** Returns true for a scope on the organisation itself, which nobody has in a workspace. */
+export const isOrganisationScope = (scope: string): boolean => ofOrganisation.has(scope)
+
+const everyScope = [...new Set([...organisationScopes, ...workspaceScopes])]
+
+/** Every scope that a person can have by their roles, without an API key: those on the organisation have its owners and admins. */
+export const personScopes = (role: 'owner' | 'admin' | 'member'): readonly string[] => (role === 'member' ? workspaceScopes : everyScope)
+
 const usable: ReadonlySet<string> = new Set(expand(dataPlane))
 const readable: ReadonlySet<string> = new Set([...usable, ...workspaceScopes.filter((scope) => /\.(?:read|list)$/.test(scope))])
 

@@ -1,7 +1,8 @@
 import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../../lib/errors.ts'
+import type { Authenticator } from '../../authenticator.ts'
 import type { Actor, Route } from '../../route.ts'
-import { authenticate, callerOf, demandPermission, toActor } from './authenticate.ts'
+import { admit, callerOf } from './authenticate.ts'
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
@@ -11,7 +12,8 @@ import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
 import { demandRunning } from '../running.ts'
-import { headerPrefixes } from '../../../gateway/wire/headers.ts'
+import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
+import { featuresOn } from '../../level/mount.ts'
 import { sender } from './send.ts'
 
 /** The bound of a control-plane body. Resources are small, and checking a body costs far more than reading it. */
@@ -25,6 +27,8 @@ interface Adapted {
   readonly readBody: ReturnType<typeof bodyReader>
   readonly prefixes: readonly string[]
   readonly paired: Representations
+  /** Of the features that are on. */
+  readonly authenticators: readonly Authenticator[]
 }
 
 /**
@@ -38,6 +42,7 @@ export function routeAdapter(frame: Frame, ownerOf: OwnerOf): (route: Route) => 
     readBody: bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes)),
     prefixes: headerPrefixes(frame.config.headerAliases),
     paired: representations(frame.features),
+    authenticators: featuresOn(frame.features, frame).flatMap(({ authenticators }) => authenticators ?? []),
   }
   return (route) => {
     const adapted: Adapted = { ...shared, route }
@@ -87,18 +92,17 @@ const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
   headers: req.headers,
 })
 
-/** Returns the holder of the key. Throws if the key lacks the scope, before the body is read. */
-async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, running: Running): Promise<Actor> {
-  const { deps, recordRefusal } = running
+/** Returns the caller. Throws if they lack the scope, before the body is read. */
+async function entitled(ctx: Context, { route, prefixes, frame, authenticators }: Adapted, running: Running): Promise<Actor> {
+  const clientAddress = frame.clientAddress(ctx.req)
+  const { method } = ctx
   try {
-    const address = frame.clientAddress(ctx.req)
-    const key = await authenticate(ctx.req.rawHeaders, prefixes, { ...running, metrics: deps.metrics, address })
-    const actor = toActor(key)
-    noteCaller(ctx, actor)
-    demandPermission(key, route)
+    const sorted = sortHeaders(ctx.req.rawHeaders, prefixes)
+    const { actor, cookie } = await admit({ route, method, headers: ctx.req.headers, clientAddress, sorted, authenticators }, running)
+    if (cookie !== undefined) ctx.append('set-cookie', cookie)
     return actor
   } catch (error) {
-    recordRefusal(error, { method: ctx.method, ...aboutRequest(ctx, frame) })
+    running.recordRefusal(error, { method, ...aboutRequest(ctx, frame) })
     throw error
   }
 }
@@ -106,7 +110,8 @@ async function entitled(ctx: Context, { route, prefixes, frame }: Adapted, runni
 /** Returns the actor that a secret in the request identifies. */
 async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Presented): Promise<Actor> {
   try {
-    const actor = await route.identify?.(input, running.deps)
+    const { headers } = ctx.req
+    const actor = await route.identify?.({ ...input, headers, clientAddress: frame.clientAddress(ctx.req) }, running.deps)
     if (actor !== undefined) return actor
   } catch (error) {
     throw error instanceof ApiError && error.status === 401 ? failed(running, frame.clientAddress(ctx.req), error) : error
@@ -130,7 +135,8 @@ function failed({ failures, deps }: Running, address: string, error: ApiError | 
 function noteCaller({ state }: Context, actor: Actor): void {
   state.access.organisationId = actor.organisationId
   state.access.workspaceId = actor.workspaceId
-  state.access.apiKeyId = actor.id
+  if (actor.session === undefined) state.access.apiKeyId = actor.id
+  else state.access.userId = actor.id
 }
 
 /** Parses the request and its conditions. */
@@ -162,7 +168,14 @@ function toIfMatch(ctx: Context, route: Route, paired: Representations): IfMatch
   return tags === null ? null : { tags, representation: paired.of(route) }
 }
 
-function answer(ctx: Context, { route, paired }: Adapted, { answer: body, replayed, etag }: Performed): void {
+function answer(ctx: Context, { route, paired }: Adapted, { answer: body, replayed, etag, cookies, redirect }: Performed): void {
+  for (const cookie of cookies) ctx.append('set-cookie', cookie)
+  if (redirect !== null) {
+    ctx.set('location', redirect)
+    ctx.body = ''
+    ctx.status = 303
+    return
+  }
   const tag = route.method === 'GET' && paired.has(route) ? etagOf(body) : etag
   if (tag !== null) ctx.set('etag', tag)
   if (replayed) ctx.set('idempotency-replayed', 'true')

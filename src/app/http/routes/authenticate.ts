@@ -1,10 +1,45 @@
 import type { KeyView } from '../../../gateway/ports.ts'
-import { sortHeaders } from '../../../gateway/wire/headers.ts'
-import { findKey, lacks, onlyReads, type IdentifyDeps } from '../../../gateway/callers/identify.ts'
+import { type CallerHeaders, sortHeaders } from '../../../gateway/wire/headers.ts'
+import { findKey, lacks, onlyReads, showsCredential, type IdentifyDeps } from '../../../gateway/callers/identify.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { tokenScopes } from '../../../lib/access/scopes.ts'
-import { changesThings, type Actor, type CallerOf, type Route } from '../../route.ts'
+import type { AskedBy, Authenticator, Known } from '../../authenticator.ts'
+import { changesThings, type Actor, type CallerKind, type CallerOf, type Route } from '../../route.ts'
 import type { Running } from '../frame.ts'
+
+/** The credentials that a route takes unless it says otherwise. */
+const usualCallers: readonly CallerKind[] = ['key', 'session']
+
+/** A request that wants a caller. */
+export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' | 'clientAddress'> {
+  /** Sorted, with the prefixes of this installation. */
+  readonly sorted: CallerHeaders
+  readonly authenticators: readonly Authenticator[]
+}
+
+/**
+ * Returns the caller by the first credential that the route takes and the request shows: a key before all others, since only a program that
+ * has one sends it, while browsers send cookies unasked. Throws if there is none, or if its holder lacks the scope.
+ */
+export async function admit(asked: Admission, running: Running): Promise<Known> {
+  const { route, sorted, authenticators, clientAddress: address } = asked
+  const kinds = route.callers ?? usualCallers
+  const byKey = async (): Promise<Known> => {
+    const { key } = await findKey(sorted, { ...running, metrics: running.deps.metrics, address })
+    demandPermission(key, route)
+    return { actor: toActor(key) }
+  }
+  if (kinds.includes('key') && showsCredential(sorted)) return byKey()
+  const ownHeader = (name: string) => sorted.service.get(name)
+  for (const authenticator of authenticators.filter(({ kind }) => kinds.includes(kind))) {
+    const known = await authenticator.authenticate({ ...asked, ownHeader }, running.deps)
+    if (known === null) continue
+    demandRight(known.actor, route)
+    return known
+  }
+  if (kinds.includes('key')) return byKey()
+  throw new ApiError('AB05', 'Nobody is signed in here. Sign in first.')
+}
 
 /** Returns the caller of the control plane, found as on the data plane. */
 export async function authenticate(
@@ -42,6 +77,18 @@ export const toActor = (key: KeyView): Actor => ({
   settings: key.settings,
   permissions: key.scopes,
 })
+
+/** Throws AB03 with the scope that a person, or a client that provisions people, lacks. */
+function demandRight({ permissions, role, workspaceId }: Actor, { permission, organisationKey }: Route): void {
+  const accepted = [permission].flat()
+  if (accepted.length === 0) return
+  if (organisationKey === true && workspaceId !== null)
+    throw new ApiError('AB03', 'Only owners and admins of the organisation may do this.')
+  if (accepted.some((scope) => permissions.has(scope))) return
+  const place = workspaceId === null ? 'the organisation' : 'this workspace'
+  const who = role === null ? `You have no role in ${place}` : `Your role in ${place} is ${role}`
+  throw new ApiError('AB03', `${who}, which does not give ${accepted.join(' or ')}. This request needs it.`)
+}
 
 /** Throws AB03 with the scope that would do, or for a key that is bound to a workspace and would leave it. */
 export function demandPermission(key: KeyView, route: Route): void {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Feature } from '../../feature.ts'
-import type { Route } from '../../route.ts'
+import { wholePath, type Route } from '../../route.ts'
 
 /** The pairs of GETs whose answers have an ETag and writes whose `If-Match` refers to them. */
 export interface Representations {
@@ -21,8 +21,8 @@ export const isConditional = ({ method }: Pick<Route, 'method'>): boolean => con
 /** Pairs every PUT and DELETE with the GET of its path, or of the path that it names. */
 export function representations(features: readonly Feature[]): Representations {
   const routes = features.flatMap((feature) => feature.routes)
-  const gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]))
-  const of = (write: Route) => gets.get(write.representation ?? write.path) ?? null
+  const gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [wholePath(route), route]))
+  const of = (write: Route) => gets.get(wholePath({ ...write, path: write.representation ?? write.path })) ?? null
   const paired = new Set(routes.filter(isConditional).map(of))
   return { of, has: (get) => paired.has(get) }
 }

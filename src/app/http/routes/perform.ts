@@ -8,7 +8,7 @@ import { writeAudit, type AuditEntry } from '../../audit/write.ts'
 import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
-import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Route, type SendCall } from '../../route.ts'
+import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Reply, type Route, type SendCall } from '../../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
@@ -24,7 +24,7 @@ export interface Request {
   readonly path: string
   readonly clientAddress: string
   readonly country?: string | null
-  readonly headers?: IncomingHttpHeaders
+  readonly headers: IncomingHttpHeaders
   /** Null: no Idempotency-Key, or no POST. */
   readonly repeatable: Repeatable | null
   /** Null: no If-Match, or neither a PUT nor a DELETE. */
@@ -46,6 +46,10 @@ export interface Performed {
   readonly replayed: boolean
   /** Of what was changed, when the caller keeps track of it. */
   readonly etag: string | null
+  /** Each a `Set-Cookie`. */
+  readonly cookies: readonly string[]
+  /** The URL that the browser is sent on to; null: none. */
+  readonly redirect: string | null
 }
 
 /** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
@@ -59,17 +63,19 @@ export async function perform(deps: Deps, request: Request): Promise<Performed> 
 async function inTransaction(deps: Deps, request: Request): Promise<Pick<HandlerRun, 'after'> & { readonly performed: Performed }> {
   const { route, actor, repeatable, ifMatch } = request
   const after: (() => Promise<void>)[] = []
+  const beside: Beside = { cookies: [], redirect: null }
   const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
     if (changesThings(route)) await holdWrites(em, request)
     const earlier = repeatable === null ? null : await recall(em, repeatable, deps)
-    if (earlier !== null) return { answer: earlier, replayed: true, etag: null }
+    if (earlier !== null) return { answer: earlier, replayed: true, etag: null, ...beside }
     if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
-    const answer = await handle(em, deps, { request, after })
-    if (repeatable !== null) await remember(em, repeatable, { ...deps, answer })
+    const answer = await handle(em, deps, { request, after, beside })
+    if (repeatable !== null && beside.cookies.length === 0) await remember(em, repeatable, { ...deps, answer })
     return {
       answer,
       replayed: false,
       etag: ifMatch === null || route.method === 'DELETE' ? null : await currentEtag(em, deps, { request, ifMatch }),
+      ...beside,
     }
   })
   return { performed, after }
@@ -88,9 +94,22 @@ interface HandlerRun {
   readonly request: Request
   /** Takes what the handler wants to be done after the commit. */
   readonly after: (() => Promise<void>)[]
+  readonly beside: Beside
 }
 
-async function handle(em: EntityManager, deps: Deps, { request, after }: HandlerRun): Promise<unknown> {
+/** The headers that a handler adds to its answer. */
+interface Beside {
+  readonly cookies: string[]
+  redirect: string | null
+}
+
+/** Takes what a handler adds to its answer. */
+const replying = (beside: Beside): Reply => ({
+  cookie: (setCookie) => void beside.cookies.push(setCookie),
+  redirect: (url) => void (beside.redirect = url),
+})
+
+async function handle(em: EntityManager, deps: Deps, { request, after, beside }: HandlerRun): Promise<unknown> {
   const { route, actor, input } = request
   const touched: Audited[] = []
   const result = await route.handle({
@@ -100,9 +119,11 @@ async function handle(em: EntityManager, deps: Deps, { request, after }: Handler
     deps,
     audit: (resource) => void touched.push(resource),
     afterCommit: (work) => void after.push(work),
+    reply: replying(beside),
     callerOf: request.callerOf,
     send: request.send,
     clientAddress: request.clientAddress,
+    headers: request.headers,
   })
   await em.flush()
   const answer = answerOf(route, result, deps)
@@ -139,9 +160,11 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     deps,
     audit: () => {},
     afterCommit: () => {},
+    reply: { cookie: () => {}, redirect: () => {} },
     callerOf: request.callerOf,
     send: request.send,
     clientAddress: request.clientAddress,
+    headers: request.headers,
   })
   return etagOf(answerOf(representation, result, deps))
 }
@@ -163,7 +186,7 @@ const toEntry = ({ route, actor, input, ...request }: Request, { resource, chang
   requestId: request.requestId,
   clientAddress: request.clientAddress,
   country: request.country ?? null,
-  headers: request.headers ?? {},
+  headers: request.headers,
   status: 200,
   body: input.body,
   changes: [...(resource?.changes ?? []), ...changes],

@@ -1,0 +1,18 @@
+import { feature } from '../../app/feature.ts'
+import { Session } from './session.entity.ts'
+import { sessionAuthenticator } from './session.authenticator.ts'
+import { pruneSessions } from './sessions.jobs.ts'
+
+export { openSession, revokeProviderSessions, revokeSession, revokeSessionsOf, type SignIn } from './sessions.ts'
+
+/** People who signed in, and act by the cookie of their browser. */
+export const sessions = feature({
+  id: 'sessions',
+  since: '1.3.0',
+  requires: ['users'],
+  permissions: [],
+  entities: [Session],
+  routes: [],
+  jobs: [pruneSessions],
+  authenticators: [sessionAuthenticator],
+})

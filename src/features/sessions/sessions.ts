@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Deps } from '../../app/deps.ts'
+import { longestSessionMs } from '../../lib/access/session-settings.ts'
+import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
+import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import type { User } from '../users/user.entity.ts'
+import { sessionCookie } from './cookie.ts'
+import { hashSecret, newSecret } from './secret.ts'
+import { Session, type SignInMethod } from './session.entity.ts'
+
+/** A sign-in that succeeded. */
+export interface SignIn {
+  readonly user: Pick<User, 'id' | 'organisationId' | 'role'>
+  readonly method: SignInMethod
+  /** Of the browser. */
+  readonly client: { readonly address: string; readonly userAgent: string | null }
+  /** The identity provider that vouches for the person; absent for a local sign-in. */
+  readonly provider?: {
+    readonly issuer: string
+    readonly subject: string
+    /** Its own session (`sid`, `SessionIndex`), if it told it. */
+    readonly session: string | null
+    /** When it wants the session to end, epoch milliseconds; null: it does not say. */
+    readonly endsAt: number | null
+  }
+}
+
+/** Opens a session for a person, in the transaction of their tenant, and returns the `Set-Cookie` for their browser. */
+export async function openSession(
+  em: EntityManager,
+  deps: Pick<Deps, 'config' | 'vault' | 'clock'>,
+  { user, method, client, provider }: SignIn,
+): Promise<{ readonly session: Session; readonly cookie: string }> {
+  const now = deps.clock.now()
+  const { settings } = await em.findOneOrFail(Organisation, { id: user.organisationId })
+  const expiresAt = Math.min(now + Math.min(deps.config.sessions.lifetimeMs, longestSessionMs(settings)), provider?.endsAt ?? Infinity)
+  const secret = newSecret(deps.vault)
+  const session = em.create(Session, {
+    organisationId: user.organisationId,
+    userId: user.id,
+    tokenHash: hashSecret(deps.vault, secret),
+    rights: rightsOf(user.role, await em.find(WorkspaceMember, { userId: user.id })),
+    method,
+    issuer: provider?.issuer ?? null,
+    subject: provider?.subject ?? null,
+    providerSession: provider?.session ?? null,
+    clientAddress: client.address,
+    userAgent: client.userAgent?.slice(0, 500) ?? null,
+    lastUsedAt: new Date(now),
+    expiresAt: new Date(expiresAt),
+  })
+  await em.flush()
+  return { session, cookie: sessionCookie(deps, secret, (expiresAt - now) / 1000) }
+}
+
+/** Ends one session of a person. Returns false if there is none. It is refused from the commit on, in every process. */
+export async function revokeSession(em: EntityManager, { id, userId }: { readonly id: string; readonly userId: string }): Promise<boolean> {
+  const session = await em.findOne(Session, { id, userId })
+  if (session !== null) em.remove(session)
+  await em.flush()
+  return session !== null
+}
+
+/** Ends all sessions of a person, or all but one, and returns how many. They are refused from the commit on, in every process. */
+export async function revokeSessionsOf(em: EntityManager, userId: string, but: string | null = null): Promise<number> {
+  return end(em, await em.find(Session, { userId, ...(but !== null && { id: { $ne: but } }) }))
+}
+
+/** Ends the sessions that an identity provider has ended: one of its own, or all of a person. Returns how many. */
+export async function revokeProviderSessions(
+  em: EntityManager,
+  { issuer, subject, session }: { readonly issuer: string; readonly subject: string | null; readonly session: string | null },
+): Promise<number> {
+  if (subject === null && session === null) return 0
+  const whose = { ...(subject !== null && { subject }), ...(session !== null && { providerSession: session }) }
+  return end(em, await em.find(Session, { issuer, ...whose }))
+}
+
+async function end(em: EntityManager, sessions: readonly Session[]): Promise<number> {
+  for (const session of sessions) em.remove(session)
+  await em.flush()
+  return sessions.length
+}
+
+/** Returns a digest of the roles of a person. When it changes, the secret of their session is renewed. */
+export function rightsOf(
+  role: OrganisationRole,
+  memberships: readonly { readonly workspaceId: string; readonly role: WorkspaceRole }[],
+): Buffer {
+  const places = memberships.map(({ workspaceId, role: there }) => `${workspaceId}:${there}`).toSorted()
+  return hash('sha256', [role, ...places].join('\n'), 'buffer')
+}

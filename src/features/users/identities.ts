@@ -1,0 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { User } from './user.entity.ts'
+import { UserIdentity } from './user-identity.entity.ts'
+
+/** The identity of somebody at an issuer: the claims `iss` and `sub` of OpenID Connect, the entity id and the NameID of SAML. */
+export interface Identity {
+  readonly issuer: string
+  readonly subject: string
+}
+
+/**
+ * Returns the person of this organisation whom an issuer knows by a subject, one who was removed too; null: nobody. An e-mail address never
+ * finds a person here: whoever signs in for the first time is found by other means, and then linked.
+ */
+export async function findByIdentity(em: EntityManager, organisationId: string, { issuer, subject }: Identity): Promise<User | null> {
+  const links = await em.find(UserIdentity, { organisationId, issuer, subject })
+  const users = await em.find(User, { organisationId, id: { $in: links.map(({ userId }) => userId) } }, { orderBy: { createdAt: 'desc' } })
+  return users.find(({ status }) => status === 'active') ?? users[0] ?? null
+}
+
+/**
+ * Links a person to their identity at an issuer. Returns false, and changes nothing, if the issuer knows the person by another subject, or
+ * another person who is still here by this one. The caller has to know that both are the same: an e-mail address says so only if the
+ * issuer has verified it and the organisation owns its domain.
+ */
+export async function linkIdentity(em: EntityManager, user: Pick<User, 'id' | 'organisationId'>, identity: Identity): Promise<boolean> {
+  const { organisationId, id: userId } = user
+  const lock = `gatehouse:identity:${organisationId}:${identity.issuer}`
+  await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [lock])
+  const own = await em.findOne(UserIdentity, { organisationId, userId, issuer: identity.issuer })
+  if (own !== null) return own.subject === identity.subject
+  const other = await findByIdentity(em, organisationId, identity)
+  if (other !== null && other.status === 'active' && other.id !== userId) return false
+  em.create(UserIdentity, { organisationId, userId, ...identity })
+  await em.flush()
+  return true
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+/** The rule of an organisation for the sessions of its people. */
+export const sessionSettingsField = z
+  .strictObject({
+    max_session_ttl: z
+      .int()
+      .min(900)
+      .max(2_073_600)
+      .nullable()
+      .optional()
+      .meta({ description: 'Seconds after which a person signs in anew, whatever they do. Never more than SESSION_LIFETIME.' }),
+  })
+  .nullable()
+  .optional()
+  .meta({ description: 'The rules for the sessions of people who signed in.' })
+
+/** Returns the longest life of a session in milliseconds, from what an organisation has stored; Infinity: it has no rule. */
+export function longestSessionMs(settings: unknown): number {
+  const seconds = field(field(settings, 'session_settings'), 'max_session_ttl')
+  return typeof seconds === 'number' ? seconds * 1000 : Infinity
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
