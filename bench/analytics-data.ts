@@ -51,7 +51,7 @@ export async function fillLogs(client: ClientBase, { rows, days }: LogAmounts, s
   await client.query(`UPDATE usage_state SET complete_from = date_trunc('day', now(), 'UTC') + interval '1 day'`)
   const countingAt = performance.now()
   for (let more = true; more;) {
-    const answer = await client.query<{ more: boolean }>('SELECT fill_usage(5000) AS more')
+    const answer = await client.query<{ more: boolean }>('SELECT fill_usage(50000) AS more')
     more = answer.rows[0]?.more === true
   }
   const counted = (performance.now() - countingAt) / 1000

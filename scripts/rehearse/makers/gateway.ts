@@ -94,6 +94,7 @@ export const analytics: Maker = async ({ client, workspace, workspaceKey, provid
   for (const graph of graphs) await workspace.get(`/analytics/graphs/${graph}?${query}`)
   for (const path of ['summary/cache', 'groups/users', 'groups/ai-models', 'groups/metadata/team'])
     await workspace.get(`/analytics/${path}?${query}`)
+  await workspace.get(`/logs/facets?${query}`)
 }
 
 /** Requests counted by workspace. */

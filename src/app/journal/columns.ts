@@ -65,7 +65,20 @@ export const logColumns = [
     'jsonb',
     ({ record }) => record.spent && record.spent.map(({ attempt, counter, slot, amount, mark }) => [attempt, counter, slot, amount, mark]),
   ),
+  of('guardrail', 'text', ({ record }) => record.hooks && worstVerdict(record.hooks)),
+  of('attempts_made', 'int4', ({ record }) => record.attempts && record.attempts.length),
 ] as const
+
+/** The verdicts of guardrails, the worst last: found nothing, found something and let it through, refused. */
+export const guardrailVerdicts = ['passed', 'failed', 'denied'] as const
+
+/** Returns the worst verdict of the guardrails that ran; null when none did. */
+function worstVerdict({ before_request_hooks: before, after_request_hooks: after }: NonNullable<ExchangeRecord['hooks']>) {
+  const all = [...before, ...after]
+  if (all.length === 0) return null
+  const failed = all.filter(({ verdict }) => !verdict)
+  return failed.some(({ deny }) => deny) ? 'denied' : failed.length > 0 ? 'failed' : 'passed'
+}
 
 /** The table `log_bodies`: what is read of one log at a time. */
 export const bodyColumns = [

@@ -1,5 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { fillUsage, forgetUsage, settleUsage } from './analytics.jobs.ts'
+import { readLogFacets } from './facets.routes.ts'
 import { graphRoutes, readCacheSummary } from './graphs.routes.ts'
 import { readAnalyticsGroups, readLogGroups } from './groups.routes.ts'
 import { readWorkspaceGroups } from './workspace-groups.routes.ts'
@@ -12,9 +13,9 @@ export const analytics = feature({
   // Archived workspaces.
   changes: ['1.12.0'],
   requires: ['workspaces', 'logs', 'feedback'],
-  permissions: ['analytics.view'],
+  permissions: ['analytics.view', 'logs.list'],
   entities: [],
-  routes: [...graphRoutes, readCacheSummary, readUserGroups, readModelGroups, readMetadataGroups],
+  routes: [...graphRoutes, readCacheSummary, readUserGroups, readModelGroups, readMetadataGroups, readLogFacets],
   jobs: [fillUsage, settleUsage, forgetUsage],
 })
 

@@ -56,7 +56,7 @@ const tables = { logs: 'usage_logs', hours: 'usage_hours', days: 'usage_days' } 
 /** The tables of the users whom requests name. */
 const userTables = { logs: 'usage_logs', hours: 'usage_user_hours', days: 'usage_user_days' } as const
 
-const columns = `l.bucket, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model, l.config_slug, l.prompt_slug, l.status, l.outcome,
+const columns = `l.bucket, l.workspace_id, l.api_key_id, l.user_id, l.provider, l.provider_slug, l.model, l.config_slug, l.prompt_slug, l.status, l.outcome,
   l.cache_status, l.retry_count, l.options_tried, l.requests, l.input_tokens, l.input_known, l.output_tokens, l.output_known, l.total_tokens,
   l.total_known, l.cost_pico, l.saved_pico, l.duration_us, l.first_seen, l.last_seen, l.latency`
 

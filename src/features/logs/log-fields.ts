@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import type { BodyColumns, LogColumns } from '../../app/journal/columns.ts'
+import { type BodyColumns, guardrailVerdicts, type LogColumns } from '../../app/journal/columns.ts'
 import type { LoggedCostLine, LoggedCost } from '../../gateway/ports.ts'
 import { isGooglePath } from '../../gateway/front/fronts.ts'
 import { fromPico } from '../../lib/pico.ts'
 import { insertedOperation } from './inserted-log.ts'
+import type { LogNames } from './log-names.ts'
 
 /** The states of a cost. */
 export const costStates = ['priced', 'partly_priced', 'estimated', 'unpriced', 'not_charged'] as const
@@ -12,7 +13,7 @@ const costStatesMeaning =
   '`priced`: every count has a price. `partly_priced`: some have none, and the cost is a lower bound. `estimated`: the provider told no counts. `unpriced`: the price is not known. `not_charged`: a failure without usage, or an answer from the cache. Null: no provider was reached.'
 
 /** A row of `logs`. Times are epoch milliseconds. */
-export interface LogRow extends Omit<LogColumns, 'usage' | 'budgets'> {
+export interface LogRow extends Omit<LogColumns, 'usage' | 'budgets'>, LogNames {
   readonly workspace_slug: string | null
   /** The cost after the last recompute that changed it; null: none did. */
   readonly adjusted_pico: string | null
@@ -109,7 +110,13 @@ export const logFields = {
   ai_model: shows('model', text),
   virtual_key: shows('provider_slug', text.meta({ description: 'The slug of the stored provider or virtual key.' })),
   api_key_id: shows('api_key_id', z.uuid()),
+  api_key_name: shows(
+    'api_key_name',
+    text.meta({ description: 'What the key is called now; of a deleted one its last name. Null: it is no stored key.' }),
+  ),
   user_id: shows('user_id', z.uuid().nullable()),
+  user_name: shows('user_name', text.meta({ description: 'The name of the person whose key it is, or their e-mail address without one.' })),
+  provider_name: shows('provider_name', text.meta({ description: 'What the stored provider is called now; null: none was used.' })),
   prompt_id: shows('prompt_id', z.uuid().nullable()),
   prompt_version_id: shows('prompt_version_id', z.uuid().nullable()),
   prompt_slug: shows('prompt_slug', text),
@@ -151,6 +158,26 @@ export const logFields = {
   stream_mode: shows('stream', z.int(), Number),
   cache_status: shows('cache_status', text),
   cache_type: made(text, () => null),
+  guardrail: shows(
+    'guardrail',
+    z.enum(guardrailVerdicts).nullable().meta({
+      description:
+        'The worst verdict of the guardrails that ran: `passed`, `failed` (found something, and let it through) or `denied`. Null: none ran.',
+    }),
+  ),
+  attempts: made(
+    z
+      .object({ count: z.int(), last: text })
+      .meta({ description: 'How many attempts were made, and the place of the last target in the config.' }),
+    ({ attempts_made: tries, last_used_option: last }) => ({ count: tries ?? 1, last }),
+  ),
+  config: made(
+    z
+      .object({ slug: z.string(), version: z.int().nullable() })
+      .nullable()
+      .meta({ description: '`config_slug` and `config_version` in one.' }),
+    ({ config_slug: slug, config_version: version }) => (slug === null ? null : { slug, version }),
+  ),
   retry_success_count: shows('retry_count', z.int()),
   last_used_option: shows('last_used_option', text),
   cached_log_id: shows(

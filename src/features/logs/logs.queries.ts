@@ -6,6 +6,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import type { LogDetail, LogRow } from './log-fields.ts'
 import { type Condition, valueConditions } from './log-filters.ts'
+import { type LogNames, withNames } from './log-names.ts'
 import type { LogFilter } from './log.schema.ts'
 
 /** The owner of logs: an organisation, or one of its workspaces. */
@@ -33,7 +34,7 @@ const reads: Partial<Readonly<Record<ColumnType, (column: string) => string>>> =
 const unshown: ReadonlySet<string> = new Set(['usage', 'budgets'])
 /** The log's own name of a column stands for that of its bodies too. */
 const unread: ReadonlySet<string> = new Set(logColumns.map(({ name }) => name))
-const columns = [
+export const columns = [
   ...logColumns.filter(({ name }) => !unshown.has(name)).map(({ name, type }) => reads[type]?.(name) ?? `l.${name}`),
   'w.slug AS workspace_slug',
 ].join(', ')
@@ -42,32 +43,14 @@ const ofBodies = bodyColumns
   .map(({ name }) => `b.${name}`)
   .join(', ')
 /** Logs, each with its workspace. */
-const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
+export const source = 'logs l LEFT JOIN workspaces w ON w.id = l.workspace_id'
 
 /** The conditions on the logs that a scope and a filter leave: every query over logs has all of them. */
-const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_size'>): Condition[] => [
+export const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_size'>): Condition[] => [
   ...scopeConditions(scope),
   ...timeConditions(filter),
   ...valueConditions(filter),
 ]
-
-/** At most `limit` logs in the order of the filter. The bounds on `created_at` let PostgreSQL leave out whole days. */
-export async function findLogs(
-  em: EntityManager,
-  scope: LogScope,
-  { limit, filter }: { limit: number; filter: LogFilter },
-): Promise<LogRow[]> {
-  const conditions = logConditions(scope, filter)
-  const direction = filter.order === 'asc' ? 'ASC' : 'DESC'
-  const where = conditions.map(({ sql }) => sql).join(' AND ')
-  const order = `l.created_at ${direction}, l.id ${direction}`
-  const select = `SELECT ${columns} FROM ${source} WHERE ${where} ORDER BY ${order} LIMIT ${limit}`
-  const rows = await em.execute<Omit<LogRow, 'adjusted_pico'>[]>(
-    select,
-    conditions.flatMap(({ values }) => values),
-  )
-  return withAdjustments(em, scope, rows)
-}
 
 /** Returns how many logs a scope and a filter leave; `most` is told for that many and more. */
 export async function countLogs(
@@ -116,13 +99,20 @@ export const noBodies = {
   counted: null,
 }
 
+/** The columns of a log before names and adjustments were looked up. */
+export type BareRow = Omit<LogRow, 'adjusted_pico' | keyof LogNames>
+
 interface Adjusted {
   readonly log_id: string
   readonly cost_pico: string
 }
 
 /** Adds what recomputes made of costs. Asked for a page and not beside the logs: of these the database may look at many more. */
-async function withAdjustments(em: EntityManager, { organisationId }: LogScope, rows: readonly Omit<LogRow, 'adjusted_pico'>[]) {
+export async function withAdjustments(
+  em: EntityManager,
+  { organisationId }: LogScope,
+  rows: readonly BareRow[],
+): Promise<(BareRow & { readonly adjusted_pico: string | null })[]> {
   if (rows.length === 0) return []
   const adjusted = await em.execute<Adjusted[]>(
     `SELECT DISTINCT ON (log_id) log_id, cost_pico::text AS cost_pico FROM cost_adjustments
@@ -153,13 +143,14 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   const at = timeOf(id)
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
-  const rows = await em.execute<LogDetail[]>(
+  const rows = await em.execute<Omit<LogDetail, keyof LogNames>[]>(
     `SELECT ${columns}, ${ofBodies}, b.object_key, (${adjustments}) AS cost_adjustments, (${counted}) AS counted, NULL AS adjusted_pico
        FROM ${source} LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
     conditions.flatMap(({ values }) => values),
   )
-  return rows[0] ?? null
+  const [named] = await withNames(em, scope, rows)
+  return named ?? null
 }
 
 /** The milliseconds in a UUID of version 7; null when it is none. */
@@ -187,7 +178,7 @@ const moment = (ms: number): string => new Date(Math.min(Math.max(ms, firstMs), 
 const from = (ms: number): Condition => ({ sql: 'l.created_at >= ?::timestamptz', values: [moment(ms)] })
 const until = (ms: number): Condition => ({ sql: 'l.created_at <= ?::timestamptz', values: [moment(ms)] })
 
-function timeConditions({
+export function timeConditions({
   time_of_generation_min: min,
   time_of_generation_max: max,
   after,

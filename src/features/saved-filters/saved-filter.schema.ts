@@ -15,6 +15,10 @@ const score = z.number().min(-10).max(10)
 /** Comma-separated values, as the filters of logs and analytics take them. */
 const list = textField(10_000).min(1)
 
+const listAndNot = (name: string, schema: z.ZodType = list) => ({ [name]: schema.optional(), [`${name}_not`]: schema.optional() })
+const statuses = z.string().regex(/^[1-5]\d\d(?:,\s*[1-5]\d\d)*$/, 'Status codes of three digits, comma-separated.')
+const metadataValue = textField(2000)
+
 const bound = (name: string, schema: z.ZodType) => ({ [`${name}_min`]: schema.optional(), [`${name}_max`]: schema.optional() })
 
 const fields = {
@@ -24,21 +28,27 @@ const fields = {
   ...bound('completion_token', count),
   ...bound('cost', amount),
   ...bound('weighted_feedback', score),
-  ai_model: list.optional(),
-  ai_org: list.optional(),
+  ...bound('response_time', count),
+  ...listAndNot('ai_model'),
+  ...listAndNot('ai_org'),
   ai_org_model: list.optional(),
-  status_code: z
-    .string()
-    .regex(/^[1-5]\d\d(?:,\s*[1-5]\d\d)*$/, 'Status codes of three digits, comma-separated.')
-    .optional(),
-  virtual_keys: list.optional(),
-  configs: list.optional(),
-  api_key_ids: list.optional(),
-  prompt_slug: list.optional(),
+  ...listAndNot('status_code', statuses),
+  ...listAndNot('virtual_keys'),
+  ...listAndNot('configs'),
+  ...listAndNot('api_key_ids'),
+  ...listAndNot('user_id'),
+  ...listAndNot('prompt_slug'),
+  ...listAndNot('operation'),
+  ...listAndNot('outcome'),
+  ...listAndNot('error_code'),
+  ...listAndNot('cache_status'),
+  guardrail: list.optional(),
   trace_id: textField(255).min(1).optional(),
   span_id: textField(255).min(1).optional(),
   is_success: z.boolean().optional(),
-  metadata: z.record(textField(255), textField(2000)).optional(),
+  stream: z.boolean().optional(),
+  metadata: z.record(textField(255), z.union([metadataValue, z.array(metadataValue).min(1).max(50)])).optional(),
+  metadata_keys: list.optional(),
   workspace_slug: since('1.12.0', reference.meta({ description: 'Id or slug of a workspace.' })).optional(),
 }
 

@@ -5,6 +5,9 @@ type InClear = { readonly [Fact in keyof ExchangeRecord]?: (value: ExchangeRecor
 
 const nothing = (): null => null
 const noHeaders = (): Readonly<Record<string, string>> => ({})
+type Hooks = NonNullable<ExchangeRecord['hooks']>['before_request_hooks']
+/** The verdicts of guardrails, without what they looked at and found. */
+const verdictsOf = (hooks: Hooks): Hooks => hooks.map((hook) => ({ ...hook, checks: [], feedback: null }))
 
 /**
  * The confidential facts of a record, in the order in which they stand in the sealed part of its log. A new one comes last, and is null in
@@ -15,8 +18,12 @@ const rows = {
   upstreamUrl: nothing,
   requestHeaders: noHeaders,
   responseHeaders: noHeaders,
-  hooks: nothing,
-  attempts: nothing,
+  hooks: (hooks) =>
+    hooks && {
+      before_request_hooks: verdictsOf(hooks.before_request_hooks),
+      after_request_hooks: verdictsOf(hooks.after_request_hooks),
+    },
+  attempts: (attempts) => attempts && attempts.map((attempt) => ({ ...attempt, error: null })),
   translation: nothing,
 } satisfies InClear
 

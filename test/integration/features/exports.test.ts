@@ -1,5 +1,6 @@
 import test from 'ava'
 import { parquetReadObjects } from 'hyparquet'
+import type { valueFilters } from '../../../src/features/logs/index.ts'
 import { makeParts } from '../../../src/features/log-exports/run.ts'
 import { exportableFields } from '../../../src/lib/access/export-settings.ts'
 import { dataOf, errorOf } from './answers.ts'
@@ -163,6 +164,65 @@ test.serial('a link works without a key, until its time is over, and only as it 
   t.is(await status((url) => void (url.pathname = url.pathname.replace(id, other))), 401)
   await exporting.control.sql.query(`UPDATE log_exports SET expires_at = now() - interval '1 s' WHERE id = $1`, [id])
   t.is(await status(() => {}), 409)
+})
+
+const filterValues = {
+  status_code: '200,429',
+  status_code_not: '500',
+  ai_org: 'openai',
+  ai_org_not: 'openai',
+  ai_model: 'o3',
+  ai_model_not: 'o3,gpt-4o',
+  ai_org_model: 'openai__o3',
+  configs: 'a',
+  configs_not: 'a',
+  virtual_keys: 'a',
+  virtual_keys_not: 'a',
+  api_key_ids: '01980000-0000-7000-8000-000000000001',
+  api_key_ids_not: '01980000-0000-7000-8000-000000000001',
+  user_id: '01980000-0000-7000-8000-000000000001',
+  user_id_not: '01980000-0000-7000-8000-000000000001',
+  prompt_slug: 'a',
+  prompt_slug_not: 'a',
+  operation: 'embeddings',
+  operation_not: 'embeddings',
+  outcome: 'error,complete',
+  outcome_not: 'error',
+  error_code: 'AB01',
+  error_code_not: 'AB01',
+  cache_status: 'HIT',
+  cache_status_not: 'HIT',
+  guardrail: 'denied',
+  stream: true,
+  trace_id: 'a',
+  span_id: 'a',
+  weighted_feedback_min: -1,
+  weighted_feedback_max: 1,
+  total_units_min: 1,
+  total_units_max: 2,
+  prompt_token_min: 1,
+  prompt_token_max: 2,
+  completion_token_min: 1,
+  completion_token_max: 2,
+  response_time_min: 1,
+  response_time_max: 2,
+  cost_min: 0.5,
+  cost_max: 1,
+  metadata: { env: ['test', 'prod'], team: 'a' },
+  metadata_keys: 'env,team',
+  is_success: false,
+} satisfies Readonly<Record<keyof typeof valueFilters, unknown>>
+
+test.serial('whatever logs are filtered by is saved and exported too', async (t) => {
+  const { workspaceKey } = exporting.acme
+  for (const [name, value] of Object.entries(filterValues)) {
+    const filters = { [name]: value }
+    const saved = await call(workspaceKey, 'POST', '/saved-filters', { name, filters })
+    t.is(saved.status, 200, `${name}: ${saved.text}`)
+    t.deepEqual((await call(workspaceKey, 'GET', `/saved-filters/${String(saved.body['id'])}`)).body['filters'], filters)
+    const { status, text } = await call(workspaceKey, 'POST', '/logs/exports', { filters, requested_data: ['id'] })
+    t.is(status, 200, `${name}: ${text}`)
+  }
 })
 
 test.serial('bad input is refused by its name', async (t) => {

@@ -170,3 +170,66 @@ test('without columns a group has only its count; pages and times bound the list
   t.is((await at('model?time_of_generation_max=2001-01-01T00:00:00Z')).body['total'], 0)
   for (const path of ['colour', 'model?columns=colour', 'model?colour=red']) t.is((await at(path)).status, 400, path)
 })
+
+const facets: Readonly<Record<string, (record: ExchangeRecord) => string | number | boolean | null>> = {
+  ai_model: ({ model }) => model,
+  ai_org: ({ provider }) => provider,
+  virtual_keys: ({ providerSlug }) => providerSlug,
+  configs: ({ config }) => config?.slug ?? null,
+  status_code: ({ status }) => status,
+  outcome: ({ outcome }) => outcome,
+  cache_status: ({ cacheStatus }) => cacheStatus,
+  user_id: ({ userId }) => userId,
+  operation: ({ operation }) => operation,
+  error_code: ({ errorCode }) => errorCode,
+  stream: ({ stream }) => stream,
+}
+
+test.serial('facets count what the raw rows have, the most frequent first', (t) =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.subarray(Object.keys(facets), { minLength: 1 }),
+      fc.constantFrom(...filters.filter(([query]) => !query.startsWith('workspace'))),
+      fc.constantFrom(used.acme.adminKey, used.acme.workspaceKey),
+      async (fields, [query, holds], key) => {
+        const { body, text } = await used.control.call(key, 'GET', `/logs/facets?fields=${fields.join(',')}&${encodeURI(query)}`)
+        const rows = used.records.filter((row) => holds(row) && (key === used.acme.adminKey || row.workspaceId === used.acme.workspaceId))
+        const wanted = fields.map((field) => {
+          const counts = Map.groupBy(rows, (row) => {
+            const value = facets[field]?.(row) ?? null
+            return value === null ? null : String(value)
+          })
+          const values = [...counts].map(([value, { length }]) => ({ value, count: length }))
+          return {
+            field,
+            complete: true,
+            values: values.toSorted((one, other) => other.count - one.count || (String(one.value) < String(other.value) ? -1 : 1)),
+          }
+        })
+        t.deepEqual(body, { object: 'log.facets', data: wanted }, text)
+      },
+    ),
+    { numRuns: 40 },
+  ),
+)
+
+test.serial('facets of unknown fields are refused; without fields those that roll-ups tell come', async (t) => {
+  const { body } = await used.control.call(used.acme.adminKey, 'GET', '/logs/facets')
+  const fields = (body['data'] as { field: string; complete: boolean }[]).map(({ field, complete }) =>
+    complete ? field : `${field} of some`,
+  )
+  t.deepEqual(fields.toSorted(), [
+    'ai_model',
+    'ai_org',
+    'api_key_ids',
+    'cache_status',
+    'configs',
+    'outcome',
+    'prompt_slug',
+    'status_code',
+    'user_id',
+    'virtual_keys',
+  ])
+  for (const query of ['fields=colour', 'fields='])
+    t.is((await used.control.call(used.acme.adminKey, 'GET', `/logs/facets?${query}`)).status, 400, query)
+})

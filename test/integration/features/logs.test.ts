@@ -94,7 +94,10 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
         ai_model: 'gpt-4o-mini',
         virtual_key: 'openai-main',
         api_key_id: record?.apiKeyId,
+        api_key_name: null,
         user_id: null,
+        user_name: null,
+        provider_name: null,
         prompt_id: null,
         prompt_version_id: null,
         prompt_slug: null,
@@ -120,6 +123,9 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
         stream_mode: 0,
         cache_status: 'DISABLED',
         cache_type: null,
+        guardrail: null,
+        attempts: { count: 1, last: 'config' },
+        config: null,
         retry_success_count: 0,
         last_used_option: 'config',
         cached_log_id: null,
@@ -187,6 +193,16 @@ test(filtered, 'completion_token', { completion_token_max: '6' }, ['c'])
 test(filtered, 'metadata', { metadata: '{"team":"o\'hara ?","env":"prod"}' }, ['a'])
 test(filtered, 'is_success', { is_success: 'true' }, ['a'])
 test(filtered, 'not is_success', { is_success: 'false' }, ['b', 'c'])
+test(filtered, 'none of several models', { ai_model_not: 'm1' }, ['b', 'c'])
+test(filtered, 'none of several statuses', { status_code_not: '200,429' }, ['c'])
+test(filtered, 'error_code', { error_code: 'rate_limited' }, ['b'])
+test(filtered, 'no such error_code', { error_code_not: 'rate_limited' }, ['a', 'c'])
+test(filtered, 'outcome', { outcome: 'error,client_closed' }, ['c'])
+test(filtered, 'operation', { operation: 'embeddings' }, [])
+test(filtered, 'stream', { stream: 'false', status_code: '200' }, ['a'])
+test(filtered, 'response_time', { response_time_min: '12', response_time_max: '13', ai_model: 'm1' }, ['a'])
+test(filtered, 'values of a key of metadata', { metadata: '{"env":["prod","test"]}' }, ['a'])
+test(filtered, 'metadata_keys', { metadata_keys: 'team,env' }, ['a'])
 test(filtered, 'api_key_ids', { api_key_ids: '01980000-0000-7000-8000-0000000000ff' }, [])
 
 const refused = test.macro({
@@ -211,6 +227,9 @@ test(refused, { metadata: '[1' }, 'metadata')
 test(refused, { time_of_generation_min: 'yesterday' }, 'time_of_generation_min')
 test(refused, { current_page: '2' }, 'current_page')
 test(refused, { api_key_ids: 'x' }, 'api_key_ids[0]')
+test(refused, { outcome: 'won' }, 'outcome[0]')
+test(refused, { guardrail: 'maybe' }, 'guardrail[0]')
+test(refused, { metadata: '{"env":[]}' }, 'metadata.env')
 
 test('whose logs a key sees', async (t) => {
   const traceId = 'tenancy'
@@ -359,6 +378,66 @@ test('a log is read with its bodies', async (t) => {
     log_format: 'v1',
   })
   t.like(body['metrics'], { id: record?.id, span_name: 'x', total_units: 42 })
+})
+
+test('a row of a list names its key, person and provider, and tells attempts, config and guardrails', async (t) => {
+  const userId = await control.createUser(acme, { email: 'named@acme.example', workspaces: {} })
+  await control.sql.query(`UPDATE users SET first_name = 'Ada', last_name = 'Lovelace' WHERE id = $1`, [userId])
+  const key = await control.sql.query<{ id: string; name: string }>('SELECT id, name FROM api_keys WHERE workspace_id = $1 LIMIT 1', [
+    acme.workspaceId,
+  ])
+  const attempt = {
+    option: 'config.targets[0]',
+    provider: 'openai',
+    providerSlug: 'p',
+    model: 'm',
+    status: 500,
+    failure: null,
+    error: null,
+    startMs: 0,
+    durationMs: 1,
+    responseBytes: 1,
+    usage: null,
+  }
+  const hook = {
+    verdict: false,
+    deny: true,
+    id: 'g',
+    name: 'g',
+    transformed: false,
+    checks: [],
+    feedback: null,
+    execution_time: 1,
+    async: false,
+    type: 'guardrail' as const,
+    created_at: '',
+  }
+  await log(acme, [
+    [
+      {
+        traceId: 'named',
+        createdAt: t0,
+        apiKeyId: key.rows[0]?.id ?? '',
+        userId,
+        config: { slug: 'c', version: 3 },
+        attempts: [attempt, attempt],
+        hooks: { before_request_hooks: [hook], after_request_hooks: [{ ...hook, verdict: true }] },
+      },
+    ],
+  ])
+  const { body } = await list(acme.workspaceKey, { trace_id: 'named', guardrail: 'denied', user_id: userId })
+  t.like(body, {
+    data: [
+      {
+        api_key_name: key.rows[0]?.name,
+        user_name: 'Ada Lovelace',
+        guardrail: 'denied',
+        attempts: { count: 2, last: 'config' },
+        config: { slug: 'c', version: 3 },
+      },
+    ],
+  })
+  t.deepEqual((await list(acme.workspaceKey, { trace_id: 'named', guardrail: 'passed' })).body['data'], [])
 })
 
 test('partitions are made ahead and dropped after the retention', async (t) => {

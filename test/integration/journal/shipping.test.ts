@@ -82,6 +82,20 @@ const cost = {
   charges: [],
 } as const
 
+const hook = (deny: boolean) => ({
+  verdict: false,
+  id: 'a',
+  name: 'a guardrail',
+  transformed: false,
+  checks: [],
+  feedback: null,
+  execution_time: 1,
+  async: false,
+  type: 'guardrail' as const,
+  created_at: '2026-01-01T00:00:00.000Z',
+  deny,
+})
+
 test('a record and its bodies arrive as they were appended', async (t) => {
   const { directory, journal, shipper } = start()
   const prompt = { id: '01980000-0000-7000-8000-00000000000a', versionId: '01980000-0000-7000-8000-00000000000b', slug: 'pp-greeting' }
@@ -90,6 +104,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
     metadata: { note: 'ä "quoted"' },
     prompt,
     attempts: [attempt],
+    hooks: { before_request_hooks: [], after_request_hooks: [hook(true), hook(false)] },
     translation: { dropped: ['seed'], providerError: '{"error":"busy"}' },
     mirrorOf: '01980000-0000-7000-8000-00000000000c',
     billed: false,
@@ -137,6 +152,8 @@ test('a record and its bodies arrive as they were appended', async (t) => {
       cost_state: 'priced',
       price_catalogue: 'b0006a924a997a63',
       options_tried: 1,
+      guardrail: 'denied',
+      attempts_made: 1,
       saved_pico: null,
       retry_count: 0,
       cache_status: 'DISABLED',
@@ -161,7 +178,7 @@ test('a record and its bodies arrive as they were appended', async (t) => {
   t.deepEqual(await rowsOf('SELECT * FROM log_bodies WHERE id = $1', [record.id]), [
     {
       id: record.id,
-      hook_results: null,
+      hook_results: { before_request_hooks: [], after_request_hooks: [hook(true), hook(false)] },
       cost: { saved: null, lines: cost.lines, unpriced: [], charges: [] },
       attempts: [
         {

@@ -108,6 +108,53 @@ test('what is confidential of an exchange comes back as it was', (t) => {
   }
 })
 
+test('verdicts and attempts stay in the clear, without what was looked at and said', (t) => {
+  const hook = {
+    verdict: false,
+    id: 'a',
+    name: 'a guardrail',
+    transformed: false,
+    checks: [
+      {
+        verdict: false,
+        id: 'default.contains',
+        data: { text: 'a prompt' },
+        execution_time: 1,
+        transformed: false,
+        created_at: '2026-01-01T00:00:00.000Z',
+        log: null,
+        fail_on_error: false,
+      },
+    ],
+    feedback: { value: -1, weight: 1, metadata: { words: 'a prompt' } },
+    execution_time: 1,
+    async: false,
+    type: 'guardrail',
+    created_at: '2026-01-01T00:00:00.000Z',
+    deny: true,
+  } as const
+  const attempt = {
+    option: 'config.targets[0]',
+    provider: 'openai',
+    providerSlug: 'a',
+    model: 'm',
+    status: 429,
+    failure: 'rate_limit',
+    error: 'a prompt is too long',
+    startMs: 1,
+    durationMs: 2.5,
+    responseBytes: 9,
+  } as const
+  const record = exchangeRecord({ hooks: { before_request_hooks: [hook], after_request_hooks: [hook] }, attempts: [attempt, attempt] })
+  const clear = withoutConfidential(record)
+  t.notRegex(JSON.stringify(clear), /a prompt/)
+  t.is(clear.attempts?.length, 2)
+  t.deepEqual(
+    clear.hooks?.after_request_hooks.map(({ verdict, deny }) => [verdict, deny]),
+    [[false, true]],
+  )
+})
+
 test('what was sealed once opens for good', (t) => {
   const value = 'ARbjvLQG4SY7qkI1ZyKP04pI7j3lcMqyNgAAAAAAAAABc/Va+VwALqogq2Juf6zwgV982+fJoOQ0'
   t.is(createLogSeal(Buffer.alloc(32, 7)).open(place, Buffer.from(value, 'base64')).toString(), 'a prompt')
