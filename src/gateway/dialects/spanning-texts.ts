@@ -1,3 +1,4 @@
+import type { JsonEdit } from '../../lib/json/json-edit.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { DialectId } from './dialect.ts'
@@ -5,7 +6,7 @@ import { frameTexts } from './frame-texts.ts'
 import type { TextPart } from './neutral/texts.ts'
 import { isVast } from './texts/walk.ts'
 
-/** The first step in the path of texts that stand in several frames: they can be read, and not be changed. */
+/** The first step in the path of texts that stand in several frames; the second one is their channel. */
 export const spanning = '*frames*'
 
 /**
@@ -24,6 +25,24 @@ export function spanningTexts(frames: readonly unknown[], dialect: DialectId | n
   return [...channels].flatMap(([channel, pieces]): readonly TextPart[] =>
     pieces.length < leastPieces ? [] : [{ path: [spanning, channel], role: 'assistant', text: pieces.join('') }],
   )
+}
+
+/** Returns edits of an array of frames as edits of its items: the first frame of a text gets all of its new words, the others none. */
+export function editsOfFrames(frames: readonly unknown[], dialect: DialectId | null, edits: readonly JsonEdit[]): readonly JsonEdit[] {
+  const wanted = new Map(edits.flatMap(({ path: [first, channel], value }) => (first === spanning ? [[channel, value] as const] : [])))
+  if (wanted.size === 0) return edits
+  const told = new Set<string>()
+  const spread = frames.flatMap((frame, at) =>
+    frameTexts(frame, dialect).texts.flatMap(({ channel, copyOf, path }): readonly JsonEdit[] => {
+      const name = copyOf ?? channel
+      if (!wanted.has(name)) return []
+      const value = copyOf !== null || !told.has(name) ? wanted.get(name) : ''
+      told.add(name)
+      return [{ path: [at, ...path], value }]
+    }),
+  )
+  // They come last, so that they stand in place of edits of single frames.
+  return [...edits.filter(({ path: [first] }) => first !== spanning), ...spread]
 }
 
 /** A record of a JSON text sequence begins with this. */

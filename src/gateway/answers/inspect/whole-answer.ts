@@ -10,7 +10,7 @@ import type { BodyEdit } from '../../checks/check.ts'
 import { denial } from '../../checks/denial.ts'
 import type { HookResults } from '../../checks/hook-results.ts'
 import { answerTexts } from '../../dialects/answer-texts.ts'
-import { objectsOfLines, spanning, spanningTexts } from '../../dialects/spanning-texts.ts'
+import { editsOfFrames, objectsOfLines, spanning, spanningTexts } from '../../dialects/spanning-texts.ts'
 import type { Inspected, Outcome } from '../../checks/run.ts'
 import { isFields } from '../../../lib/json/fields.ts'
 import { isVast, vast } from '../../dialects/texts/walk.ts'
@@ -39,7 +39,7 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
       const outcome = await runAfter(inspection, answer, {
         status: head.status,
         apply: (before, edits) => edited(before, edits, inspection),
-        refuses: refusesEdit,
+        refuses: (edit) => refusesEdit(answer, edit),
       })
       hooks = { ...hooks, after_request_hooks: outcome.results }
       if (!relay.open) return
@@ -126,8 +126,8 @@ function finish({ inspection, hooks, head, bytes, rawTrailers }: HeldAnswer, out
 }
 
 /** Returns why a change cannot be made to an answer; null when it can. */
-const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
-  first === spanning ? 'What the frames of a stream say together cannot be changed.' : null
+const refusesEdit = ({ json }: Answer, { path: [first], value }: BodyEdit): string | null =>
+  first !== spanning || (Array.isArray(json) && typeof value === 'string') ? null : 'What lines of JSON say together cannot be changed.'
 
 /** An answer into which nobody can look. */
 const closed = (reason: string): Answer => ({ ...unreadable(reason), text: null, isJson: false })
@@ -169,8 +169,11 @@ function parsed(text: string): unknown {
 }
 
 function edited(answer: Answer, edits: readonly BodyEdit[], inspection: Inspection): Answer {
-  if (answer.text === null) return answer
-  return answer.isJson ? toAnswer(editJson(answer.text, edits), true, inspection) : toAnswer(lastText(edits), false, inspection)
+  const { text, json, isJson } = answer
+  if (text === null) return answer
+  if (!isJson) return toAnswer(lastText(edits), false, inspection)
+  const dialect = inspection.aimed.call.operation.spec?.dialect ?? null
+  return toAnswer(editJson(text, Array.isArray(json) ? editsOfFrames(json, dialect, edits) : edits), true, inspection)
 }
 
 /** The text that goes on in place of the provider's: with what was changed and, on an endpoint of ours, what the guardrails found. */
