@@ -18,7 +18,7 @@ import { breakers, cache, collections, configs, costs, explain, labels, modelCon
 import { limitList, policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
-import { organisations, setting, users, workspaces } from './makers/tenancy.ts'
+import { auth, organisations, setting, users, workspaces } from './makers/tenancy.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
 
 /** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
@@ -37,6 +37,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'email-templates': withoutData,
   // Nobody stays signed in over an upgrade that long, and who does has a row like any other.
   sessions: withoutData,
+  auth,
   'analytics-access': withoutData,
   'health-service-identifier': withoutData,
   'hosted-provider': withoutData,

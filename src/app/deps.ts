@@ -24,6 +24,8 @@ export interface Deps {
   readonly journal: Journal | null
   /** The store of bodies of logs; null: the database keeps them. */
   readonly logStore: LogStore | null
+  /** Returns the ids of the features that are on now. */
+  readonly featuresOn: () => readonly string[]
   /** Prices and abilities of models. */
   readonly catalogue: ModelCatalogue
 }

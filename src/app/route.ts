@@ -101,6 +101,8 @@ export interface Identifying<Params, Query, Body> {
   readonly query: Query
   readonly body: Body
   readonly clientAddress: string
+  /** The network of the client, which counts as one: its address, of IPv6 the first 64 bits. */
+  readonly clientNetwork: string
   readonly headers: IncomingHttpHeaders
 }
 

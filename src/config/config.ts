@@ -156,7 +156,10 @@ export interface Config {
     readonly workspaceApiKey: Secret | null
     /** Of the first owner; null: none is made. */
     readonly ownerEmail: string | null
+    readonly ownerPassword: Secret | null
   }
+  /** `SSO`: people sign in by identity providers alone. */
+  readonly authMode: 'LOCAL' | 'SSO'
   /** How long people stay signed in. */
   readonly sessions: {
     /** Without a request. */

@@ -1,4 +1,5 @@
 import { EnvError } from 'envalid'
+import { minPasswordLength } from '../lib/password.ts'
 import { Secret } from '../lib/secret.ts'
 
 /** A type of setting: its name in the documents and how a value is read. `parse` throws the fault of the value, in words. */
@@ -54,6 +55,15 @@ export const apiKey: Kind<Secret> = {
     if (!/^[\x20-\x7e]+$/.test(input)) fault('holds a character that no HTTP header can carry: use printable ASCII')
     return input === input.trim() ? new Secret(input) : fault('begins or ends with a space')
   },
+}
+
+/** A password of a person, long enough not to be guessed. */
+export const password: Kind<Secret> = {
+  name: 'secret',
+  parse: (input) =>
+    input.length < minPasswordLength
+      ? fault(`has ${input.length} characters, at least ${minPasswordLength} are needed`)
+      : new Secret(input),
 }
 
 /** A whole number between two bounds. */

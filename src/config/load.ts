@@ -113,6 +113,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     dedicatedValidation: values.DEDICATED_VALIDATION,
     corsOrigins: values.CORS_ORIGINS,
     init: initOf(values),
+    authMode: values.AUTH_MODE,
     sessions: { idleMs: values.SESSION_IDLE_TIMEOUT, lifetimeMs: values.SESSION_LIFETIME },
     mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),
     roles: frozenSet(values.ROLES),
@@ -221,6 +222,7 @@ const initOf = (values: Values): Config['init'] => ({
   adminApiKey: values.INIT_ADMIN_API_KEY ?? null,
   workspaceApiKey: values.INIT_WORKSPACE_API_KEY ?? null,
   ownerEmail: values.INIT_OWNER_EMAIL ?? null,
+  ownerPassword: values.INIT_OWNER_PASSWORD ?? null,
 })
 
 const mailServer = (values: Values, host: string): MailConfig => ({

@@ -3,6 +3,7 @@ import { configsSecurity, dataVisibility, promptAccess } from './access-settings
 import { alerts } from './alerts/index.ts'
 import { limitList } from './limit-list/index.ts'
 import { apiKeyExpiry, apiKeys, userApiKeyLimits, mcpInvokePermission } from './api-keys/index.ts'
+import { auth } from './auth/index.ts'
 import { audit } from './audit/index.ts'
 import { breakers } from './breakers/index.ts'
 import { cache } from './cache/index.ts'
@@ -45,6 +46,7 @@ export const features: readonly Feature[] = [
   users,
   emailTemplates,
   sessions,
+  auth,
   jwtAuthentication,
   jwtScopes,
   tokenIntrospection,

@@ -6,8 +6,8 @@ import { extraFields, requiredFields } from '../../src/features/integrations/con
 import { features } from '../../src/features/index.ts'
 import type { Route } from '../../src/app/route.ts'
 
-/** Every route of the control plane: what is added later is in here without a word. */
-export const controlRoutes: readonly Route[] = features.flatMap(({ routes }) => routes)
+/** Every route of the control plane below `/v1`: what is added later is in here without a word. */
+export const controlRoutes: readonly Route[] = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
 
 /** The catalogue, each row as its type and not as its literal. */
 export const catalogue: readonly (readonly [id: string, provider: Provider])[] = Object.entries(providers)

@@ -67,6 +67,11 @@ export const users: Maker = async (making) => {
 const invite = ({ admin, name }: Making, who: string): Promise<Made> =>
   admin.post('/admin/users/invites', { email: `${name(who)}@example.com`, role: 'member' })
 
+/** Somebody who is signed out everywhere. */
+export const auth: Maker = async (making) => {
+  await making.admin.remove(`/admin/users/${await addUser(making, 'guest')}/sessions`)
+}
+
 /** The id of somebody who has accepted an invitation. */
 async function addUser(making: Making, who: string): Promise<string> {
   const { invite_link: link } = await invite(making, who)

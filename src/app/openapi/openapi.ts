@@ -6,7 +6,7 @@ import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Feature } from '../feature.ts'
 import type { Shown } from '../../release/at-level.ts'
-import type { Route } from '../route.ts'
+import type { CallerKind, Route } from '../route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -31,8 +31,7 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
       const path = pathOf(route)
       paths[path] = {
         ...paths[path],
-        ...(route.root === true && atRoot(about)),
-        [route.method.toLowerCase()]: operation(route, id, writer),
+        [route.method.toLowerCase()]: operation(route, { tag: id, writer, about }),
       }
     }
   }
@@ -44,7 +43,7 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
       description: 'AI gateway and control plane. Every error has the shape of `Error`.',
     },
     servers: [{ url: `${about.publicUrl ?? ''}/v1` }],
-    security: [{ serviceKey: [] }, { bearer: [] }],
+    security: [{ serviceKey: [] }, { bearer: [] }, { session: [] }],
     tags: [...features.filter(({ routes }) => routes.length > 0).map(({ id }) => ({ name: id })), { name: 'gateway' }],
     paths: withExamples({ ...paths, ...gatewayPaths }, examplesAt(features, about)),
     components: {
@@ -53,9 +52,24 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
       securitySchemes: {
         serviceKey: { type: 'apiKey', in: 'header', name: 'x-service-api-key' },
         bearer: { type: 'http', scheme: 'bearer', description: "An API key, or a JSON Web Token of the organisation's issuer." },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-gatehouse',
+          description: 'The session of a person; `gatehouse` without TLS. What changes something needs `x-csrf-token` too.',
+        },
       },
     },
   }
+}
+
+/** Returns the credentials of a route that takes others than most. */
+const securityOf = ({ callers }: Route): Json => (callers === undefined ? {} : { security: callers.flatMap((kind) => schemes[kind]) })
+
+const schemes: Readonly<Record<CallerKind, readonly Json[]>> = {
+  key: [{ serviceKey: [] }, { bearer: [] }],
+  session: [{ session: [] }],
+  scim: [{ bearer: [] }],
 }
 
 /** The server of a path that does not stand below `/v1`. */
@@ -74,14 +88,21 @@ function examplesAt(features: readonly Feature[], { examples = new Map(), ...abo
   )
 }
 
-function operation(route: Route, tag: string, writer: SchemaWriter): Json {
+interface Writing {
+  readonly tag: string
+  readonly writer: SchemaWriter
+  readonly about: Pick<About, 'publicUrl'>
+}
+
+function operation(route: Route, { tag, writer, about }: Writing): Json {
   const { body, response, permission } = route
   return {
     operationId: operationId(route),
     tags: [tag],
     summary: route.summary,
     'x-permission': permission,
-    ...(route.identify !== undefined && { security: [] }),
+    ...(route.root === true && atRoot(about)),
+    ...(route.identify === undefined ? securityOf(route) : { security: [] }),
     parameters: [...pathParameters(route, writer), ...queryParameters(route, writer), ...headerParameters(route)],
     ...(body === undefined
       ? {}

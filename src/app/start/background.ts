@@ -17,7 +17,7 @@ import { startMover, type RunningMover } from '../log-store/start-mover.ts'
 import { followLevel } from '../level/follow-level.ts'
 import type { Records } from '../level/lazy-release-table.ts'
 import { createLevel, type LiveLevel } from '../level/level.ts'
-import { jobsOf } from '../level/mount.ts'
+import { featuresOn, jobsOf } from '../level/mount.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { guardBoot } from './boot-guard.ts'
 import { openDatabase, type OpenDatabase } from './open-database.ts'
@@ -25,7 +25,7 @@ import { provision, type Provisioned } from './provision.ts'
 import { schemaOf, type StartMode } from './start-mode.ts'
 
 /** Services of a process that do not need the database. */
-export type Base = Omit<Deps, 'orm' | 'vault' | 'level' | 'journal'> & { readonly level: LiveLevel }
+export type Base = Omit<Deps, 'featuresOn' | 'orm' | 'vault' | 'level' | 'journal'> & { readonly level: LiveLevel }
 
 /** The start of every process but its port and its planes. Each part is set as soon as it is open, so that a start that fails can be closed. */
 export interface Background {
@@ -111,7 +111,8 @@ export async function openBackground(background: Background, options: Background
     database,
   )
   background.db = db
-  const deps: Deps = Object.freeze({ ...base, orm: db.orm, vault: db.vault, journal: null })
+  const ids = () => featuresOn(features, base).map(({ id }) => id)
+  const deps: Deps = Object.freeze({ ...base, featuresOn: ids, orm: db.orm, vault: db.vault, journal: null })
   return { deps, db, provisioned: prepared === undefined ? await provision(deps) : null }
 }
 

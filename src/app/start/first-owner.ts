@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { isOn } from '../../config/effect.ts'
+import { hashPassword } from '../../lib/password.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { writeAudit } from '../audit/write.ts'
 import type { Deps } from '../deps.ts'
@@ -33,6 +34,23 @@ export async function makeFirstOwner(
   return made?.id ?? null
 }
 
+/** Gives an owner who has no password the one of INIT_OWNER_PASSWORD. */
+async function givePassword(em: EntityManager, { config: { init } }: Pick<Deps, 'config'>, organisationId: string): Promise<void> {
+  if (init.ownerPassword === null || init.ownerEmail === null) return
+  const [owner] = await em.execute<{ id: string }[]>(
+    `SELECT id FROM users u WHERE organisation_id = ? AND email = ? AND role = 'owner' AND status = 'active'
+        AND NOT EXISTS (SELECT FROM user_passwords p WHERE p.user_id = u.id)`,
+    [organisationId, init.ownerEmail],
+  )
+  if (owner === undefined) return
+  await em.execute('INSERT INTO user_passwords (id, organisation_id, user_id, password_hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', [
+    uuidv7(),
+    organisationId,
+    owner.id,
+    await hashPassword(init.ownerPassword.reveal()),
+  ])
+}
+
 /** The owner that INIT_OWNER_EMAIL names, for the first organisation, as long as that has none. */
 export async function provisionOwner(
   em: EntityManager,
@@ -43,6 +61,7 @@ export async function provisionOwner(
   const [first] = await em.execute<{ id: string }[]>(`SELECT id FROM organisations WHERE status = 'active' ORDER BY created_at, id LIMIT 1`)
   if (first === undefined) return
   const id = await makeFirstOwner(em, { organisationId: first.id, email })
+  await givePassword(em, { config }, first.id)
   if (id === null) return
   log.info({ user: id }, 'the first owner was made')
   if (!isOn('AUDIT_LOGS_ENABLED', config, level)) return

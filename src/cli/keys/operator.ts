@@ -52,7 +52,7 @@ export async function performAsOperator(
   asked: Asked,
 ): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const served = { config, log, clock, egress, level, metrics: createMetrics(config.version), logStore: null }
+  const served = { config, log, clock, egress, level, metrics: createMetrics(config.version), logStore: null, featuresOn: () => [] }
   const deps: Deps = { ...served, orm, vault, journal: null, catalogue: openCatalogue(served) }
   try {
     const input = {

@@ -5,13 +5,22 @@ type Where = Pick<Deps, 'config'>
 
 const isSecure = ({ config }: Where): boolean => ownOrigin(config).startsWith('https:')
 
-/** `__Host-`: browsers take it from this very host only, over TLS, so that no sibling domain can set or shadow it. */
-const cookieName = (where: Where): string => (isSecure(where) ? '__Host-gatehouse' : 'gatehouse')
+const sessionName = 'gatehouse'
 
-/** Returns the `Set-Cookie` that gives a browser the secret of its session. `seconds`: how long the browser keeps it. */
-export const sessionCookie = (where: Where, secret: string, seconds: number): string =>
+/** Returns the whole name of a cookie of ours. `__Host-`: browsers take it from this very host only, over TLS, so that no sibling domain can set it. */
+export const cookieOf = (where: Where, name: string): string => (isSecure(where) ? `__Host-${name}` : name)
+
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  /** How long the browser keeps it; 0: it forgets it. */
+  readonly seconds: number
+}
+
+/** Returns a `Set-Cookie` that no page can read and no other site can send along. */
+export const cookieText = (where: Where, { name, value, seconds }: Cookie): string =>
   [
-    `${cookieName(where)}=${secret}`,
+    `${cookieOf(where, name)}=${value}`,
     'Path=/',
     `Max-Age=${Math.max(0, Math.floor(seconds))}`,
     'HttpOnly',
@@ -19,19 +28,25 @@ export const sessionCookie = (where: Where, secret: string, seconds: number): st
     ...(isSecure(where) ? ['Secure'] : []),
   ].join('; ')
 
+/** Returns the `Set-Cookie` that gives a browser the secret of its session. `seconds`: how long the browser keeps it. */
+export const sessionCookie = (where: Where, secret: string, seconds: number): string =>
+  cookieText(where, { name: sessionName, value: secret, seconds })
+
 /** Returns the `Set-Cookie` by which a browser forgets its session. */
 export const endedCookie = (where: Where): string => sessionCookie(where, '', 0)
 
+/** Returns the secret of the session in a `Cookie` header; null: there is none. */
+export const secretOf = (where: Where, header: string | undefined): string | null => uniqueCookie(header, cookieOf(where, sessionName))
+
 /**
- * Returns the secret in a `Cookie` header; null: there is none. Of two with our name one was set by somebody else, such as a sibling
- * domain, and nobody can tell which: then neither counts.
+ * Returns the value of a cookie; null: there is none. Of two with one name one was set by somebody else, such as a sibling domain, and
+ * nobody can tell which: then neither counts.
  */
-export function secretOf(where: Where, header: string | undefined): string | null {
-  const name = `${cookieName(where)}=`
+export function uniqueCookie(header: string | undefined, name: string): string | null {
   const found = (header ?? '')
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(name))
+    .filter((pair) => pair.startsWith(`${name}=`))
   const [only] = found
-  return only === undefined || found.length > 1 ? null : only.slice(name.length)
+  return only === undefined || found.length > 1 ? null : only.slice(name.length + 1)
 }

@@ -3,7 +3,17 @@ import { Session } from './session.entity.ts'
 import { sessionAuthenticator } from './session.authenticator.ts'
 import { pruneSessions } from './sessions.jobs.ts'
 
-export { openSession, revokeProviderSessions, revokeSession, revokeSessionsOf, type SignIn } from './sessions.ts'
+export { cookieOf, cookieText, endedCookie, secretOf, uniqueCookie } from './cookie.ts'
+export { Session } from './session.entity.ts'
+export {
+  csrfTokenOf,
+  openSession,
+  revokePresented,
+  revokeProviderSessions,
+  revokeSession,
+  revokeSessionsOf,
+  type SignIn,
+} from './sessions.ts'
 
 /** People who signed in, and act by the cookie of their browser. */
 export const sessions = feature({

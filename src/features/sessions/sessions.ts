@@ -6,8 +6,8 @@ import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import type { User } from '../users/user.entity.ts'
-import { sessionCookie } from './cookie.ts'
-import { hashSecret, newSecret } from './secret.ts'
+import { secretOf, sessionCookie } from './cookie.ts'
+import { csrfToken, hashSecret, isOwnSecret, newSecret } from './secret.ts'
 import { Session, type SignInMethod } from './session.entity.ts'
 
 /** A sign-in that succeeded. */
@@ -54,6 +54,18 @@ export async function openSession(
   await em.flush()
   return { session, cookie: sessionCookie(deps, secret, (expiresAt - now) / 1000) }
 }
+
+/** Ends the session that a browser shows, if it is one. */
+export async function revokePresented(em: EntityManager, deps: Pick<Deps, 'config' | 'vault'>, header: string | undefined): Promise<void> {
+  const secret = secretOf(deps, header)
+  if (secret === null || !isOwnSecret(deps.vault, secret)) return
+  const hashed = hashSecret(deps.vault, secret)
+  await end(em, await em.find(Session, { $or: [{ tokenHash: hashed }, { previousTokenHash: hashed }] }))
+}
+
+/** Returns the token that belongs to the session of a `Set-Cookie`. */
+export const csrfTokenOf = (deps: Pick<Deps, 'config' | 'vault'>, setCookie: string): string =>
+  csrfToken(deps.vault, secretOf(deps, setCookie) ?? '')
 
 /** Ends one session of a person. Returns false if there is none. It is refused from the commit on, in every process. */
 export async function revokeSession(em: EntityManager, { id, userId }: { readonly id: string; readonly userId: string }): Promise<boolean> {

@@ -33,6 +33,7 @@ const given = (adminApiKey: string, workspaceApiKey: string) => ({
   workspaceName: 'Team A',
   adminApiKey: new Secret(adminApiKey),
   ownerEmail: null,
+  ownerPassword: null,
   workspaceApiKey: new Secret(workspaceApiKey),
 })
 

@@ -14,6 +14,7 @@ import { perform, type IfMatch, type Performed, type Request } from './perform.t
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
 import { featuresOn } from '../../level/mount.ts'
+import { networkOf } from '../listener/client-address.ts'
 import { sender } from './send.ts'
 
 /** The bound of a control-plane body. Resources are small, and checking a body costs far more than reading it. */
@@ -111,7 +112,8 @@ async function entitled(ctx: Context, { route, prefixes, frame, authenticators }
 async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Presented): Promise<Actor> {
   try {
     const { headers } = ctx.req
-    const actor = await route.identify?.({ ...input, headers, clientAddress: frame.clientAddress(ctx.req) }, running.deps)
+    const clientAddress = frame.clientAddress(ctx.req)
+    const actor = await route.identify?.({ ...input, headers, clientAddress, clientNetwork: networkOf(clientAddress) }, running.deps)
     if (actor !== undefined) return actor
   } catch (error) {
     throw error instanceof ApiError && error.status === 401 ? failed(running, frame.clientAddress(ctx.req), error) : error

@@ -1,0 +1,20 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Deps } from '../../app/deps.ts'
+import { cookieOf, cookieText, uniqueCookie } from '../sessions/index.ts'
+
+type Needs = Pick<Deps, 'config' | 'vault'>
+
+const name = 'gatehouse-device'
+const seconds = 180 * 24 * 3600
+
+/** Returns the `Set-Cookie` by which a browser shows later that an account was signed in there. It lets nobody in: it only counts attempts apart. */
+export const deviceCookie = (deps: Needs, email: string): string => cookieText(deps, { name, value: markOf(deps, email), seconds })
+
+/** Returns true if an account was signed in in this browser before. */
+export function isKnownDevice(deps: Needs, email: string, header: string | undefined): boolean {
+  const shown = uniqueCookie(header, cookieOf(deps, name))
+  const wanted = markOf(deps, email)
+  return shown !== null && shown.length === wanted.length && timingSafeEqual(Buffer.from(shown), Buffer.from(wanted))
+}
+
+const markOf = ({ vault }: Needs, email: string): string => vault.hashKey(`device:${email}`).toString('base64url')

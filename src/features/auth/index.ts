@@ -1,0 +1,38 @@
+import { feature } from '../../app/feature.ts'
+import { asSystem } from '../../app/database/orm.ts'
+import { login, logout, showLogin } from './login.routes.ts'
+import { readMe } from './me.routes.ts'
+import { OneTimeLink } from './one-time-link.entity.ts'
+import { prunePace } from './pace.ts'
+import { changePassword, resetPassword, setPasswordByLink } from './password.routes.ts'
+import { endOtherSessions, endSession, endSessionsOfUser, listSessions } from './sessions.routes.ts'
+import { readSetup, setUp } from './setup.routes.ts'
+import { UserPassword } from './user-password.entity.ts'
+
+export { makeLink } from './links.ts'
+export { signIn } from './sign-in.ts'
+
+/** Signing in and out, and what people do with their own account. */
+export const auth = feature({
+  id: 'auth',
+  since: '1.3.0',
+  requires: ['sessions'],
+  permissions: ['organisation_users.update'],
+  entities: [UserPassword, OneTimeLink],
+  routes: [
+    showLogin,
+    login,
+    logout,
+    readMe,
+    listSessions,
+    endOtherSessions,
+    endSession,
+    endSessionsOfUser,
+    changePassword,
+    setPasswordByLink,
+    resetPassword,
+    readSetup,
+    setUp,
+  ],
+  jobs: [{ name: 'prune-sign-in-pace', every: '41 * * * *', run: ({ orm, clock }) => asSystem(orm, (em) => prunePace(em, clock.now())) }],
+})

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { route } from '../../app/route.ts'
+import { endedCookie, revokeSession } from '../sessions/index.ts'
+import { User } from '../users/user.entity.ts'
+import { loginBody, loginOptions, loginQuery, signedIn } from './auth.schema.ts'
+import { isLocal } from './local.ts'
+import { nobody } from './nobody.ts'
+import { signedInHere } from './signed-in-here.ts'
+import { identifyByPassword, signIn } from './sign-in.ts'
+import { findProvider } from './sign-in-provider.ts'
+
+const resource = 'session'
+
+export const showLogin = route({
+  method: 'GET',
+  path: '/auth/login',
+  root: true,
+  summary: 'Tell how somebody signs in: with a password, or by the identity provider of their organisation',
+  permission: [],
+  identify: nobody,
+  query: loginQuery,
+  response: loginOptions,
+})(async ({ deps, query }) => ({ local: isLocal(deps), provider: await findProvider(deps, query) }))
+
+export const login = route({
+  method: 'POST',
+  path: '/auth/login',
+  root: true,
+  summary: 'Sign in with a password; the session is in the cookie of the answer',
+  permission: [],
+  identify: identifyByPassword,
+  resource,
+  action: 'sign-in',
+  body: loginBody,
+  response: signedIn,
+})(async (call) => {
+  const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' })
+  const { session, answer } = await signIn(call, user, { method: 'password' })
+  call.audit({ id: session.id })
+  return answer
+})
+
+export const logout = route({
+  method: 'POST',
+  path: '/auth/logout',
+  root: true,
+  summary: 'Sign out: end the session of this browser',
+  permission: [],
+  callers: ['session'],
+  resource,
+  action: 'sign-out',
+  response: z.object({}),
+})(async ({ em, deps, actor, reply, audit }) => {
+  const { id } = signedInHere(actor)
+  await revokeSession(em, { id, userId: actor.id })
+  reply.cookie(endedCookie(deps))
+  audit({ id })
+  return {}
+})

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { inTenant } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
+import { route } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isPassword } from '../../lib/password.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
+import { User } from '../users/user.entity.ts'
+import { accountsOf, type Account } from './accounts.ts'
+import { ownPasswordBody, resetBody, setPasswordBody, signedIn } from './auth.schema.ts'
+import { holderOf, makeLink, useLink } from './links.ts'
+import { demandLocal } from './local.ts'
+import { nobody } from './nobody.ts'
+import { demandPace } from './pace.ts'
+import { setPassword } from './passwords.ts'
+import { signIn } from './sign-in.ts'
+import { UserPassword } from './user-password.entity.ts'
+
+const resource = 'password'
+
+export const changePassword = route({
+  method: 'POST',
+  path: '/auth/password',
+  root: true,
+  summary: 'Change your password; every session ends, and this browser gets a new one',
+  permission: [],
+  callers: ['session'],
+  resource,
+  action: 'change',
+  body: ownPasswordBody,
+  response: signedIn,
+})(async (call) => {
+  const { em, deps, actor, body, audit } = call
+  demandLocal(deps)
+  const user = await em.findOneOrFail(User, { id: actor.id })
+  const known = await em.findOne(UserPassword, { userId: user.id })
+  if (known !== null) {
+    await demandPace(deps, [['device', `own ${user.id}`]])
+    if (!(await isPassword(body.current_password ?? '', known.passwordHash)))
+      throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
+  }
+  await setPassword(em, deps, { user, password: body.password, keeps: null })
+  const { answer } = await signIn(call, user, { method: 'password' })
+  audit({ id: user.id })
+  return answer
+})
+
+export const setPasswordByLink = route({
+  method: 'PUT',
+  path: '/auth/password',
+  root: true,
+  summary: 'Set a new password by the link that was sent; every session ends, and this browser gets a new one',
+  permission: [],
+  identify: ({ body }, deps) => (demandLocal(deps), holderOf(deps, body.token, ['password'])),
+  resource,
+  action: 'reset',
+  body: setPasswordBody,
+  response: signedIn,
+})(async (call) => {
+  const { em, deps, actor, body, audit } = call
+  const { userId } = await useLink(em, actor, deps)
+  const user = await em.findOne(User, { id: userId ?? '', status: 'active' })
+  if (user === null) throw new ApiError('AB05', 'This link does not work: its account is gone.', { param: 'token' })
+  await setPassword(em, deps, { user, password: body.password, keeps: null })
+  const { answer } = await signIn(call, user, { method: 'link' })
+  audit({ id: user.id })
+  return answer
+})
+
+export const resetPassword = route({
+  method: 'POST',
+  path: '/auth/password/reset',
+  root: true,
+  summary: 'Have a link to a new password sent, if the address has an account',
+  permission: [],
+  identify: async ({ body }, deps) => {
+    demandLocal(deps)
+    await demandPace(deps, [['reset', body.email]])
+    return nobody()
+  },
+  resource,
+  reads: true,
+  body: resetBody,
+  response: z.object({}),
+})(async ({ deps, body, afterCommit }) => {
+  if (deps.config.mail === null)
+    throw new ApiError('AB01', 'This installation sends no mail. Ask an owner, who has links made at the command line.')
+  // After the answer, so that its time does not tell whether there is an account.
+  afterCommit(() => sendLinks(deps, body.email))
+  return {}
+})
+
+async function sendLinks(deps: Deps, email: string): Promise<void> {
+  for (const account of await accountsOf(deps, email)) await sendLink(deps, account)
+  await deliverMails(deps)
+}
+
+const sendLink = (deps: Deps, { userId, organisationId, email }: Account): Promise<void> =>
+  inTenant(deps.orm, organisationId, async (em) => {
+    const { name } = await em.findOneOrFail(Organisation, { id: organisationId })
+    const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId, purpose: 'password' })
+    const variables = {
+      organisation_name: name,
+      reset_link: url,
+      expires_at: expiresAt.toISOString().slice(0, 16).replace('T', ' ').concat(' UTC'),
+    }
+    await queueMail(em, deps, { organisationId, recipient: email, template: 'password-reset', variables })
+  })

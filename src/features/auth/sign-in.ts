@@ -1,0 +1,73 @@
+import type { Deps } from '../../app/deps.ts'
+import type { Actor, Call, Identifying } from '../../app/route.ts'
+import { effectiveSettings } from '../../lib/access/access-settings.ts'
+import { csrfTokenOf, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
+import type { User } from '../users/user.entity.ts'
+import { accountOf, type Account } from './accounts.ts'
+import type { Login } from './auth.schema.ts'
+import { deviceCookie, isKnownDevice } from './device.ts'
+import { demandLocal } from './local.ts'
+import { demandPace, forgive, type Counted } from './pace.ts'
+
+/** Returns the person whom a password shows. AB05, or AB06 after too many attempts. */
+export async function identifyByPassword({ body, ...asked }: Identifying<unknown, unknown, Login>, deps: Deps): Promise<Actor> {
+  demandLocal(deps)
+  const counted = countedOf(deps, body.email, asked)
+  await demandPace(deps, counted)
+  const account = await accountOf(deps, body)
+  await forgive(
+    deps,
+    counted.filter(([pace]) => pace !== 'account'),
+  )
+  return toActor(account)
+}
+
+/** Returns by what attempts against an account are counted. */
+export function countedOf(
+  deps: Deps,
+  email: string,
+  { headers, clientNetwork }: Pick<Identifying<unknown, unknown, unknown>, 'headers' | 'clientNetwork'>,
+): readonly Counted[] {
+  if (isKnownDevice(deps, email, headers.cookie)) return [['device', email]]
+  return [
+    ['network', `${email} ${clientNetwork}`],
+    ['account', email],
+  ]
+}
+
+/** A person who is known and has no session yet: they may do nothing else. */
+const toActor = ({ userId, organisationId, email }: Account): Actor => ({
+  type: 'user',
+  id: userId,
+  name: email,
+  keyType: 'workspace-user',
+  organisationId,
+  workspaceId: null,
+  userId,
+  role: null,
+  settings: effectiveSettings({}, {}),
+  permissions: new Set(),
+})
+
+type Signing = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'reply' | 'clientAddress' | 'headers'>
+
+/** Opens a session for a person in the browser that asks. One that it had before ends, so that nobody goes on in a session that another gave them. */
+export async function signIn(
+  { em, deps, reply, clientAddress, headers }: Signing,
+  user: User,
+  { method, provider }: Pick<SignIn, 'method' | 'provider'>,
+) {
+  await revokePresented(em, deps, headers.cookie)
+  const client = { address: clientAddress, userAgent: headers['user-agent'] ?? null }
+  const { session, cookie } = await openSession(em, deps, { user, method, client, ...(provider !== undefined && { provider }) })
+  for (const text of [cookie, deviceCookie(deps, user.email)]) reply.cookie(text)
+  return {
+    session,
+    answer: {
+      user_id: user.id,
+      organisation_id: user.organisationId,
+      csrf_token: csrfTokenOf(deps, cookie),
+      expires_at: session.expiresAt.toISOString(),
+    },
+  }
+}

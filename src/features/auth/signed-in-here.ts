@@ -1,0 +1,8 @@
+import type { Actor, ActorSession } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+
+/** Returns the session of the caller. AB05 for a caller without one. */
+export function signedInHere({ session }: Actor): ActorSession {
+  if (session === undefined) throw new ApiError('AB05', 'Nobody is signed in here. Sign in first.')
+  return session
+}

@@ -1,0 +1,266 @@
+import test from 'ava'
+import { inTenant } from '../../../src/app/database/orm.ts'
+import { makeLink } from '../../../src/features/auth/index.ts'
+import { setPassword } from '../../../src/features/auth/passwords.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import { errorOf } from '../../support/caller.ts'
+import type { RawAnswer } from '../../support/http.ts'
+import { send, sendJson } from '../../support/http.ts'
+import { addPerson, browse, browserOf, signIn, type Browser, type TestPerson } from '../../support/people.ts'
+
+let app: TestApp
+let now = Date.now()
+
+const workspace = 'default-workspace'
+const password = 'a long enough sentence'
+
+test.before(async () => {
+  app = await startApp({
+    env: {
+      TRUSTED_PROXIES: '127.0.0.1',
+      FAILED_CREDENTIALS_PER_MINUTE: '0',
+      INIT_OWNER_EMAIL: 'first@example.com',
+      INIT_OWNER_PASSWORD: password,
+    },
+    overrides: { clock: { now: () => now } },
+  })
+})
+test.after.always(() => app?.stop())
+
+test.beforeEach(() => {
+  now = Date.now()
+})
+
+async function withPassword(person: Promise<TestPerson>): Promise<TestPerson> {
+  const found = await person
+  await inTenant(app.deps.orm, found.organisationId, (em) => setPassword(em, app.deps, { user: found, password, keeps: null }))
+  return found
+}
+
+interface Login {
+  readonly email: string
+  readonly password?: string
+  readonly from?: string
+  readonly cookie?: string
+}
+
+const login = ({ email, password: given = password, from = '192.0.2.1', cookie }: Login): Promise<RawAnswer> =>
+  sendJson(`${app.baseUrl}/auth/login`, { 'x-forwarded-for': from, ...(cookie !== undefined && { cookie }) }, { email, password: given })
+
+const cookiesOf = ({ headers }: RawAnswer): readonly string[] => headers['set-cookie'] ?? []
+
+function browserOfAnswer(answer: RawAnswer): Browser {
+  const [session = ''] = cookiesOf(answer)
+  return browserOf(app, '', session)
+}
+
+test.serial('the owner of the settings signs in, and out', async (t) => {
+  const answer = await login({ email: 'First@Example.com' })
+  t.is(answer.status, 200, answer.text)
+  const [session = '', device = ''] = cookiesOf(answer)
+  t.regex(session, /^gatehouse=[\w-]{43}\.[\w-]{22}; Path=\/; Max-Age=43\d{3}; HttpOnly; SameSite=Strict$/)
+  t.regex(device, /^gatehouse-device=[\w-]+; /)
+  const browser = browserOfAnswer(answer)
+  t.is((JSON.parse(answer.text) as { csrf_token: string }).csrf_token, browser.csrf)
+  const me = await browse(app, browser, { path: '/auth/me' })
+  t.is(me.status, 200, me.text)
+  const told = JSON.parse(me.text) as Record<string, Record<string, unknown>>
+  t.like(told['user'], { email: 'first@example.com', role: 'owner', has_password: true })
+  t.true(me.text.includes(`"csrf_token":"${browser.csrf}"`))
+  t.true((told['scopes'] as unknown as string[]).includes('organisation_users.create'))
+  t.like((told['workspaces'] as unknown as object[])[0], { slug: workspace, role: 'owner' })
+  t.true(me.text.includes('"configs"'))
+  t.is((await browse(app, browser, { method: 'POST', path: '/auth/logout', headers: { 'x-csrf-token': null } })).status, 403)
+  const out = await browse(app, browser, { method: 'POST', path: '/auth/logout' })
+  t.is(out.status, 200, out.text)
+  t.regex(cookiesOf(out)[0] ?? '', /^gatehouse=; Path=\/; Max-Age=0; /)
+  t.is((await browse(app, browser, { path: '/auth/me' })).status, 401, 'a stolen cookie is worth nothing after the sign-out')
+})
+
+test.serial('a sign-in ends the session that the browser had, and never takes up one that was given to it', async (t) => {
+  const [attacker, victim] = [await withPassword(addPerson(app)), await withPassword(addPerson(app))]
+  const planted = await signIn(app, attacker)
+  const answer = await login({ email: victim.email, cookie: planted.cookie })
+  t.is(answer.status, 200, answer.text)
+  t.not(browserOfAnswer(answer).cookie, planted.cookie)
+  t.is((await browse(app, planted, { path: '/auth/me' })).status, 401)
+  const made = await login({ email: victim.email, cookie: `gatehouse=${'a'.repeat(43)}.${'b'.repeat(22)}` })
+  t.not(browserOfAnswer(made).cookie, `gatehouse=${'a'.repeat(43)}.${'b'.repeat(22)}`)
+})
+
+test.serial('wrong passwords and unknown addresses are told alike', async (t) => {
+  const person = await withPassword(addPerson(app))
+  const bare = await addPerson(app)
+  const answers = [
+    await login({ email: person.email, password: 'not the password' }),
+    await login({ email: bare.email }),
+    await login({ email: 'nobody@example.com' }),
+  ]
+  for (const answer of answers) {
+    t.is(answer.status, 401)
+    t.is(errorOf(answer).message, 'E-mail or password is wrong.')
+    t.deepEqual(cookiesOf(answer), [])
+  }
+})
+
+async function timeOfRefusal(email: string, round: number): Promise<number> {
+  const begun = performance.now()
+  await login({ email, password: 'not the password', from: `198.51.100.${round}` })
+  return performance.now() - begun
+}
+
+test.serial('no answer is faster for an unknown address', async (t) => {
+  const person = await withPassword(addPerson(app))
+  const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] }
+  for (let round = 0; round < 15; round += 1) {
+    times.known.push(await timeOfRefusal(person.email, round))
+    times.unknown.push(await timeOfRefusal('nobody-at-all@example.com', round))
+  }
+  const [known, unknown] = [Math.min(...times.known), Math.min(...times.unknown)]
+  t.true(unknown > known * 0.6, `${unknown} ms for an unknown address, ${known} ms for a known one`)
+})
+
+/** As many as somebody with much patience makes; a tenth of them with the usual tests, which meet the same bounds. */
+const tries = process.env['NIGHTLY'] === '1' ? 10_000 : 1000
+
+test.serial(`${tries} tries open nothing, and lock out nobody`, async (t) => {
+  const person = await withPassword(addPerson(app))
+  const known = await login({ email: person.email, from: '203.0.113.9' })
+  t.is(known.status, 200)
+  const device = cookiesOf(known)[1]?.split(';')[0] ?? ''
+  const counts = new Map<number, number>()
+  const attack = async (count: number, from: (at: number) => string) => {
+    for (let at = 0; at < count; at += 50) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, more) => login({ email: person.email, password: `guess ${at + more}`, from: from(at + more) })),
+      )
+      for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)
+    }
+  }
+  await attack(tries / 5, () => '198.51.100.1')
+  t.is((await login({ email: person.email, from: '203.0.113.10' })).status, 200, 'one network locks out no other')
+  await attack((tries * 4) / 5, (at) => `10.${Math.floor(at / 65_536)}.${Math.floor(at / 256) % 256}.${at % 256}`)
+  t.deepEqual(
+    [...counts.keys()].toSorted((one, other) => one - other),
+    [401, 429],
+  )
+  t.true((counts.get(401) ?? 0) <= 150, `${counts.get(401)} passwords were looked at`)
+  t.is((await login({ email: person.email, from: '203.0.113.11' })).status, 429)
+  const again = await login({ email: person.email, from: '203.0.113.12', cookie: device })
+  t.is(again.status, 200, 'a browser in which the owner was signed in still lets them in')
+  now += 2 * 3_600_000
+  t.is((await login({ email: person.email, from: '203.0.113.13' })).status, 200, 'and later any')
+})
+
+test.serial('sessions are listed and ended by their person, and by nobody else', async (t) => {
+  const person = await addPerson(app, { places: { [workspace]: 'member' } })
+  const [one, two, three] = [await signIn(app, person), await signIn(app, person), await signIn(app, person)]
+  const other = await signIn(app, await addPerson(app))
+  const listed = await browse(app, one, { path: '/auth/sessions' })
+  const rows = (JSON.parse(listed.text) as { data: { id: string; current: boolean }[] }).data
+  t.is(rows.length, 3)
+  t.deepEqual(
+    rows.filter(({ current }) => current).map(({ id }) => id),
+    [one.sessionId],
+  )
+  const end = (by: Browser, id: string) => browse(app, by, { method: 'DELETE', path: `/auth/sessions/${id}` })
+  t.is((await end(other, two.sessionId)).status, 404)
+  t.is((await end(one, 'x')).status, 404)
+  t.is((await end(one, two.sessionId)).status, 200)
+  t.is((await browse(app, two, { path: '/auth/me' })).status, 401)
+  const ended = await browse(app, one, { method: 'DELETE', path: '/auth/sessions' })
+  t.deepEqual(JSON.parse(ended.text), { ended: 1 })
+  t.is((await browse(app, three, { path: '/auth/me' })).status, 401)
+  const admin = await signIn(app, await addPerson(app, { role: 'admin' }))
+  const everywhere = await browse(app, admin, { method: 'DELETE', path: `/v1/admin/users/${person.id}/sessions` })
+  t.deepEqual(JSON.parse(everywhere.text), { ended: 1 })
+  t.is((await browse(app, one, { path: '/auth/me' })).status, 401)
+})
+
+test.serial('many requests end sessions at once, and each is over', async (t) => {
+  const person = await addPerson(app, { places: { [workspace]: 'member' } })
+  const browsers = await Promise.all(Array.from({ length: 6 }, () => signIn(app, person)))
+  const answers = await Promise.all(browsers.map((browser) => browse(app, browser, { method: 'DELETE', path: '/auth/sessions' })))
+  t.true(
+    answers.every(({ status }) => [200, 401].includes(status)),
+    answers.map(({ text }) => text).join('\n'),
+  )
+  const left = await Promise.all(browsers.map((browser) => browse(app, browser, { path: '/auth/me' })))
+  t.true(left.filter(({ status }) => status === 200).length <= 1)
+})
+
+test.serial('a changed password ends all sessions but gives this browser a new one', async (t) => {
+  const person = await withPassword(addPerson(app))
+  const [here, elsewhere] = [await signIn(app, person), await signIn(app, person)]
+  const change = (body: object) => browse(app, here, { method: 'POST', path: '/auth/password', body })
+  t.is((await change({ password: 'another long sentence' })).status, 403)
+  t.is((await change({ current_password: password, password: 'short' })).status, 400)
+  t.is((await change({ current_password: password, password: `x${person.email}x` })).status, 400)
+  const changed = await change({ current_password: password, password: 'another long sentence' })
+  t.is(changed.status, 200, changed.text)
+  for (const browser of [here, elsewhere]) t.is((await browse(app, browser, { path: '/auth/me' })).status, 401)
+  t.is((await browse(app, browserOfAnswer(changed), { path: '/auth/me' })).status, 200)
+  t.is((await login({ email: person.email })).status, 401)
+  t.is((await login({ email: person.email, password: 'another long sentence' })).status, 200)
+  const owner = await signIn(app, await addPerson(app, { role: 'owner' }))
+  const trail = await browse(app, owner, { path: '/v1/audit-logs?page_size=50' })
+  t.true(trail.text.includes('user_passwords'), trail.text)
+  for (const secret of ['argon2id', password, 'another long sentence']) t.false(trail.text.includes(secret), secret)
+})
+
+test.serial('a link sets a password once, until its hour is over', async (t) => {
+  const person = await withPassword(addPerson(app))
+  const browser = await signIn(app, person)
+  const token = async () => {
+    const { url } = await inTenant(app.deps.orm, person.organisationId, (em) =>
+      makeLink(em, app.deps, { organisationId: person.organisationId, userId: person.id, purpose: 'password' }),
+    )
+    return url.split('#token=')[1] ?? ''
+  }
+  const set = (given: string) =>
+    send(`${app.baseUrl}/auth/password`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: given, password: 'yet another sentence' }),
+    })
+  const [first, second] = [await token(), await token()]
+  t.is((await set(first)).status, 401, 'a newer link takes away the older')
+  now += 3_601_000
+  t.is((await set(second)).status, 401)
+  now -= 3_601_000
+  const done = await set(second)
+  t.is(done.status, 200, done.text)
+  t.is((await set(second)).status, 401)
+  t.is((await browse(app, browser, { path: '/auth/me' })).status, 401)
+  t.is((await login({ email: person.email, password: 'yet another sentence' })).status, 200)
+})
+
+test.serial('a setup link makes the first owner of an organisation, or lets its owner back in', async (t) => {
+  t.deepEqual(JSON.parse((await browse(app, { cookie: '', csrf: '' }, { path: '/auth/setup' })).text), {
+    owner: true,
+    provider: null,
+    key: null,
+    request: null,
+  })
+  const owner = await addPerson(app, { role: 'owner' })
+  const { url } = await inTenant(app.deps.orm, owner.organisationId, (em) =>
+    makeLink(em, app.deps, { organisationId: owner.organisationId, userId: owner.id, purpose: 'setup' }),
+  )
+  const [, token = ''] = url.split('#token=')
+  const setUp = (email: string) => sendJson(`${app.baseUrl}/auth/setup`, {}, { token, email, password })
+  t.is((await setUp('other@example.com')).status, 400)
+  const done = await setUp(owner.email)
+  t.is(done.status, 200, done.text)
+  t.is((await browse(app, browserOfAnswer(done), { path: '/auth/me' })).status, 200)
+  t.is((await setUp(owner.email)).status, 401)
+})
+
+test.serial('people sign in by identity providers alone where AUTH_MODE says so', async (t) => {
+  const sso = await startApp({ env: { AUTH_MODE: 'SSO' } })
+  t.teardown(() => sso.stop())
+  const options = await browse(sso, { cookie: '', csrf: '' }, { path: '/auth/login?email=ana@example.com' })
+  t.deepEqual(JSON.parse(options.text), { local: false, provider: null })
+  const refused = await sendJson(`${sso.baseUrl}/auth/login`, {}, { email: 'ana@example.com', password })
+  t.is(refused.status, 404, refused.text)
+  t.is(errorOf(refused).code, 'feature_unavailable')
+})
