@@ -11,18 +11,27 @@ const plainName = /^[a-z\d][a-z\d._-]{0,63}$/
 /** Lists in a folder, `{provider}.json` each. */
 export const folderSource = (name: string, folder: string): LayerSource => ({
   name,
-  async read(provider) {
-    if (!plainName.test(provider)) return null
-    const file = path.join(folder, `${provider}.json`)
-    try {
-      if ((await stat(file)).size > longestList) throw new Error(`the list has more than ${longestList} bytes`)
-      return await readFile(file)
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-      throw error
-    }
-  },
+  read: async (provider) => (plainName.test(provider) ? inTurn(() => readList(path.join(folder, `${provider}.json`))) : null),
 })
+
+async function readList(file: string): Promise<Buffer | null> {
+  try {
+    if ((await stat(file)).size > longestList) throw new Error(`the list has more than ${longestList} bytes`)
+    return await readFile(file)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** A share whose server is gone holds a thread for each file that is read. Node has four of them for all files and names, so lists get one. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const turn = last.then(work)
+  last = turn.catch(() => undefined)
+  return turn
+}
 
 /** Lists in the log store, below a path of its own. */
 export const logStoreSource = (store: Pick<LogStore, 'get'>, folder: string): LayerSource => ({

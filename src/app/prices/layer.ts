@@ -56,6 +56,8 @@ interface Held<List> {
   readAt: number
   dueAt: number
   reading: Promise<void> | null
+  /** True while the source has not answered, even if nobody waits for it any more: it is not asked again before. */
+  isAsked: boolean
 }
 
 const [hourMs, retryMs, absentMs] = [3_600_000, 60_000, 300_000]
@@ -72,7 +74,7 @@ export function createLayer<List>({ source, parse, now, random, failed, timeoutM
 
   const read = async (provider: string, held: Held<List>): Promise<void> => {
     try {
-      const bytes = await inTime(source.read(provider), timeoutMs)
+      const bytes = await inTime(asked(provider, held), timeoutMs)
       held.file = bytes === null ? null : parse(bytes, provider)
       held.fault = null
       held.readAt = now()
@@ -86,10 +88,19 @@ export function createLayer<List>({ source, parse, now, random, failed, timeoutM
     }
   }
 
+  const asked = async (provider: string, held: Held<List>): Promise<Buffer | null> => {
+    held.isAsked = true
+    try {
+      return await source.read(provider)
+    } finally {
+      held.isAsked = false
+    }
+  }
+
   const look = (provider: string): Held<List> => {
-    const held = lists.get(provider) ?? { file: null, fault: null, readAt: now(), dueAt: 0, reading: null }
+    const held = lists.get(provider) ?? { file: null, fault: null, readAt: now(), dueAt: 0, reading: null, isAsked: false }
     lists.set(provider, held)
-    if (held.reading === null && now() >= held.dueAt) held.reading = read(provider, held)
+    if (held.reading === null && !held.isAsked && now() >= held.dueAt) held.reading = read(provider, held)
     return held
   }
 
