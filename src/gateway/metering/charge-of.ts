@@ -7,7 +7,7 @@ import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { findPrices } from '../prices/resolve.ts'
+import { findPrices, isRouted } from '../prices/resolve.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
@@ -81,9 +81,11 @@ interface Targeted {
 
 function priced(metered: Metered, { attempt, target }: Targeted, { exchange, prices }: ChargeContext): Charge {
   const terms = target.view?.prices ?? null
-  const found = findPrices({ provider: target.providerId, answered: metered.model, sent: target.model, terms }, prices)
+  const query = { provider: target.providerId, answered: metered.model, sent: target.model, terms }
+  const found = findPrices(query, prices)
   const facts = factsOf(metered, placeOf(target, found), exchange)
-  const cost = priceUsage({ counts: metered.counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
+  const counts = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
+  const cost = priceUsage({ counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
   const recalled = isRecalled(attempt)
   const skipped = target.skipsPtuCost && saysProvisioned(metered.raw)
   const charged = recalled || skipped || isProvisioned(terms, metered.raw) ? notCharged : cost

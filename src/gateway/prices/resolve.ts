@@ -28,10 +28,16 @@ export function findPrices(query: PriceQuery, source: PriceSource): FoundPrices 
   const own = sent === null ? undefined : terms?.models.get(sent)
   if (own === undefined) return listed(answered, query, source) ?? (sent === answered ? null : listed(sent, query, source))
   // A base model that the operator named goes before what the answer says, which has named the wrong family at times.
-  return (
-    agreed(own.entry, query, source) ?? listed(own.base, query, source) ?? listed(answered, query, source) ?? listed(sent, query, source)
-  )
+  const base = isRouted(query) ? null : own.base
+  return agreed(own.entry, query, source) ?? listed(base, query, source) ?? listed(answered, query, source) ?? listed(sent, query, source)
 }
+
+/** The model of Azure that hands a request on to another one, and charges for that beside it. */
+const router = 'model-router'
+
+/** Returns true for a target that chooses the model by itself: the answer names it, and routing costs a fee. */
+export const isRouted = ({ provider, sent, terms }: Omit<PriceQuery, 'answered'>): boolean =>
+  provider === 'azure-openai' && sent !== null && (terms?.models.get(sent)?.base ?? sent) === router
 
 /** Returns the prices that the integration itself has for a model. */
 function agreed(entry: PriceEntry | null, { provider, sent, terms }: PriceQuery, source: PriceSource): FoundPrices | null {

@@ -1,3 +1,4 @@
+import { isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { Counts } from '../dialects/neutral/counts.ts'
@@ -28,7 +29,7 @@ export interface DeliveredAnswer {
  * caller got. Reasoning that nobody saw is not in the estimate: it is a lower bound.
  */
 export function fillCounts(told: Counts, { request, answer, sellsOutput }: EstimatedExchange): Counts {
-  const input = promptTokens(told) > 0 ? 0 : estimateInput(request)
+  const input = promptTokens(told) > 0 ? 0 : atLeastOne(request)
   const missing = sellsOutput ? estimateDelivered(answer, request) - outputTokens(told) : 0
   if (input === 0 && missing <= 0) return told
   return {
@@ -37,6 +38,9 @@ export function fillCounts(told: Counts, { request, answer, sellsOutput }: Estim
     ...(missing <= 0 ? {} : { output: (told.output ?? 0) + missing }),
   }
 }
+
+/** Every prompt that can be read has a token: one without words is not one of which nobody knows what it cost. */
+const atLeastOne = (request: EstimatedRequest): number => (isFields(request.json) ? Math.max(1, estimateInput(request)) : 0)
 
 /** Estimates the tokens of an answer by its first bytes; what comes behind them is taken to be like them. */
 function estimateDelivered({ head, size, stream }: DeliveredAnswer, { dialect, model }: EstimatedRequest): number {

@@ -125,6 +125,25 @@ test('a second implementation prices every model of the catalogue to the same pi
   t.true(seen.size > 25, `${seen.size} dimensions`)
 })
 
+test('a cached token costs no more than one that is read anew; of Claude at most an eighth of it (#9833)', (t) => {
+  const builtIn = openBuiltIn()
+  /** As their own list has them. */
+  const dearer = ['openrouter ~deepseek/deepseek-pro-latest']
+  let looked = 0
+  const found = Object.keys(builtIn.providers).flatMap((provider) => {
+    const file = builtIn.file(provider)
+    return [...(file?.models() ?? [])].flatMap((model) =>
+      (file?.find(model)?.prices ?? []).flatMap(({ rates: { input, cache_read: read } }) => {
+        if (input === undefined || read === undefined) return []
+        looked += 1
+        return read > input || (provider === 'anthropic' && read * 8 > input) ? [`${provider} ${model}`] : []
+      }),
+    )
+  })
+  t.deepEqual(found, dearer)
+  t.true(looked > 1000, String(looked))
+})
+
 test('the models that most people call have a price (Helicone#2983, langfuse#4072)', (t) => {
   const builtIn = openBuiltIn()
   const main = {
