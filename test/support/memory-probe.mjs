@@ -2,6 +2,7 @@
 // {"do":"measure"}: what is alive after a full collection. {"do":"snapshot","folder":…}: a heap snapshot of each.
 // {"do":"watch"} and then {"do":"allocated"}: the bytes of objects that were made between the two, as far as a collection has seen them.
 // {"do":"sample"} and then {"do":"sites","folder":…}: a profile of where those were made, for DevTools and `bench/sites.ts`.
+// {"do":"time"} and then {"do":"timed","folder":…}: a profile of where CPU time went between the two.
 // {"do":"leak"}: from now on every request leaves a small object behind, so that a measurement can show that it sees it.
 import { subscribe } from 'node:diagnostics_channel'
 import { writeFileSync } from 'node:fs'
@@ -55,10 +56,24 @@ function sites({ folder }) {
   return file
 }
 
+function time() {
+  session.connect()
+  session.post('Profiler.enable')
+  session.post('Profiler.setSamplingInterval', { interval: 200 })
+  session.post('Profiler.start')
+}
+
+function timed({ folder }) {
+  const file = `${folder}/thread-${threadId}-${Date.now()}.cpuprofile`
+  session.post('Profiler.stop', (error, { profile }) => writeFileSync(file, JSON.stringify(profile)))
+  session.disconnect()
+  return file
+}
+
 const left = []
 const leak = () => isMainThread && subscribe('http.server.request.start', () => left.push(Array(25).fill(performance.now())))
 const snapshot = ({ folder }) => writeHeapSnapshot(`${folder}/thread-${threadId}-${Date.now()}.heapsnapshot`)
-const deeds = { measure, snapshot, watch, allocated, sample, sites, leak }
+const deeds = { measure, snapshot, watch, allocated, sample, sites, time, timed, leak }
 const answerTo = (asked) => deeds[asked.do](asked) ?? null
 
 let others = 0

@@ -45,22 +45,32 @@ export function openStoredCounters({ client, log }: StoredCountersOptions): Stor
   const pool = new Pool({ ...systemSession(client), max: 3, idleTimeoutMillis: 10_000, application_name: 'gatehouse-limits' })
   pool.on('error', (error) => log.debug({ err: error }, 'an idle connection of the limits was lost'))
   const id = randomUUID()
-  const short = id.slice(0, 8)
   const settlements = createSettlements({ id, log, query: async (text, values) => void (await pool.query(text, [...values])) })
   const state: State = { pool, id, settlements }
+  const markOf = createMarks(id.slice(0, 8))
   return {
     take: async (limit, wish) => {
       // What this process gives back counts before it asks for more.
       if (settlements.has(limit.id)) await settlements.flush()
       return askFor(state, limit, wish)
     },
-    settle: (limit, slot, part) => `${short}:${settlements.add(limit.id, slot, part)}`,
+    settle: (limit, slot, part) => markOf(settlements.add(limit.id, slot, part)),
     flush: () => settlements.flush(),
     away: () => settlements.isStuck(),
     async stop() {
       await settlements.close()
       await pool.end().catch(() => {})
     },
+  }
+}
+
+/** Returns the text of marks. Thousands of requests have the same one. */
+function createMarks(process: string): (batch: number) => string {
+  let last = -1
+  let mark = ''
+  return (batch) => {
+    if (batch !== last) mark = `${process}:${(last = batch)}`
+    return mark
   }
 }
 

@@ -38,6 +38,12 @@ interface Part extends Settled {
   readonly slot: string
 }
 
+/** What was added for a slot of a counter since the last batch. */
+interface Pending {
+  freed: number
+  used: number
+}
+
 interface Batch {
   readonly number: number
   readonly parts: readonly Part[]
@@ -46,7 +52,7 @@ interface Batch {
 
 interface State extends SettlementsOptions {
   /** By counter and slot. */
-  pending: Map<string, Map<string, Settled>>
+  pending: Map<string, Map<string, Pending>>
   /** Nobody knows whether the database has carried it out: it is sent again under the same number, which does it once. */
   doubtful: Batch | null
   stuck: boolean
@@ -61,7 +67,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   const state: State = { ...options, pending: new Map(), doubtful: null, stuck: false, number: 0, held: 0, writtenAt: 0, writing: null }
   return {
     add(counter, slot, part) {
-      add(state, { counter, slot, ...part })
+      add(state, { counter, slot, part })
       return state.number + 1
     },
     hold: (amount) => (state.held += amount),
@@ -78,13 +84,18 @@ export function createSettlements(options: SettlementsOptions): Settlements {
 
 const noBatch: Pick<Batch, 'parts'> = { parts: [] }
 
-function add(state: State, { counter, slot, freed, used }: Part): void {
+function add(state: State, { counter, slot, part: { freed, used } }: { counter: string; slot: string; part: Settled }): void {
   if (freed === 0 && used === 0) return
   state.held -= freed + used
   let slots = state.pending.get(counter)
   if (slots === undefined) state.pending.set(counter, (slots = new Map()))
   const known = slots.get(slot)
-  slots.set(slot, known === undefined ? { freed, used } : { freed: known.freed + freed, used: known.used + used })
+  if (known === undefined) {
+    slots.set(slot, { freed, used })
+    return
+  }
+  known.freed += freed
+  known.used += used
 }
 
 async function flush(state: State): Promise<void> {

@@ -142,19 +142,19 @@ function giveUp({ store }: State, counter: Counter): void {
 
 function tryTake(state: State, limits: readonly Limit[], needs: Needs): readonly Taken[] | null {
   const at = state.now()
-  for (const limit of limits) {
-    const counter = counterOf(state, limit)
-    if (counter.until <= at || counter.free < neededBy(limit, needs)) return null
-  }
-  return limits.map((limit) => {
-    const counter = counterOf(state, limit)
-    const amount = neededBy(limit, needs)
-    counter.free -= amount
-    counter.recent += amount
-    counter.takes += 1
-    renew(state, counter, Math.max(amount, 1))
-    return { limit, slot: counter.slot, amount, left: Math.max(0, limit.value - counter.usedByAll + counter.free) }
-  })
+  const counters = limits.map((limit) => counterOf(state, limit))
+  for (const counter of counters) if (counter.until <= at || counter.free < neededBy(counter.limit, needs)) return null
+  return counters.map((counter) => take(state, counter, needs))
+}
+
+function take(state: State, counter: Counter, needs: Needs): Taken {
+  const { limit, slot } = counter
+  const amount = neededBy(limit, needs)
+  counter.free -= amount
+  counter.recent += amount
+  counter.takes += 1
+  renew(state, counter, Math.max(amount, 1))
+  return { limit, slot, amount, left: Math.max(0, limit.value - counter.usedByAll + counter.free) }
 }
 
 /** Asks ahead of need, so that a busy counter is waited for by nobody. */

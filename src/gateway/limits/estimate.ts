@@ -46,8 +46,11 @@ export function boundOf(json: Readonly<Record<string, unknown>>): number | null 
   return bound
 }
 
-const answersOf = (json: Readonly<Record<string, unknown>>): number =>
-  answerFields.reduce((most, field) => Math.max(most, positive(json[field]) ?? 1), 1)
+function answersOf(json: Readonly<Record<string, unknown>>): number {
+  let most = 1
+  for (const field of answerFields) most = Math.max(most, positive(json[field]) ?? 1)
+  return most
+}
 
 /** Each of several prompts of a completion is answered; a list of numbers is one prompt. */
 const promptsOf = ({ prompt }: Readonly<Record<string, unknown>>): number =>

@@ -29,7 +29,7 @@ const mostTries = 8
 
 /** The Ledger door: what a request needs is taken from slices of the counters of every limit that applies, from all of them or from none. */
 export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
-  const made = { ...options, overcounted: new Map<string, bigint>(), usual: createUsualOutput(Date.now) }
+  const made = { ...options, overcounted: new Map<string, number>(), usual: createUsualOutput(Date.now) }
   return {
     reserve(request) {
       const all = applying(options, request)
@@ -59,7 +59,7 @@ const withoutMoney = (limits: readonly Limit[]): readonly Limit[] =>
 
 interface State extends LeaseLedgerOptions {
   /** Pico-dollars by which a counter of whole nano-dollars stands too high, by counter, until a later request uses them up. */
-  readonly overcounted: Map<string, bigint>
+  readonly overcounted: Map<string, number>
   readonly usual: UsualOutput
 }
 
@@ -125,7 +125,7 @@ function granted({ counters, observe, overcounted, usual }: State, taken: readon
       if (settled) return null
       settled = true
       const said = charge?.metered?.usage?.outputTokens ?? 0
-      if (said > 0) usual.note(by, said)
+      if (by !== null && said > 0) usual.note(by, said)
       return settleAll(counters, taken, { charge, reached, overcounted })
     },
   }
@@ -173,11 +173,11 @@ const mostRemembered = 10_000
 
 /** Returns an amount in whole nano-dollars, rounded up; what was rounded is taken off the next one, so that sums stay exact. */
 function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): number {
-  const owed = pico - (overcounted.get(id) ?? 0n)
-  const nano = owed <= 0n ? 0n : (owed + picoPerNano - 1n) / picoPerNano
+  const over = overcounted.get(id) ?? 0
+  const nano = Number((pico - BigInt(over) + picoPerNano - 1n) / picoPerNano)
   if (overcounted.size > mostRemembered) overcounted.clear()
-  overcounted.set(id, nano * picoPerNano - owed)
-  return Number(nano)
+  overcounted.set(id, Number(BigInt(nano) * picoPerNano - pico) + over)
+  return nano
 }
 
 function refused({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[], { call }: Waiting): ApiError {

@@ -1,6 +1,6 @@
 import { isFields } from '../../lib/json/fields.ts'
 import type { Task } from '../front/operations.ts'
-import { boundOf, estimateTokens } from './estimate.ts'
+import { boundOf, estimateTokens, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limit, MoneyTerms, Needs } from './limit.ts'
 import { jobRefusal, unpricedRefusal } from './refusal.ts'
@@ -9,7 +9,8 @@ import { worstCost } from './worst-cost.ts'
 
 /** A request, as far as limits go. */
 export interface Asked {
-  readonly by: Speaker
+  /** Whose answer it will be; null: no limit asks how long it is. */
+  readonly by: Speaker | null
   readonly needs: Needs
   /** The bound of its output that it is to be sent with; null: it stays as it is. */
   readonly maxOutput: number | null
@@ -17,17 +18,24 @@ export interface Asked {
 
 /** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
 export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): Asked {
-  const { call, target } = request
+  const { call, target, body } = request
+  const ofMoney = limits.some(countsCost) ? limits.filter(countsCost) : none
+  const counting = limits.some(countsTokens)
+  if (ofMoney.length === 0 && !counting) return freely
   const by = { keyId: call.caller.key.id, model: target.model }
-  if (limits.every(({ counts }) => counts === 'requests')) return { by, needs: oneRequest, maxOutput: null }
-  const most = usual.of(by)
-  const tokens = (call.operation.spec?.dialect ?? null) === null ? 0 : estimateTokens(request.body, most)
-  const ofMoney = limits.filter(({ counts }) => counts === 'cost')
+  // Nobody need know what is usual for a request that names a bound.
+  const most = isFields(body.json) && boundOf(body.json) !== null ? leastOutput : usual.of(by)
+  const { spec } = call.operation
+  const tokens = !counting || (spec?.dialect ?? null) === null ? 0 : estimateTokens(body, most)
   if (ofMoney.length === 0) return { by, needs: { requests: 1, tokens, cost: 0 }, maxOutput: null }
-  if (call.operation.spec?.beginsJob === true) return { by, needs: { requests: 1, tokens, cost: leastCost(ofMoney) }, maxOutput: null }
+  if (spec?.beginsJob === true) return { by, needs: { requests: 1, tokens, cost: leastCost(ofMoney) }, maxOutput: null }
   const { cost, maxOutput } = moneyOf(ofMoney, request, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }
 }
+
+const none: readonly Limit[] = []
+const countsCost = ({ counts }: Limit): boolean => counts === 'cost'
+const countsTokens = ({ counts }: Limit): boolean => counts === 'tokens'
 
 /** A job passes where budgets let requests without a known price through, until they are exhausted. Throws `budget_exhausted` otherwise. */
 function leastCost(ofMoney: readonly Limit[]): number {
@@ -36,7 +44,8 @@ function leastCost(ofMoney: readonly Limit[]): number {
   return 1
 }
 
-const oneRequest: Needs = { requests: 1, tokens: 0, cost: 0 }
+/** Where only requests are counted. */
+const freely: Asked = { by: null, needs: { requests: 1, tokens: 0, cost: 0 }, maxOutput: null }
 
 function moneyOf(limits: readonly Limit[], { body, call, target, prices }: Parameters<Ledger['reserve']>[0], usual: number) {
   const task = call.operation.spec?.task ?? null

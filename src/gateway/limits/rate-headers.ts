@@ -62,7 +62,6 @@ function namesUnder(prefix: string): NamesByCount {
  * them in those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers-11).
  */
 export function rateHeaders(standings: readonly RateStanding[], headed: Headed): readonly string[] {
-  let headers = none
   let policies = ''
   let states = ''
   let requests: RateStanding | null = null
@@ -77,10 +76,12 @@ export function rateHeaders(standings: readonly RateStanding[], headed: Headed):
     if (limit.counts === 'tokens') tokens = tighter(tokens, standing)
     else requests = tighter(requests, standing)
   }
-  if (policies === '') return headers
-  if (requests !== null) headers = headers.concat(standingHeaders(requests, 'requests', headed))
-  if (tokens !== null) headers = headers.concat(standingHeaders(tokens, 'tokens', headed))
-  return headers.concat(['ratelimit-policy', policies, 'ratelimit', states])
+  if (policies === '') return none
+  const all = ['ratelimit-policy', policies, 'ratelimit', states]
+  return all.concat(
+    requests === null ? none : standingHeaders(requests, 'requests', headed),
+    tokens === null ? none : standingHeaders(tokens, 'tokens', headed),
+  )
 }
 
 const none: readonly string[] = []

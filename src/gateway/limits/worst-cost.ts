@@ -1,6 +1,7 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import type { Task } from '../front/operations.ts'
+import type { PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { priceUsage } from '../prices/price-usage.ts'
 import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
@@ -39,7 +40,7 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
   const tokens = tokensOf(request, found, { json, output })
   const facts = factsOf(request, found, { json, promptTokens: tokens.input })
   for (const counts of waysToSell(request, { json, tokens, found, facts })) {
-    const { amount } = priceUsage({ counts, facts, reported: null, estimated: true }, found)
+    const { amount } = priceUsage({ counts, facts, reported: null, estimated: false }, found)
     if (amount !== null) return Number((amount + picoPerNano - 1n) / picoPerNano)
   }
   return null
@@ -121,9 +122,41 @@ const text = (value: unknown): string | null => (typeof value === 'string' ? val
 function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: PriceFacts; readonly request: PricedRequest }): Counts {
   const { bytes } = of.request.body
   const { output } = tokens
-  const read = bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
-  return bytes?.includes('"web_search') === true ? { ...read, web_search: mostSearches } : read
+  const extras = extrasOf(found.entry)
+  // A body is only looked through for what costs more.
+  const read =
+    extras.audio && bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
+  return extras.searches && maySearch(of.request.body) ? { ...read, web_search: mostSearches } : read
 }
+
+/** What beside plain text a model has a rate for. */
+interface Extras {
+  readonly audio: boolean
+  readonly searches: boolean
+  readonly writes: boolean
+}
+
+const extrasByEntry = new WeakMap<PriceEntry, Extras>()
+
+function extrasOf(entry: PriceEntry): Extras {
+  const known = extrasByEntry.get(entry)
+  if (known !== undefined) return known
+  const named = new Set(entry.prices.flatMap(({ rates, when = [] }) => [rates, ...when.map((one) => one.rates)].flatMap(Object.keys)))
+  const extras = {
+    audio: named.has('input_audio'),
+    searches: [...named].some((name) => name.startsWith('web_search')),
+    writes: named.has('cache_write') || named.has('cache_write_1h'),
+  }
+  extrasByEntry.set(entry, extras)
+  return extras
+}
+
+/** The fields in which formats name the tools that a provider runs itself, and the names of searches there. */
+const toolFields = ['tools', 'web_search_options', 'additionalModelRequestFields', 'plugins'] as const
+const searches = ['"web_search', '"google_search', '"googleSearch'] as const
+
+const maySearch = ({ bytes, json }: RequestBody): boolean =>
+  bytes !== null && isFields(json) && toolFields.some((name) => name in json) && searches.some((name) => bytes.includes(name))
 
 /** As many as a request makes that does not say how many. */
 const mostSearches = 5
@@ -134,8 +167,9 @@ function textCounts(
   { entry }: FoundPrices,
   { facts, request: { body } }: { facts: PriceFacts; request: PricedRequest },
 ): Counts {
+  if (!extrasOf(entry).writes || body.bytes === null || !body.bytes.includes('"cache_control"')) return { input, output }
   const period = periodAt(entry, facts.startedAt)
-  if (period === null || body.bytes === null || !body.bytes.includes('"cache_control"')) return { input, output }
+  if (period === null) return { input, output }
   const holding = holdingRates(period, facts)
   const rate = (name: Dimension) => findRate(name, period, holding)?.rate ?? 0
   const written = body.bytes.includes('"1h"') ? 'cache_write_1h' : 'cache_write'
