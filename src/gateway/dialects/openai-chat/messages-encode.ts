@@ -2,10 +2,11 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { spendPartBag } from '../leftovers.ts'
 import { urlOfMedia } from '../media.ts'
-import type { AudioPart, FilePart, ImagePart, Part, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import type { FilePart, ImagePart, Part, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { hashedId, legalId } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
+import { writeAudio } from './audio-encode.ts'
 
 interface WriteContext extends EncodeContext {
   readonly nameOf: (name: string) => string
@@ -60,11 +61,6 @@ function writeImage({ source, detail, at }: ImagePart, { loss }: WriteContext): 
   const url = urlOfMedia(source)
   if (url === null) return loss.refuseAt(at, 'names a file that only its own vendor has')
   return { type: 'image_url', image_url: detail === null ? { url } : { url, detail } }
-}
-
-function writeAudio({ source, at }: AudioPart, { loss }: WriteContext): Fields {
-  if (source.kind !== 'base64') return loss.refuseAt(at, 'must hold the sound itself, in base64')
-  return { type: 'input_audio', input_audio: { data: source.data, format: /mpeg|mp3/.test(source.mediaType) ? 'mp3' : 'wav' } }
 }
 
 function writeFile({ source, name, at }: FilePart, { loss }: WriteContext): Fields {

@@ -3,7 +3,7 @@ import { compact } from '../compact.ts'
 import type { EncodeContext } from '../codec.ts'
 import { spendPartBag } from '../leftovers.ts'
 import { urlOfMedia } from '../media.ts'
-import type { AudioPart, FilePart, ImagePart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import type { FilePart, ImagePart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { hashedId } from '../tool-calls.ts'
 import { readSealed } from './sealed-item.ts'
@@ -49,7 +49,6 @@ function writePart(part: Part, context: WriteContext): Fields | readonly Fields[
   spendPartBag(part, 'openai-responses', loss)
   if (part.kind === 'text' || part.kind === 'refusal') return { type: 'input_text', text: part.text }
   if (part.kind === 'image') return writeImage(part, context)
-  if (part.kind === 'audio') return writeAudio(part, context)
   if (part.kind === 'file') return writeFile(part, context)
   if (part.kind !== 'opaque' && part.kind !== 'reasoning') return loss.refuseAt(part.at, `is ${part.kind}, which has no place there`)
   loss.dropAt(part.at)
@@ -62,11 +61,6 @@ function writeImage({ source, detail, at }: ImagePart, { loss }: WriteContext): 
   return url === null
     ? loss.refuseAt(at, 'names a file that only its own vendor has')
     : { type: 'input_image', image_url: url, detail: detail ?? 'auto' }
-}
-
-function writeAudio({ source, at }: AudioPart, { loss }: WriteContext): Fields {
-  if (source.kind !== 'base64') return loss.refuseAt(at, 'must hold the sound itself, in base64')
-  return { type: 'input_audio', input_audio: { data: source.data, format: /mpeg|mp3/.test(source.mediaType) ? 'mp3' : 'wav' } }
 }
 
 function writeFile({ source, name, at }: FilePart, { loss }: WriteContext): Fields {
