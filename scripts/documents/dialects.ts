@@ -1,5 +1,6 @@
-import { caseIds } from '../../test/conformance/cases.ts'
+import { type CaseId, caseIds, cases, type Fixture, isSaid } from '../../test/conformance/cases.ts'
 import { departuresOf } from '../../test/conformance/expected.ts'
+import { isServed } from '../../test/conformance/sides/index.ts'
 import type { ClientId, ProviderId } from '../../test/conformance/talk.ts'
 
 const clients: Readonly<Record<ClientId, string>> = {
@@ -20,6 +21,16 @@ const providers: Readonly<Record<ProviderId, string>> = {
   cohere: 'Cohere v2',
   ollama: "Ollama's own",
   'azure-ai': 'Azure AI Inference',
+  'azure-openai': 'Azure OpenAI',
+  'claude-bedrock': 'Claude on Bedrock',
+  'claude-vertex': 'Claude on Vertex AI',
+  'claude-azure': 'Claude on Azure',
+}
+
+/** Returns true if the format of a client has words for a case. */
+const canSay = (client: ClientId, name: CaseId): boolean => {
+  const fixtures: readonly Fixture[] = name === 'errors' || name === 'abort' ? [] : cases[name]
+  return fixtures.length === 0 || fixtures.some((fixture) => isSaid(fixture, client))
 }
 
 /** The table of what is carried, transformed and refused: from the data that the conformance tests run. */
@@ -27,15 +38,18 @@ export function dialectParts(): Readonly<Record<string, string>> {
   const notes: string[] = []
   const numberOf = (note: string): number => (notes.includes(note) ? notes.indexOf(note) : notes.push(note) - 1) + 1
   const tables = Object.entries(clients).map(([client, title]) => {
-    const rows = caseIds.map((name) => {
-      const cells = Object.keys(providers).map((provider) => {
-        const found = departuresOf({ client: client as ClientId, provider: provider as ProviderId, name })
-        if (found.length === 0) return 'carried'
-        const numbers = [...new Set(found.map(({ note }) => numberOf(note)))].join(', ')
-        return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${numbers})`
+    const rows = caseIds
+      .filter((name) => canSay(client as ClientId, name))
+      .map((name) => {
+        const cells = Object.keys(providers).map((provider) => {
+          if (!isServed(client as ClientId, provider as ProviderId)) return 'by Converse'
+          const found = departuresOf({ client: client as ClientId, provider: provider as ProviderId, name })
+          if (found.length === 0) return 'carried'
+          const numbers = [...new Set(found.map(({ note }) => numberOf(note)))].join(', ')
+          return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${numbers})`
+        })
+        return `| ${name} | ${cells.join(' | ')} |`
       })
-      return `| ${name} | ${cells.join(' | ')} |`
-    })
     const heads = Object.values(providers)
     return [`### ${title}`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
   })

@@ -1,4 +1,4 @@
-import type { Ask, Say } from './talk.ts'
+import type { Ask, ClientId, Say } from './talk.ts'
 
 /** What is asked and what is answered, in no vendor's words. After each answer with calls, their results are said. */
 export interface Fixture {
@@ -8,6 +8,8 @@ export interface Fixture {
   readonly says: readonly Say[]
   /** The results of the calls of the first answer, in this order, by the name of the tool. */
   readonly results?: Readonly<Record<string, string>>
+  /** The clients whose format can say it; absent: all. */
+  readonly clients?: readonly ClientId[]
 }
 
 const counts = { input: 20, cached: 0, output: 7, thought: 0 }
@@ -28,6 +30,8 @@ const both: Say = { ...calling, calls: [...(calling.calls ?? []), { id: 'call_ti
 const results = { weather: 'sunny', time: '12:00' }
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const pdf = Buffer.from('%PDF-1.4\n%%EOF').toString('base64')
+const wav = Buffer.from('RIFF\0\0\0\0WAVEfmt ').toString('base64')
+const mp4 = Buffer.from('\0\0\0\u0018ftypmp42').toString('base64')
 const thought = { text: 'Paris is in France.', signature: 'c2lnbmVkIGJ5IHRoZSB2ZW5kb3I=' }
 
 /** A fixture, whole and as a stream. */
@@ -91,6 +95,24 @@ export const cases = {
       says: [sun],
     },
   ],
+  audio: [
+    {
+      title: 'a sound as bytes',
+      stream: false,
+      clients: ['openai-chat', 'google', 'google-array'],
+      ask: { ...plain, turns: [{ role: 'user', pieces: [{ audio: { mime: 'audio/wav', data: wav } }, { text: 'What is it?' }] }] },
+      says: [sun],
+    },
+  ],
+  video: [
+    {
+      title: 'a film as bytes',
+      stream: false,
+      clients: ['google', 'google-array'],
+      ask: { ...plain, turns: [{ role: 'user', pieces: [{ video: { mime: 'video/mp4', data: mp4 } }, { text: 'What is it?' }] }] },
+      says: [sun],
+    },
+  ],
   'structured output': twice('an answer by a schema', {
     ask: { ...plain, schema: weather.parameters },
     says: [{ ...sun, text: '{"city":"Paris"}' }],
@@ -117,6 +139,9 @@ export const cases = {
 /** The names of all cases: those above, and the two in which nothing is answered to the end. */
 export const caseIds = [...(Object.keys(cases) as (keyof typeof cases)[]), 'errors', 'abort'] as const
 export type CaseId = (typeof caseIds)[number]
+
+/** Returns true if the format of a client can say it. */
+export const isSaid = ({ clients }: Fixture, client: ClientId): boolean => clients?.includes(client) ?? true
 
 /** The failures that providers answer with. */
 export const statuses = [400, 401, 429, 500] as const

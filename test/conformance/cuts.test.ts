@@ -7,7 +7,7 @@ import { foldEvents } from '../../src/gateway/dialects/neutral/answer.ts'
 import type { NeutralEvent } from '../../src/gateway/dialects/neutral/events.ts'
 import { assertOrder, contextFor } from '../support/dialects/laws.ts'
 import type { Received } from '../support/emulator/emulator.ts'
-import { providers } from './sides/index.ts'
+import { dialectProviders, providers } from './sides/index.ts'
 import type { ProviderId, Say } from './talk.ts'
 
 /** Streams of every provider, as bytes: cut at every byte they are never whole, and no damage makes a reader fail. */
@@ -25,7 +25,8 @@ const say: Say = {
 }
 const asked = { url: '?alt=sse', json: { stream_options: { include_usage: true } } } as unknown as Received
 
-const dialectOf = (id: ProviderId): DialectId => (id === 'vertex' ? 'google' : id === 'azure-ai' ? 'openai-chat' : id)
+const others: Readonly<Partial<Record<ProviderId, DialectId>>> = { vertex: 'google', 'azure-ai': 'openai-chat' }
+const dialectOf = (id: ProviderId): DialectId => others[id] ?? (id as DialectId)
 
 interface Bytes {
   readonly bytes: Buffer
@@ -60,7 +61,7 @@ function read(id: ProviderId, pieces: readonly Buffer[], type: string): readonly
 
 const isWhole = (events: readonly NeutralEvent[]) => events.some(({ type }) => type === 'end')
 
-for (const id of Object.keys(providers) as ProviderId[]) {
+for (const id of dialectProviders) {
   const { bytes, type } = bytesOf(id)
 
   test(`${id}: a stream that is cut at any byte is never whole unless all was said`, (t) => {

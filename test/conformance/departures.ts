@@ -24,7 +24,8 @@ export const departures: readonly Departure[] = [
   // What the format of a provider has no place for, for its own client too.
   {
     note: 'OpenAI shows nothing of what a model thinks in chat completions.',
-    providers: ['openai-chat'],
+    providers: ['openai-chat', 'azure-openai'],
+    pairs: (client, provider) => client !== 'openai-responses' || provider !== 'azure-openai',
     heard: [[/^assistant thought .*/, null]],
     said: [[/^thought .*/, null]],
   },
@@ -52,7 +53,7 @@ export const departures: readonly Departure[] = [
   },
   {
     note: 'A sequence at which the model stopped is told as an ordinary end.',
-    providers: ['openai-chat', 'openai-responses', ...gemini, 'ollama', 'azure-ai'],
+    providers: ['openai-chat', 'openai-responses', ...gemini, 'ollama', 'azure-ai', 'azure-openai'],
     said: [[/^stop stop-sequence$/, 'stop stop']],
   },
   {
@@ -87,6 +88,29 @@ export const departures: readonly Departure[] = [
     providers: ['bedrock', 'ollama'],
     cases: ['image addresses'],
     refused: /must be a data URL: this provider opens no addresses/,
+  },
+  {
+    note: 'A sound is refused: the provider takes none.',
+    providers: ['openai-responses', 'anthropic', 'cohere', 'ollama', 'claude-bedrock', 'claude-vertex', 'claude-azure'],
+    cases: ['audio'],
+    refused: /it is audio, which (?:this provider does not take|has no place there)/,
+  },
+  {
+    note: 'A film is refused: the provider takes none.',
+    providers: [
+      'openai-chat',
+      'openai-responses',
+      'anthropic',
+      'cohere',
+      'ollama',
+      'azure-ai',
+      'azure-openai',
+      'claude-bedrock',
+      'claude-vertex',
+      'claude-azure',
+    ],
+    cases: ['video'],
+    refused: /it is video, which (?:this provider does not take|has no place there)/,
   },
   {
     note: 'A PDF is refused: documents are texts at Ollama.',

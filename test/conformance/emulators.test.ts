@@ -16,11 +16,28 @@ const owns: Readonly<Record<string, ClientId>> = {
   anthropic: 'anthropic',
   google: 'google',
   vertex: 'google',
+  'azure-openai': 'openai-chat',
+  'claude-bedrock': 'anthropic',
+  'claude-vertex': 'anthropic',
+  'claude-azure': 'anthropic',
 }
 
 /** The providers whose own clients cannot say what a case is about. */
 const unsaid: Readonly<Record<string, ReadonlySet<string>>> = {
   files: new Set(['cohere', 'ollama', 'azure-ai']),
+  audio: new Set(['openai-responses', 'anthropic', 'cohere', 'ollama', 'azure-ai', 'claude-bedrock', 'claude-vertex', 'claude-azure']),
+  video: new Set([
+    'openai-chat',
+    'openai-responses',
+    'anthropic',
+    'cohere',
+    'ollama',
+    'azure-ai',
+    'azure-openai',
+    'claude-bedrock',
+    'claude-vertex',
+    'claude-azure',
+  ]),
   'image addresses': new Set(['bedrock', 'ollama']),
 }
 

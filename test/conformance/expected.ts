@@ -1,5 +1,4 @@
-import type { Fixture } from './cases.ts'
-import { cases, type CaseId } from './cases.ts'
+import { cases, type CaseId, type Fixture, isSaid } from './cases.ts'
 import { type Departure, departures } from './departures.ts'
 import { type ClientId, heardOf, lineOf, type Lines, type ProviderId, saidOf, type Say, thoughtLine } from './talk.ts'
 
@@ -71,7 +70,8 @@ export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly 
 
 /** The departures of a whole cell, in their order. */
 export function departuresOf(cell: Cell): readonly Departure[] {
-  const fixtures: readonly Fixture[] = cell.name === 'errors' || cell.name === 'abort' ? [] : cases[cell.name]
+  const all: readonly Fixture[] = cell.name === 'errors' || cell.name === 'abort' ? [] : cases[cell.name]
+  const fixtures = all.filter((fixture) => cell.client === null || isSaid(fixture, cell.client))
   const used = new Set(fixtures.flatMap((fixture) => expectedOf(cell, fixture).departures))
   for (const rule of departures) if (fixtures.length === 0 && rule.cases?.includes(cell.name) === true && meets(cell, rule)) used.add(rule)
   return departures.filter((rule) => used.has(rule))

@@ -5,7 +5,7 @@ import type { Received } from '../support/emulator/emulator.ts'
 import { cases, type Fixture } from './cases.ts'
 import { expectedOf } from './expected.ts'
 import { addressAt, type Product, startProduct } from './product.ts'
-import { providers, talkers } from './sides/index.ts'
+import { dialectProviders, providers, talkers } from './sides/index.ts'
 import type { ClientId, Lines, ProviderId, Say, Talk } from './talk.ts'
 
 /**
@@ -121,7 +121,7 @@ async function moves(t: ExecutionContext, way: Way): Promise<void> {
   t.deepEqual(signed(back ?? []), signed(alone))
 }
 
-const ids = Object.keys(providers) as ProviderId[]
+const ids = dialectProviders
 for (const client of Object.keys(talkers) as ClientId[])
   for (const from of ids)
     test.serial(`${client}: a conversation goes from ${from} to every other and back`, async (t) => {

@@ -4,8 +4,8 @@ import type { Fixture } from './cases.ts'
 import { expectedOf } from './expected.ts'
 import { listen } from './listen.ts'
 import { converse, type Product, startProduct } from './product.ts'
-import { providers, talkers } from './sides/index.ts'
-import type { ClientId, ProviderId, Say } from './talk.ts'
+import { pairs, providers } from './sides/index.ts'
+import type { Say } from './talk.ts'
 
 /** Random conversations through every pair mean the same at both ends, and their second turn too. With NIGHTLY=1 many more of them. */
 const numRuns = process.env['NIGHTLY'] === '1' ? 100 : 3
@@ -68,18 +68,17 @@ const fixture: fc.Arbitrary<Fixture> = fc
     results: Object.fromEntries(calls.map((call, index) => [call.name, results[index] ?? ''])),
   }))
 
-for (const client of Object.keys(talkers) as ClientId[])
-  for (const provider of Object.keys(providers) as ProviderId[])
-    test.serial(`${client} at ${provider}`, async (t) => {
-      const cell = { client, provider, name: 'parallel tools' } as const
-      await fc.assert(
-        fc.asyncProperty(fixture, async (one) => {
-          product.emulator.reset()
-          const expected = expectedOf(cell, one)
-          const heard = listen(product.emulator, providers[provider].side, one.says)
-          const talks = await converse(product.bed, one, cell)
-          t.deepEqual({ heard, said: talks.map((talk) => talk.said) }, { heard: expected.heard, said: expected.said })
-        }),
-        { numRuns },
-      )
-    })
+for (const [client, provider] of pairs)
+  test.serial(`${client} at ${provider}`, async (t) => {
+    const cell = { client, provider, name: 'parallel tools' } as const
+    await fc.assert(
+      fc.asyncProperty(fixture, async (one) => {
+        product.emulator.reset()
+        const expected = expectedOf(cell, one)
+        const heard = listen(product.emulator, providers[provider].side, one.says)
+        const talks = await converse(product.bed, one, cell)
+        t.deepEqual({ heard, said: talks.map((talk) => talk.said) }, { heard: expected.heard, said: expected.said })
+      }),
+      { numRuns },
+    )
+  })

@@ -4,7 +4,7 @@ import type { Received } from '../support/emulator/emulator.ts'
 /** The dialects of clients; Google's streams come as events or as one JSON array. */
 export type ClientId = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'google-array'
 
-/** The dialects of providers, each with one provider that speaks it. */
+/** The dialects of providers, each with one provider that speaks it, and the clouds that serve one at an address of their own. */
 export type ProviderId =
   | 'openai-chat'
   | 'openai-responses'
@@ -15,12 +15,18 @@ export type ProviderId =
   | 'cohere'
   | 'ollama'
   | 'azure-ai'
+  | 'azure-openai'
+  | 'claude-bedrock'
+  | 'claude-vertex'
+  | 'claude-azure'
 
 /** A piece of a turn, in no vendor's words. */
 export type Piece =
   | { readonly text: string }
   | { readonly image: Image }
   | { readonly file: { readonly mime: string; readonly data: string; readonly name: string } }
+  | { readonly audio: { readonly mime: string; readonly data: string } }
+  | { readonly video: { readonly mime: string; readonly data: string } }
   | Called
   | Result
 
@@ -160,6 +166,8 @@ export function lineOf(role: string, piece: Piece): string {
   if ('text' in piece) return `${role} text ${piece.text}`
   if ('image' in piece) return `${role} image ${piece.image.url ?? `${piece.image.mime} ${piece.image.data}`}`
   if ('file' in piece) return `${role} file ${piece.file.mime} ${piece.file.data}`
+  if ('audio' in piece) return `${role} audio ${piece.audio.mime} ${piece.audio.data}`
+  if ('video' in piece) return `${role} video ${piece.video.mime} ${piece.video.data}`
   if ('call' in piece) return `${role} call ${piece.call.name} ${inOrder(piece.call.args)}`
   return `result ${piece.result.name} ${piece.result.text}`
 }

@@ -28,6 +28,7 @@ import {
 } from '../talk.ts'
 
 type Params = Anthropic.MessageCreateParamsNonStreaming
+export type Asking = Params
 
 const toResult = ({ result }: Result): ContentBlockParam => ({ type: 'tool_result', tool_use_id: result.id, content: result.text })
 
@@ -43,10 +44,11 @@ function toBlock(piece: Piece): ContentBlockParam {
       source: { type: 'base64', media_type: 'application/pdf', data: piece.file.data },
     }
   if ('call' in piece) return { type: 'tool_use', id: piece.call.id, name: piece.call.name, input: piece.call.args }
-  return toResult(piece)
+  if ('result' in piece) return toResult(piece)
+  throw new Error('no block of Anthropic says it')
 }
 
-const toParams = (ask: Ask, model: string): Params => ({
+export const toParams = (ask: Ask, model: string): Params => ({
   model,
   max_tokens: ask.maxTokens,
   messages: ask.turns.map(({ role, pieces }) => ({ role, content: pieces.map(toBlock) })),
@@ -90,27 +92,24 @@ function sayOf({ content, stop_reason, usage }: Message): Say {
 export function messagesTalker({ origin, key, headers, model, signal }: Address): Talker {
   const client = new Anthropic({ baseURL: origin, apiKey: key, maxRetries: 0, defaultHeaders: headers })
   const options = signal === undefined ? {} : { signal }
-  const send = async (params: Params, stream: boolean): Promise<Talk> => {
-    const answer = stream ? await client.messages.stream(params, options).finalMessage() : await client.messages.create(params, options)
+  const send = (stream: boolean) =>
+    talkerBy((params) => (stream ? client.messages.stream(params, options).finalMessage() : client.messages.create(params, options)))
+  return { talk: (ask, stream) => send(stream)(toParams(ask, model)) }
+}
+
+/** Talks in Anthropic's format by whoever sends a request and gives the answer. */
+export function talkerBy(ask: (params: Params) => PromiseLike<Message>): (params: Params) => Promise<Talk> {
+  const send = async (params: Params): Promise<Talk> => {
+    const answer = await ask(params)
     const say = sayOf(answer)
+    const said: MessageParam = { role: 'assistant', content: answer.content }
     return {
       said: saidOf(say),
       calls: say.calls ?? [],
-      answer: (results) =>
-        send(
-          {
-            ...params,
-            messages: [
-              ...params.messages,
-              { role: 'assistant', content: answer.content },
-              { role: 'user', content: results.map(toResult) },
-            ],
-          },
-          stream,
-        ),
+      answer: (results) => send({ ...params, messages: [...params.messages, said, { role: 'user', content: results.map(toResult) }] }),
     }
   }
-  return { talk: (ask, stream) => send(toParams(ask, model), stream) }
+  return send
 }
 
 function heardBlock(role: string, block: ContentBlockParam, names: Map<string, string>): string {

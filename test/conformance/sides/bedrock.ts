@@ -40,6 +40,8 @@ function toBlock(piece: Piece): ContentBlock {
   if ('text' in piece) return { text: piece.text }
   if ('image' in piece) return { image: { format: 'png', source: { bytes: Buffer.from(piece.image.data, 'base64') } } }
   if ('file' in piece) return { document: { format: 'pdf', name: 'plan', source: { bytes: Buffer.from(piece.file.data, 'base64') } } }
+  if ('audio' in piece) return { audio: { format: 'wav', source: { bytes: Buffer.from(piece.audio.data, 'base64') } } }
+  if ('video' in piece) return { video: { format: 'mp4', source: { bytes: Buffer.from(piece.video.data, 'base64') } } }
   if ('call' in piece) return { toolUse: { toolUseId: piece.call.id, name: piece.call.name, input: piece.call.args as Document } }
   return toResult(piece)
 }
@@ -156,6 +158,8 @@ export function converseTalker({ origin, model }: Address): Talker {
 interface Block {
   readonly text?: string
   readonly image?: { readonly format: string; readonly source: { readonly bytes: string } }
+  readonly audio?: { readonly format: string; readonly source: { readonly bytes: string } }
+  readonly video?: { readonly format: string; readonly source: { readonly bytes: string } }
   readonly document?: { readonly format: string; readonly source: { readonly bytes: string } }
   readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input: unknown }
   readonly toolResult?: { readonly toolUseId: string; readonly content: readonly { readonly text?: string; readonly json?: unknown }[] }
@@ -165,6 +169,8 @@ interface Block {
 function heardBlock(role: string, block: Block, names: Map<string, string>): Lines {
   if (block.text !== undefined) return [`${role} text ${block.text}`]
   if (block.image !== undefined) return [`${role} image image/${block.image.format} ${block.image.source.bytes}`]
+  if (block.audio !== undefined) return [`${role} audio audio/${block.audio.format} ${block.audio.source.bytes}`]
+  if (block.video !== undefined) return [`${role} video video/${block.video.format} ${block.video.source.bytes}`]
   if (block.document !== undefined) return [`${role} file application/${block.document.format} ${block.document.source.bytes}`]
   if (block.toolUse !== undefined) {
     names.set(block.toolUse.toolUseId, block.toolUse.name)

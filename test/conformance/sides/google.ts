@@ -35,6 +35,8 @@ function toPart(piece: Piece): Part {
   if ('image' in piece && piece.image.url !== undefined) return { fileData: { mimeType: piece.image.mime, fileUri: piece.image.url } }
   if ('image' in piece) return { inlineData: { mimeType: piece.image.mime, data: piece.image.data } }
   if ('file' in piece) return { inlineData: { mimeType: piece.file.mime, data: piece.file.data } }
+  if ('audio' in piece) return { inlineData: { mimeType: piece.audio.mime, data: piece.audio.data } }
+  if ('video' in piece) return { inlineData: { mimeType: piece.video.mime, data: piece.video.data } }
   if ('call' in piece) return { functionCall: { id: piece.call.id, name: piece.call.name, args: { ...piece.call.args } } }
   return toResult(piece)
 }
@@ -145,7 +147,8 @@ function heardPart(role: string, part: Part): Lines {
   if (part.text !== undefined) return part.text === '' ? signed : [...signed, `${role} text ${part.text}`]
   if (part.inlineData !== undefined) {
     const { mimeType = '', data } = part.inlineData
-    return [`${role} ${mimeType.startsWith('image/') ? 'image' : 'file'} ${mimeType} ${data}`]
+    const kind = /^(image|audio|video)\//.exec(mimeType)?.[1] ?? 'file'
+    return [`${role} ${kind} ${mimeType} ${data}`]
   }
   if (part.fileData !== undefined) return [`${role} image ${part.fileData.fileUri}`]
   if (part.functionCall !== undefined)

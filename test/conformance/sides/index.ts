@@ -2,9 +2,11 @@ import type { Fixture } from '../cases.ts'
 import type { Address, ClientId, ProviderId, ProviderSide, Talker } from '../talk.ts'
 import { messagesProvider, messagesTalker } from './anthropic.ts'
 import { azureProvider, azureTalker } from './azure-ai.ts'
+import { azureOpenaiProvider, azureOpenaiTalker } from './azure-openai.ts'
 import { converseProvider, converseTalker } from './bedrock.ts'
 import { cohereProvider, cohereTalker } from './cohere.ts'
 import { googleProvider, googleTalker } from './google.ts'
+import { azureClaude, bedrockClaude, invokeTalker, vertexClaude, vertexTalker } from './hosted-claude.ts'
 import { ollamaProvider, ollamaTalker } from './ollama.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
@@ -30,8 +32,12 @@ interface Provider {
   readonly modelFor?: Readonly<Partial<Record<ClientId, string>>>
   /** The provider's own client, which proves the emulator. */
   readonly talker: (address: Address) => Talker
-  /** Whether a custom host has the version in it. */
-  readonly base: '/v1' | '/models' | ''
+  /** What of the path a custom host has in it. */
+  readonly base: '/v1' | '/models' | '/openai' | ''
+  /** The clients that are served so; absent: all. */
+  readonly clients?: readonly ClientId[]
+  /** A cloud that serves a dialect which is another provider's own. */
+  readonly isCloud?: true
   /** More that clients of a format say to be asked in this dialect. */
   readonly extraFor?: Readonly<Partial<Record<ClientId, Readonly<Record<string, unknown>>>>>
   /** What it never answers, or no client can ask it for in its dialect. */
@@ -89,4 +95,55 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
   },
   'azure-ai': { side: azureProvider, row: 'azure-ai', fields: {}, model: 'DeepSeek-R1', talker: azureTalker, base: '/models' },
+  'azure-openai': {
+    side: azureOpenaiProvider,
+    row: 'azure-openai',
+    fields: { azure_resource_name: 'resource' },
+    model: 'gpt-4o',
+    thinker: 'gpt-5',
+    talker: azureOpenaiTalker,
+    base: '/openai',
+    isCloud: true,
+  },
+  'claude-bedrock': {
+    side: bedrockClaude,
+    row: 'bedrock',
+    fields: aws,
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    talker: invokeTalker,
+    base: '',
+    // All others go by Converse.
+    clients: ['anthropic'],
+    isCloud: true,
+  },
+  'claude-vertex': {
+    side: vertexClaude,
+    row: 'vertex-ai',
+    fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' },
+    model: 'claude-sonnet-4-5@20250929',
+    talker: vertexTalker,
+    base: '',
+    isCloud: true,
+  },
+  'claude-azure': {
+    side: azureClaude,
+    row: 'azure-ai',
+    fields: {},
+    model: 'claude-sonnet-4-5',
+    talker: (address) => messagesTalker({ ...address, origin: `${address.origin}/anthropic` }),
+    base: '',
+    isCloud: true,
+  },
 }
+
+const ids = Object.keys(providers) as ProviderId[]
+
+/** The providers with a dialect of their own. */
+export const dialectProviders: readonly ProviderId[] = ids.filter((id) => providers[id].isCloud !== true)
+
+export const isServed = (client: ClientId, provider: ProviderId): boolean => providers[provider].clients?.includes(client) ?? true
+
+/** Each client at each provider that serves it. */
+export const pairs: readonly (readonly [client: ClientId, provider: ProviderId])[] = (Object.keys(talkers) as ClientId[]).flatMap(
+  (client) => ids.filter((id) => isServed(client, id)).map((id) => [client, id] as const),
+)

@@ -30,6 +30,7 @@ const userPart = (piece: Piece): OpenAI.ChatCompletionContentPart[] => {
   if ('text' in piece) return [{ type: 'text', text: piece.text }]
   if ('image' in piece) return [{ type: 'image_url', image_url: { url: addressOf(piece.image) } }]
   if ('file' in piece) return [{ type: 'file', file: { filename: piece.file.name, file_data: dataUrl(piece.file) } }]
+  if ('audio' in piece) return [{ type: 'input_audio', input_audio: { data: piece.audio.data, format: 'wav' } }]
   return []
 }
 
@@ -101,8 +102,13 @@ function ownFields(message: OpenAI.ChatCompletionMessage): OpenAI.ChatCompletion
 }
 
 /** OpenAI's own client, for chat completions. */
-export function chatTalker({ origin, key, headers, model, extra, signal }: Address): Talker {
-  const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0, defaultHeaders: headers })
+export const chatTalker = (address: Address): Talker =>
+  chatTalkerOf(
+    new OpenAI({ baseURL: `${address.origin}/v1`, apiKey: address.key, maxRetries: 0, defaultHeaders: address.headers }),
+    address,
+  )
+
+export function chatTalkerOf(client: OpenAI, { model, extra, signal }: Address): Talker {
   const options = signal === undefined ? {} : { signal }
   const send = async (params: Params, stream: boolean): Promise<Talk> => {
     const answer = stream
@@ -124,6 +130,7 @@ export function chatTalker({ origin, key, headers, model, extra, signal }: Addre
 
 const heardPart = (role: string) => (part: OpenAI.ChatCompletionContentPart) => {
   if (part.type === 'text') return `${role} text ${part.text}`
+  if (part.type === 'input_audio') return `${role} audio audio/${part.input_audio.format} ${part.input_audio.data}`
   const [kind, url] =
     part.type === 'image_url' ? ['image', part.image_url.url] : ['file', part.type === 'file' ? (part.file.file_data ?? '') : '']
   return `${role} ${kind} ${url.replace('data:', '').replace(';base64,', ' ')}`

@@ -23,6 +23,7 @@ const block = z.union([
   z.strictObject({ image }),
   z.strictObject({ document }),
   z.strictObject({ video: fields }),
+  z.strictObject({ audio: z.strictObject({ format: z.enum(['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'webm', 'mp4', 'm4a']), source }) }),
   z.strictObject({
     toolUse: z.strictObject({
       toolUseId: text.regex(/^[\w-]{1,64}$/),
