@@ -93,6 +93,12 @@ export const azureClaude: ProviderSide = {
     /^\/anthropic\/v1\/messages(?:\?|$)/.test(received.url) ? messagesProvider.refusal(received) : `no ${received.url}`,
 }
 
+const inputOf = ({ model: modelId, ...body }: Asking) => ({
+  modelId,
+  contentType: 'application/json',
+  body: JSON.stringify({ anthropic_version: bedrock.version, ...body }),
+})
+
 /** The client of AWS, which proves the emulator of Bedrock. */
 export function invokeTalker({ origin, model }: Address): Talker {
   const client = new BedrockRuntimeClient({
@@ -101,11 +107,6 @@ export function invokeTalker({ origin, model }: Address): Talker {
     maxAttempts: 1,
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     requestHandler: new NodeHttpHandler(),
-  })
-  const inputOf = ({ model: modelId, ...body }: Asking) => ({
-    modelId,
-    contentType: 'application/json',
-    body: JSON.stringify({ anthropic_version: bedrock.version, ...body }),
   })
   const streamed = async (params: Asking): Promise<Message> => {
     const { body } = await client.send(new InvokeModelWithResponseStreamCommand(inputOf(params)))
@@ -132,7 +133,8 @@ export function vertexTalker({ origin, key, model }: Address): Talker {
     apiKey: key,
     maxRetries: 0,
     fetch: (_, init) => {
-      const { model: named, ...body } = JSON.parse(String(init?.body)) as Omit<Asking, 'stream'> & { stream?: boolean }
+      const sent = typeof init?.body === 'string' ? init.body : ''
+      const { model: named, ...body } = JSON.parse(sent) as Omit<Asking, 'stream'> & { stream?: boolean }
       const method = body.stream === true ? 'streamRawPredict' : 'rawPredict'
       const url = `${origin}/v1/projects/project/locations/europe-west1/publishers/anthropic/models/${named}:${method}`
       return fetch(url, { ...init, body: JSON.stringify({ anthropic_version: vertex.version, ...body }) })
