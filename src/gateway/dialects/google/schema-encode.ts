@@ -64,6 +64,8 @@ function subset(given: Fields, walk: Walk): Fields {
   return written
 }
 
+const nothing: Fields = {}
+
 /** Writes a field of a schema; null: it cannot be written. */
 type Writer = (value: unknown, walk: Walk, schema: Fields) => Fields | null
 
@@ -72,7 +74,11 @@ const writers: Readonly<Record<string, Writer>> = {
   format: (value) => (typeof value === 'string' && formats.has(value) ? { format: value } : null),
   enum: (value, walk) => (Array.isArray(value) ? writeEnum(value, walk) : null),
   const: (value, walk) => writeEnum([value], walk),
-  properties: (value, walk) => (isFields(value) ? { properties: writeProperties(value, walk) } : null),
+  // An object of no properties is refused with an empty list of them, and taken without one.
+  properties(value, walk) {
+    if (!isFields(value)) return null
+    return Object.keys(value).length === 0 ? nothing : { properties: writeProperties(value, walk) }
+  },
   items: (value, walk) => (isFields(value) ? { items: subset(value, walk) } : null),
   anyOf: (value, walk) => (Array.isArray(value) ? writeAny(value, walk) : null),
   oneOf: (value, walk) => (Array.isArray(value) ? writeAny(value, walk) : null),

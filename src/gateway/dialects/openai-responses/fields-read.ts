@@ -1,15 +1,17 @@
 import { byType, reads } from '../unplaced.ts'
 
-const text = reads('type text')
+/** OpenAI's own mark of the cache, and the one that clients of several vendors write. */
+const marks = 'cache_control prompt_cache_breakpoint'
+const text = reads(`type text ${marks}`)
 const content = byType({
   input_text: text,
   output_text: text,
   text,
   summary_text: text,
   refusal: reads('type refusal'),
-  input_image: reads('type image_url file_id detail'),
-  input_file: reads('type file_id file_url file_data filename'),
-  input_audio: reads('type input_audio', { input_audio: reads('data format') }),
+  input_image: reads(`type image_url file_id detail ${marks}`),
+  input_file: reads(`type file_id file_url file_data filename ${marks}`),
+  input_audio: reads(`type input_audio ${marks}`, { input_audio: reads('data format') }),
 })
 const output = reads('type id call_id namespace output status', { output: content })
 

@@ -1,6 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { base64Media, mediaOfUrl } from '../media.ts'
 import type { MediaSource, Part } from '../neutral/parts.ts'
+import { cacheMarkIn } from '../openai-chat/parts-decode.ts'
 import { textPart } from '../neutral/parts.ts'
 import type { Turn } from '../neutral/request.ts'
 import { Turns } from '../neutral/turns.ts'
@@ -80,10 +81,11 @@ const texts: ReadonlySet<string> = new Set(['input_text', 'output_text', 'text',
 
 function readPart(part: Fields, at: string): readonly Part[] {
   const type = neededText(part, 'type', `${at}.`)
-  const base = { at, cache: null, bag: null } as const
+  const cache = cacheMarkIn(part)
+  const base = { at, cache, bag: null } as const
   if (texts.has(type)) {
     const text = neededText(part, 'text', `${at}.`)
-    return text === '' ? [] : [textPart(text, at)]
+    return text === '' ? [] : [textPart(text, at, cache)]
   }
   if (type === 'refusal') return [{ kind: 'refusal', text: neededText(part, 'refusal', `${at}.`), ...base }]
   if (type === 'input_image') return [{ kind: 'image', source: imageSource(part, at), detail: textIn(part, 'detail', `${at}.`), ...base }]
