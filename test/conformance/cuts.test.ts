@@ -74,7 +74,7 @@ for (const id of dialectProviders) {
     }
   })
 
-  test(`${id}: a stream in pieces of any size says the same`, (t) => {
+  test(`${id}: a stream in pieces of any size says the same, its usage too (44: envoy#2162)`, (t) => {
     const whole = read(id, [bytes], type)
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 40 }), (cuts) => {

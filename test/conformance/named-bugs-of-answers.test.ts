@@ -77,7 +77,7 @@ const rows: readonly (readonly [name: string, check: (t: ExecutionContext) => vo
     },
   ],
   [
-    '5: litellm#29518, reasoning_content reaches clients of Messages, whole and streamed',
+    '5: litellm#29518, #29600, reasoning_content reaches clients of Messages, whole and streamed',
     (t) => {
       t.true(text(whole(chatCodec, 'anthropic', chatAnswer({ reasoning_content: 'hm' }))).includes('"thinking":"hm"'))
       const events = streamed(chatCodec, 'anthropic', framesOf([chunk({ reasoning_content: 'hm' }), chunk({ content: 'a' }), finished]))
@@ -123,7 +123,7 @@ const rows: readonly (readonly [name: string, check: (t: ExecutionContext) => vo
     },
   ],
   [
-    '10: bifrost#2093, #3802, reasoning goes back to Kimi and DeepSeek in the field that they read; 14: vercel#14739',
+    '10: bifrost#2093, #3802, reasoning goes back to Kimi and DeepSeek in the field that they read; 14: vercel#14739, #12049',
     (t) => {
       const turns = {
         messages: [
@@ -158,7 +158,7 @@ const rows: readonly (readonly [name: string, check: (t: ExecutionContext) => vo
     },
   ],
   [
-    '54: whatever a provider writes into a stream, its translation throws nothing',
+    '54: portkey#1206, #1072, whatever a provider writes into a stream, its translation throws nothing',
     (t) => {
       const odd = [
         null,
@@ -263,7 +263,7 @@ const rows: readonly (readonly [name: string, check: (t: ExecutionContext) => vo
     },
   ],
   [
-    '45: vercel#11536, #18614, no count is below zero, whatever stands beside what',
+    '45: vercel#11536, #12425, #12485, #18614, no count is below zero, whatever stands beside what',
     (t) => {
       for (const usage of [
         { prompt_tokens: 5, completion_tokens: 2, total_tokens: 107, completion_tokens_details: { reasoning_tokens: 100 } },
@@ -282,7 +282,7 @@ const rows: readonly (readonly [name: string, check: (t: ExecutionContext) => vo
     },
   ],
   [
-    '51: vercel#17230, an error in a stream keeps its words; vercel#11671, so does one under status 200',
+    '51: vercel#17230, an error in a stream keeps its words; vercel#13256, #11671, so does one under status 200',
     (t) => {
       const error = { type: 'overloaded_error', message: 'Overloaded' }
       t.true(text(streamed(messagesCodec, 'openai-chat', framesOf([{ type: 'error', error }]))).includes('Overloaded'))

@@ -85,7 +85,7 @@ test('46: litellm#33224, each delta is in a block of its kind; litellm#30765, th
   )
 })
 
-test("43: envoy#2352, vercel#17326, the input tokens that come last reach Anthropic's clients, and those of the cache apart", (t) => {
+test("43: envoy#2352, #2350, vercel#17326, the input tokens that come last reach Anthropic's clients, and those of the cache apart", (t) => {
   const events = streamed(messagesCodec, switching)
   const last = events.findLast(({ type }) => type === 'message_delta')
   t.like(last?.['delta'], { stop_reason: 'tool_use', stop_sequence: null })
@@ -95,7 +95,7 @@ test("43: envoy#2352, vercel#17326, the input tokens that come last reach Anthro
   t.like(events[0], { type: 'message_start', message: { usage: { output_tokens: 1 } } })
 })
 
-test('47: litellm#22102, #19368, every item of a response is told when it begins and ends, and the last event has all of them', (t) => {
+test('47: litellm#22102, #19368, #15432, #32724, every item of a response is told when it begins and ends, and the last event has all of them', (t) => {
   const events = streamed(responsesCodec, switching)
   t.deepEqual(
     events.map((event) => event['sequence_number']),

@@ -72,7 +72,7 @@ const requests: readonly Row[] = [
     has('"$defs"'),
   ],
   [
-    '38: litellm#8901, no tool is forced on a model that thinks',
+    '38: litellm#8901, #9594, no tool is forced on a model that thinks',
     'openai-chat',
     'anthropic',
     {
@@ -204,7 +204,7 @@ const more: readonly Row[] = [
     has('cachePoint'),
   ],
   [
-    '57: envoy#2488, marks of the cache on system prompts and results go along',
+    '57: envoy#2488, #2358, marks of the cache on system prompts and results go along',
     'anthropic',
     'bedrock',
     {
@@ -259,7 +259,7 @@ const streamed = (events: readonly object[]) =>
   )
 const started = { type: 'message_start', message: { id: 'm', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } } }
 
-test('42: envoy#2236, counts that grow are not added up; envoy#2292, those of the input may come last', (t) => {
+test('42: envoy#2236, #2239, counts that grow are not added up; envoy#2292, vercel#11611, those of the input may come last', (t) => {
   const { usage } = streamed([started, delta({ output_tokens: 5 }), delta({ input_tokens: 9, output_tokens: 7 }), { type: 'message_stop' }])
   t.like(usage, { input: 9, output: 7 })
 })

@@ -73,29 +73,32 @@ const binary = (messages: readonly Buffer[]): Behaviour => ({
 const exception = (name: string) => eventStreamMessage({ ':message-type': 'exception', ':exception-type': name }, '{"message":"slow down"}')
 const answers = (behaviour: Behaviour) => cloud.script({ behaviour })
 
-test.serial('Claude on Bedrock answers Messages whole and as a stream; version and betas move into the body', async (t) => {
-  answers(json(message))
-  const { data: whole, response } = await anthropic('@bedrock')
-    .beta.messages.create({ ...hello, betas: ['context-1m-2025-08-07', 'other-beta'] })
-    .withResponse()
-  // 63, envoy#2512: Bedrock refuses a request that names a beta which it does not know.
-  t.is(response.headers.get('x-service-dropped-params'), 'anthropic-beta: other-beta')
-  t.like(whole.content[0], { text: 'Grüße ☀' })
-  const first = cloud.requests.at(-1)
-  t.regex(first?.url ?? '', /\/model\/eu\.anthropic\.claude-sonnet-4-5-20250929-v1(?::|%3A)0\/invoke(?:\?beta=true)?$/)
-  t.deepEqual(first?.json, {
-    anthropic_version: 'bedrock-2023-05-31',
-    max_tokens: 50,
-    messages: hello.messages,
-    anthropic_beta: ['context-1m-2025-08-07'],
-  })
-  answers(binary(events.map((event) => chunk(event))))
-  const streamed = await anthropic('@bedrock').messages.stream(hello).finalMessage()
-  t.deepEqual([streamed.content, streamed.usage.output_tokens], [[{ type: 'text', text: 'Grüße ☀' }], 2])
-  const last = cloud.requests.at(-1)
-  t.regex(last?.url ?? '', /\/invoke-with-response-stream$/)
-  t.false('stream' in (last?.json ?? {}))
-})
+test.serial(
+  '63: envoy#2512, #2148; portkey#1502: Claude on Bedrock answers Messages whole and as a stream; version and the betas that it knows move into the body',
+  async (t) => {
+    answers(json(message))
+    const { data: whole, response } = await anthropic('@bedrock')
+      .beta.messages.create({ ...hello, betas: ['context-1m-2025-08-07', 'other-beta'] })
+      .withResponse()
+    // Bedrock refuses a request that names a beta which it does not know.
+    t.is(response.headers.get('x-service-dropped-params'), 'anthropic-beta: other-beta')
+    t.like(whole.content[0], { text: 'Grüße ☀' })
+    const first = cloud.requests.at(-1)
+    t.regex(first?.url ?? '', /\/model\/eu\.anthropic\.claude-sonnet-4-5-20250929-v1(?::|%3A)0\/invoke(?:\?beta=true)?$/)
+    t.deepEqual(first?.json, {
+      anthropic_version: 'bedrock-2023-05-31',
+      max_tokens: 50,
+      messages: hello.messages,
+      anthropic_beta: ['context-1m-2025-08-07'],
+    })
+    answers(binary(events.map((event) => chunk(event))))
+    const streamed = await anthropic('@bedrock').messages.stream(hello).finalMessage()
+    t.deepEqual([streamed.content, streamed.usage.output_tokens], [[{ type: 'text', text: 'Grüße ☀' }], 2])
+    const last = cloud.requests.at(-1)
+    t.regex(last?.url ?? '', /\/invoke-with-response-stream$/)
+    t.false('stream' in (last?.json ?? {}))
+  },
+)
 
 test.serial('errors of Bedrock have the form of Anthropic: before the stream, within it, and when it is cut or damaged', async (t) => {
   answers(json({ message: 'The model is not there.' }, 404, { 'x-amzn-errortype': 'ResourceNotFoundException' }))

@@ -68,6 +68,7 @@ const nativeCounters: readonly (readonly [model: string, path: RegExp, body: obj
   ],
 ]
 for (const [model, path, body, tokens] of nativeCounters)
+  // 66: portkey#1436, Bedrock's counter knows models without the region in front of their names.
   test.serial(`Messages count by the counter of ${model}`, async (t) => {
     const counted = await anthropic().messages.countTokens({ model, ...asked })
     t.deepEqual({ ...counted }, { input_tokens: tokens })
@@ -101,7 +102,7 @@ test.serial("Google's client counts for models of others", async (t) => {
     t.is((await google().models.countTokens({ model, contents: 'hi' })).totalTokens, tokens, model)
 })
 
-test.serial('an error of the counter comes in the format of the client', async (t) => {
+test.serial('64: envoy#2546, an error of the counter comes in the format of the client', async (t) => {
   cloud.script({ behaviour: json({ error: { code: 404, message: 'No such model.', status: 'NOT_FOUND' } }, 404) })
   const error = await t.throwsAsync(anthropic().messages.countTokens({ model: '@gemini/gemini-9', ...asked }), {
     instanceOf: Anthropic.NotFoundError,

@@ -68,7 +68,7 @@ for (const [body, param] of meaning)
     t.is(t.throws(() => chatToConverse(body), { instanceOf: ApiError }).param, param)
   })
 
-test('envoy#736, litellm#24361, envoy#2191: results are one message, text stands before calls, nothing is empty', (t) => {
+test('envoy#736, mlflow#24296, litellm#24361, envoy#2191: results are one message, text stands before calls, nothing is empty', (t) => {
   const { body } = claudeToConverse({
     messages: [
       { role: 'assistant', content: 'first' },

@@ -169,7 +169,7 @@ test('litellm#38223: a result with references in it is a text; an error says so;
   t.deepEqual(written({ ...results(image), model: 'gemini-2.5-pro' })?.[1], inline)
 })
 
-test('bifrost#1437: a call of the current turn bears its signature, or the mark for one that is not known', (t) => {
+test('bifrost#1437, #2210, #1142: a call of the current turn bears its signature, or the mark for one that is not known', (t) => {
   const messages = (round()['messages'] as unknown[]).slice(0, 4)
   const asked = { ...round(), messages, model: 'gemini-3-pro-preview' }
   const lost = chatToGoogle(asked)

@@ -79,7 +79,7 @@ test('litellm#21744: a call that the model could not write is an error when noth
 const frames = (...chunks: readonly object[]): readonly Frame[] => chunks.map((chunk) => ({ name: null, data: JSON.stringify(chunk) }))
 const chunk = (parts: readonly object[], rest: object = {}) => ({ candidates: [{ content: { parts, role: 'model' }, index: 0, ...rest }] })
 
-test('litellm#21041, #31634: a stream with STOP in every frame, thoughts, a call and its signature, and an end without content', (t) => {
+test('litellm#21041, #31634, #2195: a stream with STOP in every frame, thoughts, a call and its signature, and an end without content', (t) => {
   const whole = frames(
     chunk([{ text: 'hm', thought: true }], { finishReason: 'STOP' }),
     chunk([{ text: '', thought: true, thoughtSignature: 's1' }], { finishReason: 'STOP' }),

@@ -163,7 +163,7 @@ test('results of parallel tools are one message, before what the user says, imag
   t.deepEqual(dropped, [])
 })
 
-test('vercel#16643: broken arguments in the history do not end a conversation', (t) => {
+test('vercel#16643, #16561: broken arguments in the history do not end a conversation', (t) => {
   const broken = { ...call('c1', 'x'), function: { name: 'weather', arguments: '{"city":' } }
   const { body, dropped } = chatToClaude({
     messages: [user('a'), { role: 'assistant', tool_calls: [broken] }, { role: 'tool', tool_call_id: 'c1', content: 'x' }],
@@ -464,7 +464,7 @@ const callsOf = (frames: readonly Frame[]) => {
 
 const oddCalls: readonly (readonly [name: string, frames: readonly Frame[], calls: readonly (readonly [string, string])[]])[] = [
   [
-    'vercel#7238: no index',
+    'vercel#7238, #12901: no index and no type',
     [piece({ id: 'a', function: { name: 'f', arguments: '{"x":1}' } }), piece({ id: 'b', function: { name: 'g', arguments: '{}' } })],
     [
       ['f', '{"x":1}'],
@@ -472,8 +472,16 @@ const oddCalls: readonly (readonly [name: string, frames: readonly Frame[], call
     ],
   ],
   [
-    'vercel#14722: the name after the arguments',
+    'vercel#14722, #14760: the name after the arguments',
     [piece({ index: 0, id: 'a', function: { arguments: '{"x"' } }), piece({ index: 0, function: { name: 'f', arguments: ':1}' } })],
+    [['f', '{"x":1}']],
+  ],
+  [
+    'vercel#5350: a type that comes late',
+    [
+      piece({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+      piece({ index: 0, type: 'function', function: { arguments: ':1}' } }),
+    ],
     [['f', '{"x":1}']],
   ],
   ['vercel#14968: a call without arguments', [piece({ index: 0, id: 'a', function: { name: 'f', arguments: '' } })], [['f', '{}']]],
