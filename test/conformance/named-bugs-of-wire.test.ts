@@ -256,6 +256,19 @@ test('48: bifrost#600, the beginning of a call tells its id and name, and the en
   )
 })
 
+const chunk = (piece: Body) => ({ id: 'c', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...piece }] }, finish_reason: null }] })
+
+test('28: vercel#5350, the type of a call may come late', (t) => {
+  const events = [
+    chunk({ id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+    chunk({ type: 'function', function: { arguments: ':1}' } }),
+    { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+    '[DONE]',
+  ]
+  const [choice] = foldEvents(readStream(chatCodec, frames(events), contextFor('anthropic'))).choices
+  t.like(choice?.blocks, { 0: { block: { kind: 'tool-call', name: 'f' }, text: '{"x":1}' } })
+})
+
 test('39: litellm#31076, what was read from a cache and what was written to it stay apart for clients of Messages', (t) => {
   const usage = { inputTokens: 3, cacheReadInputTokens: 7, cacheWriteInputTokens: 5, outputTokens: 2, totalTokens: 17 }
   const answer = { output: { message: { role: 'assistant', content: [{ text: 'a' }] } }, stopReason: 'end_turn', usage }
@@ -265,21 +278,22 @@ test('39: litellm#31076, what was read from a cache and what was written to it s
   })
 })
 
+const stopped = (parts: readonly object[]) => ({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] })
+const part = (value: string, rest: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text: value }] }, index: 0, ...rest }],
+})
+
 test('33: litellm#12240, #21577; envoy#2399, Gemini says STOP, and who called a tool is told so, whole and streamed', (t) => {
-  const answer = (parts: readonly object[]) => ({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] })
   const context = contextFor('openai-chat')
-  const called = [{ functionCall: { name: 'f', args: {} } }]
-  const whole = foldEvents(googleCodec.answer.decode(answer(called), context))
-  const streamed = foldEvents(readStream(googleCodec, frames([answer(called), answer([{ text: '' }])]), context))
+  const callParts = [{ functionCall: { name: 'f', args: {} } }]
+  const whole = foldEvents(googleCodec.answer.decode(stopped(callParts), context))
+  const streamed = foldEvents(readStream(googleCodec, frames([stopped(callParts), stopped([{ text: '' }])]), context))
   for (const found of [whole, streamed])
     t.like(chatCodec.answer.encode(found, context), { choices: { 0: { finish_reason: 'tool_calls' } } })
 })
 
 test("Gemini's last frame, an empty text with the reason and the counts, is read", (t) => {
   const context = contextFor('openai-chat')
-  const part = (value: string, rest: object = {}) => ({
-    candidates: [{ content: { role: 'model', parts: [{ text: value }] }, index: 0, ...rest }],
-  })
   const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 }
   const found = foldEvents(readStream(googleCodec, frames([part('Hi'), { ...part('', { finishReason: 'STOP' }), usageMetadata }]), context))
   t.like(chatCodec.answer.encode(found, context), {

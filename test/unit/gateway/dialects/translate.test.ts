@@ -476,14 +476,6 @@ const oddCalls: readonly (readonly [name: string, frames: readonly Frame[], call
     [piece({ index: 0, id: 'a', function: { arguments: '{"x"' } }), piece({ index: 0, function: { name: 'f', arguments: ':1}' } })],
     [['f', '{"x":1}']],
   ],
-  [
-    'vercel#5350: a type that comes late',
-    [
-      piece({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }),
-      piece({ index: 0, type: 'function', function: { arguments: ':1}' } }),
-    ],
-    [['f', '{"x":1}']],
-  ],
   ['vercel#14968: a call without arguments', [piece({ index: 0, id: 'a', function: { name: 'f', arguments: '' } })], [['f', '{}']]],
   [
     'parallel calls whose pieces mix',
