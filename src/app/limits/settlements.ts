@@ -38,7 +38,7 @@ interface Part extends Settled {
   readonly slot: string
 }
 
-/** What was added for a slot of a counter since the last batch. */
+/** The additions to a slot of a counter since the last batch. */
 interface Pending {
   freed: number
   used: number

@@ -1,15 +1,16 @@
 import { isFields } from '../../lib/json/fields.ts'
-import type { Task } from '../front/operations.ts'
+import type { OperationSpec, Task } from '../front/operations.ts'
 import { boundOf, estimateTokens, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limit, MoneyTerms, Needs } from './limit.ts'
 import { jobRefusal, unpricedRefusal } from './refusal.ts'
 import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
+import type { RequestBody } from '../wire/body.ts'
 
 /** A request, as far as limits go. */
 export interface Asked {
-  /** Whose answer it will be; null: no limit asks how long it is. */
+  /** The model that answers; null: no limit asks how long its answer is. */
   readonly by: Speaker | null
   readonly needs: Needs
   /** The bound of its output that it is to be sent with; null: it stays as it is. */
@@ -26,12 +27,16 @@ export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['re
   // Nobody need know what is usual for a request that names a bound.
   const most = isFields(body.json) && boundOf(body.json) !== null ? leastOutput : usual.of(by)
   const { spec } = call.operation
-  const tokens = !counting || (spec?.dialect ?? null) === null ? 0 : estimateTokens(body, most)
+  const tokens = counting ? tokensOf(spec, body, most) : 0
   if (ofMoney.length === 0) return { by, needs: { requests: 1, tokens, cost: 0 }, maxOutput: null }
   if (spec?.beginsJob === true) return { by, needs: { requests: 1, tokens, cost: leastCost(ofMoney) }, maxOutput: null }
   const { cost, maxOutput } = moneyOf(ofMoney, request, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }
 }
+
+/** Returns the tokens that a request may take; 0 for an operation whose words nobody reads. */
+const tokensOf = (spec: OperationSpec | null, body: RequestBody, most: number): number =>
+  spec === null || spec.dialect === null ? 0 : estimateTokens(body, most)
 
 const none: readonly Limit[] = []
 const countsCost = ({ counts }: Limit): boolean => counts === 'cost'
@@ -44,7 +49,7 @@ function leastCost(ofMoney: readonly Limit[]): number {
   return 1
 }
 
-/** Where only requests are counted. */
+/** The needs of a request where only requests are counted. */
 const freely: Asked = { by: null, needs: { requests: 1, tokens: 0, cost: 0 }, maxOutput: null }
 
 function moneyOf(limits: readonly Limit[], { body, call, target, prices }: Parameters<Ledger['reserve']>[0], usual: number) {

@@ -129,7 +129,7 @@ function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: P
   return extras.searches && maySearch(of.request.body) ? { ...read, web_search: mostSearches } : read
 }
 
-/** What beside plain text a model has a rate for. */
+/** The parts of a request beside plain text for which a model has a rate. */
 interface Extras {
   readonly audio: boolean
   readonly searches: boolean

@@ -87,11 +87,14 @@ function priced(metered: Metered, { attempt, target }: Targeted, { exchange, pri
   const counts = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
   const cost = priceUsage({ counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
   const recalled = isRecalled(attempt)
-  const skipped = target.skipsPtuCost && saysProvisioned(metered.raw)
-  const charged = recalled || skipped || isProvisioned(terms, metered.raw) ? notCharged : cost
+  const charged = recalled || isPaidAhead(target, metered.raw) ? notCharged : cost
   const saved = recalled ? cost.amount : null
   return { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts, cost: charged, saved }
 }
+
+/** Returns true if what answered is provisioned throughput, which the caller leaves out of the costs. */
+const isPaidAhead = ({ skipsPtuCost, view }: Target, raw: Metered['raw']): boolean =>
+  (skipsPtuCost && saysProvisioned(raw)) || isProvisioned(view?.prices ?? null, raw)
 
 export interface ChargeContext {
   readonly exchange: ChargedExchange

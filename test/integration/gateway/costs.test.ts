@@ -5,6 +5,7 @@ import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
 import { readMultipliers } from '../../../src/gateway/prices/multipliers.ts'
 import { customEntry } from '../../../src/gateway/prices/terms.ts'
 import { charges, hello } from '../../support/charges.ts'
+import { oddCharges } from '../../support/odd-charges.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send } from '../../support/http.ts'
@@ -81,9 +82,10 @@ for (const [traffic, skips, state] of [
     t.is(cost?.charges[0]?.skipped, state === 'not_charged')
   })
 
-for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, answer, status = 200, cutAt, ...wanted }] of Object.entries(
-  charges,
-)) {
+for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, answer, status = 200, cutAt, ...wanted }] of Object.entries({
+  ...charges,
+  ...oddCharges,
+})) {
   test.serial(`a charge: ${name}`, async (t) => {
     const isStream = typeof answer === 'string' && answer.startsWith('data:')
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer)

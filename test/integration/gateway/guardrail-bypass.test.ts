@@ -418,7 +418,6 @@ const framed: readonly (readonly [what: string, type: string, body: string])[] =
   ['lines of JSON', 'application/x-ndjson', ollama('so FORB') + ollama('IDDEN') + ollama('.')],
   ['one line of JSON with an escape', 'application/x-ndjson', `{"response":"${escaped}"}\n`],
   ['a sequence of JSON', 'application/json-seq', `\u001e${ollama('so FORB')}\u001e${ollama('IDDEN')}`],
-  ['an array', 'application/json', JSON.stringify([gemini('so FORB'), gemini('IDDEN')])],
 ]
 for (const [what, type, body] of framed)
   test.serial(`what the frames of a stream say together is read: ${what}`, async (t) => {
@@ -433,3 +432,17 @@ for (const [what, type, body] of framed)
       t.is(answer.text === body, status === 200, 'as it came, or not at all')
     }
   })
+
+test.serial('what the frames of an array say together is read, and changed', async (t) => {
+  const body = JSON.stringify([gemini('so FORB'), gemini('IDDEN')])
+  for (const [guardrail, status, text] of [
+    [forbids('FORBIDDEN'), 446, null],
+    [replaces('FORBIDDEN', '###'), 200, JSON.stringify([gemini('so ###'), gemini('')])],
+    [forbids('OTHER'), 200, body],
+  ] as const) {
+    emulator.script({ behaviour: { status: 200, body, headers: { 'content-type': 'application/json' } } })
+    const answer = await ask({ provider: '@p', path: '/api/chat', output: [guardrail] })
+    t.is(answer.status, status, answer.text)
+    if (text !== null) t.is(answer.text, text)
+  }
+})
