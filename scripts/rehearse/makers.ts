@@ -19,6 +19,7 @@ import { limitList, policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { auth, organisations, setting, users, workspaces } from './makers/tenancy.ts'
+import { scim, scimGroupMapping } from './makers/scim.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
 
 /** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
@@ -101,4 +102,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'saved-filters': savedFilters,
   'log-exports': logExports,
   audit,
+  scim,
+  'scim-group-mapping': scimGroupMapping,
+  'scim-user-membership': withoutData,
 }

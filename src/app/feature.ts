@@ -3,6 +3,7 @@ import type { FeatureFlag } from '../config/config.ts'
 import { isBuiltWith } from '../config/version.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Deps } from './deps.ts'
+import type { Protocol } from './protocol.ts'
 import type { Route } from './route.ts'
 import type { Views } from './snapshot/view.ts'
 
@@ -24,6 +25,9 @@ export interface Feature {
   readonly routes: readonly Route[]
   /** Files that its signed links lead to. */
   readonly files?: readonly FileRoute[]
+  /** The protocols that it speaks, with paths of their own. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a protocol answers is known to itself alone
+  readonly protocols?: readonly Protocol<any>[]
   readonly jobs?: readonly Job[]
   /** How callers of other kinds than keys are known. They act while the feature is on. */
   readonly authenticators?: readonly Authenticator[]

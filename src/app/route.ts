@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts'
 /** The caller of the control plane. `workspaceId` is null for an organisation (admin) key. */
 export interface Actor {
   /** `operator`: somebody at the command line of the installation. */
-  readonly type: 'api_key' | 'user' | 'invite' | 'operator'
+  readonly type: 'api_key' | 'user' | 'invite' | 'operator' | 'scim_token'
   readonly id: string
   /** The name of the caller, for the audit trail. */
   readonly name?: string | null
@@ -107,7 +107,7 @@ export interface Identifying<Params, Query, Body> {
 }
 
 export interface RouteSpec<Params, Query, Body, Result> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/v1`, Koa style: `/api-keys/:id`. */
   readonly path: `/${string}`
   /** The path stands at the origin's root instead of below `/v1`. */

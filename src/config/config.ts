@@ -121,6 +121,14 @@ export interface Config {
   readonly logStore: LogStoreConfig | null
   /** Null: spans of requests are not exported. */
   readonly spanExport: SpanExportConfig | null
+  readonly scim: {
+    /** Users say which groups they are in. */
+    readonly membershipByUsers: boolean
+    /** How the names of groups are made that give roles. */
+    readonly names: { readonly prefix: string; readonly organisationPrefix: string; readonly separator: string }
+    /** Groups may make owners of the organisation. */
+    readonly ownerGroups: boolean
+  }
   readonly host: string
   readonly port: number
   /** Null: the port speaks plain HTTP. */

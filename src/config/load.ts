@@ -127,6 +127,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     prices: pricesOf(values),
     logStore: logStoreOf(values),
     spanExport: spanExportOf(values),
+    scim: scimOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),
     publicUrl: values.PUBLIC_URL ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
@@ -214,6 +215,16 @@ const flagsOf = (values: Values): Config['flags'] => ({
   AUDIT_LOGS_ENABLED: values.AUDIT_LOGS_ENABLED,
   SCIM_ENABLED: values.SCIM_ENABLED,
   POLICY_ENABLED: values.POLICY_ENABLED,
+})
+
+const scimOf = (values: Values): Config['scim'] => ({
+  membershipByUsers: values.SCIM_MEMBERSHIP_USER_MODE,
+  names: {
+    prefix: values.SCIM_GROUP_PREFIX,
+    organisationPrefix: values.SCIM_ORGANISATION_PREFIX,
+    separator: values.SCIM_GROUP_SEPARATOR,
+  },
+  ownerGroups: values.SCIM_OWNER_GROUPS,
 })
 
 const initOf = (values: Values): Config['init'] => ({

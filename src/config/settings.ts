@@ -5,6 +5,7 @@ import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, 
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
 import { limitSettings } from './limit-settings.ts'
 import { logStoreSettings } from './log-store-settings.ts'
+import { scimSettings } from './scim-settings.ts'
 import { tracingSettings } from './tracing-settings.ts'
 import { priceSettings } from './price-settings.ts'
 import { signInSettings } from './sign-in-settings.ts'
@@ -19,13 +20,7 @@ const docsAccess = ['public', 'key', 'off'] as const
 const chartChecks = ['enforce', 'warn'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-const flag = (what: string, idle = false) =>
-  setting(onOff, 'ON', {
-    desc: idle ? `${what} No effect in this release; the start warns if it is set.` : `${what} On unless \`OFF\`.`,
-    example: 'OFF',
-    since: '1.9.0',
-    idle,
-  })
+const flag = (what: string) => setting(onOff, 'ON', { desc: `${what} On unless \`OFF\`.`, example: 'OFF', since: '1.9.0' })
 
 /** Every setting, in the order of the documents. Durations are `500ms`, `30s`, `15m`, `1h`, `1d`, or bare milliseconds. */
 export const settings = {
@@ -288,12 +283,13 @@ export const settings = {
   ...limitSettings,
   ...logStoreSettings,
   ...tracingSettings,
+  ...scimSettings,
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),
   USAGE_LIMITS_ENABLED: flag('Usage limits: the policies, and the field `usage_limits` of keys, providers and workspaces.'),
   AUDIT_LOGS_ENABLED: flag('The audit log.'),
-  SCIM_ENABLED: flag('Provisioning of users by SCIM.', true),
+  SCIM_ENABLED: flag('Provisioning of users and groups by SCIM.'),
   POLICY_ENABLED: flag('Policies.'),
 }
 

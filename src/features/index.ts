@@ -27,6 +27,7 @@ import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { responses } from './responses/index.ts'
+import { scim, scimGroupMapping, scimUserMembership } from './scim/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
 import { sessions } from './sessions/index.ts'
 import { traces } from './traces/index.ts'
@@ -83,5 +84,8 @@ export const features: readonly Feature[] = [
   logExports,
   audit,
   mcpInvokePermission,
+  scim,
+  scimGroupMapping,
+  scimUserMembership,
   ...parts,
 ]

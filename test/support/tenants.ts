@@ -32,6 +32,8 @@ export type Noun =
   | 'plugins'
   | 'alert-webhooks'
   | 'breakers'
+  | 'scim/tokens'
+  | 'scim/workspaces'
 
 export interface Department {
   readonly workspaceId: string
@@ -127,6 +129,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         invites: [inviteId],
         plugins: [await makePlugin(gatehouse, admin.key, workspaceId)],
         breakers: [await makeBreaker(gatehouse, organisationId, workspaceId)],
+        ...(await makeProvisioning(gatehouse, admin.key, workspaceId)),
         ...(await makeThings(calls, key, name)),
       },
     }
@@ -145,6 +148,17 @@ async function makePlugin(gatehouse: Pick<Gatehouse, 'origin'>, key: string, wor
   const body = { plugin: 'mistral', credentials: { apiKey: 'k' }, workspace_id: workspaceId }
   const { id } = await demand(ask(gatehouse, key, { method: 'POST', path: '/plugins', body }))
   return String(id)
+}
+
+/** Lets an identity provider write a group, and gives its members a role in one workspace. */
+async function makeProvisioning(gatehouse: Pick<Gatehouse, 'origin'>, key: string, workspaceId: string) {
+  const post = (path: string, body: object) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
+  const client = await post('/scim/tokens', { name: 'Identity provider' })
+  const headers = { authorization: `Bearer ${String(client['token'])}` }
+  const { text } = await sendJson(`${gatehouse.origin}/scim/v2/Groups`, headers, { displayName: `Group of ${workspaceId}` })
+  const { id } = JSON.parse(text) as { id: string }
+  const mapping = await post('/scim/workspaces', { workspace_id: workspaceId, scim_group_id: id, role: 'member' })
+  return { 'scim/tokens': [String(client['id'])], 'scim/workspaces': [String(mapping['id'])] } as const
 }
 
 /** Opens a circuit breaker, as a gateway writes it down, and returns its id. */
@@ -174,7 +188,9 @@ async function makeThings(
   { gatehouse, providerUrl }: Calls,
   key: string,
   name: string,
-): Promise<Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins' | 'breakers'>> {
+): Promise<
+  Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins' | 'breakers' | 'scim/tokens' | 'scim/workspaces'>
+> {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
   const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])
   const configurations = { custom_host: providerUrl }

@@ -3,10 +3,11 @@ import { fronts } from '../../gateway/front/fronts.ts'
 import { operations } from '../../gateway/front/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ReleaseTable } from '../../release/table.ts'
-import { mountFeatures, type Unavailable } from '../level/mount.ts'
+import { mountFeatures, unavailableError, type Unavailable } from '../level/mount.ts'
 import { pendingOperations } from '../level/announced-operations.ts'
 import { routeAdapter } from './routes/adapter.ts'
 import { fileAdapter } from './routes/files.ts'
+import { protocolsOf, type ProtocolMiddleware } from './routes/protocols.ts'
 import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
 import { reservedPaths, sharedSegments } from '../level/reserved.ts'
@@ -18,6 +19,8 @@ type ControlRouter = Router<State>
 /** The control plane at one level. */
 export interface ControlPlane {
   readonly routes: ReturnType<ControlRouter['routes']>
+  /** Before `routes`: what protocols of others answer. */
+  readonly protocols: ProtocolMiddleware
   /** After `routes`: a path that is ours, with another method or another end. */
   readonly otherwise: Middleware
   /** Returns the plane that serves a request below `/v1`. */
@@ -52,7 +55,7 @@ function create(frame: Frame): ControlPlane {
   for (const { methods, answer, ...row } of rows) {
     const path = wholePath(row)
     if (isOn(answer)) served.register(path, [...methods], answer)
-    router.register(path, [...methods], isOn(answer) ? answer : () => Promise.reject(toError(answer)))
+    router.register(path, [...methods], isOn(answer) ? answer : () => Promise.reject(unavailableError(answer)))
   }
   const versioned = rows.filter(({ root }) => root !== true)
   const off = wholeSegmentsOff(versioned)
@@ -61,6 +64,7 @@ function create(frame: Frame): ControlPlane {
   return {
     ownerOf,
     routes: router.routes(),
+    protocols: protocolsOf(frame, (req) => ownerOf(req)),
     otherwise: (ctx, next) => refuse(ctx, { served, off }, next),
   }
 }
@@ -118,9 +122,6 @@ const isOn = (answer: Row['answer']): answer is Middleware => typeof answer === 
 const refuseRole: Middleware = () =>
   Promise.reject(new ApiError('feature_unavailable', 'The control plane is not served by this process: ROLES has no control.'))
 
-const toError = ({ feature: id, flag, release, message }: Unavailable): ApiError =>
-  new ApiError('feature_unavailable', message, { details: { feature: { id, flag, release } } })
-
 interface Known {
   readonly served: ControlRouter
   readonly off: ReadonlyMap<string, Unavailable>
@@ -128,7 +129,7 @@ interface Known {
 
 function refuse(ctx: Context, { served, off }: Known, next: () => Promise<unknown>): Promise<unknown> {
   const unavailable = ctx.path.startsWith(fronts[0].prefix) ? off.get(firstSegment(ctx.path, fronts[0].prefix.length)) : undefined
-  if (unavailable !== undefined) return Promise.reject(toError(unavailable))
+  if (unavailable !== undefined) return Promise.reject(unavailableError(unavailable))
   const layers = served.match(ctx.path, ctx.method).path
   if (layers.length === 0) return next()
   const allowed = [...new Set(layers.flatMap(({ methods }) => methods))].join(', ')

@@ -21,6 +21,7 @@ export function createHandler(frame: Frame): RequestListener {
     .use(accessLine(frame))
     .use(errorEdge(frame))
     .use(processRoutes(frame))
+    .use<State, RouterContext<State>>((ctx, next) => control().protocols(ctx, next))
     .use<State, RouterContext<State>>((ctx, next) => control().routes(ctx, next))
     .use((ctx, next) => control().otherwise(ctx, next))
     .use(nothingHere)

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { isOn } from '../../config/effect.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { fixedLevel, type Level } from '../../release/level.ts'
 import type { Feature, Job } from '../feature.ts'
 import type { Route } from '../route.ts'
@@ -18,6 +19,10 @@ export interface Unavailable {
   /** The reason, and what to do. */
   readonly message: string
 }
+
+/** The answer to who asks for what is not there. */
+export const unavailableError = ({ feature: id, flag, release, message }: Unavailable): ApiError =>
+  new ApiError('feature_unavailable', message, { details: { feature: { id, flag, release } } })
 
 /** A feature with the reason why this installation does not offer it; null when it does. */
 export interface Mounted {

@@ -12,7 +12,7 @@ export const AuditLog = defineEntity({
     organisationId: p.uuid(),
     workspaceId: p.uuid().nullable(),
     at: createdAt(),
-    actorType: p.text().$type<'user' | 'api_key' | 'invite' | 'operator' | 'system'>(),
+    actorType: p.text().$type<'user' | 'api_key' | 'invite' | 'operator' | 'scim_token' | 'system'>(),
     /** The key, or the user of a token; null for a caller without an id of ours. */
     actorId: p.uuid().nullable(),
     actorName: p.text().nullable(),

@@ -6,6 +6,7 @@ import { enforcedMetadataFields } from '../../lib/access/enforced-metadata.ts'
 import { listOf, listFields, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { sessionSettingsField } from '../../lib/access/session-settings.ts'
+import { groupBasedProvisioningField } from '../../lib/access/provisioning-settings.ts'
 import { tokenSettings } from '../../lib/access/token-settings.ts'
 import { userKeyFields } from '../../lib/access/user-key-settings.ts'
 import { since } from '../../release/since.ts'
@@ -63,6 +64,7 @@ export const updateOrganisationBody = z
         ...enforcedMetadataFields,
         allowed_custom_hosts: allowedHostsField,
         export_settings: exportSettingsField,
+        group_based_user_provisioning: groupBasedProvisioningField,
         jwt: tokenSettings.nullable().optional(),
         session_settings: sessionSettingsField,
       })

@@ -9,6 +9,7 @@ import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { deniedFields } from '../../lib/access/export-settings.ts'
 import { enforcedMetadata } from '../../lib/access/enforced-metadata.ts'
+import { groupBasedProvisioning } from '../../lib/access/provisioning-settings.ts'
 import { toList, usualSorts } from '../../lib/paging.ts'
 import { userKeySettings } from '../../lib/access/user-key-settings.ts'
 import { demandGuardrails } from '../references/index.ts'
@@ -134,6 +135,7 @@ const presentSettings = ({ settings }: Organisation) => ({
   ...enforcedMetadata(settings),
   allowed_custom_hosts: allowedHosts(settings),
   export_settings: { deniedFields: deniedFields(settings) },
+  group_based_user_provisioning: groupBasedProvisioning(settings),
   jwt: settings['jwt'] ?? null,
   session_settings: settings['session_settings'] ?? null,
 })

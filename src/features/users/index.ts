@@ -6,7 +6,7 @@ import { User } from './user.entity.ts'
 import { deleteUser, listUsers, readUser, updateUser } from './users.routes.ts'
 
 export { emailField, userParams } from './user.schema.ts'
-export { findUser, rankedRole } from './users.ts'
+export { archiveUser, findUser, rankedRole } from './users.ts'
 export { createFirstOwner, firstOwner } from './first-owner.ts'
 export { findByIdentity, linkIdentity, type Identity } from './identities.ts'
 

@@ -14,6 +14,8 @@ export const WorkspaceMember = defineEntity({
     workspaceId: p.uuid(),
     userId: p.uuid(),
     role: p.text().$type<WorkspaceRole>(),
+    /** Groups of the identity provider gave the place: it goes when they no longer give it. */
+    byGroup: p.boolean().default(false),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

@@ -16,7 +16,12 @@ const known = readFileSync(corpus, 'utf8').trim().split('\n')
 
 const canary = 'hvs.canary-of-a-vault-token'
 const shape = (route: string) => (route.split('?', 1)[0] ?? '').replaceAll(/\{[\w-]+\}|:\w+/g, '{}')
-const served = new Set(features.flatMap(({ routes }) => routes.map((route) => shape(route.path))))
+const served = new Set(
+  features.flatMap(({ routes, protocols = [] }) => [
+    ...routes.map((route) => shape(route.path)),
+    ...protocols.flatMap((protocol) => protocol.routes.map(({ path }) => shape(`/scim${path}`))),
+  ]),
+)
 
 let control: Control
 let emulator: Emulator
@@ -122,8 +127,6 @@ const expected: Readonly<Record<string, string | null>> = {
   'PUT /deployments/{deploymentId}': '1.4.0',
   'POST /mcp-integrations': '1.3.0',
   'GET /mcp-servers/{id}/metadata': '1.9.0',
-  'POST /scim/workspaces': '1.6.0',
-  'PATCH /scim/Users/{id}': '1.3.0',
   'POST /agent-integrations': null,
 }
 

@@ -75,6 +75,7 @@ export async function startListener(): Promise<Listener> {
     async tell(example) {
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
       if (example.operation.endsWith('/preview')) await untilShipped(app)
+      if (example.operation === 'GET /scim/groups') await addGroup(app)
       if (example.operation === 'GET /breakers') return untilListed(() => tell(example))
       if (example.operation === 'GET /logs/exports/{exportId}/download') return untilExported(example, tell)
       if (!example.operation.startsWith('GET /logs')) return tell(example)
@@ -142,5 +143,14 @@ const countUsage = (app: TestApp): Promise<void> =>
     await client.query(
       `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage_pico)
         SELECT gen_random_uuid(), organisation_id, workspace_id, id, 'metadata._user:ada', 12.5e12 FROM usage_limit_policies`,
+    )
+  })
+
+/** Groups come from an identity provider, by SCIM; here one is put beside them. */
+const addGroup = (app: TestApp): Promise<void> =>
+  inDatabase(app.database.superuser, async (client) => {
+    await client.query(
+      `INSERT INTO scim_groups (id, organisation_id, display_name, external_id)
+        SELECT gen_random_uuid(), id, 'Engineers', '00g1emaKYZTWRYYRRTSK' FROM organisations ORDER BY created_at LIMIT 1`,
     )
   })

@@ -61,7 +61,7 @@ function rawReader(maxBytes: number): (ctx: Context) => Promise<Uint8Array> {
       textTypes: ['json', '+json', 'urlencoded', protobufType],
       textLimit: maxBytes,
       encoding: 'binary',
-      parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.DELETE],
+      parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     })
   }
   return async (ctx) => {

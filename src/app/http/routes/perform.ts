@@ -193,7 +193,7 @@ const toEntry = ({ route, actor, input, ...request }: Request, { resource, chang
   at,
 })
 
-const verbs = { POST: 'create', PUT: 'update', DELETE: 'delete', GET: 'read' } as const
+const verbs = { POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete', GET: 'read' } as const
 
 /** `rotate` of `workspace_service_api_keys.rotate`; by the method when the accepted scopes differ in it. */
 export function actionOf({ action, permission, method }: Pick<Route, 'action' | 'permission' | 'method'>): string {

@@ -1,0 +1,153 @@
+import { Router } from '@koa/router'
+import type { RouterContext } from '@koa/router'
+import { bearerToken } from '../../../gateway/wire/bearer.ts'
+import { headerPrefixes } from '../../../gateway/wire/headers.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import { mountFeatures, unavailableError, type Unavailable } from '../../level/mount.ts'
+import type { Protocol, ProtocolAnswer } from '../../protocol.ts'
+import type { Actor, Route } from '../../route.ts'
+import type { Context, State } from '../context.ts'
+import { toCallerError } from '../errors.ts'
+import type { Frame, Running } from '../frame.ts'
+import type { OwnerOf } from '../ownership.ts'
+import { demandRunning } from '../running.ts'
+import { callerOf } from './authenticate.ts'
+import { bodyReader } from './body.ts'
+import { parseInput } from './input.ts'
+import { perform } from './perform.ts'
+import { sender } from './send.ts'
+
+/** The bound of a body: a group of some thousand users is one. */
+const maxBodyBytes = 8 * 1024 * 1024
+
+/** A protocol with what it needs of the frame. */
+interface Spoken {
+  readonly protocol: Protocol
+  readonly frame: Frame
+  readonly ownerOf: OwnerOf
+  readonly readBody: ReturnType<typeof bodyReader>
+  /** Why the protocol is off; null: it is on. */
+  readonly unavailable: Unavailable | null
+}
+
+export type ProtocolMiddleware = (ctx: RouterContext<State>, next: () => Promise<unknown>) => Promise<unknown>
+
+/** Returns what answers the paths of all protocols, and passes on all others. */
+export function protocolsOf(frame: Frame, ownerOf: OwnerOf): ProtocolMiddleware {
+  const readBody = bodyReader(maxBodyBytes)
+  const spoken = mountFeatures(frame.features, frame).flatMap(({ feature, unavailable }) =>
+    (feature.protocols ?? []).map((protocol: Protocol) => createSpeaker({ protocol, frame, ownerOf, readBody, unavailable })),
+  )
+  return (ctx, next) => (spoken.find((speaker) => speaker.isOwn(ctx.path)) ?? passing).answer(ctx, next)
+}
+
+const passing: Pick<Speaker, 'answer'> = { answer: (_, next) => next() }
+
+interface Speaker {
+  isOwn(path: string): boolean
+  readonly answer: ProtocolMiddleware
+}
+
+function createSpeaker(spoken: Spoken): Speaker {
+  const { protocol } = spoken
+  const router = new Router<State>({ sensitive: true })
+  for (const prefix of protocol.prefixes)
+    for (const route of protocol.routes)
+      router.register(prefix + route.path, [route.method], (ctx: RouterContext<State>) => run(ctx, spoken, route))
+  const routes = router.routes()
+  const isWhole = (path: string) => protocol.whole.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+  const fall = (ctx: Context) => {
+    const allowed = [...new Set(router.match(ctx.path, ctx.method).path.flatMap(({ methods }) => methods))].join(', ')
+    if (allowed === '') throw new ApiError('not_found', `There is nothing at ${ctx.path.slice(0, 200)}.`)
+    ctx.set('allow', allowed)
+    throw new ApiError('method_not_allowed', `${ctx.path} does not take ${ctx.method}. It takes: ${allowed}.`)
+  }
+  return {
+    isOwn: (path) => isWhole(path) || router.match(path, 'GET').path.length > 0,
+    answer: (ctx) => speaking(ctx, spoken, async () => void (await routes(ctx, async () => fall(ctx)))),
+  }
+}
+
+/** Runs the work; answers an error in the way of the protocol, and logs it as everywhere. */
+async function speaking(ctx: Context, { protocol, frame, unavailable }: Spoken, work: () => Promise<void>): Promise<void> {
+  try {
+    if (unavailable !== null) throw unavailableError(unavailable)
+    if (!frame.config.roles.has('control'))
+      throw new ApiError('feature_unavailable', 'The control plane is not served by this process: ROLES has no control.')
+    await work()
+  } catch (thrown) {
+    const error = toCallerError(thrown)
+    const { requestId, access } = ctx.state
+    if (error.status >= 500) frame.log[error.status === 500 ? 'error' : 'warn']({ err: error, request_id: requestId }, 'request failed')
+    access.errorCode = error.code
+    if (error.retryAfter !== null) ctx.set('retry-after', String(Math.ceil(error.retryAfter)))
+    if (error.status === 401) ctx.set('www-authenticate', 'Bearer realm="gatehouse"')
+    if (!ctx.req.complete) ctx.set('connection', 'close')
+    write(ctx, protocol.refuse(error, requestId))
+  }
+}
+
+function write(ctx: Context, { status, headers, type, body }: ProtocolAnswer): void {
+  ctx.set(headers)
+  ctx.status = status
+  if (body === null) {
+    ctx.body = null
+    ctx.status = status
+    return
+  }
+  ctx.body = JSON.stringify(body)
+  ctx.type = type
+}
+
+async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
+  const { protocol, frame, ownerOf, readBody } = spoken
+  ctx.state.access.route = ctx.path.slice(0, ctx.path.indexOf(route.path.split('/:', 1)[0] ?? '')) + route.path
+  const running = demandRunning(frame)
+  const actor = await callerBy(ctx, protocol, { frame, running })
+  ctx.state.access.organisationId = actor.organisationId
+  ctx.state.access.apiKeyId = actor.id
+  const query = Object.fromEntries(Object.entries(ctx.query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
+  const { level } = frame
+  const input = {
+    params: parseInput(route.params, ctx['params'], { place: 'path', level }),
+    query: parseInput(route.query, query, { place: 'query', level }),
+    body: route.body === undefined ? undefined : parseInput(route.body, await readBody(ctx), { place: 'body', level }),
+  }
+  const performed = await perform(running.deps, {
+    route,
+    actor,
+    input,
+    query,
+    requestId: ctx.state.requestId,
+    path: ctx.path,
+    clientAddress: frame.clientAddress(ctx.req),
+    country: frame.clientCountry(ctx.req),
+    headers: ctx.req.headers,
+    repeatable: null,
+    ifMatch: null,
+    callerOf: callerOf(running),
+    send: sender(ctx, { frame, ownerOf, running, prefixes: headerPrefixes(frame.config.headerAliases) }),
+  })
+  write(ctx, protocol.answer(performed.answer))
+}
+
+interface Known {
+  readonly frame: Frame
+  readonly running: Running
+}
+
+/** Returns whose the bearer token is. What is not good counts against the address. */
+async function callerBy(ctx: Context, protocol: Protocol, { frame, running }: Known): Promise<Actor> {
+  const { failures, deps } = running
+  const address = frame.clientAddress(ctx.req)
+  const token = bearerToken(ctx.get('authorization'))
+  if (token === undefined) throw new ApiError('AB05', 'This needs a token: send it as Authorization: Bearer.', { param: 'authorization' })
+  if (failures.spent(address)) throw failures.failed(address) ?? new ApiError('AB06', 'Too many tokens from this address were not good.')
+  try {
+    return await protocol.identify(token, deps)
+  } catch (error) {
+    const limited = error instanceof ApiError && error.status === 401 ? failures.failed(address) : null
+    if (error instanceof ApiError && error.status === 401) deps.metrics.authFailure(limited === null ? 'unknown' : 'limited')
+    throw limited ?? error
+  }
+}

@@ -1,0 +1,29 @@
+import type { ApiError } from '../lib/errors.ts'
+import type { Deps } from './deps.ts'
+import type { Actor, Route } from './route.ts'
+
+/**
+ * A protocol that a standard of others describes, such as SCIM. It has credentials, answers and errors of its own, and no place in our API
+ * description. What its routes do runs as all routes do: in one transaction of the tenant, with a row of the trail.
+ */
+export interface Protocol<Answer = unknown> {
+  /** The paths from the origin's root below which its routes are. Letters count in their case. */
+  readonly prefixes: readonly `/${string}`[]
+  /** The prefixes below which all is its own: what is not there is refused in its own way. */
+  readonly whole: readonly `/${string}`[]
+  /** Paths below a prefix. */
+  readonly routes: readonly Route[]
+  /** Finds whose a bearer token is. Throws AB05 for one that is not good, which counts against the address. */
+  identify(token: string, deps: Deps): Promise<Actor>
+  answer(answer: Answer): ProtocolAnswer
+  refuse(error: ApiError, requestId: string): ProtocolAnswer
+}
+
+/** The answer that goes out. */
+export interface ProtocolAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly type: string
+  /** Null: no body. */
+  readonly body: Readonly<Record<string, unknown>> | null
+}

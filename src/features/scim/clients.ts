@@ -1,0 +1,55 @@
+import { asSystem } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { Actor } from '../../app/route.ts'
+import { effectiveSettings } from '../../lib/access/access-settings.ts'
+import { isApiKey } from '../../lib/api-key.ts'
+import { ApiError } from '../../lib/errors.ts'
+
+interface Client {
+  readonly id: string
+  readonly organisation_id: string
+  readonly name: string
+  readonly stale: boolean
+}
+
+/** Its last use is noted no more often than this. */
+const notedEverySeconds = 60
+
+const found = `
+  SELECT t.id, t.organisation_id, t.name, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale
+    FROM scim_tokens t JOIN organisations o ON o.id = t.organisation_id
+   WHERE t.status = 'active' AND o.status = 'active' AND (t.expires_at IS NULL OR t.expires_at > ?)
+     AND (t.token_hash = ? OR (t.previous_token_hash = ? AND t.previous_token_expires_at > ?))`
+
+/** Returns the keyed hash by which the database knows a token. */
+export const hashToken = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer => vault.hashKey(`scim:${token}`)
+
+/** Finds the client whose token it is: asked of the database at each request, so that a revoked one is none at once. Throws AB05. */
+export async function identifyClient(token: string, deps: Deps): Promise<Actor> {
+  const client = isApiKey(token) ? await findClient(token, deps) : null
+  if (client === null)
+    throw new ApiError('AB05', 'This is no token for SCIM, or it was revoked or has expired. POST /v1/scim/tokens makes one.', {
+      param: 'authorization',
+    })
+  return {
+    type: 'scim_token',
+    id: client.id,
+    name: client.name,
+    keyType: 'organisation-service',
+    organisationId: client.organisation_id,
+    workspaceId: null,
+    userId: null,
+    role: null,
+    settings: effectiveSettings({}, {}),
+    permissions: new Set(),
+  }
+}
+
+function findClient(token: string, deps: Deps): Promise<Client | null> {
+  const [now, hash] = [new Date(deps.clock.now()), hashToken(deps, token)]
+  return asSystem(deps.orm, async (em) => {
+    const [client] = await em.execute<Client[]>(found, [now, hash, hash, now])
+    if (client?.stale === true) await em.execute('UPDATE scim_tokens SET last_used_at = ? WHERE id = ?', [now, client.id])
+    return client ?? null
+  })
+}

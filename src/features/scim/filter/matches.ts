@@ -1,0 +1,44 @@
+import { findAttribute, type Attribute } from '../schema/attribute.ts'
+import type { Comparison, Filter } from './filter.ts'
+
+/** Returns true if a filter is true of one value of a list: `type eq "work"` of an e-mail address. */
+export function matches(value: Readonly<Record<string, unknown>>, filter: Filter, attribute: Attribute): boolean {
+  if (filter.op === 'and') return matches(value, filter.left, attribute) && matches(value, filter.right, attribute)
+  if (filter.op === 'or') return matches(value, filter.left, attribute) || matches(value, filter.right, attribute)
+  if (filter.op === 'not') return !matches(value, filter.of, attribute)
+  if (filter.op === 'some') return false
+  const part = findAttribute(attribute.subAttributes ?? [], filter.path)
+  if (part === null) return false
+  const held = value[part.name]
+  return filter.op === 'present' ? held !== undefined && held !== '' : compares(held, filter, part)
+}
+
+function compares(held: unknown, { operator, value }: Extract<Filter, { readonly op: 'compare' }>, { caseExact }: Attribute): boolean {
+  if (value === null) return (operator === 'eq' && held === undefined) || (operator === 'ne' && held !== undefined)
+  if (held === undefined) return operator === 'ne'
+  const folded = (text: unknown) => (caseExact ? String(text) : String(text).toLowerCase())
+  return tests[operator](folded(held), folded(value))
+}
+
+const tests: Readonly<Record<Comparison, (held: string, given: string) => boolean>> = {
+  eq: (held, given) => held === given,
+  ne: (held, given) => held !== given,
+  co: (held, given) => held.includes(given),
+  sw: (held, given) => held.startsWith(given),
+  ew: (held, given) => held.endsWith(given),
+  gt: (held, given) => held > given,
+  lt: (held, given) => held < given,
+  ge: (held, given) => held >= given,
+  le: (held, given) => held <= given,
+}
+
+/** Returns the values that a filter of nothing but `eq` and `and` states: what a value must have to be found by it; null: it is another filter. */
+export function statedBy(filter: Filter, attribute: Attribute): Readonly<Record<string, unknown>> | null {
+  if (filter.op === 'and') {
+    const [left, right] = [statedBy(filter.left, attribute), statedBy(filter.right, attribute)]
+    return left === null || right === null ? null : { ...left, ...right }
+  }
+  if (filter.op !== 'compare' || filter.operator !== 'eq') return null
+  const part = findAttribute(attribute.subAttributes ?? [], filter.path)
+  return part === null ? null : { [part.name]: filter.value }
+}

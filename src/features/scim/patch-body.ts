@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { scimError } from './scim-error.ts'
+import { isObject } from './schema/normalise.ts'
+import type { Operation } from './schema/patch.ts'
+
+const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
+const maxOperations = 1000
+
+/** A body as it came: SCIM has its own checks, and its own names for what is wrong. */
+export const anyBody = z.record(z.string(), z.unknown())
+
+const isVerb = (text: string): text is Operation['op'] => text === 'add' || text === 'replace' || text === 'remove'
+
+/** Reads the operations of a PATCH; verbs and names count in any case. Throws `invalidSyntax`, `tooMany`. */
+export function operationsOf(body: Readonly<Record<string, unknown>>): readonly Operation[] {
+  const fields = lowered(body)
+  const schemas = fields['schemas']
+  if (schemas !== undefined && !(Array.isArray(schemas) && schemas.some((one) => String(one).toLowerCase() === patchSchema.toLowerCase())))
+    throw scimError('invalidSyntax', `\`schemas\` of a PATCH has ${patchSchema}.`, 'schemas')
+  const operations = fields['operations']
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw scimError('invalidSyntax', '`Operations` is a list that is not empty.', 'Operations')
+  if (operations.length > maxOperations) throw scimError('tooMany', `A PATCH has at most ${maxOperations} operations.`, 'Operations')
+  return operations.map(toOperation)
+}
+
+function toOperation(given: unknown): Operation {
+  if (!isObject(given)) throw scimError('invalidSyntax', 'An operation is an object.', 'Operations')
+  const { op: verb, path, value } = lowered(given)
+  const op = typeof verb === 'string' ? verb.toLowerCase() : ''
+  if (!isVerb(op)) throw scimError('invalidSyntax', '`op` is add, replace or remove.', 'op')
+  if (path !== undefined && path !== null && typeof path !== 'string') throw scimError('invalidPath', '`path` is a text.', 'path')
+  return { op, path: path ?? undefined, value }
+}
+
+const lowered = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))

@@ -1,0 +1,163 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { RowChange } from '../../app/audit/changes.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { User } from '../users/user.entity.ts'
+import { removeMember } from '../workspaces/index.ts'
+import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import { ScimUser } from './scim-user.entity.ts'
+
+type Needs = Pick<Deps, 'config' | 'level' | 'log'>
+
+/** The people whose places are settled. */
+export interface Settled {
+  readonly organisationId: string
+  /** Null: everybody's. */
+  readonly userIds: readonly string[] | null
+}
+
+/**
+ * Gives people the places in workspaces, and the roles in the organisation, that their groups say, and takes away those that groups gave
+ * and give no longer. What was given by hand stays until a group gives the same place: from then on the groups decide. Returns what was
+ * written by SQL alone, for the trail.
+ */
+export async function settlePlaces(em: EntityManager, deps: Needs, settled: Settled): Promise<readonly RowChange[]> {
+  if (settled.userIds?.length === 0 || !deps.level.atLeast('1.6.0')) return []
+  const changes = await settleWorkspaces(em, settled)
+  await settleRoles(em, deps, settled)
+  return changes
+}
+
+interface Difference {
+  readonly user_id: string
+  readonly workspace_id: string
+  readonly wanted: WorkspaceRole | null
+  readonly present: WorkspaceRole | null
+  readonly member_id: string | null
+}
+
+const rank = (role: string) => `CASE ${role} WHEN 'admin' THEN 3 WHEN 'manager' THEN 2 ELSE 1 END`
+
+/** The people whose places are settled; the first value is their list as JSON, or null. */
+const among = (column: string) => `(?::jsonb IS NULL OR ${column} IN (SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)))`
+
+/** A name that two workspaces have gives a place in neither: nobody could say which was meant. */
+const differences = `
+  WITH named AS (
+    SELECT g.id AS group_id, g.named_role AS role,
+           coalesce((SELECT w.id FROM workspaces w WHERE w.organisation_id = g.organisation_id AND w.status = 'active' AND w.slug = lower(g.named_workspace)),
+                    (SELECT (array_agg(w.id))[1] FROM workspaces w
+                      WHERE w.organisation_id = g.organisation_id AND w.status = 'active' AND lower(w.name) = lower(g.named_workspace) HAVING count(*) = 1)) AS workspace_id
+      FROM scim_groups g WHERE g.organisation_id = ? AND g.named_role IS NOT NULL
+  ), targets AS (
+    SELECT group_id, workspace_id, role FROM named WHERE workspace_id IS NOT NULL
+     UNION ALL
+    SELECT t.group_id, t.workspace_id, t.role FROM scim_workspace_groups t JOIN workspaces w ON w.id = t.workspace_id
+     WHERE t.organisation_id = ? AND w.status = 'active'
+  ), wanted AS (
+    SELECT m.user_id, t.workspace_id, (array_agg(t.role ORDER BY ${rank('t.role')} DESC))[1] AS role
+      FROM scim_group_members m JOIN targets t USING (group_id) JOIN users u ON u.id = m.user_id
+     WHERE m.organisation_id = ? AND u.status = 'active' AND ${among('m.user_id')}
+     GROUP BY m.user_id, t.workspace_id
+  ), present AS (
+    SELECT id, user_id, workspace_id, role, by_group FROM workspace_members WHERE organisation_id = ? AND ${among('user_id')}
+  )
+  SELECT coalesce(wanted.user_id, present.user_id) AS user_id, coalesce(wanted.workspace_id, present.workspace_id) AS workspace_id,
+         wanted.role AS wanted, present.role AS present, present.id AS member_id
+    FROM wanted FULL JOIN present ON present.user_id = wanted.user_id AND present.workspace_id = wanted.workspace_id
+   WHERE (wanted.user_id IS NULL AND present.by_group) OR (wanted.user_id IS NOT NULL AND (present.id IS NULL OR NOT present.by_group OR present.role <> wanted.role))`
+
+async function settleWorkspaces(em: EntityManager, { organisationId, userIds }: Settled): Promise<readonly RowChange[]> {
+  const users = userIds === null ? null : JSON.stringify(userIds)
+  const found = await em.execute<Difference[]>(differences, [
+    organisationId,
+    organisationId,
+    organisationId,
+    users,
+    users,
+    organisationId,
+    users,
+    users,
+  ])
+  const given = found.flatMap(({ wanted, ...row }) => (wanted === null ? [] : [{ ...row, wanted }]))
+  const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
+  for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
+  return give(em, organisationId, given)
+}
+
+type Given = Difference & { readonly wanted: WorkspaceRole }
+
+/** By one statement: a full synchronisation gives thousands of places at once. */
+async function give(em: EntityManager, organisationId: string, given: readonly Given[]): Promise<readonly RowChange[]> {
+  if (given.length === 0) return []
+  const rows = given.map((row) => ({
+    id: row.member_id ?? uuidv7(),
+    user_id: row.user_id,
+    workspace_id: row.workspace_id,
+    role: row.wanted,
+  }))
+  await em.execute(
+    `INSERT INTO workspace_members (id, organisation_id, workspace_id, user_id, role, by_group)
+     SELECT r.id, ?, r.workspace_id, r.user_id, r.role, true FROM jsonb_to_recordset(?::jsonb) AS r(id uuid, workspace_id uuid, user_id uuid, role text)
+     ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, by_group = true, last_updated_at = now()`,
+    [organisationId, JSON.stringify(rows)],
+  )
+  return rows.map(({ id, ...place }, at) => {
+    const before = given[at]?.present ?? null
+    return { table: 'workspace_members', id, before: before === null ? null : { role: before }, after: { ...place, by_group: true } }
+  })
+}
+
+interface RoleDifference {
+  readonly id: string
+  readonly wanted: 'owner' | 'admin' | null
+}
+
+const roleDifferences = `
+  SELECT s.id, w.role AS wanted
+    FROM scim_users s JOIN users u ON u.id = s.id
+    LEFT JOIN (SELECT m.user_id, max(g.organisation_role) AS role FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
+                WHERE g.organisation_id = ? AND (g.organisation_role = 'admin' OR (g.organisation_role = 'owner' AND ?)) GROUP BY m.user_id) w
+      ON w.user_id = s.id
+   WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND w.role IS DISTINCT FROM s.given_role`
+
+/** A role that was given by hand and is higher stays. */
+async function settleRoles(em: EntityManager, { config, log }: Needs, { organisationId, userIds }: Settled): Promise<void> {
+  const people = userIds === null ? null : JSON.stringify(userIds)
+  const rows = await em.execute<RoleDifference[]>(roleDifferences, [
+    organisationId,
+    config.scim.ownerGroups,
+    organisationId,
+    people,
+    people,
+  ])
+  for (const { id, wanted } of rows) {
+    const [user, known] = [await em.findOneOrFail(User, { id }), await em.findOneOrFail(ScimUser, { id })]
+    const next = nextRole(user.role, { given: known.givenRole ?? null, wanted })
+    if (user.role === 'owner' && next !== 'owner' && (await isLastOwner(em, user))) {
+      log.warn(
+        { org: organisationId, user: id },
+        'the last owner of an organisation is no longer in a group that gives the role, and keeps it',
+      )
+      continue
+    }
+    user.role = next
+    known.givenRole = wanted
+    await em.flush()
+  }
+}
+
+const ranks: Readonly<Record<OrganisationRole, number>> = { owner: 3, admin: 2, member: 1 }
+
+function nextRole(
+  role: OrganisationRole,
+  { given, wanted }: { readonly given: 'owner' | 'admin' | null; readonly wanted: 'owner' | 'admin' | null },
+): OrganisationRole {
+  const byHand = role === given ? 'member' : role
+  return wanted !== null && ranks[wanted] > ranks[byHand] ? wanted : byHand
+}
+
+/** Returns true if an organisation has no other owner who is there. */
+export const isLastOwner = async (em: EntityManager, { id, organisationId, role }: User): Promise<boolean> =>
+  role === 'owner' && (await em.count(User, { organisationId, role: 'owner', status: 'active', id: { $ne: id } })) === 0

@@ -1,0 +1,62 @@
+import type { Protocol, ProtocolAnswer } from '../../app/protocol.ts'
+import type { ApiError } from '../../lib/errors.ts'
+import type { ScimAnswer } from './answer.ts'
+import { identifyClient } from './clients.ts'
+import { listResourceTypes, listSchemas, readResourceType, readSchema, readServiceProviderConfig } from './resources/discovery.routes.ts'
+import {
+  createScimGroup,
+  deleteScimGroup,
+  listScimGroups,
+  patchScimGroup,
+  readScimGroup,
+  replaceScimGroup,
+} from './resources/groups.routes.ts'
+import { createScimUser, deleteScimUser, listScimUsers, patchScimUser, readScimUser, replaceScimUser } from './resources/users.routes.ts'
+
+const type = 'application/scim+json; charset=utf-8'
+
+/** SCIM 2.0 (RFC 7643 and 7644), at the path of its standard and at those of other control planes. */
+export const scimProtocol: Protocol<ScimAnswer> = {
+  prefixes: ['/scim/v2', '/v1/scim/v2', '/v1/scim'],
+  whole: ['/scim/v2', '/v1/scim/v2'],
+  routes: [
+    readServiceProviderConfig,
+    listResourceTypes,
+    readResourceType,
+    listSchemas,
+    readSchema,
+    listScimUsers,
+    createScimUser,
+    readScimUser,
+    replaceScimUser,
+    patchScimUser,
+    deleteScimUser,
+    listScimGroups,
+    createScimGroup,
+    readScimGroup,
+    replaceScimGroup,
+    patchScimGroup,
+    deleteScimGroup,
+  ],
+  identify: identifyClient,
+  answer: ({ status, headers, body }) => ({ status, headers, type, body }),
+  refuse: toScimError,
+}
+
+/** An error in the schema of SCIM; `request_id` beside it leads to our log. */
+function toScimError(error: ApiError, requestId: string): ProtocolAnswer {
+  const { status, message, details } = error
+  const scimType = details['scimType'] ?? (status === 409 ? 'uniqueness' : undefined)
+  return {
+    status,
+    headers: {},
+    type,
+    body: {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+      status: String(status),
+      ...(typeof scimType === 'string' && { scimType }),
+      detail: message,
+      request_id: requestId,
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Deps } from '../../../app/deps.ts'
+import type { Filter } from '../filter/filter.ts'
+import { matches } from '../filter/matches.ts'
+import { parsePath } from '../filter/parse-filter.ts'
+import { rolesInName } from '../group-name.ts'
+import type { ScimGroup } from '../scim-group.entity.ts'
+import { scimError } from '../scim-error.ts'
+import type { Attribute } from '../schema/attribute.ts'
+import { groups } from '../schema/group.ts'
+import { locate } from '../schema/locate.ts'
+import { isObject, normalise, type Document } from '../schema/normalise.ts'
+import { applyPatch, type Operation } from '../schema/patch.ts'
+import { addMembers, memberIds, removeMembers, setMembers, type Moved } from './members.ts'
+import { membersOf } from './group-rows.ts'
+
+type Naming = Pick<Deps, 'config' | 'level'>
+
+/** Gives a group its name, and the roles that the name says. */
+export function nameGroup(group: ScimGroup, displayName: string, { config, level }: Naming): void {
+  const { workspace, organisation } = rolesInName(displayName, config.scim.names, { anyCase: level.atLeast('1.6.1') })
+  Object.assign(group, {
+    displayName,
+    namedWorkspace: workspace?.named ?? null,
+    namedRole: workspace?.role ?? null,
+    organisationRole: organisation,
+  })
+}
+
+const longestName = 255
+
+/** Gives a group the name and the identifier of a document. Throws `invalidValue`, `uniqueness`. */
+export async function describeGroup(
+  em: EntityManager,
+  group: ScimGroup,
+  { document, deps }: { readonly document: Document; readonly deps: Naming },
+) {
+  const displayName = typeof document['displayName'] === 'string' ? document['displayName'].trim() : ''
+  if (displayName === '') throw scimError('invalidValue', '`displayName` is missing.', 'displayName')
+  if (displayName.length > longestName)
+    throw scimError('invalidValue', `\`displayName\` is longer than ${longestName} characters.`, 'displayName')
+  const [taken] = await em.execute<{ id: string }[]>(
+    'SELECT id FROM scim_groups WHERE organisation_id = ? AND lower(display_name) = lower(?) AND id <> ?',
+    [group.organisationId, displayName, group.id],
+  )
+  if (taken !== undefined) throw scimError('uniqueness', `There is a group with the name ${displayName} already.`, 'displayName')
+  nameGroup(group, displayName, deps)
+  group.externalId = typeof document['externalId'] === 'string' ? document['externalId'] : null
+}
+
+/** A PATCH of a group. */
+interface Patched {
+  readonly group: ScimGroup
+  readonly operations: readonly Operation[]
+  /** True: who is in a group is what users say; operations on members are skipped. */
+  readonly skipMembers: boolean
+}
+
+/** Applies the operations of a PATCH in their order. Returns the document, and who moved. */
+export async function patchGroup(em: EntityManager, { group, operations, skipMembers }: Patched) {
+  let document: Document = { displayName: group.displayName, ...(group.externalId && { externalId: group.externalId }) }
+  const moves: Moved[] = []
+  for (const operation of operations.flatMap(split)) {
+    const attribute = membersNamedBy(operation)
+    if (attribute === null) document = applyPatch(groups, document, [operation])
+    else if (!skipMembers) moves.push(await moveMembers(em, { group, operation, attribute }))
+  }
+  return { document, moved: sumOf(moves) }
+}
+
+/** An operation without a path is one for each name in its value. */
+function split(operation: Operation): readonly Operation[] {
+  const { op, path, value } = operation
+  if ((path !== undefined && path !== '') || op === 'remove' || !isObject(value)) return [operation]
+  return Object.entries(value).flatMap(([name, part]) =>
+    locate(groups, name) === null || isServers(name) ? [] : [{ op, path: name, value: part }],
+  )
+}
+
+const isServers = (name: string) => locate(groups, name)?.attribute.mutability === 'readOnly'
+
+function membersNamedBy({ path }: Operation): Attribute | null {
+  if (path === undefined || path === '') return null
+  const found = locate(groups, parsePath(path).path)
+  return found?.attribute.name === 'members' ? found.attribute : null
+}
+
+interface Move {
+  readonly group: ScimGroup
+  readonly operation: Operation
+  readonly attribute: Attribute
+}
+
+async function moveMembers(em: EntityManager, move: Move): Promise<Moved> {
+  const { group, operation } = move
+  const { op, path = '', value } = operation
+  const { where, part } = parsePath(path)
+  if (part !== null) throw scimError('mutability', 'The parts of a member cannot be changed.', 'path')
+  if (where !== null) return removeMeant(em, move, where)
+  const ids = value === undefined || value === null ? null : memberIds(value)
+  if (op === 'remove') return { added: [], removed: await removeMembers(em, group.id, ids) }
+  const ofGroup = { organisationId: group.organisationId, groupId: group.id }
+  return op === 'add' ? { added: await addMembers(em, ofGroup, ids ?? []), removed: [] } : setMembers(em, ofGroup, ids ?? [])
+}
+
+/** `members[value eq "…"]`: of a large group only the one member is looked at. */
+async function removeMeant(em: EntityManager, { group, operation, attribute }: Move, where: Filter): Promise<Moved> {
+  if (operation.op !== 'remove') throw scimError('mutability', 'A member cannot be changed: remove it, and add another one.', 'path')
+  const stated = where.op === 'compare' && where.operator === 'eq' && where.path.toLowerCase() === 'value' ? where.value : null
+  const meant = stated === null ? await membersOf(em, [group.id]) : []
+  const found = meant.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, attribute)).map(({ id }) => id)
+  return { added: [], removed: await removeMembers(em, group.id, stated === null ? found : memberIds(stated)) }
+}
+
+const sumOf = (moves: readonly Moved[]): Moved => ({
+  added: [...new Set(moves.flatMap(({ added }) => added))],
+  removed: [...new Set(moves.flatMap(({ removed }) => removed))],
+})
+
+/** Reads a whole group as a client sent it. */
+export const groupDocument = (body: unknown): Document => normalise(groups, body)

@@ -1,0 +1,127 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { RowChange } from '../../../app/audit/changes.ts'
+import { isUuid } from '../../../lib/is-uuid.ts'
+import type { User } from '../../users/user.entity.ts'
+import { scimError } from '../scim-error.ts'
+import { isObject } from '../schema/normalise.ts'
+
+/** Users who came into a group, and who left it. */
+export interface Moved {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+const ids = `SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)`
+
+/** Returns the ids of members as a client sent them. Throws `invalidValue` for what is no id. */
+export function memberIds(sent: unknown): readonly string[] {
+  const values = (Array.isArray(sent) ? sent : [sent]).map((member: unknown) => (isObject(member) ? member['value'] : member))
+  return [
+    ...new Set(
+      values.map((value) => {
+        if (typeof value === 'string' && isUuid(value)) return value.toLowerCase()
+        throw scimError('invalidValue', `A member is the id of a user: ${String(value).slice(0, 100)} is none.`, 'members')
+      }),
+    ),
+  ]
+}
+
+interface OfGroup {
+  readonly organisationId: string
+  readonly groupId: string
+}
+
+/** Adds users to a group. Throws `invalidValue` for who is no user of the organisation. */
+export async function addMembers(
+  em: EntityManager,
+  { organisationId, groupId }: OfGroup,
+  userIds: readonly string[],
+): Promise<readonly string[]> {
+  if (userIds.length === 0) return []
+  const list = JSON.stringify(userIds)
+  const known = await em.execute<{ id: string }[]>(`SELECT id FROM users WHERE organisation_id = ? AND id IN (${ids})`, [
+    organisationId,
+    list,
+  ])
+  const there = new Set(known.map(({ id }) => id))
+  const missing = userIds.filter((id) => !there.has(id))
+  if (missing.length > 0) throw scimError('invalidValue', `There is no user ${missing.slice(0, 5).join(', ')}.`, 'members')
+  await em.execute(
+    `INSERT INTO scim_users (id, organisation_id, user_name) SELECT id, organisation_id, email FROM users WHERE status = 'active' AND id IN (${ids})
+     ON CONFLICT DO NOTHING`,
+    [list],
+  )
+  const added = await em.execute<{ user_id: string }[]>(
+    `INSERT INTO scim_group_members (organisation_id, group_id, user_id) SELECT ?, ?, value::uuid FROM jsonb_array_elements_text(?::jsonb)
+     ON CONFLICT DO NOTHING RETURNING user_id`,
+    [organisationId, groupId, list],
+  )
+  return added.map(({ user_id }) => user_id)
+}
+
+/** Takes users out of a group; null: all of them. */
+export async function removeMembers(em: EntityManager, groupId: string, userIds: readonly string[] | null): Promise<readonly string[]> {
+  const removed = await em.execute<{ user_id: string }[]>(
+    `DELETE FROM scim_group_members WHERE group_id = ? AND (?::jsonb IS NULL OR user_id IN (${ids})) RETURNING user_id`,
+    [groupId, userIds === null ? null : JSON.stringify(userIds), JSON.stringify(userIds ?? [])],
+  )
+  return removed.map(({ user_id }) => user_id)
+}
+
+/** Makes these users the members of a group, and nobody else. */
+export async function setMembers(em: EntityManager, group: OfGroup, userIds: readonly string[]): Promise<Moved> {
+  const removed = await em.execute<{ user_id: string }[]>(
+    `DELETE FROM scim_group_members WHERE group_id = ? AND user_id NOT IN (${ids}) RETURNING user_id`,
+    [group.groupId, JSON.stringify(userIds)],
+  )
+  return { added: await addMembers(em, group, userIds), removed: removed.map(({ user_id }) => user_id) }
+}
+
+/** Makes these the groups of a user, and no others: by id, or by name. Throws `invalidValue` for what is no group. */
+export async function setGroupsOfUser(
+  em: EntityManager,
+  { id: userId, organisationId }: User,
+  sent: unknown,
+): Promise<readonly RowChange[]> {
+  const wanted = await groupIds(em, organisationId, sent)
+  const list = JSON.stringify(wanted)
+  const removed = await em.execute<{ group_id: string }[]>(
+    `DELETE FROM scim_group_members WHERE user_id = ? AND group_id NOT IN (${ids}) RETURNING group_id`,
+    [userId, list],
+  )
+  const added = await em.execute<{ group_id: string }[]>(
+    `INSERT INTO scim_group_members (organisation_id, group_id, user_id) SELECT ?, value::uuid, ? FROM jsonb_array_elements_text(?::jsonb)
+     ON CONFLICT DO NOTHING RETURNING group_id`,
+    [organisationId, userId, list],
+  )
+  const touched = [...removed, ...added].map(({ group_id }) => group_id)
+  await em.execute(`UPDATE scim_groups SET version = version + 1, last_updated_at = now() WHERE id IN (${ids})`, [JSON.stringify(touched)])
+  if (touched.length === 0) return []
+  const before = removed.map(({ group_id }) => group_id)
+  return [{ table: 'scim_group_members', id: userId, before: { groups: before }, after: { groups: added.map(({ group_id }) => group_id) } }]
+}
+
+async function groupIds(em: EntityManager, organisationId: string, sent: unknown): Promise<readonly string[]> {
+  const wanted = (Array.isArray(sent) ? sent : []).filter(isObject).map(({ value, display }) => String(value ?? display))
+  const found = await em.execute<{ id: string; name: string }[]>(
+    `SELECT id, lower(display_name) AS name FROM scim_groups
+      WHERE organisation_id = ? AND (id::text IN (SELECT lower(value) FROM jsonb_array_elements_text(?::jsonb))
+         OR lower(display_name) IN (SELECT lower(value) FROM jsonb_array_elements_text(?::jsonb)))`,
+    [organisationId, JSON.stringify(wanted), JSON.stringify(wanted)],
+  )
+  return wanted.map((reference) => {
+    const group = found.find(({ id, name }) => id === reference.toLowerCase() || name === reference.toLowerCase())
+    if (group === undefined) throw scimError('invalidValue', `There is no group ${reference.slice(0, 100)}.`, 'groups')
+    return group.id
+  })
+}
+
+const named = 100
+
+const told = (moved: readonly string[]) => ({ user_ids: moved.slice(0, named), count: moved.length })
+
+/** The row of the trail about who moved; of many the first are named, and the others counted. */
+export function movedChange(groupId: string, { added, removed }: Moved): readonly RowChange[] {
+  if (added.length === 0 && removed.length === 0) return []
+  return [{ table: 'scim_group_members', id: groupId, before: { removed: told(removed) }, after: { added: told(added) } }]
+}

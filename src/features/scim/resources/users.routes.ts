@@ -1,0 +1,233 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { z } from 'zod'
+import { route, type Call } from '../../../app/route.ts'
+import { notFound } from '../../../app/database/find.ts'
+import { isUuid } from '../../../lib/is-uuid.ts'
+import { User } from '../../users/user.entity.ts'
+import { answered, isNamed, nothing, resourceAnswer, scimAnswer, type ScimAnswer } from '../answer.ts'
+import { scimBase } from '../base-url.ts'
+import { hold } from '../hold.ts'
+import { isByUsers } from '../membership-mode.ts'
+import { listAnswer, listQuery, windowOf, type ListQuery } from '../list-query.ts'
+import { anyBody, operationsOf } from '../patch-body.ts'
+import { settlePlaces } from '../places.ts'
+import { outdated } from '../scim-error.ts'
+import { ScimUser } from '../scim-user.entity.ts'
+import { normalise, type Document } from '../schema/normalise.ts'
+import { applyPatch } from '../schema/patch.ts'
+import { project, projectionOf } from '../schema/project.ts'
+import { readList } from './list.ts'
+import { setGroupsOfUser } from './members.ts'
+import {
+  groupsOf,
+  isSeen,
+  presentUser,
+  readUser,
+  userColumns,
+  userDocument,
+  userSource,
+  userTables,
+  userType,
+  versionOf,
+  type UserRow,
+} from './user-rows.ts'
+import { addUser, changeUser, removeUser } from './user-write.ts'
+
+const permission: readonly string[] = []
+const resource = 'scim-user'
+const params = z.object({ id: z.string() })
+const query = listQuery.pick({ attributes: true, excludedAttributes: true })
+type One = z.output<typeof query>
+type AnyCall = Call<unknown, unknown, unknown>
+
+export const listScimUsers = route({
+  method: 'GET',
+  path: '/Users',
+  summary: 'List users',
+  permission,
+  query: listQuery,
+  response: scimAnswer,
+})(async ({ em, actor, deps, query: asked }) => answered(await listOf(em, { organisationId: actor.organisationId, deps, asked })))
+
+async function listOf(
+  em: EntityManager,
+  { organisationId, deps, asked }: { readonly organisationId: string; readonly deps: AnyCall['deps']; readonly asked: ListQuery },
+): Promise<Document> {
+  const [window, projection, byUsers] = [windowOf(asked, deps.level), projectionOf(asked), isByUsers(deps)]
+  const { rows, total } = await readList(em, {
+    read: (sql, values) => em.execute<UserRow[]>(sql, [...values]),
+    source: userSource(byUsers, deps.level.atLeast('1.7.1')),
+    tables: userTables,
+    columns: userColumns,
+    alias: 'u',
+    base: { sql: `u.organisation_id = ? AND ${isSeen}`, values: [organisationId] },
+    shortcut: (name, value) => shortcut(organisationId, name, value),
+    filter: asked.filter,
+    sortBy: asked.sortBy,
+    window,
+  })
+  const groups = byUsers
+    ? Map.groupBy(
+        await groupsOf(
+          em,
+          rows.map(({ id }) => id),
+        ),
+        ({ user_id }) => user_id,
+      )
+    : null
+  const type = userType(byUsers)
+  const resources = rows.map((row) =>
+    project(
+      presentUser(row, { base: scimBase(deps.config), groups: groups === null ? null : (groups.get(row.id) ?? []) }),
+      type,
+      projection,
+    ),
+  )
+  return listAnswer(resources, { total, startIndex: window.startIndex })
+}
+
+/** Identity providers look for each of their users by one of these before they write. */
+function shortcut(organisationId: string, name: string, value: string) {
+  if (name === 'userName')
+    return {
+      sql: `u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND lower(user_name) = lower(?)
+        UNION ALL SELECT id FROM users WHERE organisation_id = ? AND email = lower(?))`,
+      values: [organisationId, value, organisationId, value],
+    }
+  if (name === 'externalId')
+    return { sql: 'u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND external_id = ?)', values: [organisationId, value] }
+  return null
+}
+
+export const readScimUser = route({
+  method: 'GET',
+  path: '/Users/:id',
+  summary: 'Read a user',
+  permission,
+  params,
+  query,
+  response: scimAnswer,
+})(async (call) => answerUser(call, { id: call.params.id, asked: call.query, ifNoneMatch: call.headers['if-none-match'] }))
+
+export const createScimUser = route({
+  method: 'POST',
+  path: '/Users',
+  summary: 'Add a user',
+  permission,
+  resource,
+  action: 'create',
+  query,
+  body: anyBody,
+  response: scimAnswer,
+})(async (call) => {
+  const { em, actor, deps, body } = call
+  await hold(em, actor.organisationId)
+  const document = normalise(userType(isByUsers(deps)), body)
+  const user = await addUser(em, { organisationId: actor.organisationId, deps }, document)
+  await settle(call, { user, document })
+  return answerUser(call, { id: user.id, asked: call.query, made: true })
+})
+
+export const replaceScimUser = route({
+  method: 'PUT',
+  path: '/Users/:id',
+  summary: 'Replace a user',
+  permission,
+  resource,
+  action: 'update',
+  params,
+  query,
+  body: anyBody,
+  response: scimAnswer,
+})(async (call) => {
+  const { em, deps, body } = call
+  const row = await lockedUser(call, call.params.id)
+  const document = normalise(userType(isByUsers(deps)), body)
+  const user = await changeUser(em, { organisationId: call.actor.organisationId, deps }, { id: row.id, document })
+  await settle(call, { user, document })
+  return answerUser(call, { id: user.id, asked: call.query })
+})
+
+export const patchScimUser = route({
+  method: 'PATCH',
+  path: '/Users/:id',
+  summary: 'Change a user',
+  permission,
+  resource,
+  action: 'update',
+  params,
+  query,
+  body: anyBody,
+  response: scimAnswer,
+})(async (call) => {
+  const { em, deps, body } = call
+  const row = await lockedUser(call, call.params.id)
+  const [type, operations] = [userType(isByUsers(deps)), operationsOf(body)]
+  const before = userDocument(row, isByUsers(deps) ? await groupsOf(em, [row.id]) : null)
+  const document = applyPatch(type, before, operations)
+  const user = await changeUser(em, { organisationId: call.actor.organisationId, deps }, { id: row.id, document })
+  await settle(call, { user, document })
+  return answerUser(call, { id: user.id, asked: call.query })
+})
+
+export const deleteScimUser = route({
+  method: 'DELETE',
+  path: '/Users/:id',
+  summary: 'Remove a user',
+  permission,
+  resource,
+  action: 'delete',
+  params,
+  response: scimAnswer,
+})(async (call) => {
+  const { em, deps } = call
+  const row = await lockedUser(call, call.params.id)
+  const user = await em.findOneOrFail(User, { id: row.id })
+  if (user.status === 'active') await removeUser(em, user, deps)
+  em.remove(await em.find(ScimUser, { id: row.id }))
+  await em.execute('DELETE FROM scim_group_members WHERE user_id = ?', [row.id])
+  call.audit({ id: row.id })
+  return nothing
+})
+
+/** Reads a user who is about to change, and holds all writes by SCIM until then. Throws AB08, and `precondition_failed`. */
+async function lockedUser({ em, actor, headers }: AnyCall, id: string): Promise<UserRow> {
+  await hold(em, actor.organisationId)
+  const row = await find(em, actor.organisationId, id)
+  const ifMatch = headers['if-match']
+  if (ifMatch !== undefined && !isNamed(ifMatch, versionOf(row))) throw outdated()
+  return row
+}
+
+async function find(em: EntityManager, organisationId: string, id: string): Promise<UserRow> {
+  const row = isUuid(id) ? await readUser(em, organisationId, id.toLowerCase()) : null
+  if (row === null) throw notFound('user', id)
+  return row
+}
+
+/** Settles what a write brings with it: groups where users say them, places, and the row of the trail. */
+async function settle(
+  { em, actor: { organisationId }, deps, audit }: AnyCall,
+  { user, document }: { readonly user: User; readonly document: Document },
+) {
+  const groups = document['groups']
+  const moved = isByUsers(deps) && groups !== undefined ? await setGroupsOfUser(em, user, groups) : []
+  const changes = await settlePlaces(em, deps, { organisationId, userIds: [user.id] })
+  audit({ id: user.id, changes: [...moved, ...changes] })
+}
+
+interface Answering {
+  readonly id: string
+  readonly asked: One
+  readonly ifNoneMatch?: string | undefined
+  readonly made?: boolean
+}
+
+async function answerUser({ em, actor, deps }: AnyCall, { id, asked, ifNoneMatch, made }: Answering): Promise<ScimAnswer> {
+  await em.flush()
+  const [row, projection, byUsers] = [await find(em, actor.organisationId, id), projectionOf(asked), isByUsers(deps)]
+  const base = scimBase(deps.config)
+  const shown = presentUser(row, { base, groups: byUsers ? await groupsOf(em, [row.id]) : null })
+  const about = { version: versionOf(row), location: `${base}/Users/${row.id}` }
+  return resourceAnswer(project(shown, userType(byUsers), projection), { ...about, ifNoneMatch, ...(made === true && { made }) })
+}
