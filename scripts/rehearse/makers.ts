@@ -14,7 +14,7 @@ import {
   workspaceGroupedAnalytics,
 } from './makers/gateway.ts'
 import { guardrailKind, guardrails, partnerKind, plugins } from './makers/guardrails.ts'
-import { breakers, cache, collections, configs, costs, explain, labels, modelConfigs } from './makers/library.ts'
+import { breakers, cache, collections, configs, costs, eventStreams, explain, labels, logReplay, modelConfigs } from './makers/library.ts'
 import { limitList, policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
@@ -71,7 +71,9 @@ export const makers: Readonly<Record<string, Maker>> = {
   'virtual-keys': virtualKeys,
   breakers,
   cache,
+  events: eventStreams,
   explain,
+  'log-replay': logReplay,
   costs,
   collections,
   labels,

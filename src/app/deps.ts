@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Journal } from '../gateway/ports.ts'
 import type { Egress } from '../gateway/egress/egress.ts'
+import type { EventFeed } from './events/event-feed.ts'
 import type { LogStore } from './log-store/log-store.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
@@ -22,6 +23,8 @@ export interface Deps {
   readonly level: Level
   /** The journal, which takes logs; null before the planes run, and in a process with neither of them. */
   readonly journal: Journal | null
+  /** The events of all processes; null before the planes run, and in a process without the role `control`. */
+  readonly events: EventFeed | null
   /** The store of bodies of logs; null: the database keeps them. */
   readonly logStore: LogStore | null
   /** Returns the ids of the features that are on now. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
 import type { FeatureFlag } from '../config/config.ts'
@@ -58,6 +59,27 @@ export type SendCall = (
   call: DataPlaneCall,
 ) => Promise<{ readonly status: number; readonly headers: readonly string[]; readonly body: Buffer }>
 
+/** An answer of the data plane, from its head on. Read the body to its end, or destroy it. */
+export interface RawAnswer {
+  readonly status: number
+  /** Flat name, value …. */
+  readonly headers: readonly string[]
+  readonly body: Readable
+}
+
+/** Calls the data plane as `SendCall` does, and resolves when the answer begins. The signal ends the call. */
+export type ForwardCall = (call: DataPlaneCall, signal: AbortSignal) => Promise<RawAnswer>
+
+/** The result of a handler of a route with `raw`: the answer begins when the transaction has ended. */
+export class LaterAnswer {
+  /** Begins the answer; the signal says that the caller has left. */
+  readonly open: (signal: AbortSignal) => Promise<RawAnswer>
+
+  constructor(open: (signal: AbortSignal) => Promise<RawAnswer>) {
+    this.open = open
+  }
+}
+
 /** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
 export interface Audited {
   readonly id: string
@@ -83,6 +105,9 @@ export interface Call<Params, Query, Body> {
   /** Finds the holder of an API key or token, as both planes would; null if it is not valid. */
   readonly callerOf: CallerOf
   readonly send: SendCall
+  readonly forward: ForwardCall
+  /** Finds the caller once more, as things stand by then; null when they may not call this route any longer. */
+  readonly again: () => Promise<Actor | null>
   readonly clientAddress: string
   readonly headers: IncomingHttpHeaders
 }
@@ -129,6 +154,11 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly form?: true
   /** A body may also be a message of protobuf: `read` gives what its JSON would be, and the answer is then one too. */
   readonly protobuf?: { read(bytes: Uint8Array): unknown; write(answer: Result): Uint8Array }
+  /**
+   * The answer is bytes of these media types: the handler returns a `LaterAnswer`, and `response` describes one message of them. A POST
+   * like this takes no Idempotency-Key.
+   */
+  readonly raw?: readonly string[]
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT or a DELETE: the path of the GET whose answer `If-Match` is about; its own path when absent. */

@@ -10,12 +10,14 @@ import { cache } from './cache/index.ts'
 import { collections } from './collections/index.ts'
 import { configs } from './configs/index.ts'
 import { explain } from './explain/index.ts'
+import { events } from './events/index.ts'
 import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
 import { labels } from './labels/index.ts'
 import { analytics, groupedAnalytics, workspaceGroupedAnalytics } from './analytics/index.ts'
 import { logExports } from './log-exports/index.ts'
+import { logReplay } from './log-replay/index.ts'
 import { logs } from './logs/index.ts'
 import { organisations } from './organisations/index.ts'
 import { costs } from './costs/index.ts'
@@ -76,12 +78,14 @@ export const features: readonly Feature[] = [
   traces,
   costs,
   explain,
+  logReplay,
   feedback,
   analytics,
   workspaceGroupedAnalytics,
   groupedAnalytics,
   savedFilters,
   logExports,
+  events,
   audit,
   mcpInvokePermission,
   scim,

@@ -9,6 +9,14 @@ import type { Route } from '../../src/app/route.ts'
 /** Every route of the control plane below `/v1`: what is added later is in here without a word. */
 export const controlRoutes: readonly Route[] = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
 
+const needed: Readonly<Record<string, string>> = {
+  'DELETE /integrations/:slug/models': '?slugs=taken',
+  'GET /events': '?topics=changes&seconds=1',
+}
+
+/** Returns what a query must say, with its question mark. */
+export const neededQuery = ({ method, path }: Pick<Route, 'method' | 'path'>): string => needed[`${method} ${path}`] ?? ''
+
 /** The catalogue, each row as its type and not as its literal. */
 export const catalogue: readonly (readonly [id: string, provider: Provider])[] = Object.entries(providers)
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Maker } from '../maker.ts'
 
 /** A collection in another, and one that was deleted. */
@@ -52,6 +53,16 @@ export const breakers: Maker = async ({ workspace, name }) => {
 /** A request without a credential for its provider. Nothing of an explanation is stored. */
 export const explain: Maker = async ({ workspace }) => {
   await workspace.post('/explain', { path: '/chat/completions', headers: { 'x-service-provider': 'openai' }, body: { model: 'm' } })
+}
+
+/** A key that hears nothing: what happens is stored nowhere. */
+export const eventStreams: Maker = async ({ client, name }) => {
+  await client.with(name('nobody')).refused(401, 'GET', '/events?topics=changes')
+}
+
+/** A log that there is not: what a replay of one stores is another log. */
+export const logReplay: Maker = async ({ workspace }) => {
+  await workspace.refused(404, 'POST', `/logs/${randomUUID()}/replay`)
 }
 
 /** Prices of the installation, which another release may have newer: nothing of them is stored. */

@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { tellLogsStatement } from '../events/notice.ts'
 import type { Column } from './binary-array.ts'
 import { bodyColumns, logColumns, type LoggedExchange } from './columns.ts'
 import type { EncodedRows } from './rows.ts'
@@ -30,6 +31,10 @@ export async function insertBatch(client: Client, batch: RowBatch): Promise<void
     if (rows.count > 0) {
       await client.query(logStatement, [...rows.logs])
       await client.query(bodyStatement, [...rows.bodies])
+      await client.query(
+        tellLogsStatement,
+        toldPlaces.map((place) => rows.logs[place]),
+      )
       if (rows.batches.length > 0) await client.query(batchStatement, [JSON.stringify(rows.batches)])
       if (batch.queuesBodies)
         await client.query(
@@ -78,6 +83,8 @@ const bodyStatement = insertStatement('log_bodies', bodyColumns)
 /** The columns of `logs` by which a body is found again, and where their arrays are. */
 const uploadColumns = logColumns.filter(({ name }) => ['id', 'organisation_id', 'workspace_id', 'created_at'].includes(name))
 const uploadPlaces = uploadColumns.map((own) => logColumns.indexOf(own))
+/** The columns by which event streams hear of logs. */
+const toldPlaces = ['id', 'organisation_id', 'workspace_id'].map((name) => logColumns.findIndex((column) => column.name === name))
 const uploadStatement = insertStatement('log_uploads', uploadColumns)
 
 /** A batch that a client began twice under one idempotency key is one. */

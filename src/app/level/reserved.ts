@@ -37,6 +37,7 @@ export const reservations: readonly Reservation[] = [
   { feature: 'configs', since: '1.3.0', paths: ['/configs'] },
   { feature: 'breakers', since: '1.3.0', paths: ['/breakers'] },
   { feature: 'cache', since: '1.3.0', paths: ['/cache'] },
+  { feature: 'events', since: '1.3.0', paths: ['/events'] },
   { feature: 'explain', since: '1.3.0', paths: ['/explain'] },
   { feature: 'collections', since: '1.3.0', paths: ['/collections'] },
   { feature: 'labels', since: '1.3.0', paths: ['/labels'] },

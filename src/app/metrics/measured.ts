@@ -49,6 +49,7 @@ const measured = {
     labelNames: ['kind', 'layer'],
     aggregator: 'max',
   },
+  gateway_event_streams: { help: 'Callers that listen to events.', labelNames: [] },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_limit_reservations_total: { help: 'Requests under limits, by what became of their reservations.', labelNames: ['kind'] },
   gateway_limits_away: {

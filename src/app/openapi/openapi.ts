@@ -108,13 +108,14 @@ function operation(route: Route, { tag, writer, about }: Writing): Json {
       ? {}
       : { requestBody: { required: !body.safeParse(undefined).success, content: bodyContent(route, writer.write(body, 'input')) } }),
     responses: {
-      200: { description: 'Done.', content: content(writer.write(response, 'output')) },
+      200: { description: 'Done.', content: content(writer.write(response, 'output'), route.raw) },
       ...Object.fromEntries(failures(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   }
 }
 
-const content = (schema: Json): Json => ({ 'application/json': { schema } })
+const content = (schema: Json, types: readonly string[] = ['application/json']): Json =>
+  Object.fromEntries(types.map((type) => [type, { schema }]))
 
 const bodyContent = ({ form, protobuf }: Pick<Route, 'form' | 'protobuf'>, schema: Json): Json => ({
   ...content(schema),
@@ -174,8 +175,8 @@ const conditions: Readonly<Partial<Record<Route['method'], Json>>> = {
   DELETE: ifMatch,
 }
 
-const headerParameters = ({ method }: Route): readonly Json[] => {
-  const condition = conditions[method]
+const headerParameters = ({ method, raw }: Route): readonly Json[] => {
+  const condition = raw === undefined ? conditions[method] : undefined
   return condition === undefined ? [] : [condition]
 }
 

@@ -25,7 +25,7 @@ import { provision, type Provisioned } from './provision.ts'
 import { schemaOf, type StartMode } from './start-mode.ts'
 
 /** Services of a process that do not need the database. */
-export type Base = Omit<Deps, 'featuresOn' | 'orm' | 'vault' | 'level' | 'journal'> & { readonly level: LiveLevel }
+export type Base = Omit<Deps, 'featuresOn' | 'orm' | 'vault' | 'level' | 'journal' | 'events'> & { readonly level: LiveLevel }
 
 /** The start of every process but its port and its planes. Each part is set as soon as it is open, so that a start that fails can be closed. */
 export interface Background {
@@ -112,7 +112,7 @@ export async function openBackground(background: Background, options: Background
   )
   background.db = db
   const ids = () => featuresOn(features, base).map(({ id }) => id)
-  const deps: Deps = Object.freeze({ ...base, featuresOn: ids, orm: db.orm, vault: db.vault, journal: null })
+  const deps: Deps = Object.freeze({ ...base, featuresOn: ids, orm: db.orm, vault: db.vault, journal: null, events: null })
   return { deps, db, provisioned: prepared === undefined ? await provision(deps) : null }
 }
 

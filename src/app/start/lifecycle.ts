@@ -21,6 +21,7 @@ export async function drainApp(state: AppState, started: Promise<Started>, { now
     if (!now) await sleep(config.drainDelayMs)
   }
   stopping.abort()
+  state.planes?.leave()
   const closed = closeServer(server, { silence, now })
   const cut = (await state.planes?.gateway?.drain(Math.max(0, deadline - performance.now()))) ?? 0
   if (cut > 0) base.log.warn({ cut }, 'answers were cut off at the end of the grace')

@@ -28,11 +28,14 @@ import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
 import { openStoredResponses, type StoredResponses } from '../stored-responses/stored-responses.ts'
 import { type OpenVectors, openVectors } from '../cache/vectors.ts'
+import { openEventFeed } from '../events/event-feed.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
 
 /** The data plane with its three doors, and how to close it in order. */
 export interface Planes extends Running {
   readonly gateway: Gateway | null
+  /** Ends the answers that would go on for ever. */
+  leave(): void
   close(): Promise<void>
 }
 
@@ -61,24 +64,29 @@ export function openPlanes(options: PlanesOptions): Planes {
       gateway: null,
       journal: null,
       limits: null,
+      leave: () => {},
       close: () => closeAll({ snapshot, answers, breakers, responses }),
     }
   const logging = openLogging(options)
   const { journal, directory } = logging
   const limits = openLedger(options)
+  const events = roles.has('control') ? openEventFeed({ client: options.db.connection.runtime, log: deps.log }) : null
+  if (events !== null) deps.metrics.measure('gateway_event_streams', () => events.listeners())
   const gateway = roles.has('gateway')
     ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
     : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   return {
-    deps: Object.freeze({ ...deps, journal }),
+    deps: Object.freeze({ ...deps, journal, events }),
     snapshot,
     ...callers,
     gateway,
     journal: { directory, fault: () => journal.stats().fault },
     limits,
+    leave: () => events?.end(),
     async close() {
       await limits.stop()
+      await events?.stop()
       await logging.close()
       await closeAll({ snapshot, answers, breakers, responses })
     },

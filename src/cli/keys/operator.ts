@@ -53,7 +53,7 @@ export async function performAsOperator(
 ): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
   const served = { config, log, clock, egress, level, metrics: createMetrics(config.version), logStore: null, featuresOn: () => [] }
-  const deps: Deps = { ...served, orm, vault, journal: null, catalogue: openCatalogue(served) }
+  const deps: Deps = { ...served, orm, vault, journal: null, events: null, catalogue: openCatalogue(served) }
   try {
     const input = {
       params: parseInput(route.params, asked.params, { place: 'path', level }),
@@ -71,8 +71,12 @@ export async function performAsOperator(
       headers: {},
       repeatable: null,
       ifMatch: null,
-      callerOf: () => Promise.resolve(null),
-      send: () => Promise.reject(new ApiError('AB01', 'There is no data plane at the command line.')),
+      reach: {
+        callerOf: () => Promise.resolve(null),
+        send: noDataPlane,
+        forward: noDataPlane,
+        again: () => Promise.resolve(null),
+      },
     })
     return answer
   } catch (error) {
@@ -81,6 +85,8 @@ export async function performAsOperator(
     await egress.close()
   }
 }
+
+const noDataPlane = () => Promise.reject(new ApiError('AB01', 'There is no data plane at the command line.'))
 
 /** Turns an error for which the API answers 400 into a wrong command line. */
 function toCommandError(error: unknown): unknown {

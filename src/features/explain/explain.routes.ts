@@ -16,7 +16,7 @@ export const explainRequest = route({
   response: explanation,
 })(async ({ body: asked, send, em, actor, deps }) => {
   const { log_id: logId, headers: given } = asked
-  const logged = logId === undefined ? null : await readLoggedRequest(logId, given, { em, actor, deps })
+  const logged = logId === undefined ? null : await readLoggedRequest(logId, given, { em, actor, deps, use })
   const { call, log } = logged ?? { call: callOf(asked), log: null }
   const own = [...(call.body === undefined ? [] : ['content-type', 'application/json']), 'x-service-explain', 'true']
   const answer = await send({ ...call, headers: [...headersWithout(call.headers, (name) => own.includes(name)), ...own] })
@@ -25,6 +25,12 @@ export const explainRequest = route({
   const explained = explanation.parse(JSON.parse(text))
   return log === null ? explained : { ...explained, logged: presentPast(log) }
 })
+
+const use = {
+  participle: 'explained',
+  param: 'log_id',
+  advice: 'Send the request itself with x-service-explain: true.',
+} as const
 
 const callOf = ({ method = 'POST', path = '', headers, body }: z.output<typeof explainBody>): DataPlaneCall => ({
   method,

@@ -7,9 +7,20 @@ const notHere =
 
 function headerFault(name: string, value: string): string | null {
   if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name)) return 'This is no name of a header.'
-  if (notHere.test(name)) return 'The request is explained for the key that asks: leave credentials and framing out.'
+  if (notHere.test(name)) return 'The request is that of the key that asks: leave credentials and framing out.'
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? null : 'A header holds printable characters only.'
 }
+
+/** Headers that a caller gives to a request in place of those that it had. */
+export const requestHeaders = z
+  .record(z.string(), z.string().max(131_072))
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      const fault = headerFault(name, value)
+      if (fault !== null) context.addIssue({ code: 'custom', path: [name], message: fault })
+    }
+  })
+  .default({})
 
 export const explainBody = z
   .strictObject({
@@ -24,16 +35,9 @@ export const explainBody = z
       .regex(/^\/(?!v1\/)[\x21-\x7e]*$/, 'Give the path below /v1, such as /chat/completions.')
       .optional()
       .meta({ description: 'Path and query below `/v1`; needed without `log_id`.' }),
-    headers: z
-      .record(z.string(), z.string().max(131_072))
-      .superRefine((headers, context) => {
-        for (const [name, value] of Object.entries(headers)) {
-          const fault = headerFault(name, value)
-          if (fault !== null) context.addIssue({ code: 'custom', path: [name], message: fault })
-        }
-      })
-      .default({})
-      .meta({ description: 'The headers of the request, without its credential; with `log_id` in place of those that were logged.' }),
+    headers: requestHeaders.meta({
+      description: 'The headers of the request, without its credential; with `log_id` in place of those that were logged.',
+    }),
     body: z.record(z.string(), z.unknown()).optional().meta({ description: 'The JSON body of the request, an object.' }),
   })
   .superRefine(({ log_id: logId, method, path, body }, context) => {

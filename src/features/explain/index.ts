@@ -1,6 +1,9 @@
 import { feature } from '../../app/feature.ts'
 import { explainRequest } from './explain.routes.ts'
 
+export { readLoggedRequest } from './logged-request.ts'
+export { requestHeaders } from './explain.schema.ts'
+
 /** Explanations of what would become of a request, which `gateway/explain` makes. */
 export const explain = feature({
   id: 'explain',

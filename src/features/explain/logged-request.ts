@@ -14,6 +14,17 @@ export interface LogLookup {
   readonly em: EntityManager
   readonly actor: Actor
   readonly deps: Deps
+  readonly use: LogUse
+}
+
+/** The use that a logged request is wanted for, in words. */
+export interface LogUse {
+  /** `explained`. */
+  readonly participle: string
+  /** The field that names the log. */
+  readonly param: string
+  /** A sentence that says what to do where a log does not hold its request. */
+  readonly advice: string
 }
 
 /** A request as a log has it, and the log itself. */
@@ -25,16 +36,22 @@ export interface LoggedRequest {
 const configHeader = 'x-service-config'
 
 /**
- * Returns the request of a log, as it was sent on, so that it can be explained again. `given`: headers that go before those of the log.
+ * Returns the request of a log, as it was sent on, so that it can be sent again. `given`: headers that go before those of the log.
  * Throws `AB03` without the right to read logs, `AB08` for a log that is not there, `AB01` for one that does not hold its request.
  */
-export async function readLoggedRequest(logId: string, given: Headers, { em, actor, deps }: LogLookup): Promise<LoggedRequest> {
+export async function readLoggedRequest(logId: string, given: Headers, { em, actor, deps, use }: LogLookup): Promise<LoggedRequest> {
+  const { param, participle, advice } = use
+  const noRequest = (why: string): ApiError =>
+    new ApiError('AB01', `${why}, so that the request of this log cannot be ${participle}. ${advice}`, { param })
   if (!actor.permissions.has('logs.view'))
-    throw new ApiError('AB03', 'An explanation of a log shows its bodies: the key needs the scope logs.view.', { param: 'log_id' })
+    throw new ApiError('AB03', `The request of a log is ${participle} for keys that may read it: the key needs the scope logs.view.`, {
+      param,
+    })
   const row = await findLog(em, logScopeOf(actor), logId)
-  if (row === null) throw notFound('log', logId, 'log_id')
+  if (row === null) throw notFound('log', logId, param)
   const log = await openLog(row, deps)
-  demandRequest(log, actor)
+  const fault = originFault(log, actor)
+  if (fault !== null) throw noRequest(fault)
   const { request } = await presentLogDetail(log)
   const { body, body_encoding: encoding, body_truncated: cut } = request
   if (cut) throw noRequest('Its body was longer than logs keep')
@@ -45,19 +62,11 @@ export async function readLoggedRequest(logId: string, given: Headers, { em, act
   return { log, call: body === null ? call : { ...call, body: Buffer.from(JSON.stringify(body)) } }
 }
 
-const noRequest = (why: string): ApiError =>
-  new ApiError(
-    'AB01',
-    `${why}, so that the request of this log cannot be explained. Send the request itself with x-service-explain: true.`,
-    {
-      param: 'log_id',
-    },
-  )
-
-function demandRequest(row: Log, actor: Actor): void {
-  if (row.operation === insertedOperation) throw noRequest('A client told of it: the gateway did not send it')
-  if (isGooglePath(row.path)) throw noRequest('It came by a path of Google’s clients')
-  if (actor.workspaceId !== null && actor.workspaceId !== row.workspace_id) throw noRequest('It belongs to another workspace')
+/** Returns why a log is not of a request that can come again; null: it is. */
+function originFault(row: Log, actor: Actor): string | null {
+  if (row.operation === insertedOperation) return 'A client told of it: the gateway did not send it'
+  if (isGooglePath(row.path)) return 'It came by a path of Google’s clients'
+  return actor.workspaceId !== null && actor.workspaceId !== row.workspace_id ? 'It belongs to another workspace' : null
 }
 
 /** A request for a prompt was logged as the chat completion that the prompt made. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem, inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
+import { tellEvent } from '../../app/events/notice.ts'
 import type { LogExport } from './log-export.entity.ts'
 
 /** How far the parts of an export reach. */
@@ -132,6 +133,7 @@ export async function storePart(
       [JSON.stringify(part.progress), part.rows, part.bytes.length, part.isLast, part.isLast, part.isLast, keptDays, id, token, parts],
     )
     if (taken.length === 0) return false
+    await tellEvent(em, { topic: 'exports', organisationId, id })
     await insertPart(em, claimed, { ...part, content: Buffer.from(content), isSealed: config.logSealing })
     return true
   })
@@ -181,6 +183,7 @@ export async function noteFailure(
         WHERE id = ? AND lease_token = ? AND status = 'in_progress' RETURNING id`,
       [why.message, isOver, wait, isOver, isOver, id, token],
     )
+    if (rows.length > 0) await tellEvent(em, { topic: 'exports', organisationId, id })
     if (rows.length > 0 && isOver) await em.execute('DELETE FROM log_export_parts WHERE export_id = ?', [id])
   })
 }

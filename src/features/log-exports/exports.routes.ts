@@ -1,3 +1,4 @@
+import { tellEvent } from '../../app/events/notice.ts'
 import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
@@ -154,6 +155,7 @@ export const startExport = route({
     ...untouched,
   })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  await tellEvent(em, { topic: 'exports', organisationId: row.organisationId, id: row.id })
   return { message: 'The export has started.', object: 'export' as const }
 })
 
@@ -172,6 +174,7 @@ export const cancelExport = route({
   await em.execute('DELETE FROM log_export_parts WHERE export_id = ?', [row.id])
   Object.assign(row, { status: 'stopped', endedAt: new Date(clock.now()), ...untouched })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
+  await tellEvent(em, { topic: 'exports', organisationId: row.organisationId, id: row.id })
   return { message: 'The export was stopped.', object: 'export' as const }
 })
 

@@ -27,6 +27,10 @@ export async function findExport(
   return orNotFound(row, 'export', { reference: id, param: 'exportId' })
 }
 
+/** Returns those of some exports that the caller may see. */
+export const findVisibleExports = (em: EntityManager, actor: Actor, ids: readonly string[]): Promise<LogExport[]> =>
+  em.find(LogExport, { $and: [{ id: { $in: [...ids] } }, visibleExports(actor)] })
+
 /** Returns whose logs an export has: those that whoever makes or starts it may see at that time. */
 export function ownershipOf(actor: Actor): Pick<LogExport, 'ownApiKeyId' | 'ownUserId'> {
   const { own } = logScopeOf(actor)

@@ -4,6 +4,8 @@ import { exportRoutes } from './exports.routes.ts'
 import { exportFile } from './file.ts'
 import { LogExport } from './log-export.entity.ts'
 
+export { findVisibleExports, presentExport } from './exports.ts'
+
 /** Logs as files, of any number. */
 export const logExports = feature({
   id: 'log-exports',

@@ -5,8 +5,12 @@ import type { Actor } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import type { LogDetail, LogRow } from './log-fields.ts'
+<<<<<<< HEAD
 import { type Condition, valueConditions } from './log-filters.ts'
 import { type LogNames, withNames } from './log-names.ts'
+=======
+import { type Condition, type FilterValues, valueConditions } from './log-filters.ts'
+>>>>>>> 259c63d8 (feat: new logs, changes and exports are heard as they happen: GET /v1/events; a logged request is sent again: POST /v1/logs/{id}/replay)
 import type { LogFilter } from './log.schema.ts'
 
 /** The owner of logs: an organisation, or one of its workspaces. */
@@ -52,6 +56,49 @@ export const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_siz
   ...valueConditions(filter),
 ]
 
+<<<<<<< HEAD
+=======
+/** At most `limit` logs in the order of the filter. The bounds on `created_at` let PostgreSQL leave out whole days. */
+export async function findLogs(
+  em: EntityManager,
+  scope: LogScope,
+  { limit, filter }: { limit: number; filter: LogFilter },
+): Promise<LogRow[]> {
+  const conditions = logConditions(scope, filter)
+  const direction = filter.order === 'asc' ? 'ASC' : 'DESC'
+  const where = conditions.map(({ sql }) => sql).join(' AND ')
+  const order = `l.created_at ${direction}, l.id ${direction}`
+  const select = `SELECT ${columns} FROM ${source} WHERE ${where} ORDER BY ${order} LIMIT ${limit}`
+  const rows = await em.execute<Omit<LogRow, 'adjusted_pico'>[]>(
+    select,
+    conditions.flatMap(({ values }) => values),
+  )
+  return withAdjustments(em, scope, rows)
+}
+
+/** Returns those of some logs that a scope and a filter leave, in the order of time. Their ids hold the time, which says where to look. */
+export async function findLogsById(
+  em: EntityManager,
+  scope: LogScope,
+  { ids, filter }: { readonly ids: readonly string[]; readonly filter: FilterValues },
+): Promise<LogRow[]> {
+  const times = ids.map(timeOf).filter((at) => at !== null)
+  if (times.length === 0) return []
+  const conditions = [
+    ...scopeConditions(scope),
+    ...valueConditions(filter),
+    from(Math.min(...times) - toleranceMs),
+    until(Math.max(...times) + toleranceMs),
+    { sql: `l.id IN (${ids.map(() => '?').join(', ')})`, values: ids },
+  ]
+  const rows = await em.execute<Omit<LogRow, 'adjusted_pico'>[]>(
+    `SELECT ${columns} FROM ${source} WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} ORDER BY l.created_at, l.id`,
+    conditions.flatMap(({ values }) => values),
+  )
+  return withAdjustments(em, scope, rows)
+}
+
+>>>>>>> 259c63d8 (feat: new logs, changes and exports are heard as they happen: GET /v1/events; a logged request is sent again: POST /v1/logs/{id}/replay)
 /** Returns how many logs a scope and a filter leave; `most` is told for that many and more. */
 export async function countLogs(
   em: EntityManager,

@@ -4,7 +4,7 @@ import { organisationScopes, workspaceScopes } from '../../../src/lib/access/sco
 import { errorOf } from '../../support/caller.ts'
 import { type RawAnswer, sendJson } from '../../support/http.ts'
 import { adminKey, type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
-import { controlRoutes } from '../../support/routes.ts'
+import { controlRoutes, neededQuery } from '../../support/routes.ts'
 import { ask } from '../../support/tenants.ts'
 
 let gatehouse: Gatehouse
@@ -62,7 +62,7 @@ for (const route of controlRoutes.filter(({ permission }) => permission.length >
 
     if (only.length > 0 && route.method === 'GET') {
       test(`${route.method} ${route.path}: open to an ${type} key with this scope alone`, async (t) => {
-        const answer = await ask(gatehouse, await keyWith(type, only), { path: pathTo(route) })
+        const answer = await ask(gatehouse, await keyWith(type, only), { path: `${pathTo(route)}${neededQuery(route)}` })
         t.is(answer.status, withKind(route).includes(':') ? 404 : 200, answer.text)
       })
     }

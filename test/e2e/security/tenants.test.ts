@@ -7,7 +7,7 @@ import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts
 import { type RawAnswer, send, sendJson } from '../../support/http.ts'
 import { inParallel } from '../../support/in-parallel.ts'
 import { type Gatehouse, startGatehouse } from '../../support/process.ts'
-import { controlRoutes } from '../../support/routes.ts'
+import { controlRoutes, neededQuery } from '../../support/routes.ts'
 import { ask, type Company, createCompany, type Department, type Noun, type Things } from '../../support/tenants.ts'
 
 let emulator: Emulator
@@ -96,13 +96,11 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /integrations/:slug/test': {},
   'POST /configs/validate': { slug: 'taken', config: { provider: 'openai' } },
   'POST /explain': { path: '/chat/completions', headers: { 'x-service-config': 'taken' }, body: {} },
+  'POST /logs/:logId/replay': {},
   'POST /costs/recompute': { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z', filters: { workspace_id: randomUUID() } },
   'POST /configs': { name: 'taken', config: { request_timeout: 1 } },
   'PUT /configs/:slug': { name: 'taken', config: { request_timeout: 1 } },
 }
-
-/** What a query must say. */
-const queries: Readonly<Record<string, string>> = { 'DELETE /integrations/:slug/models': '?slugs=taken' }
 
 function bodyOf({ method, path }: Route): object | undefined {
   if (method === 'GET' || method === 'DELETE') return undefined
@@ -125,7 +123,7 @@ const onOne = owned.filter(({ path }) => path.includes(':') && !path.includes(':
 const onMany = owned.filter((route) => !onOne.includes(route))
 /** The first parameter names the thing; a second one a thing in it, which the first company has. */
 const pathTo = ({ method, path }: Route, reference: string) =>
-  `${path}${queries[`${method} ${path}`] ?? ''}`
+  `${path}${neededQuery({ method, path })}`
     .replace(/:\w+/, encodeURIComponent(reference))
     .replace(':userId', acme.main.things.users[0] ?? '')
     .replace(':versionId', '1')
@@ -211,7 +209,9 @@ test.serial('a stranger’s ids in queries and bodies lead nowhere', async (t) =
         if (field === undefined) continue
         const groups = route.path.replace(':groupBy', 'model').replace(':metadataKey', 'env')
         const path = groups.includes(':') ? pathTo(route, own.things[nounOf(route.path, own.things)].at(-1) ?? '') : groups
-        const answer = await ask(gatehouse, key, { method: route.method, path: `${path}?${field}=${workspace}`, body: bodyOf(route) })
+        const needed = neededQuery(route)
+        const query = `${needed === '' ? '?' : `${needed}&`}${field}=${workspace}`
+        const answer = await ask(gatehouse, key, { method: route.method, path: `${path}${query}`, body: bodyOf(route) })
         t.true([403, 404].includes(answer.status), `${who}: ${route.method} ${path}: ${answer.status} ${answer.text}`)
         tried += 1
       }
@@ -237,7 +237,7 @@ test.serial('a stranger’s ids in queries and bodies lead nowhere', async (t) =
 test.serial('lists hold nothing of a stranger', async (t) => {
   for (const [who, key, owner, nouns] of strangers()) {
     for (const route of onMany.filter(({ method }) => method === 'GET')) {
-      const { status, text } = await ask(gatehouse, key, { path: route.path })
+      const { status, text } = await ask(gatehouse, key, { path: `${route.path}${neededQuery(route)}` })
       t.true(status === 200 || status === 403, `${who}: ${route.path}: ${text}`)
       for (const noun of nouns)
         for (const reference of owner.things[noun]) t.false(text.includes(`"${reference}"`), `${who}: ${route.path}: ${reference}`)

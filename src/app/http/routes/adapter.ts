@@ -1,8 +1,8 @@
 import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Authenticator } from '../../authenticator.ts'
-import type { Actor, Route } from '../../route.ts'
-import { admit, callerOf } from './authenticate.ts'
+import { LaterAnswer, type Actor, type Route } from '../../route.ts'
+import { admit, callerOf, type Admission } from './authenticate.ts'
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
@@ -10,7 +10,8 @@ import type { Frame, Running } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
-import { perform, type IfMatch, type Performed, type Request } from './perform.ts'
+import { perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
+import { answerLater } from './later.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
 import { featuresOn } from '../../level/mount.ts'
@@ -69,20 +70,35 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
   const about = aboutRequest(ctx, frame)
-  answer(
-    ctx,
-    adapted,
-    await perform(deps, {
-      route,
-      actor,
-      ...parsed,
-      repeatable,
-      callerOf: callerOf(running),
-      send: sender(ctx, { ...adapted, running }),
-      ...about,
-    }),
-  )
+  const performed = await perform(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, running), ...about })
+  if (performed.answer instanceof LaterAnswer) await answerLater(ctx, performed.answer)
+  else answer(ctx, adapted, performed)
 }
+
+const reachOf = (ctx: Context, adapted: Adapted, running: Running): Reach => ({
+  ...sender(ctx, { ...adapted, running }),
+  callerOf: callerOf(running),
+  again: () => stillEntitled(ctx, adapted, running),
+})
+
+/** Returns the caller as things stand now; null when the credential, or its right to this route, is gone. */
+async function stillEntitled(ctx: Context, adapted: Adapted, running: Running): Promise<Actor | null> {
+  try {
+    return (await admit(admissionOf(ctx, adapted), running)).actor
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return null
+    throw error
+  }
+}
+
+const admissionOf = ({ req, method }: Context, { route, prefixes, frame, authenticators }: Adapted): Admission => ({
+  route,
+  method,
+  headers: req.headers,
+  clientAddress: frame.clientAddress(req),
+  sorted: sortHeaders(req.rawHeaders, prefixes),
+  authenticators,
+})
 
 /** Returns the facts about a request that the trail keeps, for refused requests too. */
 const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
@@ -94,16 +110,13 @@ const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
 })
 
 /** Returns the caller. Throws if they lack the scope, before the body is read. */
-async function entitled(ctx: Context, { route, prefixes, frame, authenticators }: Adapted, running: Running): Promise<Actor> {
-  const clientAddress = frame.clientAddress(ctx.req)
-  const { method } = ctx
+async function entitled(ctx: Context, adapted: Adapted, running: Running): Promise<Actor> {
   try {
-    const sorted = sortHeaders(ctx.req.rawHeaders, prefixes)
-    const { actor, cookie } = await admit({ route, method, headers: ctx.req.headers, clientAddress, sorted, authenticators }, running)
+    const { actor, cookie } = await admit(admissionOf(ctx, adapted), running)
     if (cookie !== undefined) ctx.append('set-cookie', cookie)
     return actor
   } catch (error) {
-    running.recordRefusal(error, { method, ...aboutRequest(ctx, frame) })
+    running.recordRefusal(error, { method: ctx.method, ...aboutRequest(ctx, adapted.frame) })
     throw error
   }
 }
@@ -148,6 +161,10 @@ async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, 
   const params = parseInput(route.params, ctx['params'], { place: 'path', level })
   const asked = parseInput(route.query, query, { place: 'query', level })
   const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
+  if (key !== null && route.raw !== undefined)
+    throw new ApiError('AB01', 'The answer of this route is not kept, so that it cannot be given again: leave Idempotency-Key out.', {
+      param: 'idempotency-key',
+    })
   const ifMatch = toIfMatch(ctx, route, paired)
   const body = route.body === undefined ? undefined : await readBody(ctx, route)
   const sent = withoutRepeated(body, ctx['params'])

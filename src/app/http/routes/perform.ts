@@ -8,10 +8,14 @@ import { writeAudit, type AuditEntry } from '../../audit/write.ts'
 import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
-import { changesThings, type Actor, type Audited, type Call, type CallerOf, type Reply, type Route, type SendCall } from '../../route.ts'
+import { tellEvent, type ChangeNotice } from '../../events/notice.ts'
+import { changesThings, LaterAnswer, type Actor, type Audited, type Call, type Reply, type Route } from '../../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
+
+/** The reach of a handler beyond its transaction. */
+export type Reach = Pick<Call<unknown, unknown, unknown>, 'callerOf' | 'send' | 'forward' | 'again'>
 
 /** One request, parsed: what a route is run with. */
 export interface Request {
@@ -22,6 +26,7 @@ export interface Request {
   readonly query: Readonly<Record<string, string | undefined>>
   readonly requestId: string
   readonly path: string
+  readonly reach: Reach
   readonly clientAddress: string
   readonly country?: string | null
   readonly headers: IncomingHttpHeaders
@@ -29,8 +34,6 @@ export interface Request {
   readonly repeatable: Repeatable | null
   /** Null: no If-Match, or neither a PUT nor a DELETE. */
   readonly ifMatch: IfMatch | null
-  readonly callerOf: CallerOf
-  readonly send: SendCall
 }
 
 /** The ETags that a caller has seen, and the GET that answers with them. */
@@ -120,17 +123,28 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
     audit: (resource) => void touched.push(resource),
     afterCommit: (work) => void after.push(work),
     reply: replying(beside),
-    callerOf: request.callerOf,
-    send: request.send,
+    ...request.reach,
     clientAddress: request.clientAddress,
     headers: request.headers,
   })
   await em.flush()
-  const answer = answerOf(route, result, deps)
+  if (changesThings(route)) await tellEvent(em, changeOf(request, touched.at(-1)))
+  const answer = result instanceof LaterAnswer ? result : answerOf(route, result, deps)
   if (changesThings(route) && isOn('AUDIT_LOGS_ENABLED', deps.config, deps.level))
     await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
   return answer
 }
+
+/** Returns what event streams hear of a write. */
+const changeOf = ({ route, actor }: Request, resource: Audited | undefined): ChangeNotice => ({
+  topic: 'changes',
+  organisationId: actor.organisationId,
+  workspaceId: resource?.workspaceId ?? actor.workspaceId,
+  resource: route.resource ?? 'unknown',
+  id: resource?.id ?? null,
+  action: actionOf(route),
+  families: [...new Set([route.permission].flat().map((scope) => scope.split('.')[0] ?? scope))],
+})
 
 /** Returns the part of a result that the route's schema has at this level. */
 const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown => atLevel(response, level, 'answer').parse(result ?? {})
@@ -161,8 +175,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     audit: () => {},
     afterCommit: () => {},
     reply: { cookie: () => {}, redirect: () => {} },
-    callerOf: request.callerOf,
-    send: request.send,
+    ...request.reach,
     clientAddress: request.clientAddress,
     headers: request.headers,
   })

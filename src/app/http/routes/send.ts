@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { isKeyHeader } from '../../../gateway/wire/headers.ts'
 import { headersWithout } from '../../../gateway/wire/header-list.ts'
 import { ApiError } from '../../../lib/errors.ts'
-import type { DataPlaneCall, SendCall } from '../../route.ts'
+import type { DataPlaneCall, ForwardCall, RawAnswer, SendCall } from '../../route.ts'
 import type { Context } from '../context.ts'
 import type { Frame, Running } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
@@ -15,21 +15,31 @@ export interface Sender {
 }
 
 /** Returns how a handler calls the data plane as its own caller: with the credential of the request, and nothing else of it. */
-export const sender =
-  ({ req }: Context, { frame, ownerOf, running: { gateway }, prefixes }: Sender): SendCall =>
-  async ({ method, path, headers, body }: DataPlaneCall) => {
+export function sender(
+  { req }: Context,
+  { frame, ownerOf, running: { gateway }, prefixes }: Sender,
+): { readonly send: SendCall; readonly forward: ForwardCall } {
+  const call = async ({ method, path, headers, body }: DataPlaneCall, signal?: AbortSignal): Promise<RawAnswer> => {
     if (gateway === null) throw new ApiError('AB01', 'This process does not serve the data plane: ROLES has no gateway.')
     if (ownerOf({ url: `/v1${path}`, method }) === 'control')
       throw new ApiError('AB01', `/v1${path} is a path of the control plane: no provider is ever sent it.`, { param: 'path' })
-    const answer = await gateway.perform({
+    return gateway.perform({
       method,
       url: `/v1${path}`,
       headers: [...credentialsOf(req.rawHeaders, prefixes), ...headers],
       ...(body === undefined ? {} : { body }),
       clientAddress: frame.clientAddress(req),
+      ...(signal === undefined ? {} : { signal }),
     })
-    return { status: answer.status, headers: answer.headers, body: await buffer(answer.body) }
   }
+  return {
+    forward: call,
+    async send(asked) {
+      const { status, headers, body } = await call(asked)
+      return { status, headers, body: await buffer(body) }
+    },
+  }
+}
 
 const credentialsOf = (rawHeaders: readonly string[], prefixes: readonly string[]): readonly string[] =>
   headersWithout(rawHeaders, (name) => !isKeyHeader(name) && !prefixes.some((prefix) => name === `${prefix}api-key`))
