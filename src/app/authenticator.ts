@@ -21,6 +21,8 @@ export interface AskedBy {
   /** The value of one of our own headers, `x-service-…` or an alias, by its short name. */
   readonly ownHeader: (name: string) => string | undefined
   readonly clientAddress: string
+  /** The request was let in before: whether its credential still serves is all that is asked, and nothing of it is renewed. */
+  readonly looksOnly?: boolean
 }
 
 /** A caller who was found. */

@@ -70,6 +70,7 @@ async function identify(em: EntityManager, deps: Deps, { asked, secret }: Shown)
   if (!readOnly.has(asked.method)) demandOwnPage(deps, { asked, secret })
   const session: ActorSession = { id: found.id, csrfToken: csrfToken(deps.vault, secret), expiresAt }
   const known = { actor: actorOf(found, { route: asked.route, named, session }) }
+  if (asked.looksOnly === true) return known
   if (found.lastUsedAt + touchedEveryMs <= now)
     await em.execute('UPDATE sessions SET last_used_at = ? WHERE id = ? AND last_used_at < ?', [new Date(now), found.id, new Date(now)])
   return (await renewed(em, deps, { found, known, hash, expiresAt })) ?? known

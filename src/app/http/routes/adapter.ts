@@ -2,7 +2,7 @@ import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Authenticator } from '../../authenticator.ts'
 import { LaterAnswer, type Actor, type Route } from '../../route.ts'
-import { admit, callerOf, type Admission } from './authenticate.ts'
+import { admit, callerOf, unlessRefused, type Admission } from './authenticate.ts'
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
@@ -82,14 +82,8 @@ const reachOf = (ctx: Context, adapted: Adapted, running: Running): Reach => ({
 })
 
 /** Returns the caller as things stand now; null when the credential, or its right to this route, is gone. */
-async function stillEntitled(ctx: Context, adapted: Adapted, running: Running): Promise<Actor | null> {
-  try {
-    return (await admit(admissionOf(ctx, adapted), running)).actor
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return null
-    throw error
-  }
-}
+const stillEntitled = (ctx: Context, adapted: Adapted, running: Running): Promise<Actor | null> =>
+  unlessRefused(admit({ ...admissionOf(ctx, adapted), looksOnly: true }, running).then(({ actor }) => actor))
 
 const admissionOf = ({ req, method }: Context, { route, prefixes, frame, authenticators }: Adapted): Admission => ({
   route,

@@ -11,7 +11,7 @@ import type { Running } from '../frame.ts'
 const usualCallers: readonly CallerKind[] = ['key', 'session']
 
 /** A request that wants a caller. */
-export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' | 'clientAddress'> {
+export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' | 'clientAddress' | 'looksOnly'> {
   /** Sorted, with the prefixes of this installation. */
   readonly sorted: CallerHeaders
   readonly authenticators: readonly Authenticator[]
@@ -51,17 +51,19 @@ export async function authenticate(
   return key
 }
 
+/** Returns what is found; null when it is refused. Rejects while that cannot be told. */
+export const unlessRefused = <Found>(found: Promise<Found>): Promise<Found | null> =>
+  found.catch((error: unknown) => {
+    if (error instanceof ApiError && error.status < 500) return null
+    throw error
+  })
+
 /** Finds whose credential a text is. Rejects while that cannot be told. */
 export const callerOf =
   ({ snapshot, tokens }: Pick<Running, 'snapshot' | 'tokens'>): CallerOf =>
   async (secret) => {
-    try {
-      const key = await (tokens.isToken(secret) ? tokens.caller(secret) : snapshot.key(secret))
-      return key === null || key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now()) ? null : key
-    } catch (error) {
-      if (error instanceof ApiError && error.status < 500) return null
-      throw error
-    }
+    const key = await unlessRefused(tokens.isToken(secret) ? tokens.caller(secret) : snapshot.key(secret))
+    return key === null || key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now()) ? null : key
   }
 
 /** A key as the actor that handlers see. */

@@ -11,7 +11,7 @@ import { toCallerError } from '../errors.ts'
 import type { Frame, Running } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { demandRunning } from '../running.ts'
-import { callerOf } from './authenticate.ts'
+import { callerOf, unlessRefused } from './authenticate.ts'
 import { bodyReader } from './body.ts'
 import { parseInput } from './input.ts'
 import { perform } from './perform.ts'
@@ -125,8 +125,11 @@ async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
     headers: ctx.req.headers,
     repeatable: null,
     ifMatch: null,
-    callerOf: callerOf(running),
-    send: sender(ctx, { frame, ownerOf, running, prefixes: headerPrefixes(frame.config.headerAliases) }),
+    reach: {
+      ...sender(ctx, { frame, ownerOf, running, prefixes: headerPrefixes(frame.config.headerAliases) }),
+      callerOf: callerOf(running),
+      again: () => unlessRefused(callerBy(ctx, protocol, { frame, running })),
+    },
   })
   write(ctx, protocol.answer(performed.answer))
 }
