@@ -19,7 +19,7 @@ const shape = (route: string) => (route.split('?', 1)[0] ?? '').replaceAll(/\{[\
 const served = new Set(
   features.flatMap(({ routes, protocols = [] }) => [
     ...routes.map((route) => shape(route.path)),
-    ...protocols.flatMap((protocol) => protocol.routes.map(({ path }) => shape(`/scim${path}`))),
+    ...protocols.flatMap((protocol) => protocol.routes.map((route) => shape(`/scim${route.path}`))),
   ]),
 )
 

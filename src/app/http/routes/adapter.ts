@@ -83,7 +83,7 @@ const reachOf = (ctx: Context, adapted: Adapted, running: Running): Reach => ({
 
 /** Returns the caller as things stand now; null when the credential, or its right to this route, is gone. */
 const stillEntitled = (ctx: Context, adapted: Adapted, running: Running): Promise<Actor | null> =>
-  unlessRefused(admit({ ...admissionOf(ctx, adapted), looksOnly: true }, running).then(({ actor }) => actor))
+  unlessRefused(async () => (await admit({ ...admissionOf(ctx, adapted), looksOnly: true }, running)).actor)
 
 const admissionOf = ({ req, method }: Context, { route, prefixes, frame, authenticators }: Adapted): Admission => ({
   route,

@@ -52,17 +52,20 @@ export async function authenticate(
 }
 
 /** Returns what is found; null when it is refused. Rejects while that cannot be told. */
-export const unlessRefused = <Found>(found: Promise<Found>): Promise<Found | null> =>
-  found.catch((error: unknown) => {
+export const unlessRefused = async <Found>(find: () => Found | Promise<Found>): Promise<Found | null> => {
+  try {
+    return await find()
+  } catch (error) {
     if (error instanceof ApiError && error.status < 500) return null
     throw error
-  })
+  }
+}
 
 /** Finds whose credential a text is. Rejects while that cannot be told. */
 export const callerOf =
   ({ snapshot, tokens }: Pick<Running, 'snapshot' | 'tokens'>): CallerOf =>
   async (secret) => {
-    const key = await unlessRefused(tokens.isToken(secret) ? tokens.caller(secret) : snapshot.key(secret))
+    const key = await unlessRefused(() => (tokens.isToken(secret) ? tokens.caller(secret) : snapshot.key(secret)))
     return key === null || key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now()) ? null : key
   }
 

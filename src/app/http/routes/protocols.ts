@@ -128,7 +128,7 @@ async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
     reach: {
       ...sender(ctx, { frame, ownerOf, running, prefixes: headerPrefixes(frame.config.headerAliases) }),
       callerOf: callerOf(running),
-      again: () => unlessRefused(callerBy(ctx, protocol, { frame, running })),
+      again: () => unlessRefused(() => callerBy(ctx, protocol, { frame, running })),
     },
   })
   write(ctx, protocol.answer(performed.answer))
