@@ -16,13 +16,14 @@ const isList = ({ method, response }: Route) => {
   return method === 'GET' && object instanceof z.ZodLiteral && object.value === 'list'
 }
 
-/** Logs are paged by time, and groups by their size; both have filters and bounds of their own. */
+/** Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions are listed to who is signed in. */
 const elsewhere: ReadonlySet<string> = new Set([
   '/logs',
   '/traces',
   '/logs/groups/:groupBy',
   '/analytics/groups/:groupBy',
   '/alerts',
+  '/auth/sessions',
   '/limits',
   '/policies/rate-limits/:rateLimitsPolicyId/entities',
   '/analytics/groups/workspaces',
@@ -66,6 +67,7 @@ test.before(async () => {
     '/policies/rate-limits',
     '/policies/usage-limits',
     '/admin/users/invites',
+    '/scim/tokens',
   ].entries())
     for (const name of many) await made(path, bodies(name, path), at < 4 ? acme.workspaceKey : acme.adminKey)
   for (const name of many) await control.createUser(acme, { email: `${name}@example.com`, workspaces: { [acme.workspaceId]: 'member' } })
@@ -74,6 +76,11 @@ test.before(async () => {
     `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key)
      SELECT gen_random_uuid(), organisation_id, workspace_id, id, 'api_key:' || n FROM usage_limit_policies, generate_series(1, 4) n`,
   )
+  for (const name of many)
+    await control.sql.query(
+      'INSERT INTO scim_groups (id, organisation_id, display_name) SELECT gen_random_uuid(), organisation_id, $2 FROM workspaces WHERE id = $1',
+      [acme.workspaceId, name],
+    )
   const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM usage_limit_policies LIMIT 1')
   named['policyUsageLimitsId'] = rows[0]?.id ?? ''
   named['workspaceId'] = acme.workspaceId
@@ -206,6 +213,7 @@ test('every list has the same page, and a search or a reason against it', (t) =>
     '/organisations',
     '/prompts/:promptId/versions',
     '/prompts/partials/:promptPartialId/versions',
+    '/scim/tokens',
   ])
 })
 
