@@ -6,7 +6,7 @@ import { controlRoutes } from '../../support/routes.ts'
 import type { Company } from '../../support/tenants.ts'
 import type { Description, Operation, Parameter } from '../../support/walk/document.ts'
 import { faultsOf, wrongValues } from '../../support/walk/faults.ts'
-import { childOf, isOnOne, nounOf, pathsOf, pathTo } from '../../support/walk/things.ts'
+import { childOf, isOnOne, neededOf, nounOf, pathsOf, pathTo, urlsOf } from '../../support/walk/things.ts'
 import { valuesOf } from '../../support/walk/values.ts'
 import { type Findings, keysOf, startWalk, type Walk } from '../../support/walk/walk.ts'
 
@@ -118,7 +118,7 @@ test.serial('another tenant’s key finds nothing, and learns nothing', async (t
         // A body that is refused for what no schema says is refused before anything is looked for.
         if (isOnOne(operation) ? ![400, 403, 404].includes(status) : status >= 500) findings.push(`${method} ${path} -> ${status} ${text}`)
       }
-      for (const path of pathsOf(operation, acme.main)) await alien(path)
+      for (const path of urlsOf(operation, acme.main)) await alien(path)
       if (isOnOne(operation) && operation.path.split('{').length > 2)
         for (const own of rival.main.things[nounOf(operation, rival.main.things)])
           await alien(pathTo(operation, own, await strangersChild(operation)))
@@ -167,11 +167,15 @@ test.serial('a query is answered or its wrong parameter named', async (t) => {
     const [path = ''] = pathsOf(operation, rival.main)
     const values = query.map(({ name, schema }) => [name, valuesOf(schema, { resolve, references: referencesOf(rival) })] as const)
     for (const asked of sample(fc.record(Object.fromEntries(values), { requiredKeys: [] }), bounds.queries))
-      await walk.visit(findings, { key, method, path: `${path}?${queryOf(asked)}` })
+      await walk.visit(findings, { key, method, path: `${path}?${queryOf({ ...asked, ...neededOf(operation) })}` })
     for (const parameter of query)
       for (const [what, value] of wrongTexts(parameter)) {
         const { name } = parameter
-        const { status, text } = await walk.visit(findings, { key, method, path: `${path}?${queryOf({ [name]: value })}` })
+        const { status, text } = await walk.visit(findings, {
+          key,
+          method,
+          path: `${path}?${queryOf({ ...neededOf(operation), [name]: value })}`,
+        })
         if (status !== 400 || !plain(text).includes(plain(name))) findings.push(`${title}: ${name} ${what} -> ${status} ${text}`)
       }
   }

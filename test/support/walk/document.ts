@@ -28,6 +28,8 @@ export interface Description {
 
 interface Written {
   readonly tags: readonly string[]
+  /** Of operations that are not below `/v1`: those of people who sign in, which take no key. */
+  readonly servers?: readonly unknown[]
   readonly parameters: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
   readonly 'x-permission': string | readonly string[]
@@ -38,13 +40,13 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Every operation of the control plane that a document describes: what is added to the product is in here without a word. */
+/** Every operation of the control plane below `/v1` that a document describes: what is added to the product is in here without a word. */
 export function readDescription(json: string): Description {
   const { paths, components } = JSON.parse(json) as Document
   return {
     operations: Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, written]) =>
-        written.tags.includes('gateway') ? [] : [toOperation(method, path, written)],
+        written.tags.includes('gateway') || written.servers !== undefined ? [] : [toOperation(method, path, written)],
       ),
     ),
     resolve: ({ $ref: reference, ...own }) =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Department, Noun, Things } from '../tenants.ts'
+import { neededQuery } from '../routes.ts'
 import type { Operation } from './document.ts'
 
 /** Of what kind the thing is that a path begins with; a new kind has to be made in test/support/tenants.ts. */
@@ -18,6 +19,10 @@ const ofNobody = ['{provider}/{model}', '{groupBy}', '{metadataKey}', '{subType}
 
 /** Whether a parameter of the path names a thing. */
 export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !ofNobody.some((part) => path.includes(part))
+
+/** What the query of an operation must say. */
+export const neededOf = ({ method, path }: Operation): Readonly<Record<string, string>> =>
+  Object.fromEntries(new URLSearchParams(neededQuery({ method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') })))
 
 /** A path to a thing; a second parameter names a thing in it. */
 export const pathTo = ({ path }: Operation, reference: string, child: string): string =>
@@ -38,3 +43,9 @@ export const pathsOf = (operation: Operation, { things }: Department): readonly 
   isOnOne(operation)
     ? things[nounOf(operation, things)].map((reference) => pathTo(operation, reference, childOf(operation, things)))
     : [pathTo(operation, 'x', '')]
+
+/** The same with what the query must say. */
+export const urlsOf = (operation: Operation, department: Department): readonly string[] => {
+  const query = new URLSearchParams(neededOf(operation)).toString()
+  return pathsOf(operation, department).map((path) => (query === '' ? path : `${path}?${query}`))
+}

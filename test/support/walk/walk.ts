@@ -5,7 +5,7 @@ import { type RawAnswer, send } from '../http.ts'
 import { adminKey } from '../process.ts'
 import { type Company, createCompany, type Department } from '../tenants.ts'
 import { type Description, type Operation, readDescription } from './document.ts'
-import { pathsOf } from './things.ts'
+import { urlsOf } from './things.ts'
 
 /** A request; without a key where that is null. */
 export interface Visit {
@@ -104,7 +104,7 @@ async function identifiersOf(origin: string, { operations }: Description, compan
   const found = new Set<string>([company.slug])
   for (const operation of operations.filter(({ method }) => method === 'GET'))
     for (const department of [company.main, company.side])
-      for (const path of pathsOf(operation, department)) {
+      for (const path of urlsOf(operation, department)) {
         const { status, text } = await ask(origin, { key: keysOf(operation, company, department)[0], method: 'GET', path }, '')
         if (status !== 200) throw new Error(`GET ${path}: ${status} ${text}`)
         for (const [id] of text.matchAll(uuid)) found.add(id)
