@@ -15,7 +15,8 @@ const needed: Readonly<Record<string, string>> = {
 }
 
 /** Returns what a query must say, with its question mark. */
-export const neededQuery = ({ method, path }: Pick<Route, 'method' | 'path'>): string => needed[`${method} ${path}`] ?? ''
+export const neededQuery = ({ method, path }: { readonly method: string; readonly path: string }): string =>
+  needed[`${method} ${path}`] ?? ''
 
 /** The catalogue, each row as its type and not as its literal. */
 export const catalogue: readonly (readonly [id: string, provider: Provider])[] = Object.entries(providers)

@@ -209,6 +209,12 @@ test('every field of the documents that sounds like an address is among the surf
     'azure_endpoint_name',
     // Bounds where others lead, and is called by nobody.
     'allowed_custom_hosts',
+    // Ours, as callers see us.
+    'public_url',
+    // Where a session was last used.
+    'client_address',
+    // A cookie.
+    '__Host-gatehouse',
   ])
   const names = new Set(
     [...text.matchAll(/"([\w-]+)":\{|"name":"([\w-]+)"/g)].map(([, property, parameter]) => property ?? parameter ?? ''),
