@@ -3,22 +3,9 @@ import { forgetCursors, keepPartitions } from './logs.jobs.ts'
 import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog, readLogCost } from './logs.routes.ts'
 
-<<<<<<< HEAD
+export { findLogsById } from './find-logs-by-id.ts'
 export { findLogs } from './find-logs.ts'
 export { countLogs, findLog, logScopeOf, noBodies, scopeConditions, withBodies, type LogScope } from './logs.queries.ts'
-=======
-export {
-  countLogs,
-  findLog,
-  findLogs,
-  findLogsById,
-  logScopeOf,
-  noBodies,
-  scopeConditions,
-  withBodies,
-  type LogScope,
-} from './logs.queries.ts'
->>>>>>> 259c63d8 (feat: new logs, changes and exports are heard as they happen: GET /v1/events; a logged request is sent again: POST /v1/logs/{id}/replay)
 export { logFilter, type LogFilter } from './log.schema.ts'
 export { presentBody } from './present-body.ts'
 export { needsLogs, success, valueConditions, valueFilters, type Condition, type FilterValues } from './log-filters.ts'

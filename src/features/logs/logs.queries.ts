@@ -5,12 +5,8 @@ import type { Actor } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import type { LogDetail, LogRow } from './log-fields.ts'
-<<<<<<< HEAD
 import { type Condition, valueConditions } from './log-filters.ts'
 import { type LogNames, withNames } from './log-names.ts'
-=======
-import { type Condition, type FilterValues, valueConditions } from './log-filters.ts'
->>>>>>> 259c63d8 (feat: new logs, changes and exports are heard as they happen: GET /v1/events; a logged request is sent again: POST /v1/logs/{id}/replay)
 import type { LogFilter } from './log.schema.ts'
 
 /** The owner of logs: an organisation, or one of its workspaces. */
@@ -56,49 +52,6 @@ export const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_siz
   ...valueConditions(filter),
 ]
 
-<<<<<<< HEAD
-=======
-/** At most `limit` logs in the order of the filter. The bounds on `created_at` let PostgreSQL leave out whole days. */
-export async function findLogs(
-  em: EntityManager,
-  scope: LogScope,
-  { limit, filter }: { limit: number; filter: LogFilter },
-): Promise<LogRow[]> {
-  const conditions = logConditions(scope, filter)
-  const direction = filter.order === 'asc' ? 'ASC' : 'DESC'
-  const where = conditions.map(({ sql }) => sql).join(' AND ')
-  const order = `l.created_at ${direction}, l.id ${direction}`
-  const select = `SELECT ${columns} FROM ${source} WHERE ${where} ORDER BY ${order} LIMIT ${limit}`
-  const rows = await em.execute<Omit<LogRow, 'adjusted_pico'>[]>(
-    select,
-    conditions.flatMap(({ values }) => values),
-  )
-  return withAdjustments(em, scope, rows)
-}
-
-/** Returns those of some logs that a scope and a filter leave, in the order of time. Their ids hold the time, which says where to look. */
-export async function findLogsById(
-  em: EntityManager,
-  scope: LogScope,
-  { ids, filter }: { readonly ids: readonly string[]; readonly filter: FilterValues },
-): Promise<LogRow[]> {
-  const times = ids.map(timeOf).filter((at) => at !== null)
-  if (times.length === 0) return []
-  const conditions = [
-    ...scopeConditions(scope),
-    ...valueConditions(filter),
-    from(Math.min(...times) - toleranceMs),
-    until(Math.max(...times) + toleranceMs),
-    { sql: `l.id IN (${ids.map(() => '?').join(', ')})`, values: ids },
-  ]
-  const rows = await em.execute<Omit<LogRow, 'adjusted_pico'>[]>(
-    `SELECT ${columns} FROM ${source} WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} ORDER BY l.created_at, l.id`,
-    conditions.flatMap(({ values }) => values),
-  )
-  return withAdjustments(em, scope, rows)
-}
-
->>>>>>> 259c63d8 (feat: new logs, changes and exports are heard as they happen: GET /v1/events; a logged request is sent again: POST /v1/logs/{id}/replay)
 /** Returns how many logs a scope and a filter leave; `most` is told for that many and more. */
 export async function countLogs(
   em: EntityManager,
@@ -183,7 +136,7 @@ const counted = `
     FROM jsonb_array_elements(l.budgets) WITH ORDINALITY AS counts (e, n) LEFT JOIN limit_counters c ON c.id = e ->> 1`
 
 /** How far the time in a log's id may be from its `created_at`. */
-const toleranceMs = 2_000
+export const toleranceMs = 2_000
 
 /** One log with its bodies; null when it is not there for this scope. The id holds the time, which says where to look. */
 export async function findLog(em: EntityManager, scope: LogScope, id: string): Promise<LogDetail | null> {
@@ -201,7 +154,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
 }
 
 /** The milliseconds in a UUID of version 7; null when it is none. */
-function timeOf(id: string): number | null {
+export function timeOf(id: string): number | null {
   if (!isUuid(id) || id[14] !== '7') return null
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
@@ -222,8 +175,8 @@ const [firstMs, lastMs] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-
 
 /** A time as PostgreSQL reads it: years of other than four digits, which ids and cursors can hold, it does not. */
 const moment = (ms: number): string => new Date(Math.min(Math.max(ms, firstMs), lastMs)).toISOString()
-const from = (ms: number): Condition => ({ sql: 'l.created_at >= ?::timestamptz', values: [moment(ms)] })
-const until = (ms: number): Condition => ({ sql: 'l.created_at <= ?::timestamptz', values: [moment(ms)] })
+export const from = (ms: number): Condition => ({ sql: 'l.created_at >= ?::timestamptz', values: [moment(ms)] })
+export const until = (ms: number): Condition => ({ sql: 'l.created_at <= ?::timestamptz', values: [moment(ms)] })
 
 export function timeConditions({
   time_of_generation_min: min,
