@@ -95,6 +95,7 @@ export const analytics: Maker = async ({ client, workspace, workspaceKey, provid
   for (const path of ['summary/cache', 'groups/users', 'groups/ai-models', 'groups/metadata/team'])
     await workspace.get(`/analytics/${path}?${query}`)
   await workspace.get(`/logs/facets?${query}`)
+  await workspace.get(`/analytics/overview?${query}&measures=requests,cost,p95_latency&compare=previous`)
 }
 
 /** Requests counted by workspace. */

@@ -1,5 +1,5 @@
 import { success } from '../logs/index.ts'
-import { epochMs, pointsOf, stepOf, type Draw, type Drawing } from './series.ts'
+import { epochMs, pointsOf, type Draw, type Drawing } from './series.ts'
 import { usageSource } from './usage-source.ts'
 
 interface Cell {
@@ -9,9 +9,9 @@ interface Cell {
 }
 
 /** Counts requests by step and by a column of a usage `l`; those with a condition. */
-async function countBy({ em, usage, logsFrom }: Drawing, column: string, condition: string): Promise<readonly Cell[]> {
+async function countBy({ em, usage, grid, logsFrom }: Drawing, column: string, condition: string): Promise<readonly Cell[]> {
   const source = await usageSource(em, usage, logsFrom)
-  const at = epochMs(stepOf(usage.step))
+  const at = epochMs(grid.beginOf('l.bucket'))
   return em.execute<Cell[]>(
     `SELECT ${at} AS at, l.${column} AS value, sum(l.requests)::float8 AS count
        FROM ${source.sql} WHERE ${condition} GROUP BY 1, 2 ORDER BY 1, 2`,
@@ -34,7 +34,7 @@ export const drawErrorStacks: Draw = async (drawing) => {
   const byTime = Map.groupBy(cells, ({ at }) => at)
   return {
     summary: { total: total(cells) },
-    data_points: pointsOf(drawing.usage, (at) => ({
+    data_points: pointsOf(drawing.grid, (at) => ({
       stats: byValue(byTime.get(at) ?? []).map(([status, count]) => ({ response_status_code: status, count })),
     })),
   }
@@ -55,7 +55,7 @@ export const drawRescued: Draw = async (drawing) => {
   const fallbacksAt = Map.groupBy(fellBack, ({ at }) => at)
   return {
     summary: { retry: total(retried), fallback: total(fellBack) },
-    data_points: pointsOf(drawing.usage, (at) => ({
+    data_points: pointsOf(drawing.grid, (at) => ({
       retry: byValue(retriesAt.get(at) ?? []).map(([retries, count]) => ({ retry_success_count: retries, count })),
       fallback: total(fallbacksAt.get(at) ?? []),
     })),

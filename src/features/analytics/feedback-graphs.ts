@@ -1,6 +1,6 @@
 import type { Fragment, Usage } from './usage-source.ts'
 import { scopeConditions, valueConditions } from '../logs/index.ts'
-import { epochMs, pointsOf, stepOf, type Draw, type Drawing, type Figures } from './series.ts'
+import { epochMs, pointsOf, type Draw, type Drawing, type Figures } from './series.ts'
 
 const weighted = 'avg(f.value * f.weight)::float8'
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -27,11 +27,11 @@ async function read({ em, usage }: Drawing, fields: string, groups: string): Pro
 const overTime =
   (name: string, aggregate: string, nothing: unknown): Draw =>
   async (drawing) => {
-    const step = stepOf(drawing.usage.step, 'f.created_at')
+    const step = drawing.grid.beginOf('f.created_at')
     const rows = await read(drawing, `${epochMs(step)} AS at, ${aggregate} AS value`, ` GROUP BY GROUPING SETS ((${step}), ())`)
     const byTime = new Map(rows.map(({ at, value }) => [at, value]))
     const tell = (at: number | null) => ({ [name]: byTime.get(at) ?? nothing })
-    return { summary: tell(null), data_points: pointsOf(drawing.usage, tell) }
+    return { summary: tell(null), data_points: pointsOf(drawing.grid, tell) }
   }
 
 export const drawFeedback = overTime('total', 'count(*)::float8', 0)

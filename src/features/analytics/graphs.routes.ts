@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route, type Route } from '../../app/route.ts'
 import { graphs, type Graph } from './graphs.ts'
+import { gridOf } from './grid.ts'
 import { hit, meanMs, requestsWith } from './measures.ts'
 import { usageSource } from './usage-source.ts'
 import { logsFrom, usageOf } from './usage-of.ts'
@@ -20,7 +21,7 @@ const graphRoute = (name: string, { summary, total, point, draw }: Graph): Route
     }),
   })(async ({ em, actor, query, deps }) => {
     const usage = await usageOf({ em, actor, query, deps })
-    const drawn = await draw({ em, usage, logsFrom: logsFrom(deps) })
+    const drawn = await draw({ em, usage, grid: gridOf(usage), logsFrom: logsFrom(deps) })
     return { object: 'analytics-graph' as const, summary: drawn.summary, data_points: [...drawn.data_points] }
   })
 

@@ -2,6 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { fillUsage, forgetUsage, settleUsage } from './analytics.jobs.ts'
 import { readLogFacets } from './facets.routes.ts'
 import { graphRoutes, readCacheSummary } from './graphs.routes.ts'
+import { readOverview } from './overview.routes.ts'
 import { readAnalyticsGroups, readLogGroups } from './groups.routes.ts'
 import { readWorkspaceGroups } from './workspace-groups.routes.ts'
 import { readMetadataGroups, readModelGroups, readUserGroups } from './named-groups.routes.ts'
@@ -15,7 +16,7 @@ export const analytics = feature({
   requires: ['workspaces', 'logs', 'feedback'],
   permissions: ['analytics.view', 'logs.list'],
   entities: [],
-  routes: [...graphRoutes, readCacheSummary, readUserGroups, readModelGroups, readMetadataGroups, readLogFacets],
+  routes: [...graphRoutes, readOverview, readCacheSummary, readUserGroups, readModelGroups, readMetadataGroups, readLogFacets],
   jobs: [fillUsage, settleUsage, forgetUsage],
 })
 

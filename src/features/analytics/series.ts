@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { histogramsOf, percentileOf } from './percentiles.ts'
-import { beginsOf, type Step } from './steps.ts'
+import type { Grid } from './grid.ts'
 import { latencySource, usageSource, type Fragment, type Usage } from './usage-source.ts'
 
 /** A row of figures, as the database gives it or as an answer shows it. */
@@ -10,6 +10,7 @@ export type Figures = Readonly<Record<string, unknown>>
 export interface Drawing {
   readonly em: EntityManager
   readonly usage: Usage
+  readonly grid: Grid
   /** Logs are kept from then on, in epoch milliseconds. */
   readonly logsFrom: number
 }
@@ -21,15 +22,12 @@ export interface Drawn {
 
 export type Draw = (drawing: Drawing) => Promise<Drawn>
 
-/** SQL of the begin of the step that a row of a usage `l` is in. */
-export const stepOf = (step: Step, time = 'l.bucket'): string => `date_trunc('${step}', ${time}, 'UTC')`
-
 /** SQL of a time as epoch milliseconds. */
 export const epochMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`
 
-/** Returns a point for each step of a range: what is told of its begin, or of nothing. */
-export function pointsOf({ from, to, step }: Usage, tell: (at: number) => Figures): readonly Figures[] {
-  return beginsOf(from, to, step).map((at) => Object.assign({ timestamp: new Date(at).toISOString() }, tell(at)))
+/** Returns a point for each step: what is told of its begin, or of nothing. */
+export function pointsOf({ begins }: Grid, tell: (at: number) => Figures): readonly Figures[] {
+  return begins.map((at) => Object.assign({ timestamp: new Date(at).toISOString() }, tell(at)))
 }
 
 interface Series {
@@ -43,19 +41,20 @@ interface Series {
 
 /** Returns a graph of figures for each step, and for all its time together. */
 export function series({ sql, shares = {}, point, total = point }: Series): Draw {
-  return async ({ em, usage, logsFrom }) => {
+  return async ({ em, usage, grid, logsFrom }) => {
+    const step = grid.beginOf('l.bucket')
     const source = await usageSource(em, usage, logsFrom)
     const figures = Object.entries(sql).map(([name, aggregate]) => `${aggregate} AS ${name}`)
     const rows = await em.execute<Figures[]>(
-      `SELECT ${epochMs(stepOf(usage.step))} AS at, ${figures.join(', ')} FROM ${source.sql}
-        GROUP BY GROUPING SETS ((${stepOf(usage.step)}), ())`,
+      `SELECT ${epochMs(step)} AS at, ${figures.join(', ')} FROM ${source.sql}
+        GROUP BY GROUPING SETS ((${step}), ())`,
       [...source.values],
     )
-    const latencies = await latenciesOf({ em, usage, logsFrom, source }, shares)
+    const latencies = await latenciesOf({ em, usage, grid, logsFrom, source }, shares)
     const byTime = new Map(rows.map((row) => [row['at'], row]))
     const nothing = await figuresOfNothing(em, figures)
     const tell = (at: number | null) => ({ ...(byTime.get(at) ?? nothing), ...latencies(at) })
-    return { summary: total(tell(null)), data_points: pointsOf(usage, (at) => point(tell(at))) }
+    return { summary: total(tell(null)), data_points: pointsOf(grid, (at) => point(tell(at))) }
   }
 }
 
@@ -66,13 +65,13 @@ async function figuresOfNothing(em: EntityManager, figures: readonly string[]): 
 }
 
 async function latenciesOf(
-  { em, usage, logsFrom, source }: Drawing & { readonly source: Fragment },
+  { em, usage, grid, logsFrom, source }: Drawing & { readonly source: Fragment },
   shares: Readonly<Record<string, number>>,
 ) {
   const wanted = Object.entries(shares)
   if (wanted.length === 0) return () => ({})
   const merged = await latencySource(em, usage, { by: null, logsFrom })
-  const histograms = await histogramsOf(em, merged ?? source, { key: epochMs(stepOf(usage.step)) })
+  const histograms = await histogramsOf(em, merged ?? source, { key: epochMs(grid.beginOf('l.bucket')) })
   return (at: number | null) => {
     const histogram = at === null ? histograms.all : histograms.of(String(at))
     return Object.fromEntries(wanted.map(([name, share]) => [name, percentileOf(histogram, share)]))

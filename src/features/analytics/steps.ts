@@ -11,10 +11,3 @@ const longestInHours = 3 * dayMs
 
 /** Returns a step by which a range has neither too few nor too many points. */
 export const stepFor = (ms: number): Step => (ms <= longestInMinutes ? 'minute' : ms <= longestInHours ? 'hour' : 'day')
-
-/** Returns the begin of each step that a range touches. */
-export function beginsOf(from: number, to: number, step: Step): readonly number[] {
-  const ms = steps[step]
-  const first = Math.floor(from / ms)
-  return Array.from({ length: Math.floor(to / ms) - first + 1 }, (_, at) => (first + at) * ms)
-}

@@ -1,4 +1,4 @@
-import { epochMs, pointsOf, stepOf, type Draw, type Drawing } from './series.ts'
+import { epochMs, pointsOf, type Draw, type Drawing } from './series.ts'
 import { usageSource, userCells } from './usage-source.ts'
 
 const registers = 4096
@@ -19,11 +19,11 @@ function estimate({ filled, sum }: Pick<Sketch, 'filled' | 'sum'>): number {
 }
 
 /** Counts the different users of each step, and of all the time. */
-async function countUsers({ em, usage, logsFrom }: Drawing): Promise<(at: number | null) => number> {
+export async function countUsers({ em, usage, grid, logsFrom }: Drawing): Promise<(at: number | null) => number> {
   const { sql, values } = await userCells(em, usage, logsFrom)
   const sketches = await em.execute<Sketch[]>(
     `WITH ranks AS MATERIALIZED (
-       SELECT ${stepOf(usage.step)} AS at, l.cell >> 32 AS register, max(l.cell & 4294967295)::int AS rank FROM ${sql} GROUP BY 1, 2
+       SELECT ${grid.beginOf('l.bucket')} AS at, l.cell >> 32 AS register, max(l.cell & 4294967295)::int AS rank FROM ${sql} GROUP BY 1, 2
      )
      SELECT ${epochMs('at')} AS at, count(*)::float8 AS filled, sum(2 ^ -rank)::float8 AS sum
        FROM (SELECT at, rank FROM ranks UNION ALL SELECT NULL, max(rank) FROM ranks GROUP BY register) r GROUP BY r.at`,
@@ -34,9 +34,9 @@ async function countUsers({ em, usage, logsFrom }: Drawing): Promise<(at: number
 }
 
 /** Counts the requests of each step, and of all the time. */
-async function countRequests({ em, usage, logsFrom }: Drawing): Promise<(at: number | null) => number> {
+async function countRequests({ em, usage, grid, logsFrom }: Drawing): Promise<(at: number | null) => number> {
   const source = await usageSource(em, usage, logsFrom)
-  const step = stepOf(usage.step)
+  const step = grid.beginOf('l.bucket')
   const rows = await em.execute<{ at: number | null; total: number | null }[]>(
     `SELECT ${epochMs(step)} AS at, sum(l.requests)::float8 AS total FROM ${source.sql} GROUP BY GROUPING SETS ((${step}), ())`,
     [...source.values],
@@ -47,7 +47,7 @@ async function countRequests({ em, usage, logsFrom }: Drawing): Promise<(at: num
 
 export const drawUsers: Draw = async (drawing) => {
   const users = await countUsers(drawing)
-  return { summary: { total: users(null) }, data_points: pointsOf(drawing.usage, (at) => ({ total: users(at) })) }
+  return { summary: { total: users(null) }, data_points: pointsOf(drawing.grid, (at) => ({ total: users(at) })) }
 }
 
 export const drawRequestsOfUsers: Draw = async (drawing) => {
@@ -56,6 +56,6 @@ export const drawRequestsOfUsers: Draw = async (drawing) => {
   const mean = (at: number | null) => (users(at) === 0 ? null : requests(at) / users(at))
   return {
     summary: { total: requests(null), unique: users(null), avg: mean(null) },
-    data_points: pointsOf(drawing.usage, (at) => ({ avg: mean(at) })),
+    data_points: pointsOf(drawing.grid, (at) => ({ avg: mean(at) })),
   }
 }
