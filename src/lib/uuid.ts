@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { isUuid } from './is-uuid.ts'
 
 const uuidBytes = 16
 /** Random bytes for many at a time, because a call for them costs more than all else. */
@@ -28,4 +29,10 @@ export function uuidv7(now: number = Date.now()): string {
 function writeByte(position: number, byte: number): void {
   text[position] = digits[byte >> 4] ?? 0
   text[position + 1] = digits[byte & 15] ?? 0
+}
+
+/** Returns the epoch milliseconds in a UUID of version 7; null when it is none. */
+export function timeOfUuid(id: string): number | null {
+  if (!isUuid(id) || id[14] !== '7') return null
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { expireFiles } from './expire-files.ts'
 import { type LogStore, LogStoreError } from './log-store.ts'
 
 /** A store in a folder, such as a mounted share. An object is there whole or not at all. */
@@ -10,6 +11,7 @@ export function createLocalStore(folder: string): LogStore {
     name: `local ${folder}`,
     put: (key, object) => told(() => writeWhole(place(key), object)),
     get: (key) => told(() => readFile(place(key))).catch(absent),
+    expire: (before) => told(() => expireFiles(folder, before)),
   }
 }
 

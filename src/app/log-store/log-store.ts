@@ -6,6 +6,8 @@ export interface LogStore {
   put(key: string, object: Uint8Array): Promise<void>
   /** Reads an object; null: there is none. Rejects with LogStoreError. */
   get(key: string): Promise<Uint8Array | null>
+  /** Deletes objects of logs from before a time, and returns how many; null: rules of the store's own do it. Rejects with LogStoreError. */
+  readonly expire: ((before: number) => Promise<number>) | null
 }
 
 /** The store did not do what it was asked. The message says why, without credentials. */

@@ -23,6 +23,7 @@ const measured = {
     labelNames: [],
     aggregator: 'max',
   },
+  gateway_log_store_failing: { help: '1 while the log store takes no objects.', labelNames: [], aggregator: 'max' },
   gateway_cached_answers_bytes: { help: 'Bytes of cached answers in memory.', labelNames: [] },
   gateway_cached_answers_dropped_total: { help: 'Answers that the database could not keep for the cache.', labelNames: [] },
   gateway_cached_answers_stored_bytes: {

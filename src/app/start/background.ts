@@ -141,6 +141,7 @@ function startMovingLogs(background: Background, { database, connection }: OpenD
   metrics.measure('gateway_log_store_moved_total', () => stats()?.moved ?? 0)
   metrics.measure('gateway_log_store_failures_total', () => stats()?.failed ?? 0)
   metrics.measure('gateway_log_store_waiting', () => stats()?.waiting ?? 0)
+  metrics.measure('gateway_log_store_failing', () => Number((stats()?.fault ?? null) !== null))
   const start = () => {
     if (!logStoreActs(config, level) || background.stopping.signal.aborted) return
     clearInterval(timer)

@@ -27,6 +27,10 @@ export const findingAdvice = {
       'A layer of price lists is slow, broken or in another unit. Requests are priced by the list that was read before, for a week at most, or by the next layer.',
     fix: '`GET /v1/prices/layers` says which layer it is and why; the log names the provider. See [price lists](prices-offline.md).',
   },
+  'log-store-failing': {
+    means: 'The log store does not take the bodies of logs. They wait in the database, which grows; requests are not delayed.',
+    fix: 'The log line "bodies of logs wait in the database for the log store" says why, with the status and code of the store. See [log stores](log-stores.md).',
+  },
   'journal-backlog': {
     means: 'Request logs wait on disk because the database does not accept them, or not fast enough.',
     fix: 'Look at the database first. Gatehouse ships the logs when it is back; raise `LOG_SPOOL_MAX_MB` and the volume when outages may last.',

@@ -68,6 +68,7 @@ function figureTroubles(text: string, spoolBytes: number): readonly Trouble[] {
     sum('gateway_shed_total'),
     sum('gateway_price_lists_failing'),
   ]
+  const [away, bodies] = [sum('gateway_log_store_failing'), sum('gateway_log_store_waiting')]
   const backlog = waiting > Math.max(spoolBytes / 4, 16 * MiB)
   return [
     ...(backlog
@@ -83,6 +84,7 @@ function figureTroubles(text: string, spoolBytes: number): readonly Trouble[] {
     ...(pool > 0 ? [found('pool-exhausted', 'warning', `${pool} wait`)] : []),
     ...(jobs > 0 ? [found('jobs-failed', 'warning', `${jobs} since the start`)] : []),
     ...(lists > 0 ? [found('price-lists-failing', 'warning', `${lists} cannot be read`)] : []),
+    ...(away > 0 ? [found('log-store-failing', 'warning', `bodies of ${bodies} logs wait`)] : []),
     ...(shed > 0 ? [found('overloaded', 'warning', `${shed} refused since the start`)] : []),
   ]
 }

@@ -1,19 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { timeOfUuid } from '../../lib/uuid.ts'
 import type { LogRow } from './log-fields.ts'
 import { type FilterValues, valueConditions } from './log-filters.ts'
 import { withNames } from './log-names.ts'
-import {
-  type BareRow,
-  columns,
-  from,
-  type LogScope,
-  scopeConditions,
-  source,
-  timeOf,
-  toleranceMs,
-  until,
-  withAdjustments,
-} from './logs.queries.ts'
+import { type BareRow, columns, from, type LogScope, scopeConditions, source, toleranceMs, until, withAdjustments } from './logs.queries.ts'
 
 /** Returns those of some logs that a scope and a filter leave, in the order of time. Their ids hold the time, which says where to look. */
 export async function findLogsById(
@@ -21,7 +11,7 @@ export async function findLogsById(
   scope: LogScope,
   { ids, filter }: { readonly ids: readonly string[]; readonly filter: FilterValues },
 ): Promise<LogRow[]> {
-  const times = ids.map(timeOf).filter((at) => at !== null)
+  const times = ids.map(timeOfUuid).filter((at) => at !== null)
   if (times.length === 0) return []
   const conditions = [
     ...scopeConditions(scope),

@@ -1,5 +1,5 @@
 import { feature } from '../../app/feature.ts'
-import { forgetCursors, keepPartitions } from './logs.jobs.ts'
+import { expireObjects, forgetCursors, keepPartitions } from './logs.jobs.ts'
 import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog, readLogCost } from './logs.routes.ts'
 
@@ -26,5 +26,5 @@ export const logs = feature({
   permissions: ['logs.list', 'logs.view', 'logs.write'],
   entities: [],
   routes: [insertLogs, listLogs, readLog, readLogCost],
-  jobs: [keepPartitions, forgetCursors],
+  jobs: [keepPartitions, expireObjects, forgetCursors],
 })

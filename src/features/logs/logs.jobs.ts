@@ -19,6 +19,18 @@ export const keepPartitions: Job = {
   },
 }
 
+/** Deletes the bodies of logs that are gone from a log store that has no rules for it. */
+export const expireObjects: Job = {
+  name: 'logs.expire-objects',
+  every: '41 2 * * *',
+  async run({ logStore, config, clock, log }) {
+    const expire = logStore?.expire ?? null
+    if (expire === null) return
+    const objects = await expire(Date.parse(dateOf(clock.now() - config.logRetentionDays * dayMs)))
+    if (objects > 0) log.info({ objects }, 'bodies of logs were deleted from the log store with their retention')
+  },
+}
+
 /** Cursors of segments that went away without a trace, for example with their disk. */
 export const forgetCursors: Job = {
   name: 'logs.forget-cursors',

@@ -2,7 +2,7 @@ import { bodyColumns, logColumns } from '../../app/journal/columns.ts'
 import type { ColumnType } from '../../app/journal/binary-array.ts'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
-import { isUuid } from '../../lib/is-uuid.ts'
+import { timeOfUuid } from '../../lib/uuid.ts'
 import { seesOwnDataOnly } from '../../lib/access/roles.ts'
 import type { LogDetail, LogRow } from './log-fields.ts'
 import { type Condition, valueConditions } from './log-filters.ts'
@@ -140,7 +140,7 @@ export const toleranceMs = 2_000
 
 /** One log with its bodies; null when it is not there for this scope. The id holds the time, which says where to look. */
 export async function findLog(em: EntityManager, scope: LogScope, id: string): Promise<LogDetail | null> {
-  const at = timeOf(id)
+  const at = timeOfUuid(id)
   if (at === null) return null
   const conditions = [...scopeConditions(scope), from(at - toleranceMs), until(at + toleranceMs), { sql: 'l.id = ?', values: [id] }]
   const rows = await em.execute<Omit<LogDetail, keyof LogNames>[]>(
@@ -151,12 +151,6 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   )
   const [named] = await withNames(em, scope, rows)
   return named ?? null
-}
-
-/** The milliseconds in a UUID of version 7; null when it is none. */
-export function timeOf(id: string): number | null {
-  if (!isUuid(id) || id[14] !== '7') return null
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
 /** Returns the conditions that leave what a caller may see. */
