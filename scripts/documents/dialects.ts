@@ -25,6 +25,10 @@ const providers: Readonly<Record<ProviderId, string>> = {
   'claude-bedrock': 'Claude on Bedrock',
   'claude-vertex': 'Claude on Vertex AI',
   'claude-azure': 'Claude on Azure',
+  oracle: 'Oracle, generic',
+  'oracle-cohere': 'Oracle, Cohere',
+  'workers-ai': "Workers AI's own",
+  replicate: 'Replicate',
 }
 
 /** Returns true if the format of a client has words for a case. */

@@ -61,7 +61,7 @@ const runAbort: Run = async (t, cell) => {
   emulator.reset()
   listen(emulator, side, plain.says, (answer) => ({ ...answer, hang: 'mid-body', hangAt: Math.floor(lengthOf(answer) / 2) }))
   const leaving = new AbortController()
-  const [arrival, departure] = [emulator.next(), emulator.onClose()]
+  const [arrival, departure] = [emulator.next(side.streamPath), emulator.onClose()]
   const talk = talkers[cell.client]({ ...addressOf(cell), signal: leaving.signal }).talk(plain.ask, true)
   await arrival
   leaving.abort()

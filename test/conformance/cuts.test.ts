@@ -25,7 +25,11 @@ const say: Say = {
 }
 const asked = { url: '?alt=sse', json: { stream_options: { include_usage: true } } } as unknown as Received
 
-const others: Readonly<Partial<Record<ProviderId, DialectId>>> = { vertex: 'google', 'azure-ai': 'openai-chat' }
+const others: Readonly<Partial<Record<ProviderId, DialectId>>> = {
+  vertex: 'google',
+  'azure-ai': 'openai-chat',
+  'oracle-cohere': 'oracle',
+}
 const dialectOf = (id: ProviderId): DialectId => others[id] ?? (id as DialectId)
 
 interface Bytes {
@@ -46,7 +50,7 @@ function read(id: ProviderId, pieces: readonly Buffer[], type: string): readonly
   const codec = providerCodecOf(dialectOf(id))
   const reader = codec && frameReader(codec.framing, type)
   if (codec === null || reader === null || reader === undefined) throw new Error(`${id} has no reader`)
-  const decoder = codec.stream.decoder(contextFor(dialectOf(id)))
+  const decoder = codec.stream.decoder({ ...contextFor(dialectOf(id)), model: providers[id].model })
   const events: NeutralEvent[] = []
   for (const piece of pieces) {
     const frames = reader.push(piece)

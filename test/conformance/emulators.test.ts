@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
 import { type CaseId, cases, type Fixture } from './cases.ts'
-import { expectedOf } from './expected.ts'
+import { departuresOf, expectedOf } from './expected.ts'
 import { listen } from './listen.ts'
 import { providers } from './sides/index.ts'
 import type { ClientId, ProviderId } from './talk.ts'
@@ -24,8 +24,21 @@ const owns: Readonly<Record<string, ClientId>> = {
 
 /** The providers whose own clients cannot say what a case is about. */
 const unsaid: Readonly<Record<string, ReadonlySet<string>>> = {
-  files: new Set(['cohere', 'ollama', 'azure-ai']),
-  audio: new Set(['openai-responses', 'anthropic', 'cohere', 'ollama', 'azure-ai', 'claude-bedrock', 'claude-vertex', 'claude-azure']),
+  files: new Set(['cohere', 'ollama', 'azure-ai', 'oracle-cohere', 'workers-ai', 'replicate']),
+  images: new Set(['oracle-cohere']),
+  audio: new Set([
+    'openai-responses',
+    'anthropic',
+    'cohere',
+    'ollama',
+    'azure-ai',
+    'claude-bedrock',
+    'claude-vertex',
+    'claude-azure',
+    'oracle-cohere',
+    'workers-ai',
+    'replicate',
+  ]),
   video: new Set([
     'openai-chat',
     'openai-responses',
@@ -37,9 +50,17 @@ const unsaid: Readonly<Record<string, ReadonlySet<string>>> = {
     'claude-bedrock',
     'claude-vertex',
     'claude-azure',
+    'oracle',
+    'oracle-cohere',
+    'workers-ai',
+    'replicate',
   ]),
-  'image addresses': new Set(['bedrock', 'ollama']),
+  'image addresses': new Set(['bedrock', 'ollama', 'oracle-cohere', 'workers-ai']),
 }
+
+/** Returns true for what a provider refuses whoever asks. */
+const refusesAll = (provider: ProviderId, name: CaseId) =>
+  departuresOf({ client: null, provider, name }).some(({ refused }) => refused !== undefined)
 
 test.before(async () => {
   emulator = await startEmulator()
@@ -50,7 +71,7 @@ test.beforeEach(() => emulator.reset())
 for (const [id, { side, model, thinker = model, talker, lacks = () => false }] of Object.entries(providers))
   for (const [name, fixtures] of Object.entries(cases))
     for (const fixture of fixtures as readonly Fixture[]) {
-      if (lacks(fixture, null) || unsaid[name]?.has(id) === true) continue
+      if (lacks(fixture, null) || unsaid[name]?.has(id) === true || refusesAll(id as ProviderId, name as CaseId)) continue
       test.serial(`${id}, ${name}: ${fixture.title}`, async (t) => {
         const { stream, ask, says, results } = fixture
         const heard = listen(emulator, side, says)

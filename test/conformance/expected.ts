@@ -68,6 +68,10 @@ export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly 
   return { ...now, departures: used }
 }
 
+/** Returns true for a provider that does not refuse tools, whoever asks. */
+export const takesTools = (provider: ProviderId): boolean =>
+  !departuresOf({ client: null, provider, name: 'tools' }).some(({ refused }) => refused !== undefined)
+
 /** The departures of a whole cell, in their order. */
 export function departuresOf(cell: Cell): readonly Departure[] {
   const all: readonly Fixture[] = cell.name === 'errors' || cell.name === 'abort' ? [] : cases[cell.name]

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Fixture } from './cases.ts'
-import { expectedOf } from './expected.ts'
+import { expectedOf, takesTools } from './expected.ts'
 import { listen } from './listen.ts'
 import { converse, type Product, startProduct } from './product.ts'
 import { pairs, providers } from './sides/index.ts'
@@ -68,7 +68,8 @@ const fixture: fc.Arbitrary<Fixture> = fc
     results: Object.fromEntries(calls.map((call, index) => [call.name, results[index] ?? ''])),
   }))
 
-for (const [client, provider] of pairs)
+// A provider without tools has no second turn of this kind.
+for (const [client, provider] of pairs.filter(([, id]) => takesTools(id)))
   test.serial(`${client} at ${provider}`, async (t) => {
     const cell = { client, provider, name: 'parallel tools' } as const
     await fc.assert(

@@ -19,6 +19,10 @@ export type ProviderId =
   | 'claude-bedrock'
   | 'claude-vertex'
   | 'claude-azure'
+  | 'oracle'
+  | 'oracle-cohere'
+  | 'workers-ai'
+  | 'replicate'
 
 /** A piece of a turn, in no vendor's words. */
 export type Piece =
@@ -118,6 +122,12 @@ export interface ProviderSide {
   heard(received: Received): Lines
   whole(say: Say, received: Received): Behaviour
   stream(say: Say, received: Received): Behaviour
+  /** The first answer, where it only leads to what is said. */
+  begin?(say: Say, received: Received): Behaviour
+  /** Answers requests to which an answer has led; null: it is another. */
+  follow?(received: Received): { readonly answer: Behaviour; readonly isStream: boolean } | null
+  /** Where streams come from, when that is not where they are asked for. */
+  readonly streamPath?: RegExp
   /** True if a stream was asked for. */
   isStream(received: Received): boolean
   error(status: number, message: string): object

@@ -1,11 +1,12 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
-import type { TaskBody, TypedBytes } from '../dialects/tasks/task.ts'
+import type { TaskBody, TaskStream, TypedBytes } from '../dialects/tasks/task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
 import { type HeaderList, headersWithout, headerValue } from '../wire/header-list.ts'
 import { headersFor } from './inspect/answer-head.ts'
+import { eventHeaders, TurnedStream } from './turned-stream.ts'
 
 /** An answer that is whole. */
 export interface WholeAnswer extends TypedBytes {
@@ -41,6 +42,8 @@ export interface JoinedAnswerOptions {
   readonly maxHeldBytes: number
   /** Returns the caller's answer out of all of them, in the order of the calls. May throw an ApiError. `as it comes`: the one call answers the caller. */
   readonly write: ((answers: readonly WholeAnswer[]) => OneAnswer) | 'as it comes'
+  /** Turns the stream of the one call into the caller's; absent: it is answered whole. */
+  readonly stream?: TaskStream
   /** Returns what the caller is told of a call that failed. */
   readonly fail: (answer: WholeAnswer) => { readonly status: number; readonly body: object }
 }
@@ -68,14 +71,18 @@ export class JoinedAnswer implements Joined {
     const { inner, write } = this.#options
     let head: Pick<WholeAnswer, 'status' | 'rawHeaders'> = { status: 0, rawHeaders: [] }
     let passes = false
+    let turned: TurnedStream | null = null
     return {
       onHeaders: (status, rawHeaders, message) => {
         head = { status, rawHeaders }
+        turned = this.#turned(head)
+        if (turned !== null) return inner.onHeaders(status, eventHeaders(rawHeaders), message)
         passes = write === 'as it comes' && isSuccess(status)
         if (passes) inner.onHeaders(status, rawHeaders, message)
       },
       onData: (chunk) => {
         if (this.#isOver) return
+        if (turned !== null) return this.#try(() => turned?.push(chunk))
         if (passes) return inner.onData(chunk)
         held.push(chunk)
         this.#heldBytes += chunk.length
@@ -83,11 +90,29 @@ export class JoinedAnswer implements Joined {
           this.break(new ApiError('upstream_bad_response', `The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`))
       },
       onEnd: (trailers) => {
-        if (!passes) return this.#take(part, { ...head, bytes: held })
+        if (this.#isOver) return
+        if (turned !== null) this.#try(() => turned?.end())
+        else if (!passes) return this.#take(part, { ...head, bytes: held })
+        if (this.#isOver) return
         this.#isOver = true
-        inner.onEnd(trailers)
+        inner.onEnd(turned === null ? trailers : [])
       },
       onError: (error) => this.break(error),
+    }
+  }
+
+  /** Returns what turns a stream that is the answer; null: the answer is none. */
+  #turned({ status, rawHeaders }: Pick<WholeAnswer, 'status' | 'rawHeaders'>): TurnedStream | null {
+    const { stream, inner } = this.#options
+    const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+    return stream !== undefined && isSuccess(status) && type.startsWith('text/event-stream') ? new TurnedStream(stream, inner) : null
+  }
+
+  #try(act: () => void): void {
+    try {
+      act()
+    } catch (thrown) {
+      this.break(toApiError(thrown))
     }
   }
 

@@ -13,10 +13,11 @@ import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { countCall } from './count-tokens.ts'
 import { sendParts } from './send-parts.ts'
+import { sendInSteps } from './send-steps.ts'
 import { promptsCall } from './prompts-call.ts'
 import { type TaskCall, taskCall } from './task-call.ts'
 import { prepare, type Prepared, type SendRequest } from './prepare.ts'
-import { translateCall, translatedHeaders, type TranslationOptions } from './translation.ts'
+import { translateCall, type TranslatedCall, translatedHeaders, type TranslationOptions } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
 /** Starts an answer: a provider's, or one that is kept. */
@@ -94,8 +95,9 @@ function prepareSource(
     mirrors.copy(checked)
     return (handler: EgressHandler) => {
       attempt.sentAt = performance.now()
-      if (task !== null) return sendTask(task, { request, prepared, handler })
-      return prepared.origin.send(prepared.request, translated?.answerFor(handler) ?? handler)
+      const send = senderOf(request, translated, options.maxHeldBytes)
+      if (task !== null) return sendTask(task, { request, prepared, handler, send })
+      return send(prepared, translated?.answerFor(handler) ?? handler)
     }
   })
 }
@@ -109,12 +111,24 @@ interface SentTask {
   /** Its first call. */
   readonly prepared: Prepared
   readonly handler: EgressHandler
+  readonly send: Sender
 }
 
-const sendTask = (task: TaskCall, { request, prepared, handler }: SentTask): EgressCall =>
+type Sender = (prepared: Prepared, handler: EgressHandler) => EgressCall
+
+const sendOnce: Sender = ({ origin, request }, handler) => origin.send(request, handler)
+
+/** Returns what sends a call: once, or in the steps that its provider needs. */
+function senderOf(request: SendRequest, translated: TranslatedCall | null, maxHeldBytes: number): Sender {
+  const steps = translated?.steps
+  return steps === undefined ? sendOnce : (prepared, handler) => sendInSteps({ steps, request, prepared, handler, maxHeldBytes })
+}
+
+const sendTask = (task: TaskCall, { request, prepared, handler, send }: SentTask): EgressCall =>
   sendParts({
     count: task.bodies.length,
     answer: task.joinedFor(handler),
     first: prepared,
     prepare: (part) => prepare({ ...request, body: task.bodies[part] ?? request.body }),
+    send,
   })

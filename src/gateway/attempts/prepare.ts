@@ -20,7 +20,7 @@ export interface SendRequest {
   readonly target: Target
   readonly body: RequestBody
   /** The provider's own endpoint, of a request that was translated; null: that of the operation. */
-  readonly endpoint: { readonly path: string; readonly model: string | null } | null
+  readonly endpoint: { readonly path: string; readonly model: string | null; readonly baseUrl?: string | null } | null
   /** The caller's headers that may go on. */
   readonly forward: readonly string[]
   readonly timeouts: EgressRequest['timeouts']
@@ -67,7 +67,7 @@ function withoutQuery(path: string): string {
 export function originOf(request: SendRequest): MaybePromise<EgressOrigin> {
   const { target, egress } = request
   const fields = fieldsOf(target)
-  const base = target.customHost ?? { url: ownBaseUrl(target, fields), param: 'x-service-provider' }
+  const base = target.customHost ?? { url: catalogueUrl(request, fields), param: 'x-service-provider' }
   const named = target.customHost !== null || (target.provider.baseUrl ?? '').startsWith('{') || namesVariant(target, fields)
   if (named) demandHost(request, base)
   return egress.origin(base.url, base.param, named ? 'by data' : 'by catalogue')
@@ -118,6 +118,12 @@ function demandHost({ target, allowed }: SendRequest, base: { readonly url: stri
   const host = { ...base, by: target.namedBy }
   demandAllowed(host, allowed.everywhere, 'ALLOWED_CUSTOM_HOSTS')
   demandAllowed(host, allowed.here, 'the organisation (settings.allowed_custom_hosts)')
+}
+
+/** The host of an endpoint, which may be another one of the provider's. */
+function catalogueUrl({ target, endpoint }: SendRequest, fields: Fields): string {
+  const elsewhere = endpoint?.baseUrl ?? null
+  return elsewhere === null ? ownBaseUrl(target, fields) : fillTemplate(elsewhere, fields)
 }
 
 function ownBaseUrl({ provider, providerId }: Target, fields: Fields): string {

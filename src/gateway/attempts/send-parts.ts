@@ -10,13 +10,14 @@ export interface Parts {
   /** The first call, which is ready. */
   readonly first: Prepared
   readonly prepare: (part: number) => MaybePromise<Prepared>
+  readonly send: (prepared: Prepared, handler: EgressHandler) => EgressCall
 }
 
 /** So many calls of one request are open at a time. */
 const mostOpen = 4
 
 /** Makes all calls of one request, a few at a time. The first that fails ends the others. */
-export function sendParts({ count, answer, first, prepare }: Parts): EgressCall {
+export function sendParts({ count, answer, first, prepare, send }: Parts): EgressCall {
   const open = new Set<EgressCall>()
   let next = 0
   let isAborted = false
@@ -34,7 +35,7 @@ export function sendParts({ count, answer, first, prepare }: Parts): EgressCall 
       const prepared = part === 0 ? first : await prepare(part)
       // The caller may have left while a call was signed.
       if (isAborted || answer.isOver) return
-      await callOnce(prepared, answer.handlerFor(part), { open, isPaused: () => isPaused })
+      await callOnce(prepared, answer.handlerFor(part), { open, isPaused: () => isPaused, send })
       if (answer.isOver) abort()
     }
   }
@@ -56,10 +57,11 @@ interface Running {
   readonly open: Set<EgressCall>
   /** Returns true while the caller is too slow for what comes. */
   readonly isPaused: () => boolean
+  readonly send: Parts['send']
 }
 
 /** Makes one call. Resolves at its end, whatever it is. */
-function callOnce({ origin, request }: Prepared, handler: EgressHandler, { open, isPaused }: Running): Promise<void> {
+function callOnce(prepared: Prepared, handler: EgressHandler, { open, isPaused, send }: Running): Promise<void> {
   return new Promise((resolve) => {
     let isOver = false
     let call: EgressCall | null = null
@@ -68,7 +70,7 @@ function callOnce({ origin, request }: Prepared, handler: EgressHandler, { open,
       if (call !== null) open.delete(call)
       resolve()
     }
-    call = origin.send(request, {
+    call = send(prepared, {
       onHeaders: (status, headers, message) => handler.onHeaders(status, headers, message),
       onData: (chunk) => handler.onData(chunk),
       onEnd(trailers) {

@@ -7,7 +7,7 @@ import { Loss } from '../dialects/neutral/loss.ts'
 import { clientErrorOf, providerErrorOf } from '../dialects/tasks/errors.ts'
 import { sentForm, type SentForm } from '../dialects/tasks/sent-files.ts'
 import type { TaskBody, TaskTranslation } from '../dialects/tasks/task.ts'
-import { formatOf, translateTask } from '../dialects/tasks/translate-task.ts'
+import { formatOf, translatesTask, translateTask } from '../dialects/tasks/translate-task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { type AskedTask, taskOf } from '../front/task.ts'
 import { fieldsOf } from './prepare.ts'
@@ -77,8 +77,10 @@ const isOfProvider = ({ call, target: { provider } }: AimedCall, { dialect }: As
   call.operation.name !== 'proxy' || (dialect === 'google' && provider.api === 'google')
 
 /** Returns true if the provider takes what the caller sends, and answers as the caller reads it. */
-const isAsAsked = ({ operation, dialect }: AskedTask, serving: Serving): boolean =>
-  operation !== null && serving.dialect === dialect && serving.traits.form === null && serving.traits.host === 'own'
+const isAsAsked = ({ task, operation, dialect }: AskedTask, serving: Serving): boolean =>
+  operation !== null &&
+  serving.dialect === dialect &&
+  ((serving.traits.form === null && serving.traits.host === 'own') || !translatesTask(task, dialect, formatOf(serving)))
 
 interface Translated {
   readonly asked: AskedTask
@@ -93,10 +95,12 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
   const [first] = translation.bodies
   if (body === undefined || first === undefined) return null
   const { requestId } = call.exchange
-  const { write, headers = [], suffix = '' } = translation
+  const { write, headers = [], suffix = '', steps, stream } = translation
   const told: { usage: TokenUsage | null; error: string | null } = { usage: null, error: null }
   return {
-    ...unchanged(body, { path: serving.path + suffix, model: serving.model, stream: false }),
+    ...unchanged(body, { path: (stream === undefined ? serving.path : serving.streamPath) + suffix, model: serving.model, stream: false }),
+    baseUrl: serving.baseUrl,
+    ...(steps !== undefined && { steps }),
     bodies,
     contentType: 'json' in first ? 'application/json' : first.contentType,
     headers,
@@ -107,6 +111,7 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
         inner,
         parts: bodies.length,
         maxHeldBytes,
+        ...(stream !== undefined && { stream }),
         write:
           write === 'as it comes'
             ? write
@@ -121,7 +126,7 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
           return failure(answer, { asked, serving, requestId })
         },
       }),
-    usage: () => told.usage,
+    usage: () => told.usage ?? stream?.usage() ?? null,
     providerError: () => told.error,
   }
 }

@@ -6,6 +6,7 @@ import { mayHoldOwnFields, withoutOwnFields } from '../dialects/openai-chat/own-
 import { mayHoldForeignReasoning, withoutForeignReasoning } from '../dialects/openai-responses/own-fields.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
+import type { Steps } from '../dialects/steps.ts'
 import { mayHoldOptions, type Translation, translate, withOwnOptions } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
@@ -26,6 +27,8 @@ import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 export interface TranslatedCall {
   /** The provider's own endpoint; a template as in the catalogue. */
   readonly path: string
+  /** Its host, when that is another one of the provider's; absent or null: that of the provider. */
+  readonly baseUrl?: string | null
   /** The model as the path wants it. */
   readonly model: string | null
   readonly body: RequestBody
@@ -33,6 +36,8 @@ export interface TranslatedCall {
   readonly contentType?: string
   /** More headers for the provider, flat. */
   readonly headers: readonly string[]
+  /** How its answer is reached where that takes several steps. */
+  readonly steps?: Steps
   /** True if both speak one dialect, and only the address differs: the caller's headers go on. */
   readonly sameDialect: boolean
   /** True if a stream is asked for. */
@@ -63,7 +68,7 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
   if (serving === null) return call.previousResponse === null ? withoutOthers(aimed, asked) : ownContinuation(aimed)
   if (serving.dialect !== asked.dialect) return translateTo(aimed, { asked, serving }, options)
   const isItsOwnPath = call.operation.name === 'proxy' && serving.traits.host === 'own'
-  return isItsOwnPath ? null : atItsHost(aimed, { asked, serving })
+  return isItsOwnPath ? atItsOwnPath(aimed, asked) : atItsHost(aimed, { asked, serving })
 }
 
 interface AskedAndServed {
@@ -103,6 +108,7 @@ export function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed
     stream: request.stream,
     keeps: terms.keeps,
     dropped: translation.loss.dropped,
+    ...(translation.provider.steps !== undefined && { steps: translation.provider.steps(request) }),
     ...answersOf(translation, { maxHeldBytes: options.maxHeldBytes, framing: asked.framing }),
   }
 }
@@ -184,9 +190,23 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
   providerError: () => null,
 })
 
+/** Returns a request at a path of the provider's own, without the fields for others; null: it holds none, and goes on as it is. */
+function atItsOwnPath({ call, target, body }: AimedCall, { dialect, stream }: AskedOfCall): TranslatedCall | null {
+  const plain = withoutOptions(body, dialect)
+  return plain === body ? null : unchanged(plain, { path: literal(call.upstreamPath), model: target.model, stream: stream ?? false })
+}
+
+/** Returns a body without the fields for providers of other dialects. */
+function withoutOptions(body: RequestBody, dialect: DialectId): RequestBody {
+  if (!isFields(body.json) || body.bytes === null || !mayHoldOptions(body.bytes)) return body
+  const json = withOwnOptions(body.json, dialect)
+  return json === body.json ? body : { ...body, json, bytes: Buffer.from(JSON.stringify(json)) }
+}
+
 /** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
-function atItsHost({ call, body, target }: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
+function atItsHost({ call, body: sent, target }: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
   const { dialect, traits, path, streamPath, model } = serving
+  const body = withoutOptions(sent, dialect)
   if (!isFields(body.json)) return null
   const streams = asked.stream ?? body.json['stream'] === true
   const way = { path: streams ? streamPath : path, model, stream: streams }

@@ -5,6 +5,7 @@ import type { NeutralError } from './neutral/error.ts'
 import type { NeutralEvent } from './neutral/events.ts'
 import type { Loss } from './neutral/loss.ts'
 import type { FieldNames, NeutralRequest } from './neutral/request.ts'
+import type { Steps } from './steps.ts'
 import type { Traits } from './traits.ts'
 
 /** How the events of a stream are written: server-sent events, one JSON to a line, AWS's binary frames, or one JSON array. */
@@ -109,6 +110,8 @@ export interface ProviderCodec {
   readonly stream: {
     decoder(context: AnswerContext): StreamDecoder
   }
+  /** How the answer to a request is reached where it takes several steps; absent: it is the answer to the one call. */
+  steps?(request: NeutralRequest): Steps
   readonly error: {
     /** `body`: the JSON of an error, or its text when it is none. */
     decode(status: number, body: unknown): NeutralError

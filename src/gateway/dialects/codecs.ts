@@ -6,8 +6,12 @@ import { completionsCodec } from './completions/codec.ts'
 import type { DialectId } from './dialect.ts'
 import { googleCodec } from './google/codec.ts'
 import { ollamaCodec } from './ollama/codec.ts'
+import { oracleCodec } from './oracle/codec.ts'
 import { chatCodec } from './openai-chat/codec.ts'
 import { responsesCodec } from './openai-responses/codec.ts'
+import { fimCodec } from './mistral-fim/codec.ts'
+import { replicateCodec } from './replicate/codec.ts'
+import { workersCodec } from './workers-ai/codec.ts'
 
 /** The dialects between which conversations are translated. */
 const codecs: Readonly<Partial<Record<DialectId, Codec>>> = {
@@ -22,6 +26,10 @@ const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = {
   bedrock: converseCodec,
   cohere: cohereCodec,
   ollama: ollamaCodec,
+  oracle: oracleCodec,
+  replicate: replicateCodec,
+  'mistral-fim': fimCodec,
+  'workers-ai': workersCodec,
 }
 
 /** The dialects of clients that nothing is translated to. */

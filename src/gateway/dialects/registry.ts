@@ -21,6 +21,11 @@ import { errorWords as chatErrors } from './openai-chat/error-words.ts'
 import { models as chatModels } from './openai-chat/models.ts'
 import { texts as moderationsTexts } from './moderations/texts.ts'
 import { texts as ollamaTexts } from './ollama/texts.ts'
+import { models as oracleModels } from './oracle/models.ts'
+import { texts as oracleTexts } from './oracle/texts.ts'
+import { texts as fimTexts } from './mistral-fim/texts.ts'
+import { texts as replicateTexts } from './replicate/texts.ts'
+import { texts as workersTexts } from './workers-ai/texts.ts'
 import { texts as chatTexts } from './openai-chat/texts.ts'
 import { usage as chatUsage } from './openai-chat/usage.ts'
 import { marks as chatMarks } from './openai-chat/marks.ts'
@@ -41,6 +46,10 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   cohere: { texts: cohereTexts },
   bedrock: { texts: bedrockTexts, models: bedrockModels, errors: bedrockErrors },
   ollama: { texts: ollamaTexts },
+  oracle: { texts: oracleTexts, models: oracleModels },
+  'mistral-fim': { texts: fimTexts },
+  replicate: { texts: replicateTexts },
+  'workers-ai': { texts: workersTexts },
   embeddings: { texts: embeddingsTexts },
   images: { texts: imagesTexts },
   audio: { texts: audioTexts },

@@ -14,6 +14,8 @@ export interface Traits {
   readonly host: 'own' | 'vertex' | 'bedrock' | 'azure'
   /** The one of several forms of the dialect that it takes, for tasks that are no conversations; null: the plain one. */
   readonly form: string | null
+  /** The fields of the credential that stand in bodies, by their names. */
+  readonly settings: Readonly<Record<string, string>>
 }
 
 /** A provider that says nothing of itself. */
@@ -25,4 +27,5 @@ export const plainTraits: Traits = {
   toolIds: 'any',
   host: 'own',
   form: null,
+  settings: {},
 }

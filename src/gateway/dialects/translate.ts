@@ -78,12 +78,22 @@ const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
   bedrock: ['bedrock'],
   cohere: ['cohere'],
   ollama: ['ollama'],
+  oracle: ['oracle'],
+  replicate: ['replicate'],
+  'mistral-fim': ['mistral'],
+  'workers-ai': ['workers-ai'],
 }
+
+/** The formats whose requests hold what a caller steers below one name. */
+const below: Readonly<Partial<Record<DialectId, string>>> = { oracle: 'chatRequest', replicate: 'input' }
 
 /** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
 function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
   if (options === undefined || options === null) return body
   const own = optionsFor(options, dialect, decided)
+  const inner = below[dialect]
+  const held = inner === undefined ? null : body[inner]
+  if (inner !== undefined && isFields(held)) return { ...body, [inner]: { ...held, ...own } }
   const merged = { ...body, ...own }
   // Ollama keeps all that steers below one name, where the caller's own fields stand beside what was translated.
   if (dialect !== 'ollama' || !isFields(body['options']) || !isFields(own['options'])) return merged
@@ -147,6 +157,18 @@ export const decided: ReadonlySet<string> = new Set([
   'systemInstruction',
   'system_instruction',
   'modelId',
+  'chatRequest',
+  'chatHistory',
+  'preambleOverride',
+  'toolResults',
+  'isStream',
+  'version',
+  'system_prompt',
+  'system_instruction',
+  'image',
+  'image_input',
+  'images',
+  'apiFormat',
 ])
 
 const badOptions = (param: string): ApiError =>

@@ -62,6 +62,8 @@ export interface Offer {
   readonly path: string
   /** Where streams are asked for, when that is another path. */
   readonly streamPath?: string
+  /** The host of the provider's that does it, when that is another one: a template, as `baseUrl` of a row. A custom host stands for all. */
+  readonly baseUrl?: string
   /** The models for which it stands; the first group is the model as the path wants it. Absent: all. */
   readonly models?: RegExp
   readonly traits?: Partial<Traits>
@@ -106,6 +108,8 @@ export interface Provider {
   readonly fieldHeaders?: Readonly<Record<string, string>>
   /** Credential fields with their defaults; null: required; empty: optional. */
   readonly fields?: Readonly<Record<string, string | null>>
+  /** The fields that stand in the bodies of requests. */
+  readonly bodyFields?: readonly string[]
   /** Fields that stand within another one, a JSON document, unless they are given themselves: field -> [document, member]. */
   readonly fieldsWithin?: Readonly<Record<string, readonly [document: string, member: string]>>
   readonly quirks?: Quirks

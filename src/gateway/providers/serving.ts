@@ -18,6 +18,8 @@ export interface Serving {
   readonly path: string
   /** Where a stream is asked for. */
   readonly streamPath: string
+  /** Null: the provider's own base URL. */
+  readonly baseUrl: string | null
   /** The model as the path wants it. */
   readonly model: string | null
   readonly traits: Traits
@@ -39,10 +41,10 @@ export interface Asked {
 export function servingOf(provider: Provider, asked: Asked): Serving | null {
   const { operation, model, fields = {} } = asked
   const spoken = spokenAt(provider, operation, fields)
-  if (spoken !== null && serves(spoken, model)) return toServing(provider, betterThan(spoken, provider, asked) ?? spoken, model)
+  if (spoken !== null && serves(spoken, model)) return toServing(provider, betterThan(spoken, provider, asked) ?? spoken, { model, fields })
   const { dialect, task }: OperationSpec = operations[operation]
   if (task === undefined) return null
-  const way = { dialect, model, fields }
+  const way = { dialect, model, fields, options: asked.options }
   const serving = offeredOf(provider, { task, ...way })
   return serving !== null || doneAs(task) === task ? serving : offeredOf(provider, { task: doneAs(task), ...way })
 }
@@ -61,10 +63,11 @@ export interface AskedTask extends Omit<Asked, 'operation'> {
 }
 
 /** Returns how a provider does a task: in the caller's dialect, or in a format of its own. Null: it does not offer it. */
-export function offeredOf(provider: Provider, { task, dialect, model, fields = {} }: AskedTask): Serving | null {
+export function offeredOf(provider: Provider, { task, dialect, model, fields = {}, options }: AskedTask): Serving | null {
   const able = offersAt(provider, fields, model).filter((offer) => offer.task === task && standsFor(offer, model))
-  const offer = able.find((one) => one.dialect === dialect) ?? able.find(({ first }) => first === true) ?? able[0]
-  return offer === undefined ? null : toServing(provider, offer, model)
+  const wanted = options === undefined ? undefined : able.find((one) => hasOptionsFor(options, one.dialect))
+  const offer = wanted ?? able.find((one) => one.dialect === dialect) ?? able.find(({ first }) => first === true) ?? able[0]
+  return offer === undefined ? null : toServing(provider, offer, { model, fields })
 }
 
 /** Returns what a provider does in any format, for one model or for some: what it speaks at an address, then what it offers at all of them. */
@@ -86,21 +89,32 @@ export function offersElsewhere(provider: Provider, operation: Operation | 'prox
 
 const standsFor = ({ models }: Offer, model: string | null): boolean => models === undefined || (model !== null && models.test(model))
 
-type Way = Pick<Offer, 'dialect' | 'path' | 'streamPath' | 'models' | 'traits'>
+type Way = Pick<Offer, 'dialect' | 'path' | 'streamPath' | 'baseUrl' | 'models' | 'traits'>
 
 function toServing(
-  { traits }: Provider,
-  { dialect, path, streamPath = path, models, traits: ownTraits }: Way,
-  model: string | null,
+  { traits, bodyFields }: Provider,
+  { dialect, path, streamPath = path, baseUrl, models, traits: ownTraits }: Way,
+  { model, fields }: { readonly model: string | null; readonly fields: Fields },
 ): Serving {
   const plain = model === null || models === undefined ? model : (models.exec(model)?.[1] ?? model)
-  return { dialect, path, streamPath, model: plain, traits: { ...plainTraits, ...traits, ...ownTraits } }
+  const settings = bodyFields === undefined ? plainTraits.settings : chosen(fields, bodyFields)
+  return {
+    dialect,
+    path,
+    streamPath,
+    baseUrl: baseUrl ?? null,
+    model: plain,
+    traits: { ...plainTraits, ...traits, ...ownTraits, settings },
+  }
 }
 
-/** Returns true if requests of an operation reach a provider by translation. */
+const chosen = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] ?? '']] : [])))
+
+/** Returns true if requests of an operation reach a provider by translation. Of a request whose model is not known yet it is true if some of its models are reached. */
 export function translates(provider: Provider, asked: Asked): boolean {
   const serving = servingOf(provider, asked)
-  if (serving === null) return false
+  if (serving === null) return asked.model === null && offersAt(provider).some((offer) => reaches(provider, asked.operation, offer))
   const { dialect, task }: OperationSpec = operations[asked.operation]
   if (task !== undefined && translatesTask(task, dialect, formatOf(serving))) return true
   return clientCodecOf(dialect) !== null && providerCodecOf(serving.dialect) !== null

@@ -89,12 +89,12 @@ function sayOf({ content, stop_reason, usage }: Message): Say {
 }
 
 /** Anthropic's own client. */
-export function messagesTalker({ origin, key, headers, model, signal }: Address): Talker {
+export function messagesTalker({ origin, key, headers, model, extra, signal }: Address): Talker {
   const client = new Anthropic({ baseURL: origin, apiKey: key, maxRetries: 0, defaultHeaders: headers })
   const options = signal === undefined ? {} : { signal }
   const send = (stream: boolean) =>
     talkerBy((params) => (stream ? client.messages.stream(params, options).finalMessage() : client.messages.create(params, options)))
-  return { talk: (ask, stream) => send(stream)(toParams(ask, model)) }
+  return { talk: (ask, stream) => send(stream)({ ...toParams(ask, model), ...extra }) }
 }
 
 /** Talks in Anthropic's format by whoever sends a request and gives the answer. */

@@ -121,12 +121,15 @@ function toBody(contents: readonly Content[], { systemInstruction, tools, ...gen
 
 /** Google's own client; `asArray`: its streams are read as one JSON array. */
 export function googleTalker(address: Address, asArray = false): Talker {
-  const { origin, key, headers, model, signal } = address
-  const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: origin, headers: { ...headers } } })
+  const { origin, key, headers, model, extra, signal } = address
+  const client = new GoogleGenAI({
+    apiKey: key,
+    httpOptions: { baseUrl: origin, headers: { ...headers }, ...(extra && { extraBody: { ...extra } }) },
+  })
   const send = async (contents: Content[], config: GenerateContentConfig, stream: boolean): Promise<Talk> => {
     const asked = { model, contents, config: { ...config, ...(signal && { abortSignal: signal }) } }
     const answers: Wire[] = []
-    if (stream && asArray) answers.push(...(await readArray(address, toBody(contents, config))))
+    if (stream && asArray) answers.push(...(await readArray(address, { ...toBody(contents, config), ...extra })))
     else if (stream) for await (const piece of await client.models.generateContentStream(asked)) answers.push(piece)
     else answers.push(await client.models.generateContent(asked))
     const found = gather(answers)

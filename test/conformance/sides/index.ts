@@ -8,8 +8,13 @@ import { cohereProvider, cohereTalker } from './cohere.ts'
 import { googleProvider, googleTalker } from './google.ts'
 import { azureClaude, bedrockClaude, invokeTalker, vertexClaude, vertexTalker } from './hosted-claude.ts'
 import { ollamaProvider, ollamaTalker } from './ollama.ts'
+import { oracleProvider, oracleTalker } from './oracle.ts'
+import { oracleCohereProvider, oracleCohereTalker } from './oracle-cohere.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
+import { replicateProvider, replicateTalker } from './replicate.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
+import { workersProvider, workersTalker } from './workers-ai.ts'
+import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 
 /** The official client of each format, by the format. */
 export const talkers: Readonly<Record<ClientId, (address: Address) => Talker>> = {
@@ -45,6 +50,12 @@ interface Provider {
 }
 
 const aws = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }
+
+/** Clients are asked for in Workers AI's own format if they give fields of it; without them in OpenAI's. */
+const native = { provider_options: { 'workers-ai': { raw: false } } }
+const nativeWorkers = { 'openai-chat': native, 'openai-responses': native, anthropic: native, google: native, 'google-array': native }
+
+const llama = '@cf/meta/llama-3.3-70b-instruct-fp8-fast'
 
 /** Each dialect of providers. A new one is a row here and a file beside this one. */
 export const providers: Readonly<Record<ProviderId, Provider>> = {
@@ -93,6 +104,48 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     extraFor: { 'openai-chat': { provider_options: { ollama: { keep_alive: '5m' } } } },
     // Ollama has no word for a filter.
     lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
+  },
+  oracle: {
+    side: oracleProvider,
+    row: 'oracle',
+    fields: oracleCredential().fields,
+    model: 'meta.llama-3.3-70b-instruct',
+    talker: oracleTalker,
+    base: '',
+  },
+  'oracle-cohere': {
+    side: oracleCohereProvider,
+    row: 'oracle',
+    fields: oracleCredential().fields,
+    model: 'cohere.command-r-plus-08-2024',
+    talker: oracleCohereTalker,
+    base: '',
+    // Its models do not think, and it has no word for a filter but that of an error.
+    lacks: ({ says, ask }) => ask.thinks === true || says.some(({ stop }) => stop === 'content-filter'),
+  },
+  'workers-ai': {
+    side: workersProvider,
+    row: 'workers-ai',
+    fields: { workers_ai_account_id: 'account' },
+    model: llama,
+    talker: workersTalker,
+    base: '',
+    // The path of Google's clients begins with the provider.
+    modelFor: { google: `@workers-ai/${llama}`, 'google-array': `@workers-ai/${llama}` },
+    // Other clients are asked for in OpenAI's format, which it has beside its own.
+    extraFor: nativeWorkers,
+    // It tells nothing of what a model thinks, and has no words for the end of an answer: a count that is the cap tells one of them.
+    lacks: ({ says, ask }) => ask.thinks === true || says.some(({ stop }) => stop === 'content-filter' || stop === 'length'),
+  },
+  replicate: {
+    side: replicateProvider,
+    row: 'replicate',
+    fields: {},
+    model: 'meta/meta-llama-3-70b-instruct',
+    talker: replicateTalker,
+    base: '/v1',
+    // It has no words for the end of an answer.
+    lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter' || stop === 'length'),
   },
   'azure-ai': { side: azureProvider, row: 'azure-ai', fields: {}, model: 'DeepSeek-R1', talker: azureTalker, base: '/models' },
   'azure-openai': {

@@ -103,7 +103,7 @@ function sayOf(answer: Response): Say {
 }
 
 /** OpenAI's own client, for responses. */
-export function responsesTalker({ origin, key, headers, model, signal }: Address): Talker {
+export function responsesTalker({ origin, key, headers, model, extra, signal }: Address): Talker {
   const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0, defaultHeaders: headers })
   const options = signal === undefined ? {} : { signal }
   const send = async (params: Params & { input: ResponseInputItem[] }, stream: boolean): Promise<Talk> => {
@@ -118,7 +118,7 @@ export function responsesTalker({ origin, key, headers, model, signal }: Address
       answer: (results) => send({ ...params, input: params.input.concat(items, results.map(toResult)) }, stream),
     }
   }
-  return { talk: (ask, stream) => send(toParams(ask, model), stream) }
+  return { talk: (ask, stream) => send({ ...toParams(ask, model), ...extra }, stream) }
 }
 
 function heardContent(role: string, part: ResponseInputContent | OpenAI.Responses.ResponseOutputText): string {

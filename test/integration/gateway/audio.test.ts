@@ -23,6 +23,7 @@ test.before(async () => {
       eleven: at('elevenlabs', '/eleven'),
       deepgram: at('deepgram', '/deepgram'),
       cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
+      hf: at('huggingface', '/hf'),
       claude: at('anthropic', '/anthropic'),
     },
   })
@@ -159,11 +160,51 @@ test.serial('audio: Gemini writes down and translates what it hears, without tim
   t.is(refused?.param, 'response_format')
 })
 
+for (const model of ['@deepgram/nova-3', '@eleven/scribe_v1'])
+  test.serial(`audio: ${model} tells who said what, whole and as a stream`, async (t) => {
+    const segments = [
+      { type: 'transcript.text.segment', id: 'seg_0', start: 0.1, end: 1, text: 'The sun is up.', speaker: 'A' },
+      { type: 'transcript.text.segment', id: 'seg_1', start: 61.25, end: 62, text: 'It shines.', speaker: 'B' },
+    ]
+    const whole = await openai().audio.transcriptions.create({ model, file: await file(), response_format: 'diarized_json' })
+    t.like(whole, { task: 'transcribe', text: said, segments })
+    const events: OpenAI.Audio.TranscriptionStreamEvent[] = []
+    const asked = { model, file: await file(), response_format: 'diarized_json', stream: true } as const
+    for await (const event of await openai().audio.transcriptions.create(asked)) events.push(event)
+    t.like(events, [...segments, { type: 'transcript.text.done', text: said }])
+  })
+
+const listen = async (model: string) => {
+  const events: OpenAI.Audio.TranscriptionStreamEvent[] = []
+  for await (const event of await openai().audio.transcriptions.create({ model, file: await file(), stream: true })) events.push(event)
+  return events
+}
+
+test.serial('audio: a text comes as a stream, in pieces where the provider gives pieces', async (t) => {
+  t.deepEqual(await listen('@hf/openai/whisper-large-v3'), [
+    { type: 'transcript.text.delta', delta: said },
+    { type: 'transcript.text.done', text: said },
+  ])
+  const entry = bed.nextLog()
+  t.deepEqual(await listen('@gemini/gemini-2.5-flash'), [
+    { type: 'transcript.text.delta', delta: 'The sun is up.' },
+    { type: 'transcript.text.delta', delta: ' It shines.\n' },
+    { type: 'transcript.text.done', text: said, usage: { type: 'tokens', input_tokens: 32, output_tokens: 8, total_tokens: 40 } },
+  ])
+  t.like((await entry).record.usage, { inputTokens: 32, outputTokens: 8 })
+  const whole = speaksStrictly(cloud.requests.at(-1) as never)
+  cloud.script({ behaviour: { ...whole, cutAt: 200 } })
+  await t.throwsAsync(listen('@gemini/gemini-2.5-flash'))
+  cloud.script({ behaviour: { ...whole, body: whole.body?.slice(0, 200) ?? '' } })
+  await t.throwsAsync(listen('@gemini/gemini-2.5-flash'))
+})
+
 test.serial('audio: what has no counterpart is refused by its name, and a provider that does not hear with those that do', async (t) => {
   const form = { model: '@deepgram/nova-3', file: await file() }
   for (const [param, ask] of [
-    ['stream', { stream: true }],
-    ['response_format', { response_format: 'diarized_json' }],
+    ['stream', { stream: true, response_format: 'srt' }],
+    ['response_format', { response_format: 'diarized_json', model: '@cloudflare/@cf/openai/whisper' }],
+    ['response_format', { response_format: 'verbose_json', model: '@hf/openai/whisper-large-v3' }],
   ] as const) {
     const error = await t.throwsAsync(openai().audio.transcriptions.create({ ...form, ...ask }), { instanceOf: OpenAI.BadRequestError })
     t.is(error?.param, param)

@@ -1,6 +1,7 @@
 import { GoogleGenAI } from '@google/genai'
 import test from 'ava'
 import OpenAI from 'openai'
+import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 import { json } from '../../support/dialects/strict.ts'
 import { embedsStrictly, vectorOf } from '../../support/dialects/strict-embeddings.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -30,6 +31,8 @@ test.before(async () => {
       jina: at('jina', '/jina'),
       cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
       claude: at('anthropic', '/anthropic'),
+      oracle: { provider: 'oracle', customHost: cloud.origin, credential: oracleCredential() },
+      nomic: at('nomic', '/nomic'),
       hf: at('huggingface', '/hf'),
       ollama: at('ollama', '/ollama/v1'),
     },
@@ -102,6 +105,13 @@ const rows: readonly Row[] = [
   { model: '@voyage/voyage-3.5', tokens: 6, dimensions: 256, sent: { output_dimension: 256, input_type: 'query' } },
   { model: '@jina/jina-embeddings-v4', tokens: 6, dimensions: 128, sent: { dimensions: 128, task: 'retrieval.query' } },
   { model: '@cloudflare/@cf/baai/bge-m3', tokens: 6, sent: { model: '@cf/baai/bge-m3' }, dropped: 'input_type' },
+  {
+    model: '@oracle/cohere.embed-v4.0',
+    tokens: 6,
+    dimensions: 256,
+    sent: { inputType: 'SEARCH_QUERY', outputDimensions: 256, servingMode: { servingType: 'ON_DEMAND', modelId: 'cohere.embed-v4.0' } },
+  },
+  { model: '@nomic/nomic-embed-text-v1.5', tokens: 6, dimensions: 256, sent: { task_type: 'search_query', dimensionality: 256 } },
   { model: '@hf/sentence-transformers/all-MiniLM-L6-v2', sent: { inputs: input }, dropped: 'input_type' },
 ]
 
@@ -124,6 +134,15 @@ for (const { model, calls = 1, tokens, dimensions, sent, dropped } of rows)
     const { usage } = (await entry).record
     t.is(usage?.inputTokens, data.usage.prompt_tokens)
   })
+
+test.serial('Workers AI makes vectors in its own format for a caller that gives fields of it', async (t) => {
+  const asked = { model: '@cloudflare/@cf/baai/bge-m3', input, provider_options: { 'workers-ai': { pooling: 'cls' } } }
+  const answer = await openai().embeddings.create(asked)
+  t.is(cloud.requests[0]?.url, '/client/v4/accounts/account/ai/run/%40cf/baai/bge-m3')
+  t.deepEqual(cloud.requests[0]?.json, { text: input, pooling: 'cls' })
+  t.deepEqual([...(answer.data[2]?.embedding ?? [])], [...vectorOf('a third')])
+  t.is(answer.usage.prompt_tokens, 6)
+})
 
 test.serial("Google's client gets vectors of OpenAI's and Cohere's models, one and several", async (t) => {
   const entry = bed.nextLog()

@@ -1,8 +1,9 @@
+import { crc32, deflateSync, inflateSync } from 'node:zlib'
 import test from 'ava'
 import OpenAI, { toFile } from 'openai'
 import { json } from '../../support/dialects/strict.ts'
 import { drawsStrictly, pixel, textsOfForm } from '../../support/dialects/strict-images.ts'
-import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
 /** OpenAI's client makes images at every provider that makes them, in whatever format. */
@@ -24,6 +25,8 @@ test.before(async () => {
       bedrock: at('bedrock', '/bedrock', { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }),
       stability: at('stability-ai', '/stability'),
       cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
+      hf: at('huggingface', '/hf'),
+      replicate: at('replicate', '/replicate'),
       cohere: at('cohere', '/cohere'),
     },
   })
@@ -97,6 +100,12 @@ const rows: readonly Row[] = [
     calls: 2,
     sent: { prompt: 'a sun', width: 512, height: 512 },
     dropped: 'background',
+  },
+  {
+    model: '@hf/black-forest-labs/FLUX.1-dev',
+    ask: { size: '512x512', seed: 5 },
+    calls: 2,
+    sent: { inputs: 'a sun', parameters: { width: 512, height: 512, seed: 5 } },
   },
 ]
 
@@ -189,4 +198,100 @@ test.serial('images: a picture is changed by Gemini, and varied by Nova Canvas; 
   t.is((await t.throwsAsync(varied, { instanceOf: OpenAI.BadRequestError }))?.code, 'unsupported_operation')
   const masked = openai().images.edit({ model: '@gemini/gemini-2.5-flash-image', image, mask: image, prompt: 'more sun' })
   t.is((await t.throwsAsync(masked, { instanceOf: OpenAI.BadRequestError }))?.param, 'mask')
+})
+
+/** The rows of a gray picture of eight bits, without their filters. */
+function grayOf(base64: string): readonly (readonly number[])[] {
+  const png = Buffer.from(base64, 'base64')
+  const [width, at] = [png.readUInt32BE(16), png.indexOf('IDAT')]
+  const unpacked = inflateSync(png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4)))
+  if (png[24] !== 8 || png[25] !== 0) throw new Error('the picture is not gray')
+  return Array.from({ length: unpacked.length / (width + 1) }, (_, y) => [...unpacked.subarray(y * (width + 1) + 1, (y + 1) * (width + 1))])
+}
+
+const chunk = (name: string, data: Buffer) => {
+  const named = Buffer.concat([Buffer.from(name), data])
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(data.length)
+  sum.writeUInt32BE(crc32(named))
+  return Buffer.concat([length, named, sum])
+}
+
+function pngOf(width: number, lines: readonly (readonly number[])[]): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(lines.length, 4)
+  header.set([8, 6], 8)
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.from(lines.flat()))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+/** A picture of two rows: its left pixels are transparent. It has a filter of each kind that looks up or to the left. */
+const half = pngOf(2, [
+  [1, 9, 9, 9, 0, 1, 1, 1, 255],
+  [2, 0, 0, 0, 0, 0, 0, 0, 0],
+])
+
+/** Masks, as providers take them: what is to be changed is white at most, and black at Titan and Nova Canvas. */
+const masks: readonly (readonly [model: string, url: RegExp, maskOf: (received: Received) => unknown, isWhite: boolean])[] = [
+  ['@stability/stable-image-inpaint', /\/v2beta\/stable-image\/edit\/inpaint$/, (received) => textsOfForm(received)['mask'], true],
+  ['@bedrock/us.stability.stable-image-inpaint-v1:0', /invoke$/, ({ json: body }) => body['mask'], true],
+  ['@bedrock/amazon.titan-image-generator-v2:0', /invoke$/, ({ json: body }) => Object(body['inPaintingParams']).maskImage, false],
+  [
+    '@vertex/imagen-3.0-capability-001',
+    /:predict$/,
+    ({ json: body }) => Object(body).instances[0].referenceImages[1].referenceImage.bytesBase64Encoded,
+    true,
+  ],
+]
+
+for (const [model, url, maskOf, isWhite] of masks)
+  test.serial(`images: ${model} changes the part of a picture that a mask leaves transparent`, async (t) => {
+    const [image, mask] = [await toFile(Buffer.from(pixel, 'base64'), 'a.png'), await toFile(half, 'mask.png')]
+    const edited = await openai().images.edit({ model, image, mask, prompt: 'more sun' })
+    t.is(edited.data?.[0]?.b64_json, pixel)
+    const [received] = cloud.requests
+    if (received === undefined) throw new Error('nobody was asked')
+    t.regex(received.url, url)
+    const changed = isWhite ? [255, 0] : [0, 255]
+    t.deepEqual(grayOf(String(maskOf(received))), [changed, changed])
+    const entry = bed.nextLog()
+    const opaque = await toFile(Buffer.from('no picture'), 'mask.png')
+    const refused = await t.throwsAsync(openai().images.edit({ model, image, mask: opaque, prompt: 'more sun' }), {
+      instanceOf: OpenAI.BadRequestError,
+    })
+    t.is(refused?.param, 'mask')
+    await entry
+  })
+
+const edit = async (bytes: Buffer) =>
+  openai()
+    .images.edit({ model: '@stability/sd3.5-large', image: await toFile(bytes, 'a.png'), prompt: 'more sun' })
+    .withResponse()
+
+test.serial('images: Stability draws anew what of a picture is transparent, or else all of it', async (t) => {
+  await edit(half)
+  const { response } = await edit(pngOf(1, [[0, 1, 2, 3, 255]]))
+  t.is(response.headers.get('x-service-dropped-params'), 'strength=0.7')
+  t.regex(cloud.requests[0]?.url ?? '', /\/edit\/inpaint$/)
+  t.regex(cloud.requests[1]?.url ?? '', /\/generate\/sd3$/)
+  t.like(textsOfForm(cloud.requests[1] as Received), { mode: 'image-to-image', strength: '0.7', model: 'sd3.5-large', prompt: 'more sun' })
+})
+
+test.serial('images: a mask for Replicate goes beside the picture', async (t) => {
+  cloud.script({ behaviour: json({ id: 'p', status: 'succeeded', output: `data:image/png;base64,${pixel}` }, 201) })
+  const [image, mask] = [await toFile(Buffer.from(pixel, 'base64'), 'a.png'), await toFile(half, 'mask.png')]
+  const edited = await openai().images.edit({ model: '@replicate/black-forest-labs/flux-fill-pro', image, mask, prompt: 'more sun' })
+  t.is(edited.data?.[0]?.b64_json, pixel)
+  const { image: sent, mask: masked } = Object(cloud.requests[0]?.json['input'])
+  t.is(sent, `data:image/png;base64,${pixel}`)
+  t.deepEqual(grayOf(String(masked).split(',')[1] ?? ''), [
+    [255, 0],
+    [255, 0],
+  ])
 })

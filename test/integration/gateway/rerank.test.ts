@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { firstFault, json } from '../../support/dialects/strict.ts'
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 
 /** Texts are ordered by Cohere's format at every provider that orders them. */
 let cloud: Emulator
@@ -39,6 +40,50 @@ const endpoints: readonly (readonly [path: RegExp, body: z.ZodType, answer: obje
     }),
     { model: 'jina-reranker-v3', results: results.toReversed(), usage: { total_tokens: 26 } },
   ],
+  [
+    /^\/(?:together\/v1|silicon)\/rerank$/,
+    z.strictObject({ ...shared, model: text, top_n: top, return_documents: z.literal(false), max_chunks_per_doc: top }),
+    { id: 'r', results: results.toReversed(), meta: { tokens: { input_tokens: 26, output_tokens: 0 } } },
+  ],
+  [
+    /^\/client\/v4\/accounts\/account\/ai\/run\/%40cf\/baai\/bge-reranker-base$/,
+    z.strictObject({ query: text, contexts: z.array(z.strictObject({ text })).min(1), top_k: top }),
+    {
+      result: {
+        response: results.toReversed().map(({ index: id, relevance_score: score }) => ({ id, score })),
+        usage: { prompt_tokens: 26 },
+      },
+      success: true,
+      errors: [],
+      messages: [],
+    },
+  ],
+  [
+    /^\/20231130\/actions\/rerankText$/,
+    z.strictObject({
+      compartmentId: z.literal('ocid1.tenancy.oc1..t'),
+      servingMode: z.strictObject({ servingType: z.literal('ON_DEMAND'), modelId: text }),
+      input: text,
+      documents: z.array(text).min(1),
+      topN: top,
+    }),
+    {
+      id: 'r',
+      modelId: 'cohere.rerank.v3-5',
+      documentRanks: results.toReversed().map(({ index, relevance_score: relevanceScore }) => ({ index, relevanceScore })),
+    },
+  ],
+  [
+    /^\/v1\/projects\/project\/locations\/global\/rankingConfigs\/default_ranking_config:rank$/,
+    z.strictObject({
+      model: z.literal('semantic-ranker-default-004'),
+      query: text,
+      records: z.array(z.strictObject({ id: text, content: text })).min(1),
+      topN: top,
+      ignoreRecordDetailsInResponse: z.literal(true),
+    }),
+    { records: results.toReversed().map(({ index, relevance_score: score }) => ({ id: String(index), score })) },
+  ],
   [/cohere\.rerank[^/]*\/invoke$/, z.strictObject({ ...shared, top_n: top, api_version: z.literal(2) }), { results }],
   [/amazon\.rerank[^/]*\/invoke$/, z.strictObject({ ...shared, top_n: top }), { results }],
 ]
@@ -62,6 +107,19 @@ test.before(async () => {
       voyage: { provider: 'voyage', customHost: `${cloud.origin}/voyage`, credential },
       bedrock: { provider: 'bedrock', customHost: `${cloud.origin}/bedrock`, credential: aws },
       gpt: { provider: 'openai', customHost: `${cloud.origin}/gpt`, credential },
+      together: { provider: 'together-ai', customHost: `${cloud.origin}/together`, credential },
+      silicon: { provider: 'siliconflow', customHost: `${cloud.origin}/silicon`, credential },
+      cloudflare: {
+        provider: 'workers-ai',
+        customHost: cloud.origin,
+        credential: { key: 'k', fields: { workers_ai_account_id: 'account' } },
+      },
+      oracle: { provider: 'oracle', customHost: cloud.origin, credential: oracleCredential() },
+      vertex: {
+        provider: 'vertex-ai',
+        customHost: cloud.origin,
+        credential: { key: 'ya29.token', fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' } },
+      },
       jina: { provider: 'jina', customHost: `${cloud.origin}/jina`, credential },
     },
   })
@@ -84,6 +142,9 @@ const models = [
   '@jina/jina-reranker-v3',
   '@bedrock/cohere.rerank-v3-5:0',
   '@bedrock/amazon.rerank-v1:0',
+  '@cloudflare/@cf/baai/bge-reranker-base',
+  '@oracle/cohere.rerank.v3-5',
+  '@vertex/semantic-ranker-default-004',
 ] as const
 
 for (const model of models)
@@ -98,6 +159,13 @@ for (const model of models)
       },
     })
     t.is(answer.headers.get('x-service-dropped-params'), 'max_chunks_per_doc')
+  })
+
+for (const model of ['@together/Salesforce/Llama-Rank-V1', '@silicon/BAAI/bge-reranker-v2-m3'])
+  test.serial(`${model} orders texts, and takes bounds of pieces`, async (t) => {
+    const answer = await ask({ model, ...asked, max_chunks_per_doc: 3 })
+    t.like(await answer.json(), { results: [{ index: 1, relevance_score: 0.9 }, { index: 0 }] })
+    t.is(answer.headers.get('x-service-dropped-params'), null)
   })
 
 test.serial('search units and tokens are metered', async (t) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readForm } from '../../../src/gateway/wire/form.ts'
 import type { Behaviour } from '../emulator/behaviour.ts'
 import type { Received } from '../emulator/emulator.ts'
-import { firstFault, json } from './strict.ts'
+import { firstFault, json, sse } from './strict.ts'
 
 /** What a vendor says and hears. */
 export const sound = Buffer.from('ID3-the-sound')
@@ -16,6 +16,8 @@ const speaks = (contentType: string): Behaviour => ({
   bodyBase64: (contentType === 'audio/pcm' ? samples : sound).toString('base64'),
 })
 
+/** Two people say it: the second has the second sentence. */
+const speakerOf = (start: number): number => (start < 60 ? 0 : 1)
 const words = [
   { word: 'the', punctuated_word: 'The', start: 0.1, end: 0.3, confidence: 1 },
   { word: 'sun', punctuated_word: 'sun', start: 0.3, end: 0.6, confidence: 1 },
@@ -28,6 +30,19 @@ const asDeepgram = {
   metadata: { request_id: 'r', duration: 62.5, channels: 1 },
   results: { channels: [{ detected_language: 'en', alternatives: [{ transcript: said, confidence: 1, words }] }] },
 }
+const diarizedByDeepgram = {
+  ...asDeepgram,
+  results: {
+    channels: [
+      {
+        detected_language: 'en',
+        alternatives: [
+          { transcript: said, confidence: 1, words: words.map((word) => Object.assign({ speaker: speakerOf(word.start) }, word)) },
+        ],
+      },
+    ],
+  },
+}
 const asElevenlabs = {
   language_code: 'eng',
   language_probability: 1,
@@ -36,6 +51,10 @@ const asElevenlabs = {
     { text: word, start, end, type: 'word' },
     { text: ' ', start: end, end, type: 'spacing' },
   ]),
+}
+const diarizedByElevenlabs = {
+  ...asElevenlabs,
+  words: asElevenlabs.words.map((word) => Object.assign({ speaker_id: `speaker_${speakerOf(word.start)}` }, word)),
 }
 const asWhisper = {
   result: {
@@ -105,11 +124,23 @@ const endpoints: readonly Endpoint[] = [
       model_id: text,
       timestamps_granularity: z.literal('word'),
       tag_audio_events: z.literal('false'),
+      diarize: z.undefined().optional(),
       language_code: text.optional(),
       temperature: text.optional(),
       file: z.literal(sound.toString()),
     }),
     answer: json(asElevenlabs),
+  },
+  {
+    path: /^\/eleven\/v1\/speech-to-text$/,
+    body: z.strictObject({
+      model_id: text,
+      timestamps_granularity: z.literal('word'),
+      tag_audio_events: z.literal('false'),
+      diarize: z.literal('true'),
+      file: z.literal(sound.toString()),
+    }),
+    answer: json(diarizedByElevenlabs),
   },
   {
     path: /^\/deepgram\/v1\/speak$/,
@@ -131,6 +162,31 @@ const endpoints: readonly Endpoint[] = [
       detect_language: z.literal('true').optional(),
     }),
     answer: json(asDeepgram),
+  },
+  {
+    path: /^\/deepgram\/v1\/listen$/,
+    query: z.strictObject({
+      model: text,
+      smart_format: z.literal('true'),
+      diarize: z.literal('true'),
+      language: text.optional(),
+      detect_language: z.literal('true').optional(),
+    }),
+    answer: json(diarizedByDeepgram),
+  },
+  { path: /^\/hf\/hf-inference\/models\/openai\/whisper-large-v3$/, answer: json({ text: ` ${said}` }) },
+  {
+    path: /gemini-[^/]*:streamGenerateContent$/,
+    query: z.strictObject({ alt: z.literal('sse') }),
+    body: heardByGemini,
+    answer: sse([
+      [null, { candidates: [{ content: { role: 'model', parts: [{ text: 'Hm.', thought: true }] } }] }],
+      [null, { candidates: [{ content: { role: 'model', parts: [{ text: 'The sun is up.' }] } }] }],
+      [
+        null,
+        { candidates: [{ content: { role: 'model', parts: [{ text: ' It shines.\n' }] }, finishReason: 'STOP' }], usageMetadata: counts },
+      ],
+    ]),
   },
   {
     path: /gemini-[^/]*-tts:generateContent$/,
@@ -162,16 +218,17 @@ export const fieldsOfForm = ({ body, headers }: Received): Readonly<Record<strin
     (readForm(body, headers['content-type'] ?? '') ?? []).map(({ name, start, end }) => [name, body.toString('utf8', start, end)]),
   )
 
-const fits = (endpoint: Endpoint, query: object): boolean => endpoint.query === undefined || endpoint.query.safeParse(query).success
+const fits = ({ query = z.unknown(), body = z.unknown() }: Endpoint, asked: object, sent: unknown): boolean =>
+  query.safeParse(asked).success && body.safeParse(sent).success
 
 /** Speaks and hears as strictly as the vendors do. */
 export function speaksStrictly(received: Received): Behaviour {
   const { pathname, searchParams } = new URL(received.url, 'http://localhost')
   const query = Object.fromEntries([...searchParams].filter(([name]) => name !== 'key'))
   const found = endpoints.filter(({ path }) => path.test(decodeURIComponent(pathname)))
-  const endpoint = found.find((one) => fits(one, query)) ?? found[0]
-  if (endpoint === undefined) return json({ message: `no ${received.url}` }, 404)
   const isForm = received.headers['content-type']?.startsWith('multipart/') === true
+  const endpoint = found.find((one) => fits(one, query, isForm ? fieldsOfForm(received) : received.json)) ?? found[0]
+  if (endpoint === undefined) return json({ message: `no ${received.url}` }, 404)
   const sent = endpoint.body === undefined ? received.body.equals(sound) : isForm ? fieldsOfForm(received) : received.json
   const read = (endpoint.body ?? z.literal(true)).safeParse(sent)
   const asked = (endpoint.query ?? z.unknown()).safeParse(query)

@@ -162,6 +162,48 @@ const endpoints: readonly Endpoint[] = [
     answer: (body) => openaiAnswer(body.input, both),
   }),
   endpoint({
+    path: /^\/client\/v4\/accounts\/account\/ai\/run\/%40cf\/baai\/bge-m3$/,
+    body: z.strictObject({ text: texts(100), pooling: z.enum(['mean', 'cls']).optional() }),
+    answer: (body) => ({
+      result: {
+        shape: [body.text.length, 3],
+        data: body.text.map(vectorOf),
+        usage: both(counted(body.text)),
+      },
+      success: true,
+      errors: [],
+      messages: [],
+    }),
+  }),
+  endpoint({
+    path: /^\/20231130\/actions\/embedText$/,
+    body: z.strictObject({
+      compartmentId: z.literal('ocid1.tenancy.oc1..t'),
+      servingMode: z.strictObject({ servingType: z.literal('ON_DEMAND'), modelId: text }),
+      inputs: texts(96),
+      inputType: z.enum(['SEARCH_DOCUMENT', 'SEARCH_QUERY', 'CLASSIFICATION', 'CLUSTERING', 'IMAGE']).optional(),
+      outputDimensions: length,
+      truncate: z.enum(['NONE', 'START', 'END']).optional(),
+    }),
+    answer: (body) => ({
+      id: 'e',
+      modelId: body.servingMode.modelId,
+      modelVersion: '1.0',
+      embeddings: body.inputs.map(vectorOf),
+      usage: { promptTokens: counted(body.inputs), completionTokens: 0, totalTokens: counted(body.inputs) },
+    }),
+  }),
+  endpoint({
+    path: /^\/nomic\/embedding\/text$/,
+    body: z.strictObject({
+      model: text,
+      texts: texts(400),
+      task_type: z.enum(['search_document', 'search_query', 'classification', 'clustering']),
+      dimensionality: length,
+    }),
+    answer: (body) => ({ embeddings: body.texts.map(vectorOf), model: body.model, usage: both(counted(body.texts)) }),
+  }),
+  endpoint({
     path: /^\/ollama\/api\/embed$/,
     body: z.strictObject({
       model: text,
@@ -180,7 +222,7 @@ const endpoints: readonly Endpoint[] = [
     }),
   }),
   endpoint({
-    path: /^\/hf\/models\/sentence-transformers\/all-MiniLM-L6-v2\/pipeline\/feature-extraction$/,
+    path: /^\/hf\/hf-inference\/models\/sentence-transformers\/all-MiniLM-L6-v2\/pipeline\/feature-extraction$/,
     body: z.strictObject({ inputs: texts(128), normalize: z.boolean().optional(), truncate: z.boolean().optional() }),
     answer: (body) => body.inputs.map(vectorOf),
   }),

@@ -32,11 +32,43 @@ const canvas = z.discriminatedUnion('taskType', [
     imageGenerationConfig: canvasConfig,
   }),
   z.strictObject({
+    taskType: z.literal('INPAINTING'),
+    inPaintingParams: z.strictObject({ image: z.base64(), maskImage: z.base64(), text: text.min(1).optional() }),
+    imageGenerationConfig: canvasConfig,
+  }),
+  z.strictObject({
     taskType: z.literal('IMAGE_VARIATION'),
     imageVariationParams: z.strictObject({ text: text.min(1).optional(), images: z.array(z.base64()).min(1).max(5) }),
     imageGenerationConfig: canvasConfig,
   }),
 ])
+const bytes = z.strictObject({ bytesBase64Encoded: z.base64() })
+const imagenEdit = z.strictObject({
+  instances: z.tuple([
+    z.strictObject({
+      prompt: text,
+      referenceImages: z
+        .array(
+          z.discriminatedUnion('referenceType', [
+            z.strictObject({ referenceType: z.literal('REFERENCE_TYPE_RAW'), referenceId: whole, referenceImage: bytes }),
+            z.strictObject({
+              referenceType: z.literal('REFERENCE_TYPE_MASK'),
+              referenceId: whole,
+              referenceImage: bytes,
+              maskImageConfig: z.strictObject({ maskMode: z.literal('MASK_MODE_USER_PROVIDED') }),
+            }),
+          ]),
+        )
+        .min(1),
+    }),
+  ]),
+  parameters: z.strictObject({
+    sampleCount: whole.min(1).max(4),
+    editMode: z.enum(['EDIT_MODE_DEFAULT', 'EDIT_MODE_INPAINT_INSERTION']),
+    seed: whole.optional(),
+    addWatermark: z.boolean().optional(),
+  }),
+})
 const imagen = z.strictObject({
   instances: z.tuple([z.strictObject({ prompt: text })]),
   parameters: z.strictObject({
@@ -54,7 +86,22 @@ const stability = z.strictObject({
   seed: z.coerce.number().int().optional(),
 })
 const stabilityForm = stability.extend({ style_preset: text.optional(), model: text.optional() })
+const edited = { prompt: text, output_format: text.optional(), style_preset: text.optional(), seed: z.coerce.number().int().optional() }
+const inpaintForm = z.strictObject({ ...edited, image: z.base64(), mask: z.base64().optional() })
+const wholeForm = z.strictObject({
+  ...edited,
+  image: z.base64(),
+  mode: z.literal('image-to-image'),
+  strength: z.coerce.number().min(0).max(1),
+  model: text.optional(),
+})
+const inpaint = z.strictObject({ ...edited, image: z.base64(), mask: z.base64().optional() })
 const workers = z.strictObject({ prompt: text, width: whole.optional(), height: whole.optional(), seed: whole.optional() })
+
+const huggingface = z.strictObject({
+  inputs: text,
+  parameters: z.strictObject({ width: whole.optional(), height: whole.optional(), seed: whole.optional() }).optional(),
+})
 
 const inline = { inlineData: { mimeType: 'image/png', data: pixel } }
 const drawn = {
@@ -66,10 +113,13 @@ interface Endpoint {
   readonly path: RegExp
   readonly shape: z.ZodType
   answer(body: unknown): object
+  /** True if the answer is no JSON. */
+  readonly isRaw?: true
 }
 
 const endpoints: readonly Endpoint[] = [
   { path: /gemini-[^/]*:generateContent$/, shape: generation, answer: () => drawn },
+  { path: /imagen-3\.0-capability-001:predict$/, shape: imagenEdit, answer: () => ({ predictions: [{ bytesBase64Encoded: pixel }] }) },
   {
     path: /imagen-[^/]*:predict$/,
     shape: imagen,
@@ -90,14 +140,26 @@ const endpoints: readonly Endpoint[] = [
     }),
   },
   {
+    path: /stability\.[^/]*inpaint[^/]*\/invoke$/,
+    shape: inpaint,
+    answer: () => ({ seeds: [1], finish_reasons: [null], images: [pixel] }),
+  },
+  { path: /stable-image\/edit\/inpaint$/, shape: inpaintForm, answer: () => ({ image: pixel, finish_reason: 'SUCCESS', seed: 1 }) },
+  {
     path: /stability\.[^/]*\/invoke$/,
     shape: stability,
     answer: () => ({ seeds: [1], finish_reasons: [null], images: [pixel] }),
   },
   {
     path: /stable-image\/generate\/(?:core|ultra|sd3)$/,
-    shape: stabilityForm,
+    shape: z.union([stabilityForm, wholeForm]),
     answer: () => ({ image: pixel, finish_reason: 'SUCCESS', seed: 1 }),
+  },
+  {
+    path: /hf-inference\/models\/black-forest-labs\/FLUX\.1-dev$/,
+    shape: huggingface,
+    answer: () => ({ status: 200, headers: { 'content-type': 'image/png' }, bodyBase64: pixel }),
+    isRaw: true,
   },
   {
     path: /ai\/run\/@cf\/black-forest/,
@@ -106,10 +168,13 @@ const endpoints: readonly Endpoint[] = [
   },
 ]
 
-/** Returns the fields of a form that are texts. */
+/** Returns the fields of a form: texts, and files in base64. */
 export const textsOfForm = ({ body, headers }: Received): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    (readForm(body, headers['content-type'] ?? '') ?? []).flatMap(({ name, text: value }) => (value === null ? [] : [[name, value]])),
+    (readForm(body, headers['content-type'] ?? '') ?? []).map(({ name, text: value, start, end }) => [
+      name,
+      value ?? body.toString('base64', start, end),
+    ]),
   )
 
 /** Makes images as strictly as the vendors do. */
@@ -119,5 +184,7 @@ export function drawsStrictly(received: Received): Behaviour {
   if (endpoint === undefined) return json({ message: `no ${url}` }, 404)
   const sent = headers['content-type']?.startsWith('multipart/') === true ? textsOfForm(received) : body
   const read = endpoint.shape.safeParse(sent)
-  return read.success ? json(endpoint.answer(sent)) : json({ message: firstFault(read.error) }, 400)
+  if (!read.success) return json({ message: firstFault(read.error) }, 400)
+  const answer = endpoint.answer(sent)
+  return endpoint.isRaw === true ? answer : json(answer)
 }

@@ -23,14 +23,28 @@ export interface TranscriptionRequest {
   readonly prompt: string | null
   readonly temperature: string | null
   readonly task: 'transcribe' | 'translate'
+  /** True if the caller wants to know who said what. */
+  readonly tellsSpeakers: boolean
 }
 
 /** Writes the call for one provider format, and reads its answer. */
 export interface TranscriptionProvider {
   /** True if it tells when each word was said. */
   readonly hasTimes: boolean
+  /** True if it can tell speakers apart. */
+  readonly tellsSpeakers: boolean
   readonly takes: readonly ('prompt' | 'temperature')[]
   encode(request: TranscriptionRequest, context: TaskContext): Pick<TaskTranslation, 'bodies' | 'suffix'>
+  /** Reads an answer that comes in pieces; absent: it comes whole. */
+  readonly stream?: () => TranscriptStream
   /** Null: it is no answer. */
   decode(answer: TaskAnswer): { readonly transcript: Transcript; readonly usage: TokenUsage | null } | null
+}
+
+/** Reads one transcript that comes in pieces. */
+export interface TranscriptStream {
+  /** Returns the text that an event brings; null: it is no event of an answer. */
+  piece(data: string): string | null
+  /** Undefined: the answer was cut. Null: the provider told no tokens. */
+  usage(): TokenUsage | null | undefined
 }

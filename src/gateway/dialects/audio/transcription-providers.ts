@@ -1,10 +1,11 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { writeForm } from '../../wire/write-form.ts'
 import { readCounts } from '../google/counts.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import type { TaskAnswer } from '../tasks/task.ts'
 import type { SpokenWord } from './transcript.ts'
-import type { TranscriptionProvider } from './neutral.ts'
+import type { TranscriptionProvider, TranscriptStream } from './neutral.ts'
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
 
@@ -12,18 +13,20 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' &
 const readWords = (found: readonly Fields[], field: string): readonly SpokenWord[] =>
   found.flatMap((one) => {
     const [word, start, end] = [saidText(one, field) ?? saidText(one, 'word'), numberOf(one['start']), numberOf(one['end'])]
-    return word === null || start === null || end === null ? [] : [{ word, start, end }]
+    const speaker = numberOf(one['speaker'])?.toString() ?? saidText(one, 'speaker_id')
+    return word === null || start === null || end === null ? [] : [{ word, start, end, speaker }]
   })
 
 /** developers.deepgram.com/reference/speech-to-text-api/listen: the sound itself, and all else in the query. */
 const deepgram: TranscriptionProvider = {
   hasTimes: true,
+  tellsSpeakers: true,
   takes: [],
-  encode({ file, language }, { model }) {
+  encode({ file, language, tellsSpeakers }, { model }) {
     const spoken = language === null ? 'detect_language=true' : `language=${encodeURIComponent(language)}`
     return {
       bodies: [{ contentType: file.mediaType, bytes: file.bytes }],
-      suffix: `?model=${encodeURIComponent(model)}&smart_format=true&${spoken}`,
+      suffix: `?model=${encodeURIComponent(model)}&smart_format=true&${spoken}${tellsSpeakers ? '&diarize=true' : ''}`,
     }
   },
   decode({ json }) {
@@ -41,13 +44,15 @@ const deepgram: TranscriptionProvider = {
 /** elevenlabs.io/docs/api-reference/speech-to-text/convert. */
 const elevenlabs: TranscriptionProvider = {
   hasTimes: true,
+  tellsSpeakers: true,
   takes: ['temperature'],
-  encode: ({ file, language, temperature }, { model }) => ({
+  encode: ({ file, language, temperature, tellsSpeakers }, { model }) => ({
     bodies: [
       writeForm([
         { name: 'model_id', value: model },
         { name: 'timestamps_granularity', value: 'word' },
         { name: 'tag_audio_events', value: 'false' },
+        ...(tellsSpeakers ? [{ name: 'diarize', value: 'true' }] : []),
         ...(language === null ? [] : [{ name: 'language_code', value: language }]),
         ...(temperature === null ? [] : [{ name: 'temperature', value: temperature }]),
         { name: 'file', value: { filename: 'audio', mediaType: file.mediaType, bytes: file.bytes } },
@@ -68,7 +73,9 @@ const elevenlabs: TranscriptionProvider = {
 
 /** ai.google.dev/gemini-api/docs/audio: the model is told to write down what it hears. */
 const gemini: TranscriptionProvider = {
+  stream: geminiStream,
   hasTimes: false,
+  tellsSpeakers: false,
   takes: ['prompt', 'temperature'],
   encode({ file, language, prompt, temperature, task }) {
     const asked = task === 'translate' ? 'Translate what is said in this audio into English.' : 'Transcribe this audio word for word.'
@@ -97,8 +104,7 @@ const gemini: TranscriptionProvider = {
     if (!isFields(json)) return null
     const [candidate] = saidList(json, 'candidates')
     if (candidate === undefined) return null
-    const parts = saidList(saidFields(candidate, 'content') ?? {}, 'parts').filter(({ thought }) => thought !== true)
-    const text = parts.map((part) => saidText(part, 'text') ?? '').join('')
+    const text = spokenBy(candidate)
     const counts = saidFields(json, 'usageMetadata')
     return {
       transcript: { text: text.trim(), language: null, duration: null, words: null },
@@ -106,6 +112,29 @@ const gemini: TranscriptionProvider = {
     }
   },
 }
+
+/** Reads a stream of answers, of which each brings a piece. */
+function geminiStream(): TranscriptStream {
+  let [isWhole, counts]: [boolean, Fields | null] = [false, null]
+  return {
+    piece(data) {
+      const json = jsonOrUndefined(data)
+      if (!isFields(json)) return null
+      counts = saidFields(json, 'usageMetadata') ?? counts
+      const [candidate = {}] = saidList(json, 'candidates')
+      isWhole ||= typeof candidate['finishReason'] === 'string'
+      return spokenBy(candidate)
+    },
+    usage: () => (isWhole ? (counts === null ? null : readCounts(counts)) : undefined),
+  }
+}
+
+/** Returns what a model writes down, without what it thinks. */
+const spokenBy = (candidate: Fields): string =>
+  saidList(saidFields(candidate, 'content') ?? {}, 'parts')
+    .filter(({ thought }) => thought !== true)
+    .map((part) => saidText(part, 'text') ?? '')
+    .join('')
 
 /** Reads an answer of Whisper on Workers AI. */
 function readWhisper({ json }: TaskAnswer): ReturnType<TranscriptionProvider['decode']> {
@@ -122,6 +151,7 @@ function readWhisper({ json }: TaskAnswer): ReturnType<TranscriptionProvider['de
 /** developers.cloudflare.com/workers-ai/models/whisper-large-v3-turbo. */
 const whisperTurbo: TranscriptionProvider = {
   hasTimes: true,
+  tellsSpeakers: false,
   takes: ['prompt'],
   encode: ({ file, language, prompt, task }) => ({
     bodies: [
@@ -141,12 +171,28 @@ const whisperTurbo: TranscriptionProvider = {
 /** developers.cloudflare.com/workers-ai/models/whisper: the sound alone. */
 const whisper: TranscriptionProvider = {
   hasTimes: true,
+  tellsSpeakers: false,
   takes: [],
   encode({ file, language }, { loss }) {
     if (language !== null) loss.dropAt('language')
     return { bodies: [{ contentType: 'application/octet-stream', bytes: file.bytes }] }
   },
   decode: readWhisper,
+}
+
+/** huggingface.co/docs/inference-providers/tasks/automatic-speech-recognition: the sound alone, and its text. */
+const huggingface: TranscriptionProvider = {
+  hasTimes: false,
+  tellsSpeakers: false,
+  takes: [],
+  encode({ file, language }, { loss }) {
+    if (language !== null) loss.dropAt('language')
+    return { bodies: [{ contentType: file.mediaType, bytes: file.bytes }] }
+  },
+  decode({ json }) {
+    const text = isFields(json) ? saidText(json, 'text') : null
+    return text === null ? null : { transcript: { text: text.trim(), language: null, duration: null, words: null }, usage: null }
+  },
 }
 
 /** The formats of providers: a dialect with its form. */
@@ -156,4 +202,5 @@ export const transcriptionProviders: Readonly<Record<string, TranscriptionProvid
   'google/gemini-transcription': gemini,
   'audio/whisper-turbo': whisperTurbo,
   'audio/whisper': whisper,
+  'audio/huggingface': huggingface,
 }

@@ -1,5 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { countOf, sumOf } from '../neutral/token-usage.ts'
+import { servingFields } from '../oracle/serving-mode.ts'
 import { compatibleProviders } from './compatible.ts'
 import { googlePurposes } from './google-client.ts'
 import type { EmbeddingProvider } from './neutral.ts'
@@ -190,6 +191,74 @@ const ollama: EmbeddingProvider = {
   },
 }
 
+/** developers.cloudflare.com/workers-ai/models: answers are wrapped. */
+const workers: EmbeddingProvider = {
+  most: 100,
+  encode(request, context) {
+    const { pooling, ...rest } = request.rest
+    dropRest({ ...request, rest }, context)
+    purposeFor(request, {}, context)
+    refuseDimensions(request, context)
+    return { text: request.inputs, ...(pooling !== undefined && { pooling }) }
+  },
+  decode(json) {
+    const result = memberOf(json, 'result')
+    const vectors = vectorsIn(memberOf(result, 'data'))
+    const tokens = countOf(memberOf(memberOf(result, 'usage'), 'prompt_tokens'))
+    return vectors === null ? null : { vectors, tokens }
+  },
+}
+
+const oraclePurposes = {
+  query: 'SEARCH_QUERY',
+  document: 'SEARCH_DOCUMENT',
+  classification: 'CLASSIFICATION',
+  clustering: 'CLUSTERING',
+} as const
+
+/** docs.oracle.com/iaas/api: EmbedTextDetails. */
+const oracle: EmbeddingProvider = {
+  most: 96,
+  encode(request, context) {
+    const { truncate, ...rest } = request.rest
+    dropRest({ ...request, rest }, context)
+    const purpose = purposeFor(request, oraclePurposes, context)
+    return {
+      ...servingFields(context.model, context.traits),
+      inputs: request.inputs,
+      ...(purpose !== null && { inputType: purpose }),
+      ...(request.dimensions !== null && { outputDimensions: request.dimensions }),
+      ...(typeof truncate === 'string' && { truncate: truncate.toUpperCase() }),
+    }
+  },
+  decode(json) {
+    const vectors = vectorsIn(memberOf(memberOf(json, 'embeddingsByType'), 'float') ?? memberOf(json, 'embeddings'))
+    const usage = memberOf(json, 'usage')
+    const tokens = countOf(memberOf(usage, 'promptTokens')) ?? countOf(memberOf(usage, 'totalTokens'))
+    return vectors === null ? null : { vectors, tokens }
+  },
+}
+
+/** docs.nomic.ai/reference/api/embed-text-v-1-embedding-text-post. */
+const nomic: EmbeddingProvider = {
+  most: 400,
+  encode(request, context) {
+    dropRest(request, context)
+    const purpose = purposeFor(request, coherePurposes, context)
+    return {
+      model: context.model,
+      texts: request.inputs,
+      task_type: purpose ?? 'search_document',
+      ...(request.dimensions !== null && { dimensionality: request.dimensions }),
+    }
+  },
+  decode(json) {
+    const vectors = vectorsIn(memberOf(json, 'embeddings'))
+    const tokens = countOf(memberOf(memberOf(json, 'usage'), 'total_tokens'))
+    return vectors === null ? null : { vectors, tokens }
+  },
+}
+
 /** The formats in which providers make vectors, by dialect and, where a dialect has several, the form that a row names. */
 export const embeddingProviders: Readonly<Record<string, EmbeddingProvider>> = {
   ...compatibleProviders,
@@ -202,4 +271,7 @@ export const embeddingProviders: Readonly<Record<string, EmbeddingProvider>> = {
   'bedrock/titan': titan,
   'bedrock/nova': nova,
   'embeddings/feature-extraction': huggingface,
+  'embeddings/nomic': nomic,
+  oracle,
+  'workers-ai': workers,
 }

@@ -1,6 +1,8 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { saidText } from '../reading.ts'
 import type { ImageAnswer, ImageProvider, ImageRequest } from './neutral.ts'
+import type { Loss } from '../neutral/loss.ts'
+import { base64Of, maskAs, onlyImage } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
 /** OpenAI's words for quality. */
@@ -16,13 +18,14 @@ const qualities: Readonly<Record<string, string>> = {
 export const canvas: ImageProvider = {
   most: 5,
   takes: ['quality', 'seed'],
+  takesMask: true,
   encode(request, { loss }) {
     const { count, size, quality, seed } = request
     const word = quality !== null && Object.hasOwn(qualities, quality) ? qualities[quality] : undefined
     if (quality !== null && quality !== 'auto' && word === undefined) loss.dropAt('quality', 'is none of standard and premium there')
     return {
       json: {
-        ...taskOf(request),
+        ...taskOf(request, loss),
         imageGenerationConfig: {
           numberOfImages: count,
           ...(size !== null && { width: size.width, height: size.height }),
@@ -38,9 +41,13 @@ export const canvas: ImageProvider = {
   },
 }
 
-function taskOf({ prompt, images }: ImageRequest): Fields {
+function taskOf({ prompt, images, mask }: ImageRequest, loss: Loss): Fields {
   if (images.length === 0) return { taskType: 'TEXT_IMAGE', textToImageParams: { text: prompt } }
-  const pictures = images.map(({ bytes }) => bytes.toString('base64'))
+  if (mask !== null) {
+    const [image, maskImage] = [base64Of(onlyImage(images, loss)), maskAs('black', mask).toString('base64')]
+    return { taskType: 'INPAINTING', inPaintingParams: { image, maskImage, ...(prompt !== '' && { text: prompt }) } }
+  }
+  const pictures = images.map(base64Of)
   return { taskType: 'IMAGE_VARIATION', imageVariationParams: { ...(prompt !== '' && { text: prompt }), images: pictures } }
 }
 
@@ -65,6 +72,26 @@ export const stabilityOnBedrock: ImageProvider = {
     const reasons: readonly unknown[] = isFields(json) && Array.isArray(json['finish_reasons']) ? json['finish_reasons'] : []
     const reason = reasons.find((one) => typeof one === 'string')
     return readImages(json, typeof reason === 'string' ? reason : null)
+  },
+}
+
+/** docs.aws.amazon.com/bedrock/latest/userguide/stable-image-services.html: a part of a picture is drawn anew; without a mask its own opacity says which. */
+export const inpaintOnBedrock: ImageProvider = {
+  ...stabilityOnBedrock,
+  takes: ['outputFormat', 'seed', 'style'],
+  takesMask: true,
+  encode({ prompt, size, outputFormat, seed, style, images, mask }, { loss }) {
+    if (size !== null) loss.dropAt('size')
+    return {
+      json: {
+        prompt,
+        image: base64Of(onlyImage(images, loss)),
+        ...(mask !== null && { mask: maskAs('white', mask).toString('base64') }),
+        ...(outputFormat !== null && { output_format: outputFormat }),
+        ...(style !== null && { style_preset: style }),
+        ...(seed !== null && { seed }),
+      },
+    }
   },
 }
 

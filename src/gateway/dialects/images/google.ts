@@ -2,6 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { readCounts } from '../google/counts.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import type { ImageProvider, MadeImage } from './neutral.ts'
+import { base64Of, maskAs, onlyImage } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
 const geminiRatios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
@@ -70,5 +71,36 @@ export const imagen: ImageProvider = {
     })
     const reason = found.map((one) => saidText(one, 'raiFilteredReason')).find((one) => one !== null) ?? 'no image'
     return { images, refused: images.length === 0 ? reason : null, usage: null }
+  },
+}
+
+/** docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api-edit: the picture and its mask are references. */
+export const imagenEdit: ImageProvider = {
+  ...imagen,
+  takesMask: true,
+  encode({ prompt, count, size, outputFormat, seed, images, mask }, { loss }) {
+    if (size !== null) loss.dropAt('size')
+    const image = {
+      referenceType: 'REFERENCE_TYPE_RAW',
+      referenceId: 1,
+      referenceImage: { bytesBase64Encoded: base64Of(onlyImage(images, loss)) },
+    }
+    const masked = mask !== null && {
+      referenceType: 'REFERENCE_TYPE_MASK',
+      referenceId: 2,
+      referenceImage: { bytesBase64Encoded: maskAs('white', mask).toString('base64') },
+      maskImageConfig: { maskMode: 'MASK_MODE_USER_PROVIDED' },
+    }
+    return {
+      json: {
+        instances: [{ prompt, referenceImages: masked === false ? [image] : [image, masked] }],
+        parameters: {
+          sampleCount: count,
+          editMode: masked === false ? 'EDIT_MODE_DEFAULT' : 'EDIT_MODE_INPAINT_INSERTION',
+          ...(outputFormat !== null && { outputOptions: { mimeType: `image/${outputFormat}` } }),
+          ...(seed !== null && { seed, addWatermark: false }),
+        },
+      },
+    }
   },
 }

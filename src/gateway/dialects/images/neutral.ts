@@ -1,5 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
+import type { Steps } from '../steps.ts'
 import type { TaskAnswer, TaskBody, TaskContext } from '../tasks/task.ts'
 
 /** The size of an image, in pixels. */
@@ -27,14 +28,15 @@ export interface ImageRequest {
   readonly outputFormat: string | null
   /** The pictures to be changed; none: images are made of the prompt alone. */
   readonly images: readonly SentImage[]
+  /** The part of the picture that is changed: the transparent pixels of a PNG. Null: all of it. */
+  readonly mask: SentImage | null
   readonly seed: number | null
   /** Fields that are not read. */
   readonly rest: Fields
 }
 
-/** One image of an answer. */
-export interface MadeImage {
-  readonly base64: string
+/** One image of an answer: its bytes, or where they are. */
+export type MadeImage = ({ readonly base64: string } | { readonly url: string }) & {
   /** The prompt as it was really drawn. */
   readonly prompt?: string
 }
@@ -51,10 +53,16 @@ export interface ImageAnswer {
 export interface ImageProvider {
   /** The most images of one call. */
   readonly most: number
+  /** True if it changes a part of a picture. */
+  readonly takesMask?: boolean
+  /** The end of the path for a request, where several calls share a format. */
+  suffix?(request: ImageRequest): string
   /** The fields beside prompt, number and size that it has a place for. */
   readonly takes: readonly ('quality' | 'style' | 'outputFormat' | 'seed')[]
   /** The headers that every call has, flat. */
   readonly headers?: readonly string[]
+  /** How an answer is reached that takes several steps; `asUrl`: the caller wants addresses. */
+  steps?(asUrl: boolean): Steps
   encode(request: ImageRequest, context: TaskContext): TaskBody
   /** Null: it is no answer. */
   decode(answer: TaskAnswer): ImageAnswer | null

@@ -2,7 +2,6 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import { unread } from '../leftovers.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
 import { flagIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
-import type { Loss } from '../neutral/loss.ts'
 import type { SentFile, TaskBody } from '../tasks/task.ts'
 import type { ImageAnswer, ImageRequest, MadeImage, Size } from './neutral.ts'
 
@@ -21,9 +20,8 @@ const known: ReadonlySet<string> = new Set([
 ])
 
 /** Reads a request for images. One with pictures is a form, whose fields all are texts. */
-export function decode(sent: Fields, files: readonly SentFile[], loss: Loss): ImageRequest {
+export function decode(sent: Fields, files: readonly SentFile[]): ImageRequest {
   const body = files.length === 0 ? sent : withValues(sent)
-  if (files.some(({ name }) => name === 'mask')) loss.refuseAt('mask', 'has no counterpart there')
   return {
     prompt: neededText(body, 'prompt'),
     count: numberIn(body, 'n') ?? 1,
@@ -32,6 +30,7 @@ export function decode(sent: Fields, files: readonly SentFile[], loss: Loss): Im
     style: textIn(body, 'style'),
     outputFormat: textIn(body, 'output_format'),
     images: files.filter(({ name }) => name === 'image' || name === 'image[]'),
+    mask: files.find(({ name }) => name === 'mask') ?? null,
     seed: numberIn(body, 'seed'),
     rest: { ...unread(body, known), ...(flagIn(body, 'stream') === true && { stream: true }) },
   }
@@ -59,15 +58,21 @@ export function encode({ images, usage }: ImageAnswer, body: Fields, nowSeconds:
   if (body['stream'] === true)
     return { contentType: 'text/event-stream', bytes: Buffer.from(images.map((image) => event(image, counted, nowSeconds)).join('')) }
   const asUrl = body['response_format'] === 'url'
-  const data = images.map(({ base64, prompt }) => ({
-    ...(asUrl ? { url: `data:${mediaTypeOf(base64)};base64,${base64}` } : { b64_json: base64 }),
+  const data = images.map(({ prompt, ...image }) => ({
+    ...written(image, asUrl),
     ...(prompt !== undefined && { revised_prompt: prompt }),
   }))
   return { json: { created: nowSeconds, data, ...counted } }
 }
 
+function written(image: MadeImage, asUrl: boolean): object {
+  if ('url' in image) return { url: image.url }
+  return asUrl ? { url: `data:${mediaTypeOf(image.base64)};base64,${image.base64}` } : { b64_json: image.base64 }
+}
+
 /** Returns the last event of a stream, which is its only one: others make no drafts. */
-function event({ base64 }: MadeImage, counted: object, nowSeconds: number): string {
+function event(image: MadeImage, counted: object, nowSeconds: number): string {
+  const base64 = 'base64' in image ? image.base64 : ''
   const type = 'image_generation.completed'
   const format = mediaTypeOf(base64).slice('image/'.length)
   return `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: base64, created_at: nowSeconds, output_format: format, ...counted })}\n\n`

@@ -1,11 +1,12 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
 import type { SentFile, TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
-import { canvas, stabilityOnBedrock } from './bedrock.ts'
-import { gemini, imagen } from './google.ts'
+import { canvas, inpaintOnBedrock, stabilityOnBedrock } from './bedrock.ts'
+import { gemini, imagen, imagenEdit } from './google.ts'
 import type { ImageProvider, ImageRequest } from './neutral.ts'
 import { decode, encode } from './openai-client.ts'
-import { stability, workersAi } from './others.ts'
+import { huggingface, stability, stabilityEdit, workersAi } from './others.ts'
+import { replicate } from './replicate.ts'
 
 /** Clients ask as OpenAI is asked. */
 export const imageClients: Readonly<Record<string, true>> = { images: true }
@@ -16,8 +17,13 @@ export const imageProviders: Readonly<Record<string, ImageProvider>> = {
   'google/imagen': imagen,
   'bedrock/canvas': canvas,
   'bedrock/stability': stabilityOnBedrock,
+  'google/imagen-edit': imagenEdit,
+  'bedrock/inpaint': inpaintOnBedrock,
   'images/stability': stability,
+  'images/stability-edit': stabilityEdit,
   'images/workers-ai': workersAi,
+  'images/huggingface': huggingface,
+  replicate,
 }
 
 export interface AskedImages {
@@ -31,12 +37,14 @@ export interface AskedImages {
 export function translateImages({ task, to, body, files }: AskedImages, context: TaskContext): TaskTranslation | null {
   const provider = imageProviders[to]
   if (provider === undefined) return null
-  const request = decode(task === 'image-variation' ? { prompt: '', ...body } : body, files, context.loss)
+  const request = decode(task === 'image-variation' ? { prompt: '', ...body } : body, files)
   dropOthers(request, provider, context)
   const counts = countsOf(request.count, provider.most)
   return {
     bodies: counts.map((count, at) => provider.encode({ ...request, count, seed: seedOf(request, at) }, context)),
     headers: provider.headers ?? [],
+    suffix: provider.suffix?.(request) ?? '',
+    ...(provider.steps !== undefined && { steps: provider.steps(body['response_format'] === 'url' && body['stream'] !== true) }),
     loss: context.loss,
     write: (answers, now) => write(answers, { provider, body, now }),
   }
@@ -53,7 +61,8 @@ const optional = { quality: 'quality', style: 'style', outputFormat: 'output_for
 const names = ['quality', 'style', 'outputFormat', 'seed'] as const
 
 /** Drops what the provider has no place for. */
-function dropOthers(request: ImageRequest, { takes }: ImageProvider, { loss }: TaskContext): void {
+function dropOthers(request: ImageRequest, { takes, takesMask = false }: ImageProvider, { loss }: TaskContext): void {
+  if (request.mask !== null && !takesMask) loss.refuseAt('mask', 'has no counterpart there')
   for (const name of Object.keys(request.rest)) loss.dropAt(name)
   for (const name of names) if (request[name] !== null && request[name] !== 'auto' && !takes.includes(name)) loss.dropAt(optional[name])
 }

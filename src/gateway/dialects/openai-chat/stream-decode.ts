@@ -15,8 +15,13 @@ const mostChoices = 128
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
 
+/** Reads a stream whose chunks may be given as they are, for formats that are the like of it. */
+export interface ChunkDecoder extends StreamDecoder {
+  chunk(json: Fields): readonly NeutralEvent[]
+}
+
 /** Reads a stream of chunks, and whole answers as one chunk. A class, because it is a state machine. */
-class ChatDecoder implements StreamDecoder {
+class ChatDecoder implements ChunkDecoder {
   readonly #context: AnswerContext
   readonly #choices = new Map<number, ChoiceDecoder>()
   #state: 'before' | 'within' | 'over' = 'before'
@@ -118,7 +123,7 @@ const cited = (url: string): NeutralEvent => ({
   citation: { url, title: null, quote: null, start: null, end: null, bag: null },
 })
 
-export const streamDecoder = (context: AnswerContext): StreamDecoder => new ChatDecoder(context)
+export const streamDecoder = (context: AnswerContext): ChunkDecoder => new ChatDecoder(context)
 
 /** Reads a whole answer: its messages are pieces that come all at once. */
 export function decodeAnswer(json: unknown, context: AnswerContext): readonly NeutralEvent[] {

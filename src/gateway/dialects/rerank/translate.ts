@@ -1,48 +1,9 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { unread } from '../leftovers.ts'
-import { flagIn, listIn, neededText, numberIn, saidList, unreadable } from '../reading.ts'
+import { flagIn, listIn, neededText, numberIn, unreadable } from '../reading.ts'
 import type { TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
-
-/** A request to order texts by a question. */
-interface RerankRequest {
-  readonly query: string
-  /** Texts; and pictures in the provider's own words, where it takes them. */
-  readonly documents: readonly unknown[]
-  readonly topN: number | null
-  readonly returnsDocuments: boolean
-  /** Fields that are not read. */
-  readonly rest: Fields
-}
-
-/** The words of one provider's format. */
-interface RerankProvider {
-  /** True if the body names the model. */
-  readonly namesModel: boolean
-  readonly topN: string
-  /** Native fields that go on as they are. */
-  readonly keeps: readonly string[]
-  /** Fields that every request has. */
-  readonly fixed: Fields
-  /** The field of an answer that holds the order. */
-  readonly results: string
-  /** True if it takes pictures too. */
-  readonly seesPictures?: boolean
-}
-
-/** docs.cohere.com/reference/rerank, docs.voyageai.com/reference/reranker-api, jina.ai/reranker, docs.aws.amazon.com/bedrock: models are invoked as Cohere's. */
-export const rerankProviders: Readonly<Record<string, RerankProvider>> = {
-  cohere: { namesModel: true, topN: 'top_n', keeps: ['max_tokens_per_doc', 'priority'], fixed: {}, results: 'results' },
-  'cohere/voyage': { namesModel: true, topN: 'top_k', keeps: ['top_k', 'truncation'], fixed: {}, results: 'data' },
-  'cohere/jina': { namesModel: true, topN: 'top_n', keeps: [], fixed: { return_documents: false }, results: 'results', seesPictures: true },
-  'cohere/bedrock': {
-    namesModel: false,
-    topN: 'top_n',
-    keeps: ['max_tokens_per_doc'],
-    fixed: { api_version: 2 },
-    results: 'results',
-  },
-  'cohere/bedrock-amazon': { namesModel: false, topN: 'top_n', keeps: [], fixed: {}, results: 'results' },
-}
+import type { RerankProvider, RerankRequest } from './neutral.ts'
+import { rerankProviders } from './providers.ts'
 
 /** Clients ask as Cohere is asked. */
 export const rerankClients: Readonly<Record<string, true>> = { cohere: true }
@@ -89,31 +50,24 @@ export function translateRerank(
   }
 }
 
-function encode({ query, documents, topN, rest }: RerankRequest, provider: RerankProvider, { model, loss }: TaskContext): Fields {
+function encode(request: RerankRequest, provider: RerankProvider, context: TaskContext): Fields {
   const native: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(rest))
+  for (const [name, value] of Object.entries(request.rest))
     if (provider.keeps.includes(name)) native[name] = value
-    else loss.dropAt(name)
-  return {
-    ...provider.fixed,
-    ...native,
-    ...(provider.namesModel && { model }),
-    query,
-    documents,
-    ...(topN !== null && { [provider.topN]: topN }),
-  }
+    else context.loss.dropAt(name)
+  return { ...native, ...provider.encode(request, context) }
 }
 
 /** Returns the answer with its order as Cohere tells it, beside what the provider says. */
-function write(json: unknown, { documents, returnsDocuments }: RerankRequest, provider: RerankProvider): WrittenAnswer | null {
-  if (!isFields(json) || !Array.isArray(json[provider.results])) return null
-  const results = saidList(json, provider.results).map((one): Fields => {
-    const index = Number(one['index'])
-    const ranked = { index, relevance_score: Number(one['relevance_score'] ?? one['relevanceScore']) }
+function write(json: unknown, { documents, returnsDocuments, topN }: RerankRequest, provider: RerankProvider): WrittenAnswer | null {
+  const read = isFields(json) ? provider.decode(json) : null
+  if (read === null || !isFields(json)) return null
+  const results = read.map(({ index, score }): Fields => {
+    const ranked = { index, relevance_score: score }
     return returnsDocuments ? Object.assign(ranked, { document: shown(documents[index] ?? '') }) : ranked
   })
   const ordered = results.toSorted((one, other) => Number(other['relevance_score']) - Number(one['relevance_score']))
-  return { body: { json: { ...json, results: ordered } }, usage: null }
+  return { body: { json: { ...provider.tells(json), results: topN === null ? ordered : ordered.slice(0, topN) } }, usage: null }
 }
 
 const shown = (document: unknown): unknown => (typeof document === 'string' ? { text: document } : document)

@@ -2,6 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { HeaderList } from '../../wire/header-list.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
+import type { Steps } from '../steps.ts'
 import type { Traits } from '../traits.ts'
 
 /** Bytes with their type: forms, sound, texts. */
@@ -45,9 +46,23 @@ export interface TaskTranslation {
   readonly headers?: readonly string[]
   /** The end of the provider's path, and its query. */
   readonly suffix?: string
+  /** How the answer to each call is reached where it takes several steps. */
+  readonly steps?: Steps
+  /** The caller's stream out of the provider's; absent: none is asked for, or it is written when the answer is whole. */
+  readonly stream?: TaskStream
   readonly loss: Loss
   /** How the caller's answer comes about. `as it comes`: out of the one call, whose bytes are the caller's. */
   readonly write: WriteAnswer | 'as it comes'
+}
+
+/** Turns the events of a provider's stream into those of the caller, as text. */
+export interface TaskStream {
+  /** Returns what an event of the provider's is to the caller; empty: nothing. */
+  take(data: string): string
+  /** Returns what ends the caller's stream; null: the provider's was cut. */
+  end(): string | null
+  /** Null: the provider told no tokens. */
+  usage(): TokenUsage | null
 }
 
 /** Writes the caller's answer out of those of all calls, in their order; null: one of them is no answer. */

@@ -8,7 +8,8 @@ import { embeddingClients, translateEmbeddings } from '../embeddings/translate.t
 import { embeddingProviders } from '../embeddings/providers.ts'
 import { imageClients, imageProviders, translateImages } from '../images/translate.ts'
 import { moderationClients, moderationProviders, translateModeration } from '../moderations/translate.ts'
-import { rerankClients, rerankProviders, translateRerank } from '../rerank/translate.ts'
+import { rerankProviders } from '../rerank/providers.ts'
+import { rerankClients, translateRerank } from '../rerank/translate.ts'
 import { decided, optionsFor } from '../translate.ts'
 import type { Traits } from '../traits.ts'
 import type { SentFile, TaskBody, TaskContext, TaskTranslation } from './task.ts'
@@ -70,6 +71,7 @@ export function translateTask(asked: TranslatedTask, context: TaskContext): Task
 function withOwn(body: TaskBody, own: Fields): TaskBody {
   if (!('json' in body)) return body
   const { json } = body
+  if (isFields(json['input'])) return { json: { ...json, input: { ...json['input'], ...own } } }
   const { requests } = json
   if (!Array.isArray(requests)) return { json: { ...json, ...own } }
   return { json: { ...json, requests: requests.map((one: unknown) => (isFields(one) ? Object.assign({}, one, own) : one)) } }
@@ -92,6 +94,11 @@ const decidedInTasks: ReadonlySet<string> = new Set([
   'documents',
   'text',
   'audio',
+  'contexts',
+  'records',
   'textToImageParams',
+  'inPaintingParams',
+  'image',
+  'mask',
   'imageVariationParams',
 ])

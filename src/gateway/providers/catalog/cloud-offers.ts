@@ -54,6 +54,13 @@ export const bedrockOffers: readonly Offer[] = [
     traits: { host: 'bedrock', form: 'stability' },
   },
   { task: 'image', dialect: 'bedrock', path: '/model/{model}/invoke', traits: { host: 'bedrock', form: 'canvas' } },
+  {
+    task: 'image-edit',
+    dialect: 'bedrock',
+    path: '/model/{model}/invoke',
+    models: /^(?:[a-z-]+\.)?stability\..*inpaint/,
+    traits: { host: 'bedrock', form: 'inpaint' },
+  },
   ...(['image-edit', 'image-variation'] as const).map((task): Offer => ({
     task,
     dialect: 'bedrock',
@@ -139,13 +146,30 @@ export const vertexOffers: readonly Offer[] = [
     models: /^(?:(?:google|models)[./])?(imagen[^/]+)$/,
     traits: { host: 'vertex', form: 'imagen' },
   },
+  {
+    task: 'image-edit',
+    dialect: 'google',
+    path: `${vertexModels}/google/models/{model}:predict`,
+    models: /^(?:(?:google|models)[./])?(imagen[^/]+)$/,
+    traits: { host: 'vertex', form: 'imagen-edit' },
+  },
   ...geminiTasks.map(([task, form]): Offer => ({
     task,
     dialect: 'google',
     path: `${vertexModels}/google/models/{model}:generateContent`,
+    streamPath: `${vertexModels}/google/models/{model}:streamGenerateContent?alt=sse`,
     models: geminis,
     traits: { host: 'vertex', form },
   })),
+  // cloud.google.com/generative-ai-app-builder/docs/ranking: a service with a host of its own, which is not in regions.
+  {
+    task: 'rerank',
+    dialect: 'google',
+    baseUrl: 'https://discoveryengine.googleapis.com',
+    path: '/v1/projects/{vertex_project_id}/locations/global/rankingConfigs/default_ranking_config:rank',
+    models: /^(?:(?:google|models)[./])?(semantic-ranker-[^/]+)$/,
+    traits: { form: 'ranking' },
+  },
   {
     task: 'token-count',
     dialect: 'google',
@@ -166,9 +190,22 @@ const workersModel = '^/client/v4/accounts/{workers_ai_account_id}/ai/run/{+mode
 
 /** developers.cloudflare.com/workers-ai/models: each model has a format of its own. */
 export const workersOffers: readonly Offer[] = [
+  ...(['conversation', 'embedding', 'rerank'] as const).map((task): Offer => ({
+    task,
+    dialect: 'workers-ai',
+    path: workersModel,
+    traits: { form: null },
+  })),
   { task: 'image', dialect: 'images', path: workersModel, traits: { form: 'workers-ai' } },
   { task: 'speech', dialect: 'audio', path: workersModel, traits: { form: 'aura' } },
   { task: 'transcription', dialect: 'audio', path: workersModel, models: /turbo$/, traits: { form: 'whisper-turbo' } },
   { task: 'transcription', dialect: 'audio', path: workersModel, traits: { form: 'whisper' } },
   { task: 'translation', dialect: 'audio', path: workersModel, models: /turbo$/, traits: { form: 'whisper-turbo' } },
+]
+
+/** docs.oracle.com/iaas/api/#/en/generative-ai-inference: bodies name the model, and whose account pays. */
+export const oracleOffers: readonly Offer[] = [
+  { task: 'conversation', dialect: 'oracle', path: '/{oracle_api_version}/actions/chat' },
+  { task: 'embedding', dialect: 'oracle', path: '/{oracle_api_version}/actions/embedText' },
+  { task: 'rerank', dialect: 'oracle', path: '/{oracle_api_version}/actions/rerankText' },
 ]

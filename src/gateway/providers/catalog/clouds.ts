@@ -1,5 +1,5 @@
 import { sigv4, type Auth, type Provider, type Spoken } from '../provider.ts'
-import { bedrockOffers, vertexOffers, workersOffers } from './cloud-offers.ts'
+import { bedrockOffers, oracleOffers, vertexOffers, workersOffers } from './cloud-offers.ts'
 import {
   at,
   batches,
@@ -109,6 +109,7 @@ export const clouds = {
       azure_extra_params: '',
       ...entra,
     },
+    offers: [{ task: 'rerank', dialect: 'cohere', path: '^/providers/cohere/v2/rerank' }],
     headers: extraParameters,
     fieldHeaders: { azure_extra_params: 'extra-parameters', azure_deployment_name: 'azureml-model-deployment' },
   }),
@@ -161,6 +162,9 @@ export const clouds = {
       oracle_serving_mode: 'ON_DEMAND',
       oracle_api_version: '20231130',
     },
+    bodyFields: ['oracle_compartment_id', 'oracle_tenancy', 'oracle_serving_mode'],
+    traits: { reasoningField: 'reasoning_content' },
+    offers: oracleOffers,
     check: { path: '/{oracle_api_version}/actions/chat', body: '{}', accepted: [400] },
   }),
   // developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility: the OpenAI shape sits beside /ai/run, below /ai/v1.

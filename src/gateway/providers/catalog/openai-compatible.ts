@@ -25,6 +25,8 @@ const maxTokens: Quirks = { rename: { max_completion_tokens: 'max_tokens' } }
 const reasoningContent = { reasoningField: 'reasoning_content' } as const
 const reasoning = { reasoningField: 'reasoning' } as const
 
+const huggingfaceModel = '/hf-inference/models/{+model}'
+
 /** Providers that take and answer the OpenAI shape; a row says what each serves and how it differs. */
 export const openaiCompatible = {
   openai: openai('https://api.openai.com/v1', everything, {
@@ -49,7 +51,12 @@ export const openaiCompatible = {
   }),
   deepbricks: openai('https://api.deepbricks.ai/v1', [...chat, ...images]),
   deepinfra: openai('https://api.deepinfra.com/v1/openai', chat, { quirks: maxTokens, traits: reasoningContent }),
-  deepseek: v1('https://api.deepseek.com', chat, { quirks: maxTokens, traits: reasoningContent }),
+  // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta.
+  deepseek: v1('https://api.deepseek.com', chat, {
+    quirks: maxTokens,
+    traits: reasoningContent,
+    offers: [{ task: 'completion', dialect: 'completions', path: '/beta/completions' }],
+  }),
   'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions]),
   // Images have their own shapes and hosts, fine-tunes and files their own dataset API: pass-through.
   'fireworks-ai': openai('https://api.fireworks.ai/inference/v1', [...chat, ...completions, ...embeddings], {
@@ -61,8 +68,9 @@ export const openaiCompatible = {
     quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
     traits: { cap: 'max_completion_tokens', ...reasoning },
   }),
-  // A dedicated endpoint serves one model, so its paths name none.
-  huggingface: openai('https://api-inference.huggingface.co', at([...chat, ...completions], '/models/{+model}/v1'), {
+  // huggingface.co/docs/inference-providers: the router takes chats for all of its providers; what Hugging Face itself runs has the model
+  // in its path. A dedicated endpoint serves one model, so its paths name none.
+  huggingface: openai('https://router.huggingface.co', [...at(chat, '/v1'), ...at(completions, `${huggingfaceModel}/v1`)], {
     fields: { huggingface_base_url: '' },
     variants: [
       {
@@ -75,9 +83,11 @@ export const openaiCompatible = {
       {
         task: 'embedding',
         dialect: 'embeddings',
-        path: '/models/{+model}/pipeline/feature-extraction',
+        path: `${huggingfaceModel}/pipeline/feature-extraction`,
         traits: { form: 'feature-extraction' },
       },
+      { task: 'image', dialect: 'images', path: huggingfaceModel, traits: { form: 'huggingface' } },
+      { task: 'transcription', dialect: 'audio', path: huggingfaceModel, traits: { form: 'huggingface' } },
     ],
   }),
   // Images have their own shape: pass-through.
@@ -96,14 +106,18 @@ export const openaiCompatible = {
   lingyi: v1('https://api.lingyiwanwu.com', chat),
   matterai: openai('https://api.matterai.so/v1', chat),
   // docs.mistral.ai/api: random_seed and max_tokens; temperature from 0 to 1.5; unknown fields give a 422; usage comes unasked.
-  'mistral-ai': openai('https://api.mistral.ai/v1', [...chat, ...embeddings], {
+  'mistral-ai': openai('https://api.mistral.ai/v1', [...chat, ...embeddings, ...transcriptions], {
     quirks: {
       rename: { seed: 'random_seed', max_completion_tokens: 'max_tokens' },
-      drop: ['logprobs', 'top_logprobs', 'logit_bias', 'user', 'store', 'stream_options'],
+      drop: ['logprobs', 'top_logprobs', 'logit_bias', 'user', 'store', 'stream_options', 'service_tier', 'verbosity'],
       clamp: { temperature: [0, 1.5] },
     },
     traits: { streamUsage: false, toolIds: 'nine-characters', form: 'mistral' },
-    offers: [{ task: 'moderation', dialect: 'moderations', path: '/moderations' }],
+    offers: [
+      { task: 'moderation', dialect: 'moderations', path: '/moderations' },
+      // docs.mistral.ai/capabilities/code_generation: what stands between a prompt and a suffix is filled in.
+      { task: 'completion', dialect: 'mistral-fim', path: '/fim/completions', models: /^codestral/ },
+    ],
   }),
   // modal.com/docs/guide/webhook-proxy-auth: a token pair in two headers, for endpoints behind proxy auth.
   modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
@@ -122,7 +136,7 @@ export const openaiCompatible = {
   'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions], { traits: reasoningContent }),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
   // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
-  ollama: v1(null, [...chat, ...embeddings], {
+  ollama: v1(null, [...chat, ...completions, ...embeddings], {
     auth: noAuth,
     traits: reasoning,
     offers: [
@@ -143,8 +157,16 @@ export const openaiCompatible = {
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
   sambanova: v1('https://api.sambanova.ai', chat, { quirks: maxTokens }),
   // Images answer with their own shape: pass-through.
-  siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], { quirks: maxTokens, traits: reasoningContent }),
-  'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], { quirks: maxTokens, traits: reasoning }),
+  siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], {
+    quirks: maxTokens,
+    traits: reasoningContent,
+    offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank', traits: { form: 'plain' } }],
+  }),
+  'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], {
+    quirks: maxTokens,
+    traits: reasoning,
+    offers: [{ task: 'rerank', dialect: 'cohere', path: '/v1/rerank', traits: { form: 'plain' } }],
+  }),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
   voyage: openai('https://api.voyageai.com/v1', embeddings, {
     traits: { form: 'voyage' },

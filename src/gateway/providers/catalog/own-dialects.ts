@@ -2,6 +2,15 @@ import { header, noAuth, type Offer, query, scheme, type Provider } from '../pro
 import { geminiTasks } from './cloud-offers.ts'
 import { chat, foreign, messages, openai, tokenCounts } from './rows.ts'
 
+const predictions: readonly (readonly [models: RegExp, path: string])[] = [
+  [/^(?:[^/:]+\/[^/:]+:)?([0-9a-f]{64})$/, '/predictions'],
+  [/^(deployments\/[^/:]+\/[^/:]+)$/, '/{+model}/predictions'],
+  [/^([^/:]+\/[^/:]+)$/, '/models/{+model}/predictions'],
+]
+const replicateOffers = (['conversation', 'image', 'image-edit'] as const).flatMap((task) =>
+  predictions.map(([models, path]): Offer => ({ task, dialect: 'replicate', path, models })),
+)
+
 /** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; `offers` says what it does in its own format. */
 export const ownDialects = {
   // docs.anthropic.com/en/api/versioning: the version header is required.
@@ -68,14 +77,20 @@ export const ownDialects = {
         task,
         dialect: 'google',
         path: '/v1beta/models/{+model}:generateContent',
+        streamPath: '/v1beta/models/{+model}:streamGenerateContent?alt=sse',
         traits: { form },
       })),
       { task: 'token-count', dialect: 'google', path: '/v1beta/models/{+model}:countTokens' },
     ],
   }),
-  nomic: foreign('https://api-atlas.nomic.ai/v1'),
+  // docs.nomic.ai: embeddings in a format of its own.
+  nomic: foreign('https://api-atlas.nomic.ai/v1', {
+    offers: [{ task: 'embedding', dialect: 'embeddings', path: '/embedding/text', traits: { form: 'nomic' } }],
+  }),
   palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key') }),
   'reka-ai': foreign('https://api.reka.ai', { auth: header('x-api-key') }),
+  // replicate.com/docs/reference/http: a prediction of a model that the path names, of a deployment, or of a version.
+  replicate: foreign('https://api.replicate.com/v1', { check: { path: '/account' }, offers: replicateOffers }),
   segmind: foreign('https://api.segmind.com/v1', { auth: header('x-api-key') }),
   // platform.stability.ai/docs/api-reference: headers by which a client may name itself.
   'stability-ai': foreign('https://api.stability.ai', {
@@ -89,6 +104,7 @@ export const ownDialects = {
         traits: { form: 'stability' },
       },
       { task: 'image', dialect: 'images', path: '/v2beta/stable-image/generate/sd3', traits: { form: 'stability' } },
+      { task: 'image-edit', dialect: 'images', path: '/v2beta/stable-image', traits: { form: 'stability-edit' } },
     ],
     fields: { stability_client_id: '', stability_client_user_id: '', stability_client_version: '' },
     fieldHeaders: {

@@ -7,6 +7,5 @@ export const passThrough = {
   milvus: foreign(null),
   // qdrant.tech/documentation/guides/security: the key alone, without a scheme.
   qdrant: foreign(null, { auth: header('api-key'), check: { path: '/collections' } }),
-  replicate: foreign('https://api.replicate.com/v1', { check: { path: '/account' } }),
   tripo3d: foreign('https://api.tripo3d.ai/v2/openapi', { check: { path: '/user/balance' } }),
 } as const satisfies Record<string, Provider>

@@ -150,7 +150,8 @@ test(url, 'openai', 'cancelBatch', 'https://api.openai.com/v1/batches/batch_id-1
 test(url, 'anthropic', 'messages', 'https://api.anthropic.com/v1/messages')
 test(url, 'deepseek', 'chatComplete', 'https://api.deepseek.com/v1/chat/completions')
 test(url, 'lepton', 'createTranscription', 'https://api.lepton.ai/api/v1/audio/transcriptions')
-test(url, 'huggingface', 'chatComplete', 'https://api-inference.huggingface.co/models/maker/model-1%3Aa%20b/v1/chat/completions')
+test(url, 'huggingface', 'chatComplete', 'https://router.huggingface.co/v1/chat/completions')
+test(url, 'huggingface', 'complete', 'https://router.huggingface.co/hf-inference/models/maker/model-1%3Aa%20b/v1/completions')
 test('on a dedicated endpoint', url, 'huggingface', 'chatComplete', 'https://x.endpoints.huggingface.cloud/v1/chat/completions', {
   huggingface_base_url: 'https://x.endpoints.huggingface.cloud',
 })

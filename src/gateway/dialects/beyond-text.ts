@@ -1,0 +1,12 @@
+import type { Loss } from './neutral/loss.ts'
+import type { NeutralRequest, RequestField } from './neutral/request.ts'
+
+/** Refuses what a format cannot give that answers once, and in text, and drops the steering that it has no field for. */
+export function refuseBeyondText(request: NeutralRequest, dropped: readonly RequestField[], loss: Loss): void {
+  if ((request.candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
+  if (request.modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')
+  if (request.logprobs === true) loss.refuse('logprobs', 'asks for what this provider does not tell')
+  for (const field of dropped) if (request[field] !== null && !(field === 'tier' && request.tier === 'auto')) loss.drop(field)
+  if (request.store === true) loss.drop('store')
+  if (request.parallelTools === false) loss.drop('parallelTools')
+}

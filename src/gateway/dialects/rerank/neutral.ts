@@ -1,0 +1,32 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import type { TaskContext } from '../tasks/task.ts'
+
+/** A request to order texts by a question. */
+export interface RerankRequest {
+  readonly query: string
+  /** Texts; and pictures in the provider's own words, where it takes them. */
+  readonly documents: readonly unknown[]
+  readonly topN: number | null
+  readonly returnsDocuments: boolean
+  /** Fields that are not read. */
+  readonly rest: Fields
+}
+
+/** The place of a document of the caller's list, and how well it fits. */
+export interface Ranked {
+  readonly index: number
+  readonly score: number
+}
+
+/** Writes calls for one provider format, and reads their answers. */
+export interface RerankProvider {
+  /** Native fields that go on as they are. */
+  readonly keeps: readonly string[]
+  /** True if it takes pictures too. */
+  readonly seesPictures?: boolean
+  encode(request: RerankRequest, context: TaskContext): Fields
+  /** Null: it is no answer. */
+  decode(json: Fields): readonly Ranked[] | null
+  /** Returns what of an answer the caller gets beside the order. */
+  tells(json: Fields): Fields
+}

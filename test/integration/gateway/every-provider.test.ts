@@ -1,0 +1,143 @@
+import test from 'ava'
+import { type Operation, operations, type OperationSpec } from '../../../src/gateway/front/operations.ts'
+import { findProvider, providers } from '../../../src/gateway/providers/catalog.ts'
+import { speakersOf } from '../../../src/gateway/providers/serving.ts'
+import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
+import { json } from '../../support/dialects/strict.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/**
+ * Every operation at every row of the catalogue. It reaches those that serve it. Of the others, those whose paths are surely not OpenAI's are
+ * a 400 that names both and lists who can; all else is passed through, byte for byte, since a path of OpenAI's may be theirs.
+ */
+let cloud: Emulator
+let bed: GatewayBed
+
+const fields: Readonly<Record<string, string>> = {
+  aws_access_key_id: 'a',
+  aws_secret_access_key: 'b',
+  azure_resource_name: 'resource',
+  azure_deployment_name: 'deployment',
+  predibase_tenant_id: 'tenant',
+  vertex_project_id: 'project',
+  workers_ai_account_id: 'account',
+}
+
+test.before(async () => {
+  cloud = await startEmulator()
+  const views = Object.keys(providers).map((provider) => {
+    const credential =
+      provider === 'oracle' ? oracleCredential() : { key: provider === 'bedrock' || provider === 'sagemaker' ? null : 'k', fields }
+    return [provider, { provider, customHost: cloud.origin, credential }]
+  })
+  bed = await startGateway({ providers: Object.fromEntries(views) })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await cloud?.stop()
+})
+
+/** Models that providers know by their form alone. */
+const models: Readonly<Record<string, Readonly<Partial<Record<Operation | 'all', string>>>>> = {
+  'vertex-ai': { all: 'gemini-2.5-flash', embed: 'text-embedding-005' },
+  bedrock: { all: 'amazon.nova-canvas-v1:0' },
+  replicate: { all: 'owner/model' },
+  'stability-ai': { all: 'sd3' },
+  google: { all: 'gemini-2.5-flash' },
+}
+
+const bodies: Readonly<Partial<Record<Operation, object>>> = {
+  complete: { prompt: 'a' },
+  embed: { input: ['a'] },
+  messages: { max_tokens: 5, messages: [{ role: 'user', content: 'a' }] },
+  countTokens: { messages: [{ role: 'user', content: 'a' }] },
+  createModelResponse: { input: 'a' },
+  imageGenerate: { prompt: 'a' },
+  moderate: { input: 'a' },
+  createSpeech: { input: 'a', voice: 'alloy' },
+  createBatch: { input_file_id: 'f', endpoint: '/v1/chat/completions', completion_window: '24h' },
+  createFinetune: { training_file: 'f', suffix: 's', method: { type: 'supervised' } },
+}
+const forms: Readonly<Partial<Record<Operation, Readonly<Record<string, string>>>>> = {
+  imageEdit: { image: 'a.png', prompt: 'a' },
+  imageVary: { image: 'a.png' },
+  createTranscription: { file: 'a.mp3' },
+  createTranslation: { file: 'a.mp3' },
+  uploadFile: { file: 'a.jsonl', purpose: 'batch' },
+}
+
+function bodyOf(operation: Operation, model: string): string | FormData | null {
+  if (operations[operation].method !== 'POST') return null
+  const form = forms[operation]
+  if (form === undefined) return JSON.stringify({ model, messages: [{ role: 'user', content: 'a' }], ...bodies[operation] })
+  const data = new FormData()
+  data.set('model', model)
+  for (const [name, value] of Object.entries(form))
+    if (value.includes('.')) data.set(name, new Blob(['x']), value)
+    else data.set(name, value)
+  return data
+}
+
+async function ask(provider: string, operation: Operation) {
+  const { method, path } = operations[operation]
+  const model = models[provider]?.[operation] ?? models[provider]?.all ?? 'a-model'
+  const body = bodyOf(operation, model)
+  const answer = await fetch(bed.origin + '/v1' + path.replaceAll(/\{\w+\}/g, 'x_1'), {
+    method,
+    headers: {
+      'x-service-api-key': workspaceKey,
+      'x-service-provider': `@${provider}`,
+      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+    },
+    body,
+  })
+  return { status: answer.status, body: await answer.text() }
+}
+
+/** Prompts are of one's own, counts are estimated for everybody, and responses that are kept belong to nobody. */
+const anywhere: ReadonlySet<Operation> = new Set([
+  'promptComplete',
+  'countTokens',
+  'getModelResponse',
+  'deleteModelResponse',
+  'listResponseInputItems',
+])
+const asked = (Object.keys(operations) as Operation[]).filter((operation) => !anywhere.has(operation))
+
+/** Providers that a later release brought are not in the list, since an earlier level does not have them. */
+const servesLater = (provider: string, operation: Operation): boolean => {
+  const { task }: OperationSpec = operations[operation]
+  return provider === 'oracle' && ['conversation', 'completion', 'embedding'].includes(task ?? 'none')
+}
+
+for (const operation of asked)
+  test.serial(`${operation}: each provider is asked, refused by name, or passed through`, async (t) => {
+    cloud.reset()
+    // Every provider refuses in these words, so that nobody waits for an answer of its own.
+    cloud.script({ behaviour: json({ message: 'reached', error: { message: 'reached' } }, 418) })
+    const able = new Set(speakersOf(operation))
+    t.true(able.size > 0)
+    for (const provider of Object.keys(providers)) {
+      const before = cloud.requests.length
+      const { status, body } = await ask(provider, operation)
+      const isAsked = cloud.requests.length > before
+      if (able.has(provider) || servesLater(provider, operation)) {
+        t.true(isAsked, `${provider}: ${status} ${body}`)
+        continue
+      }
+      if (isAsked) {
+        const { api, offers } = findProvider(provider) ?? {}
+        t.true(
+          api === 'openai' || (api === 'other' && offers === undefined) || operations[operation].dialect === 'openai-platform',
+          provider,
+        )
+        t.is(cloud.requests.at(-1)?.url.split('?', 1)[0], operations[operation].path.replaceAll(/\{\w+\}/g, 'x_1'), provider)
+        continue
+      }
+      t.is(status, 400, `${provider}: ${body}`)
+      const { error } = JSON.parse(body) as { error: { code?: string; message: string } }
+      t.true(error.message.includes(`${provider} does not serve ${operations[operation].path}`), body)
+      t.true(error.message.includes(`These do: ${[...able].slice(0, 12).join(', ')}`), body)
+    }
+  })
