@@ -204,6 +204,7 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       ENCRYPTION_KEY_PREVIOUS: encryptionKeyPrevious,
       INIT_ADMIN_API_KEY: init.adminApiKey,
       INIT_WORKSPACE_API_KEY: init.workspaceApiKey,
+      INIT_OWNER_PASSWORD: init.ownerPassword,
       METRICS_TOKEN: metricsToken,
       SMTP_PASSWORD: mail?.password,
       OTEL_EXPORTER_OTLP_HEADERS: spanExport?.otlpHeaders,

@@ -83,7 +83,10 @@ for (const sealing of [false, true]) {
       upstreamUrl: `https://provider.example/${url}`,
       requestHeaders: { 'x-said': header ?? '' },
       responseHeaders: { 'x-said': answerHeader ?? '' },
-      hooks: { before_request_hooks: [{ ...guardrailResult, id: finding ?? '' }], after_request_hooks: [] },
+      hooks: {
+        before_request_hooks: [{ ...guardrailResult, id: 'a', feedback: { value: -1, weight: 1, metadata: { words: finding } } }],
+        after_request_hooks: [],
+      },
     })
     for (const large of ['', 'x'.repeat(100_000)]) {
       journal.append(record, exchangeBodies(`${prompt}${large}`, `${answer}${large}`))
