@@ -20,6 +20,7 @@ import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { auth, organisations, setting, users, workspaces } from './makers/tenancy.ts'
 import { scim, scimGroupMapping } from './makers/scim.ts'
+import { secrets } from './makers/secrets.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
 
 /** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
@@ -50,7 +51,9 @@ export const makers: Readonly<Record<string, Maker>> = {
   'ptu-cost-attribution': withoutData,
   'retention-display': withoutData,
   'workspace-grouped-analytics': workspaceGroupedAnalytics,
-  'secret-references': withoutData,
+  'secret-references': secrets,
+  'provider-service-auth': withoutData,
+  'provider-region': withoutData,
   'api-key-periodic-reset': withoutData,
   'budget-auto-reactivation': withoutData,
   'usage-limits': withoutData,

@@ -8,6 +8,7 @@ import type { LogStore } from './log-store/log-store.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { Level } from '../release/level.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { OpenSigning } from './secret-managers/open-signing.ts'
 import type { ModelCatalogue } from './prices/model-catalogue.ts'
 
 /** The services of the process: one frozen record, built once, no module singletons. */
@@ -19,6 +20,8 @@ export interface Deps {
   readonly vault: Vault
   readonly egress: Egress
   readonly metrics: Metrics
+  /** The signing of requests to providers: secrets of external managers, and the identity of the workload. */
+  readonly signing: OpenSigning
   /** The level, for behaviour that a release changed: `level.atLeast('1.10.0')`. */
   readonly level: Level
   /** The journal, which takes logs; null before the planes run, and in a process with neither of them. */

@@ -1,3 +1,4 @@
+import type { PlatformIdentity } from '../lib/platform-identity.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { DbSslMode, LogStoreKind, MailTls, Role, SseType } from './choices.ts'
 import type { SettingName } from './settings.ts'
@@ -101,6 +102,11 @@ export interface LogStoreConfig {
   readonly serviceAccount: string | null
 }
 
+/** The identity of this process, and the hosts beside its cloud's to which a proof of it may be sent. */
+export interface IdentityConfig extends PlatformIdentity {
+  readonly trustedHosts: readonly string[]
+}
+
 /** The receiver of a trace of every request. */
 export interface SpanExportConfig {
   /** Traces go to `/v1/traces` below it. */
@@ -119,6 +125,9 @@ export interface Config {
   readonly prices: PricesConfig
   /** Null: bodies of logs stay in the database. */
   readonly logStore: LogStoreConfig | null
+  readonly identity: IdentityConfig
+  /** Of secrets of external managers: how long they are believed, serve while the manager is away, and are waited for. */
+  readonly secretTimes: { readonly ttlMs: number; readonly maxStaleMs: number; readonly timeoutMs: number }
   /** Null: spans of requests are not exported. */
   readonly spanExport: SpanExportConfig | null
   readonly scim: {

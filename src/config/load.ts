@@ -4,6 +4,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { Config, DatabaseConfig, MailConfig, SemanticConfig } from './config.ts'
 import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
+import { identityOf, missingForIdentity } from './load-identity.ts'
 import { logStoreOf, missingForLogStore } from './load-log-store.ts'
 import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
@@ -65,7 +66,11 @@ function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem
       fault: 'is the same as PORT',
     },
     { of: ['ROLES'], is: values.ROLES?.length === 0, fault: 'names no role' },
-    ...missingForLogStore(values).map(({ name, because }): Conflict => ({ of: [name], is: true, fault: `is missing although ${because}` })),
+    ...[...missingForLogStore(values), ...missingForIdentity(values)].map(({ name, because }): Conflict => ({
+      of: [name],
+      is: true,
+      fault: `is missing although ${because}`,
+    })),
   ]
   return checks
     .filter((check) => check.is && !check.of.some((name) => wrong.has(name)))
@@ -126,6 +131,8 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     semantic: semanticOf(values),
     prices: pricesOf(values),
     logStore: logStoreOf(values),
+    identity: identityOf(values),
+    secretTimes: { ttlMs: values.SECRET_CACHE_TTL, maxStaleMs: values.SECRET_MAX_STALE, timeoutMs: values.SECRET_MANAGER_TIMEOUT },
     spanExport: spanExportOf(values),
     scim: scimOf(values),
     drainDelayMs: values.DRAIN_DELAY ?? (embedded ? 0 : 5_000),

@@ -85,12 +85,12 @@ export const logStoreSettings = {
     example: '/var/run/secrets/azure/tokens/azure-identity-token',
   }),
   GCP_WIF_AUDIENCE: optional(text(1024), {
-    desc: 'The provider of the workload identity pool for `gcs_assume`.',
+    desc: 'The provider of the workload identity pool for `gcs_assume`, and for integrations with `vertex_auth_type: workload` that name none.',
     example: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/aws',
     since: '1.12.0',
   }),
   GCP_WIF_SERVICE_ACCOUNT_EMAIL: optional(text(320), {
-    desc: 'The service account that `gcs_assume` acts as. Default: the federated identity itself.',
+    desc: 'The service account that is acted as there. Default: the federated identity itself.',
     example: 'logs@project.iam.gserviceaccount.com',
     since: '1.12.0',
   }),

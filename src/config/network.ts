@@ -90,3 +90,25 @@ export const webOrigin: Kind<string> = {
     return fault(`${quoted(input)} is not an origin: give https://host or https://host:port, without a path`)
   },
 }
+
+/** The address of a metadata service: plain HTTP to a link-local or loopback address, and no name that somebody could make resolve elsewhere. */
+export const metadataAddress: Kind<string> = {
+  name: 'link-local or loopback URL',
+  schema: formed(String.raw`(http://)?[\w.:\[\]-]+(/[^\s?#]*)?`),
+  parse: (input) => {
+    const url = URL.parse(input.includes('://') ? input : `http://${input}`)
+    if (url === null || url.protocol !== 'http:' || url.username !== '' || url.password !== '' || url.hash !== '')
+      return fault('is not an http URL of an address')
+    // Google's and Amazon's own variables name it so.
+    if (url.hostname === 'metadata.google.internal') url.hostname = '169.254.169.254'
+    if (url.hostname === 'localhost') url.hostname = '127.0.0.1'
+    const bare = withoutBrackets(url.hostname)
+    if (!isAddress(bare) || !isLocal(ipaddr.process(bare))) return fault('is no link-local or loopback address')
+    return url.href.replace(/\/+$/, '')
+  },
+}
+
+/** EKS and EC2 have unique local addresses for IPv6. */
+const isLocal = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  ['linkLocal', 'loopback'].includes(address.range()) ||
+  (address instanceof ipaddr.IPv6 && address.match(ipaddr.IPv6.parseCIDR('fd00:ec2::/32')))

@@ -3,6 +3,7 @@ import { dbSslModes, mailTls, roles } from './choices.ts'
 import { apiKey, chart, choice, duration, email, integer, list, onOff, release, secret, size, text } from './kinds.ts'
 import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, trustedHost, webOrigin } from './network.ts'
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
+import { identitySettings } from './identity-settings.ts'
 import { limitSettings } from './limit-settings.ts'
 import { logStoreSettings } from './log-store-settings.ts'
 import { scimSettings } from './scim-settings.ts'
@@ -284,6 +285,7 @@ export const settings = {
   ...logStoreSettings,
   ...tracingSettings,
   ...scimSettings,
+  ...identitySettings,
   GUARDRAILS_ENABLED: flag('Guardrails.'),
   API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),

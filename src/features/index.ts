@@ -30,6 +30,7 @@ import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { responses } from './responses/index.ts'
 import { scim, scimGroupMapping, scimUserMembership } from './scim/index.ts'
+import { secretReferences } from './secret-references/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
 import { sessions } from './sessions/index.ts'
 import { traces } from './traces/index.ts'
@@ -56,6 +57,7 @@ export const features: readonly Feature[] = [
   configsSecurity,
   promptAccess,
   dataVisibility,
+  secretReferences,
   integrations,
   modelConfigs,
   tags,

@@ -18,12 +18,8 @@ export const parts = [
   feature({ id: 'budget-auto-reactivation', since: '1.7.0', ...part }),
   feature({ id: 'api-key-periodic-reset', since: '1.7.0', ...part }),
   feature({ id: 'usage-periodic-reset-days', since: '1.10.0', ...part }),
-  feature({
-    id: 'workload-identity-auth',
-    since: '1.10.0',
-    incomplete: 'Its choice can be stored; requests are not signed in so yet.',
-    ...part,
-  }),
+  feature({ id: 'provider-service-auth', since: '1.3.0', ...part }),
+  feature({ id: 'provider-region', since: '1.6.0', ...part }),
+  feature({ id: 'workload-identity-auth', since: '1.10.0', ...part }),
   feature({ id: 'workload-identity-log-store', since: '1.12.0', ...part }),
-  feature({ id: 'secret-references', since: '1.12.0', incomplete: 'Only its scopes can be given.', ...part }),
 ]

@@ -13,6 +13,7 @@ import { type Caller, identify } from './callers/identify.ts'
 import type { Tokens } from './callers/tokens/tokens.ts'
 import { planGuardrails } from './checks/plan.ts'
 import { chooseConfig, configOf, demandInlineHosts, mayHaveConfig, onlyTry, type TargetConfig } from './config/choose.ts'
+import type { Signing } from './credentials/signing.ts'
 import type { Egress } from './egress/egress.ts'
 import { finish } from './ending/finish.ts'
 import type { GatewayMetrics } from './ending/metrics.ts'
@@ -50,6 +51,7 @@ export interface PipelineDeps {
   readonly prices: PriceSource
   readonly journal: Journal
   readonly egress: Egress
+  readonly signing: Signing
   readonly answers: AnswerCache
   readonly responses: ResponseStore
   readonly metrics: GatewayMetrics

@@ -38,6 +38,7 @@ const problems = {
   upstream_unreachable: { status: 502, type: 'upstream_error' },
   upstream_bad_response: { status: 502, type: 'upstream_error' },
   credential_failed: { status: 502, type: 'upstream_error' },
+  secret_unavailable: { status: 503, type: 'server_error' },
   dependency_unavailable: { status: 503, type: 'server_error' },
   busy: { status: 503, type: 'server_error' },
   sealed: { status: 503, type: 'server_error' },

@@ -6,21 +6,34 @@ export interface Expiring<T> {
   readonly usableUntil: number
 }
 
-/** A bounded memory of values that expire. All who ask for a value while it is being made wait for the same one; failures are not kept. */
+/**
+ * A bounded memory of values that expire. All who ask for a value while it is being made wait for the same one; failures are not kept. A
+ * value that ends soon is made anew beside those who use it: a failure then costs nobody anything before its end.
+ */
 export interface ExpiringCache<T> {
   /** Synchronous when the value is held. */
   get(key: string, now: number, load: () => Promise<Expiring<T>>): MaybePromise<T>
   /** A value that is made at once. */
   getSync(key: string, now: number, make: () => Expiring<T>): T
+  /** Forgets a value before its time. */
+  forget(key: string): void
   size(): number
 }
 
+interface Held<T> extends Expiring<T> {
+  renewAt: number
+}
+
+const longestEarlyMs = 5 * 60_000
+/** Between attempts to make a value anew that still holds. */
+const retryMs = 5000
+
 /** Forgets the value that was used longest ago when `maxEntries` are held. */
 export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
-  const held = new Map<string, Expiring<T>>()
+  const held = new Map<string, Held<T>>()
   const loading = new Map<string, Promise<T>>()
 
-  function fresh(key: string, now: number): Expiring<T> | undefined {
+  function fresh(key: string, now: number): Held<T> | undefined {
     const entry = held.get(key)
     if (entry === undefined) return undefined
     held.delete(key)
@@ -29,9 +42,10 @@ export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
     return entry
   }
 
-  function keep(key: string, entry: Expiring<T>): T {
+  function keep(key: string, now: number, entry: Expiring<T>): T {
     held.delete(key)
-    held.set(key, entry)
+    const left = entry.usableUntil - now
+    held.set(key, { ...entry, renewAt: entry.usableUntil - Math.min(longestEarlyMs, left / 5) })
     for (const oldest of held.keys()) {
       if (held.size <= maxEntries) break
       held.delete(oldest)
@@ -39,21 +53,29 @@ export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
     return entry.value
   }
 
+  function start(key: string, now: number, load: () => Promise<Expiring<T>>): Promise<T> {
+    const started = load()
+      .then((loaded) => keep(key, now, loaded))
+      .finally(() => loading.delete(key))
+    loading.set(key, started)
+    return started
+  }
+
   return {
     get(key, now, load) {
       const entry = fresh(key, now)
-      if (entry !== undefined) return entry.value
       const running = loading.get(key)
-      if (running !== undefined) return running
-      const started = load()
-        .then((loaded) => keep(key, loaded))
-        .finally(() => loading.delete(key))
-      loading.set(key, started)
-      return started
+      if (entry === undefined) return running ?? start(key, now, load)
+      if (now >= entry.renewAt && running === undefined) {
+        entry.renewAt = now + retryMs
+        start(key, now, load).catch(() => {})
+      }
+      return entry.value
     },
     getSync(key, now, make) {
-      return fresh(key, now)?.value ?? keep(key, make())
+      return fresh(key, now)?.value ?? keep(key, now, make())
     },
+    forget: (key) => void held.delete(key),
     size: () => held.size,
   }
 }

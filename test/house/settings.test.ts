@@ -19,14 +19,28 @@ const places: Partial<Record<SettingName, string>> = {
   SMTP_HOST: 'mail',
   LOG_STORE: 'logStore',
   MODEL_CONFIGS_PROXY_URL: 'proxyUrl',
+  AWS_ACCESS_KEY_ID: 'keys',
+  AWS_SECRET_ACCESS_KEY: 'keys',
+  AWS_SESSION_TOKEN: 'sessionToken',
+  AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: 'container',
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: 'container',
+  AWS_EC2_METADATA_DISABLED: 'instance',
+  AWS_EC2_METADATA_SERVICE_ENDPOINT: 'instance',
+  AWS_ENDPOINT_URL_STS: 'endpoints',
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: 'endpoints',
+  AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'assuming',
+  AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: 'assuming',
+  IDENTITY_ENDPOINT: 'endpoint',
+  IDENTITY_HEADER: 'endpoint',
 }
 
 /** The property of the configuration that each setting is loaded into. */
 const loaded = new Map(
   [
-    ...`${read('config/load.ts')}${read('config/load-log-store.ts')}${read('config/load-tracing.ts')}`.matchAll(
-      /(\w+): (?:[\w.]+\()?values\.([A-Z_]+)/g,
-    ),
+    ...['load.ts', 'load-log-store.ts', 'load-identity.ts', 'load-tracing.ts']
+      .map((file) => read(`config/${file}`))
+      .join('')
+      .matchAll(/(\w+): (?:[\w.]+\()?values\.([A-Z0-9_]+)/g),
   ].map(([, property, name]) => [name, property]),
 )
 

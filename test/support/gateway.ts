@@ -1,3 +1,6 @@
+import { workloadOf } from '../../src/app/secret-managers/open-signing.ts'
+import { loadConfig } from '../../src/config/index.ts'
+import type { Signing } from '../../src/gateway/credentials/signing.ts'
 import type { AnswerStore, CachedAnswer } from '../../src/gateway/cache/answer-store.ts'
 import { createAnswerCache } from '../../src/gateway/cache/recall.ts'
 import type { StoredCredentials } from '../../src/gateway/checks/check.ts'
@@ -55,12 +58,19 @@ export interface GatewayBedOptions {
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
+  readonly signing?: Signing
   /** The price lists; none knows a model unless given. */
   readonly prices?: Partial<PriceSource>
   readonly taken?: (exchange: Exchange) => void
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
 }
+
+/** No secret manager, and a workload of which nothing is known. */
+export const testSigning = (env: Readonly<Record<string, string>> = {}): Signing => ({
+  secrets: { read: () => Promise.reject(new Error('there is no secret manager')), renew: async () => {} },
+  workload: workloadOf(loadConfig({ DB_HOST: 'localhost', ...env }).identity),
+})
 
 export const workspaceKey = 'gh-test-key-of-a-workspace-000000'
 
@@ -109,6 +119,7 @@ function toProvider(slug: string, given: Partial<ProviderView>): ProviderView {
     integrationId: randomUUID(),
     provider: 'openai',
     credential: { key: `sk-stored-${slug}`, fields: {} },
+    secrets: null,
     customHost: null,
     customHeaders: {},
     status: 'active',
@@ -182,6 +193,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       },
     },
     egress,
+    signing: options.signing ?? testSigning(),
     responses: { keeps: false, get: async () => null, put: async () => {}, remove: async () => false },
     answers: createAnswerCache({ store: answerMemory(), near: null, now: Date.now }),
     metrics: {

@@ -29,13 +29,15 @@ export interface AddressField {
   readonly operation: Operation | null
 }
 
-/** Every `{field}` of every address of the catalogue, once per provider, but for models and path parameters. */
+/** Every `{field}` of every address of the catalogue, once per provider, but for models, path parameters and what follows from other fields. */
 export const addressFields: readonly AddressField[] = catalogue.flatMap(([providerId, provider]) => addressFieldsOf(providerId, provider))
 
 function addressFieldsOf(providerId: string, provider: Provider): readonly AddressField[] {
   const found = new Map<string, AddressField>()
+  const isMade = (name: string): boolean => Object.hasOwn(provider.madeFields ?? {}, name)
   for (const [operation, template] of templates(provider))
-    for (const field of placeholders(template)) if (!found.has(field)) found.set(field, { providerId, field, operation })
+    for (const field of placeholders(template).filter((name) => !isMade(name)))
+      if (!found.has(field)) found.set(field, { providerId, field, operation })
   return Array.from(found.values())
 }
 

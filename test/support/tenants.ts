@@ -34,6 +34,7 @@ export type Noun =
   | 'breakers'
   | 'scim/tokens'
   | 'scim/workspaces'
+  | 'secret-references'
 
 export interface Department {
   readonly workspaceId: string
@@ -130,6 +131,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         plugins: [await makePlugin(gatehouse, admin.key, workspaceId)],
         breakers: [await makeBreaker(gatehouse, organisationId, workspaceId)],
         ...(await makeProvisioning(gatehouse, admin.key, workspaceId)),
+        'secret-references': await makeReference(gatehouse, admin.key, workspaceId),
         ...(await makeThings(calls, key, name)),
       },
     }
@@ -161,6 +163,20 @@ async function makeProvisioning(gatehouse: Pick<Gatehouse, 'origin'>, key: strin
   return { 'scim/tokens': [String(client['id'])], 'scim/workspaces': [String(mapping['id'])] } as const
 }
 
+/** Stores where a secret is, for one workspace, which only a key of the organisation may, and returns its id and slug. */
+async function makeReference(gatehouse: Pick<Gatehouse, 'origin'>, key: string, workspaceId: string): Promise<readonly string[]> {
+  const auth_config = { vault_auth_type: 'token', vault_addr: 'https://vault.example', vault_token: 't' }
+  const body = {
+    name: `secret ${workspaceId}`,
+    manager_type: 'hashicorp_vault',
+    auth_config,
+    secret_path: 'secret/team',
+    allowed_workspaces: [workspaceId],
+  }
+  const { id, slug } = await demand(ask(gatehouse, key, { method: 'POST', path: '/secret-references', body }))
+  return [String(id), String(slug)]
+}
+
 /** Opens a circuit breaker, as a gateway writes it down, and returns its id. */
 async function makeBreaker(gatehouse: Pick<Gatehouse, 'superuser'>, organisationId: string, workspaceId: string): Promise<string> {
   const id = randomUUID()
@@ -189,7 +205,10 @@ async function makeThings(
   key: string,
   name: string,
 ): Promise<
-  Omit<Things, 'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins' | 'breakers' | 'scim/tokens' | 'scim/workspaces'>
+  Omit<
+    Things,
+    'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins' | 'breakers' | 'scim/tokens' | 'scim/workspaces' | 'secret-references'
+  >
 > {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))
   const idOf = async (path: string) => String((await demand(ask(gatehouse, key, { path })))['id'])

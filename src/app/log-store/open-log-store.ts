@@ -3,6 +3,7 @@ import { authorize } from '../../gateway/credentials/authorize.ts'
 import type { AuthDeps } from '../../gateway/credentials/auth-request.ts'
 import { signBlobRequest } from '../../gateway/credentials/azure-storage.ts'
 import { awsSubject, federatedToken } from '../../gateway/credentials/google-federation.ts'
+import { entraToken, type EntraProof } from '../../gateway/credentials/entra.ts'
 import type { AwsKeys } from '../../gateway/credentials/sigv4.ts'
 import { assumeRoleByToken, readToken } from '../../gateway/credentials/web-identity.ts'
 import { type Auth, sigv4 } from '../../gateway/providers/provider.ts'
@@ -31,7 +32,7 @@ const azure: MakePlace = (config, deps) => ({
   putHeaders: ['x-ms-blob-type', 'BlockBlob'],
   authorize: async (request) => {
     const own = ['x-ms-date', new Date(deps.now()).toUTCString(), 'x-ms-version', '2021-12-02']
-    if (config.azureMode !== 'default') return [...own, ...(await entraHeaders(request, config, deps))]
+    if (config.azureMode !== 'default') return [...own, ...(await entraHeaders(config, deps))]
     const { method, url, body } = request
     const headers = [...request.headers, ...own]
     const account = { account: config.account, key: config.accountKey?.reveal() ?? '' }
@@ -96,21 +97,14 @@ async function signS3(request: ObjectRequest, config: LogStoreConfig, deps: Auth
   })(deps)
 }
 
-async function entraHeaders(request: ObjectRequest, config: LogStoreConfig, deps: AuthDeps): Promise<readonly string[]> {
-  const workload = config.azureMode === 'workload'
-  return proofOf(
-    request,
-    { kind: 'azure' },
-    {
-      azure_auth_mode: 'entra',
-      azure_entra_tenant_id: config.tenantId,
-      azure_entra_client_id: config.clientId,
-      azure_entra_scope: 'https://storage.azure.com/.default',
-      ...(workload
-        ? { azure_entra_client_assertion: await readToken(config.federatedTokenFile, 'Microsoft Entra') }
-        : { azure_entra_client_secret: config.clientSecret?.reveal() ?? '' }),
-    },
-  )(deps)
+async function entraHeaders(config: LogStoreConfig, deps: AuthDeps): Promise<readonly string[]> {
+  const { tenantId: tenant, clientId, federatedTokenFile: file } = config
+  const proof: EntraProof =
+    config.azureMode === 'workload'
+      ? { kind: 'assertion', file, read: () => readToken(file, 'Microsoft Entra') }
+      : { kind: 'secret', secret: config.clientSecret?.reveal() ?? '' }
+  const token = await entraToken({ tenant, clientId, scope: 'https://storage.azure.com/.default', proof }, deps)
+  return ['authorization', `Bearer ${token}`]
 }
 
 /** The headers by which a credential of a provider would sign the request. */

@@ -51,6 +51,12 @@ const measured = {
     aggregator: 'max',
   },
   gateway_event_streams: { help: 'Callers that listen to events.', labelNames: [] },
+  gateway_secrets_held: { help: 'Secrets of external managers that are held in memory, sealed.', labelNames: [] },
+  gateway_secrets_failing: { help: 'Secrets that their managers did not give when they were asked last.', labelNames: [] },
+  gateway_secrets_stale: {
+    help: 'Secrets that serve although they should have been replaced, because their managers do not give them.',
+    labelNames: [],
+  },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
   gateway_limit_reservations_total: { help: 'Requests under limits, by what became of their reservations.', labelNames: ['kind'] },
   gateway_limits_away: {

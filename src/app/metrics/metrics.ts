@@ -10,6 +10,8 @@ import type { Pressure } from '../http/listener/overload.ts'
 export interface Metrics extends GatewayMetrics {
   /** A URL that the egress guard refused; `reason` is a word of the guard, never the URL. */
   egressBlocked(reason: string): void
+  /** An external secret manager was asked; `outcome` is `read`, or why it gave nothing. */
+  secretRead(manager: string, outcome: string): void
   /** A request that was refused to keep the others going. */
   shed(reason: Pressure): void
   jobRan(job: string, outcome: 'done' | 'failed' | 'skipped'): void
@@ -47,7 +49,10 @@ export function createMetrics(version: string): Metrics {
 
 function counters(
   registry: Registry,
-): Pick<Metrics, 'attemptFailed' | 'mirrored' | 'authFailure' | 'checkRan' | 'embedded' | 'egressBlocked' | 'shed' | 'jobRan'> {
+): Pick<
+  Metrics,
+  'attemptFailed' | 'mirrored' | 'authFailure' | 'checkRan' | 'embedded' | 'egressBlocked' | 'secretRead' | 'shed' | 'jobRan'
+> {
   const authFailures = cells(registry, {
     name: 'gateway_auth_failures_total',
     help: 'Requests refused for their key.',
@@ -78,6 +83,11 @@ function counters(
     help: 'URLs that the egress guard refused.',
     labelNames: ['reason'],
   })
+  const secretReads = cells(registry, {
+    name: 'gateway_secret_reads_total',
+    help: 'Questions to external secret managers, by what came of them.',
+    labelNames: ['manager', 'outcome'],
+  })
   const shed = cells(registry, {
     name: 'gateway_shed_total',
     help: 'Requests refused because the process is overloaded.',
@@ -91,6 +101,7 @@ function counters(
     checkRan: (check, outcome) => checks({ check, outcome }),
     embedded: (outcome) => embeddings({ outcome }),
     egressBlocked: (reason) => blocked({ reason }),
+    secretRead: (manager, outcome) => secretReads({ manager, outcome }),
     shed: (reason) => shed({ reason }),
     jobRan: (job, outcome) => jobs({ job, outcome }),
   }

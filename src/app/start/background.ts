@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts'
 import { openCatalogue } from '../prices/model-catalogue.ts'
 import type { Feature } from '../feature.ts'
 import { startJobs, type Jobs } from '../jobs.ts'
+import { openSigning } from '../secret-managers/open-signing.ts'
 import { openLogStore } from '../log-store/open-log-store.ts'
 import { startMover, type RunningMover } from '../log-store/start-mover.ts'
 import { followLevel } from '../level/follow-level.ts'
@@ -73,8 +74,10 @@ export function createBase(config: Config, log: Logger, overrides: Partial<Pick<
       },
     })
   const clock = overrides.clock ?? { now: Date.now }
-  const logStore = config.logStore === null ? null : openLogStore(config.logStore, { egress, now: () => clock.now() })
-  const base = { config, log, clock, egress, metrics, logStore, level: createLevel(config) }
+  const signing = openSigning({ config, clock, metrics })
+  const { workload } = signing
+  const logStore = config.logStore === null ? null : openLogStore(config.logStore, { egress, now: () => clock.now(), workload })
+  const base = { config, log, clock, egress, metrics, signing, logStore, level: createLevel(config) }
   return { ...base, catalogue: openCatalogue(base) }
 }
 

@@ -19,6 +19,7 @@ import type { Running } from '../http/frame.ts'
 import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
 import type { Loggers } from '../logging/log.ts'
 import { packReceiver } from '../journal/open-exporter.ts'
+import { recordReads } from '../secret-managers/record-reads.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
 import { createEmbed } from '../../gateway/cache/embed.ts'
@@ -72,6 +73,7 @@ export function openPlanes(options: PlanesOptions): Planes {
   const limits = openLedger(options)
   const events = roles.has('control') ? openEventFeed({ client: options.db.connection.runtime, log: deps.log }) : null
   if (events !== null) deps.metrics.measure('gateway_event_streams', () => events.listeners())
+  const reads = recordReads({ client: options.db.connection.runtime, log: deps.log, signing: deps.signing })
   const gateway = roles.has('gateway')
     ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
     : null
@@ -87,6 +89,7 @@ export function openPlanes(options: PlanesOptions): Planes {
     async close() {
       await limits.stop()
       await events?.stop()
+      await reads.stop()
       await logging.close()
       await closeAll({ snapshot, answers, breakers, responses })
     },
@@ -252,6 +255,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     routing: breakers.routing,
     journal: lines.journal(journal),
     egress: deps.egress,
+    signing: deps.signing,
     responses,
     answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),
     metrics: deps.metrics,

@@ -31,6 +31,11 @@ export const findingAdvice = {
     means: 'The log store does not take the bodies of logs. They wait in the database, which grows; requests are not delayed.',
     fix: 'The log line "bodies of logs wait in the database for the log store" says why, with the status and code of the store. See [log stores](log-stores.md).',
   },
+  'secrets-failing': {
+    means:
+      'External secret managers do not give some secrets: they are away, refuse the sign-in, or have no such secret. Values that were read before serve for `SECRET_MAX_STALE`; then requests get 503.',
+    fix: '`GET /v1/secret-references` says which and why, and `POST /v1/secret-references/{id}/test` tries one step by step. See [secret managers](secret-managers.md).',
+  },
   'journal-backlog': {
     means: 'Request logs wait on disk because the database does not accept them, or not fast enough.',
     fix: 'Look at the database first. Gatehouse ships the logs when it is back; raise `LOG_SPOOL_MAX_MB` and the volume when outages may last.',

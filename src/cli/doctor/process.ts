@@ -61,12 +61,13 @@ const MiB = 1024 * 1024
 function figureTroubles(text: string, spoolBytes: number): readonly Trouble[] {
   const sum = readFigures(text)
   const waiting = sum('gateway_log_spool_bytes')
-  const [dropped, pool, jobs, shed, lists] = [
+  const [dropped, pool, jobs, shed, lists, secrets] = [
     sum('gateway_log_spool_dropped_total'),
     sum('gateway_db_pool_waiting'),
     sum('gateway_job_runs_total', 'outcome="failed"'),
     sum('gateway_shed_total'),
     sum('gateway_price_lists_failing'),
+    sum('gateway_secrets_failing'),
   ]
   const [away, bodies] = [sum('gateway_log_store_failing'), sum('gateway_log_store_waiting')]
   const backlog = waiting > Math.max(spoolBytes / 4, 16 * MiB)
@@ -83,6 +84,9 @@ function figureTroubles(text: string, spoolBytes: number): readonly Trouble[] {
     ...(dropped > 0 ? [found('journal-dropped', 'error', `${dropped} since the start`)] : []),
     ...(pool > 0 ? [found('pool-exhausted', 'warning', `${pool} wait`)] : []),
     ...(jobs > 0 ? [found('jobs-failed', 'warning', `${jobs} since the start`)] : []),
+    ...(secrets > 0
+      ? [found('secrets-failing', 'warning', `${secrets} cannot be read, ${sum('gateway_secrets_stale')} of them are served as they were`)]
+      : []),
     ...(lists > 0 ? [found('price-lists-failing', 'warning', `${lists} cannot be read`)] : []),
     ...(away > 0 ? [found('log-store-failing', 'warning', `bodies of ${bodies} logs wait`)] : []),
     ...(shed > 0 ? [found('overloaded', 'warning', `${shed} refused since the start`)] : []),

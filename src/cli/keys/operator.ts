@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { perform } from '../../app/http/routes/perform.ts'
 import { parseInput } from '../../app/http/routes/input.ts'
+import { openSigning } from '../../app/secret-managers/open-signing.ts'
 import { createMetrics } from '../../app/metrics/metrics.ts'
 import { openCatalogue } from '../../app/prices/model-catalogue.ts'
 import type { Deps } from '../../app/deps.ts'
@@ -52,7 +53,9 @@ export async function performAsOperator(
   asked: Asked,
 ): Promise<unknown> {
   const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
-  const served = { config, log, clock, egress, level, metrics: createMetrics(config.version), logStore: null, featuresOn: () => [] }
+  const metrics = createMetrics(config.version)
+  const signing = openSigning({ config, clock, metrics })
+  const served = { config, log, clock, egress, level, metrics, signing, logStore: null, featuresOn: () => [] }
   const deps: Deps = { ...served, orm, vault, journal: null, events: null, catalogue: openCatalogue(served) }
   try {
     const input = {

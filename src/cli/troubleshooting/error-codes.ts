@@ -149,6 +149,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The stored credential could not be used: its token endpoint refused it, or it cannot be opened.',
     fix: 'Store the credential anew. When many fail at once, the encryption key is the wrong one for part of the data: run `gatehouse preflight`.',
   },
+  secret_unavailable: {
+    means:
+      'A secret that the provider needs could not be read from its secret manager, and no value that may still be used is held: the manager is away, sealed or late, refuses the sign-in, or has no such secret. The message says which.',
+    fix: '`POST /v1/secret-references/{id}/test` tries it step by step; `GET` of the reference shows the last time and error. Values that were read serve for `SECRET_MAX_STALE` while a manager is away.',
+  },
   dependency_unavailable: {
     means: 'The database is unreachable, and the data in memory is not enough for this request.',
     fix: 'Look at `/readyz` and at PostgreSQL; run `gatehouse doctor`. Requests with known keys go on for `CACHE_MAX_STALE`.',

@@ -6,6 +6,7 @@ import { askBatch, type AskedProvider, eachAnswer } from '../../gateway/batches/
 import { type BatchCost, sumBatch } from '../../gateway/batches/batch-cost.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
+import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { readTerms, termsKey } from '../providers/index.ts'
 import { readCost, writeAdjustments } from './recompute.ts'
 
@@ -43,15 +44,18 @@ interface ProviderRow {
   readonly credential: Buffer | null
   readonly configurations: Readonly<Record<string, unknown>>
   readonly secret: Buffer | null
+  readonly mapped: readonly SealedMapping[] | null
+  readonly home: string
   readonly settings: unknown
 }
 
 /** A provider that was archived since is asked too: the batch runs, and is charged. */
-async function findSource({ orm, vault, egress }: Deps, row: BatchRow): Promise<AskedProvider> {
+async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<AskedProvider> {
   const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
   const [found] = await asSystem(orm, (em) =>
     em.execute<ProviderRow[]>(
-      `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings
+      `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings,
+              p.workspace_id AS home, ${mappedSecretsColumn('i')} AS mapped
          FROM providers p JOIN integrations i ON i.id = p.integration_id JOIN organisations o ON o.id = p.organisation_id
         WHERE p.organisation_id = ? AND p.slug = ? AND (?::uuid IS NULL OR p.workspace_id = ?::uuid) AND i.ai_provider_id = ?
         ORDER BY p.status <> 'archived' DESC, p.created_at LIMIT 1`,
@@ -65,9 +69,10 @@ async function findSource({ orm, vault, egress }: Deps, row: BatchRow): Promise<
     credential: found.credential,
     configurations: found.configurations,
     secretConfigurations: found.secret,
+    mapped: { secrets: found.mapped, workspaceId: found.home },
   }
   const stored = await loadCredential(sealed, vault)
-  return { target: storedTarget(row.provider, stored), egress, allowedHosts: allowedHostsOf(found.settings) }
+  return { target: storedTarget(row.provider, stored), egress, signing, allowedHosts: allowedHostsOf(found.settings) }
 }
 
 /** The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. */

@@ -58,7 +58,7 @@ const customHeaders = z
   .refine((headers) => Object.keys(headers).length <= maxCustomHeaders, `At most ${maxCustomHeaders} headers are allowed.`)
 
 const types: Readonly<Record<string, z.ZodType>> = {
-  aws_auth_type: z.enum(['accessKey', 'assumedRole']),
+  aws_auth_type: z.enum(['accessKey', 'assumedRole', 'serviceRole']),
   azure_auth_mode: z.enum(['default', 'entra', 'entraFederated', 'managed', 'workload']),
   azure_api_version: line.max(30),
   azure_foundry_url: url,
@@ -67,6 +67,7 @@ const types: Readonly<Record<string, z.ZodType>> = {
   vertex_auth_type: z.enum(['basic', 'serviceAccount', 'workload']),
   vertex_service_account_json: serviceAccountJson,
   oracle_private_key: textField(20_000),
+  azure_entra_client_certificate: textField(20_000),
   vertex_skip_ptu_cost_attribution: z.boolean(),
   is_key_required: z.boolean(),
   custom_host: url,
@@ -78,8 +79,7 @@ export const fieldType = (name: string): z.ZodType => types[name] ?? line
 
 /** Fields that a kind of provider has besides those of its row in the catalogue. */
 export const extraFields: Readonly<Record<string, readonly string[]>> = {
-  'azure-openai': ['azure_deployment_config', 'azure_managed_client_id', 'azure_workload_client_id'],
-  'azure-ai': ['azure_managed_client_id', 'azure_workload_client_id'],
+  'azure-openai': ['azure_deployment_config'],
   sagemaker: ['amzn_sagemaker_model_name'],
   'vertex-ai': ['vertex_skip_ptu_cost_attribution'],
 }
@@ -99,6 +99,8 @@ export const choices: readonly {
   readonly value: string
   readonly needs: readonly string[]
   readonly orKey: boolean
+  /** The fields that stand in for needed ones: needed -> other. */
+  readonly instead?: Readonly<Record<string, string>>
 }[] = [
   { field: 'aws_auth_type', value: 'accessKey', needs: ['aws_access_key_id', 'aws_secret_access_key'], orKey: true },
   { field: 'aws_auth_type', value: 'assumedRole', needs: ['aws_role_arn'], orKey: false },
@@ -107,6 +109,7 @@ export const choices: readonly {
     value: 'entra',
     needs: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret'],
     orKey: false,
+    instead: { azure_entra_client_secret: 'azure_entra_client_certificate' },
   },
   {
     field: 'azure_auth_mode',

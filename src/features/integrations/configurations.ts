@@ -16,6 +16,8 @@ export type Configurations = Readonly<Record<string, unknown>>
 export interface ConfigurationContext {
   readonly aiProviderId: string
   readonly hasKey: boolean
+  /** Fields that come from external secret managers, so that they need not be given. */
+  readonly mapped?: readonly string[]
 }
 
 /** The row of the catalogue, or AB01 naming the field. */
@@ -26,19 +28,28 @@ export function catalogueRow(aiProviderId: string, param: string): Provider {
 }
 
 /** Checks configurations against their kind of provider; null is as absent. AB01 names the field as `configurations.<name>`. */
-export function parseConfigurations(given: Configurations, { aiProviderId, hasKey }: ConfigurationContext): Configurations {
+export function parseConfigurations(given: Configurations, { aiProviderId, hasKey, mapped = [] }: ConfigurationContext): Configurations {
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
   const parsed = schemaFor(aiProviderId, provider).safeParse(withoutNulls(given), { error: plainIssue })
   if (!parsed.success)
     throw refusedPart(parsed.error, { value: given, above: 'configurations', unknown: 'is no configuration of this provider' })
   const configurations = parsed.data
+  const twice = mapped.find((name) => configurations[name] !== undefined)
+  if (twice !== undefined) throw fault(twice, 'is given, and mapped to a secret too: leave one of them out')
+  const isThere = (name: string): boolean => mapped.includes(name) || configurations[name] !== undefined
+  const demanded = (names: readonly string[]): readonly string[] => names.filter((name) => !mapped.includes(name))
   if (configurations['custom_host'] === undefined) {
-    demandAll(configurations, missingHere(aiProviderId, provider))
+    demandAll(configurations, demanded(missingHere(aiProviderId, provider)))
     addressOf(aiProviderId, configurations)
   }
   for (const choice of choices) {
     const chosen = configurations[choice.field] === choice.value && !(choice.orKey && hasKey)
-    if (chosen) demandAll(configurations, choice.needs)
+    const { instead = {} } = choice
+    if (chosen)
+      demandAll(
+        configurations,
+        demanded(choice.needs).filter((name) => !isThere(instead[name] ?? '')),
+      )
   }
   return configurations
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { Credential } from '../../gateway/providers/provider.ts'
+import type { MappedSecret } from '../../gateway/secrets/secret-reference.ts'
+import { openMappings, type SealedMapping } from '../secret-references/index.ts'
 import { catalogueRow, splitSecrets, type Configurations } from './configurations.ts'
 import { toFields } from './credential-fields.ts'
 
@@ -11,11 +13,15 @@ export interface SealedCredential {
   readonly credential?: Uint8Array | null | undefined
   readonly configurations: Configurations
   readonly secretConfigurations?: Uint8Array | null | undefined
+  /** Secrets of external managers, as `mappedSecretsColumn` reads them, and who uses them; null: the organisation itself looks. */
+  readonly mapped?: { readonly secrets: readonly SealedMapping[] | null; readonly workspaceId: string | null }
 }
 
 /** A stored credential in the clear, with the host and the headers that are stored with it. */
 export interface StoredCredential {
   readonly credential: Credential
+  /** Fields whose values are in external secret managers; null: none. */
+  readonly secrets: readonly MappedSecret[] | null
   readonly customHost: string | null
   readonly customHeaders: Readonly<Record<string, string>>
 }
@@ -31,15 +37,19 @@ const place = ({ id, organisationId }: { readonly id: string; readonly organisat
 export async function loadCredential(row: SealedCredential, vault: Vault): Promise<StoredCredential> {
   const configurations = await openConfigurations(row, vault)
   const key = row.credential ? await vault.decrypt(place(row, 'credential'), row.credential) : null
-  return toStored(key, configurations)
+  const { secrets, workspaceId } = row.mapped ?? { secrets: null, workspaceId: null }
+  const context = { organisationId: row.organisationId, workspaceId }
+  return { ...toStored(key, configurations), secrets: await openMappings(secrets, context, vault) }
 }
 
 /** Returns the target that a stored account is, for requests of our own. */
-export const storedTarget = (aiProviderId: string, { credential, customHost, customHeaders }: StoredCredential) => ({
+export const storedTarget = (aiProviderId: string, { credential, secrets, customHost, customHeaders }: StoredCredential) => ({
   providerId: aiProviderId,
   provider: catalogueRow(aiProviderId, 'ai_provider_id'),
   view: null,
   credential,
+  secrets,
+  isAccount: true,
   customHost: customHost === null ? null : { url: customHost, param: 'configurations.custom_host' },
   customHeaders,
   namedBy: 'stored' as const,
@@ -51,7 +61,7 @@ export const storedTarget = (aiProviderId: string, { credential, customHost, cus
 /** A key and all configurations in the clear as the gateway uses them. */
 export function toStored(key: string | null, configurations: Configurations): StoredCredential {
   const { custom_host: customHost, custom_headers: customHeaders } = hostAndHeaders.parse(configurations)
-  return { credential: { key, fields: toFields(configurations) }, customHost, customHeaders }
+  return { credential: { key, fields: toFields(configurations) }, secrets: null, customHost, customHeaders }
 }
 
 const hostAndHeaders = z.object({

@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, since, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { StoredMapping } from '../secret-references/index.ts'
 import type { GlobalAccess } from './grants.schema.ts'
 
 /** A provider account: the credential and how to reach the provider. */
@@ -32,6 +33,8 @@ export const Integration = defineEntity({
     globalWorkspaceAccess: p.json<GlobalAccess>().nullable(),
     pricingAdjustments: p.json<Readonly<Record<string, unknown>>>().nullable(),
     tags: since('1.7.3', p.json<Readonly<Record<string, string>>>().default('{}')),
+    /** Fields of the credential whose values are secrets of external managers. */
+    secretMappings: since('1.12.0', p.json<readonly StoredMapping[]>().default('[]')),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

@@ -7,6 +7,7 @@ import { accountName, accountSlug, slugField } from '../../lib/text/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/text/tags.ts'
 import { isStorable, textField } from '../../lib/text/text.ts'
 import { since, valuesSince } from '../../release/since.ts'
+import { secretMappings, secretMappingsView } from '../secret-references/index.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
 export const providerKey = z
@@ -30,9 +31,6 @@ export const configurationsField = z.looseObject(broughtConfigurations).meta({
   description:
     'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `oracle_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',
 })
-
-/** References to external secret managers, which this release does not have. */
-export const secretMappings = z.array(z.unknown()).max(0, 'Secret references are not part of this release.').optional()
 
 const multiplier = z.number().min(0).nullable().optional()
 const priced = [
@@ -150,7 +148,7 @@ export const integrationDetail = z
     global_workspace_access_settings: z.record(z.string(), z.unknown()).nullable(),
     allow_all_models: z.boolean(),
     workspace_count: z.int(),
-    secret_mappings: z.array(z.unknown()),
+    secret_mappings: secretMappingsView,
     pricing_adjustments: z.record(z.string(), z.unknown()).nullable(),
     ...usedByField,
   })

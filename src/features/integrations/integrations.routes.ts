@@ -70,6 +70,7 @@ const toNewIntegration = (body: CreateIntegration, workspaceId: string | null) =
   description: body.description ?? null,
   pricingAdjustments: body.pricing_adjustments ?? null,
   tags: body.tags ?? {},
+  secretMappings: body.secret_mappings ?? [],
 })
 
 export const listIntegrations = route({
@@ -123,7 +124,8 @@ export const updateIntegration = route({
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   assignDefined(row, { name: body.name, description: body.description, pricingAdjustments: body.pricing_adjustments })
   assignDefined(row, { tags: body.tags === null ? {} : body.tags })
-  await changeCredential(row, { key: body.key, configurations: body.configurations }, deps)
+  const change = { key: body.key, configurations: body.configurations, secretMappings: body.secret_mappings }
+  await changeCredential(row, change, { em, actor, ...deps })
   await demandOneHost(em, row)
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}

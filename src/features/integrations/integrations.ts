@@ -9,6 +9,8 @@ import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { addressOf, checkUrls, parseConfigurations, splitSecrets, type Configurations } from './configurations.ts'
 import { openConfigurations, sealConfigurations, sealKey } from './credential.ts'
+import { keyField } from '../../gateway/secrets/secret-reference.ts'
+import { type GivenMapping, presentMappings, resolveMappings, type StoredMapping } from '../secret-references/index.ts'
 import { Integration } from './integration.entity.ts'
 
 interface Guards {
@@ -27,6 +29,7 @@ export interface NewIntegration {
   readonly description: string | null
   readonly pricingAdjustments: Configurations | null
   readonly tags?: Readonly<Record<string, string>>
+  readonly secretMappings: readonly GivenMapping[]
 }
 
 /** Stores an integration with its credential sealed. The row is written when it returns. */
@@ -35,7 +38,9 @@ export async function addIntegration(
   wanted: NewIntegration,
   { actor, vault, egress }: Guards & { actor: Actor },
 ): Promise<Integration> {
-  const configurations = parseConfigurations(wanted.configurations, { aiProviderId: wanted.aiProviderId, hasKey: wanted.key !== null })
+  const { aiProviderId, workspaceId } = wanted
+  const mappings = await resolveMappings(em, actor, { given: wanted.secretMappings, aiProviderId, workspaceId })
+  const configurations = parseConfigurations(wanted.configurations, { aiProviderId, ...keysOf(wanted.key !== null, mappings) })
   await checkUrls(configurations, egress)
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
   const slug = await chooseSlug(em, actor, wanted)
@@ -49,6 +54,7 @@ export async function addIntegration(
     aiProviderId: wanted.aiProviderId,
     pricingAdjustments: wanted.pricingAdjustments,
     tags: wanted.tags ?? {},
+    secretMappings: mappings,
     createdBy: actor.id,
     ...(await sealKey(owner, wanted.key, vault)),
     ...(await sealConfigurations(owner, configurations, vault)),
@@ -78,19 +84,41 @@ async function demandFree(em: EntityManager, organisationId: string, slug: strin
   })
 }
 
+/** Returns the fields for which mappings stand. AB01 for a key that is given and mapped. */
+function keysOf(hasKey: boolean, mappings: readonly StoredMapping[]) {
+  const mapped = mappings.map(({ target_field: field }) => field)
+  const mapsKey = mapped.includes(keyField)
+  if (hasKey && mapsKey) throw new ApiError('AB01', 'key is given, and mapped to a secret too: leave one of them out.', { param: 'key' })
+  return { hasKey: hasKey || mapsKey, mapped }
+}
+
 export interface CredentialChange {
   /** Undefined: stays; null: taken away. */
   readonly key: string | null | undefined
   /** Field by field; null clears a field, or all of them. */
   readonly configurations: Configurations | null | undefined
+  /** Undefined: stay; null or empty: none any more. */
+  readonly secretMappings: readonly GivenMapping[] | null | undefined
+}
+
+/** The caller of a change, and its transaction. */
+interface Changing extends Guards {
+  readonly em: EntityManager
+  readonly actor: Actor
 }
 
 /** Changes the key and the configurations. A credential that stays is never carried over to another host. */
-export async function changeCredential(row: Integration, change: CredentialChange, { vault, egress }: Guards): Promise<void> {
-  if (change.configurations !== undefined) {
+export async function changeCredential(row: Integration, change: CredentialChange, { em, actor, vault, egress }: Changing): Promise<void> {
+  const { aiProviderId } = row
+  if (change.secretMappings !== undefined) {
+    const given = change.secretMappings ?? []
+    row.secretMappings = await resolveMappings(em, actor, { given, aiProviderId, workspaceId: row.workspaceId ?? null })
+  }
+  if (change.configurations !== undefined || change.secretMappings !== undefined || change.key !== undefined) {
     const before = await openConfigurations(row, vault)
     const hasKey = change.key === undefined ? Boolean(row.credential) : change.key !== null
-    const after = parseConfigurations(merge(before, change.configurations), { aiProviderId: row.aiProviderId, hasKey })
+    const merged = change.configurations === undefined ? before : merge(before, change.configurations)
+    const after = parseConfigurations(merged, { aiProviderId, ...keysOf(hasKey, row.secretMappings ?? []) })
     if (hostOf(row, before) !== hostOf(row, after)) demandSecretsAgain(row, change, after)
     await checkUrls(after, egress)
     assignDefined(row, await sealConfigurations(row, after, vault))
@@ -111,7 +139,9 @@ function hostOf(row: Integration, configurations: Configurations): string | null
 
 function demandSecretsAgain(row: Integration, change: CredentialChange, after: Configurations): void {
   const kept = Object.keys(splitSecrets(after).secret).filter((name) => !Object.hasOwn(change.configurations ?? {}, name))
-  const keptField = row.credential && change.key === undefined ? 'key' : kept.map((name) => `configurations.${name}`)[0]
+  const keptKey = row.credential && change.key === undefined ? 'key' : undefined
+  const keptMappings = (row.secretMappings ?? []).length > 0 && change.secretMappings === undefined ? 'secret_mappings' : undefined
+  const keptField = keptKey ?? kept.map((name) => `configurations.${name}`)[0] ?? keptMappings
   if (keptField === undefined) return
   throw new ApiError('AB01', `A stored credential only goes to the host it was stored with. To change the host, give ${keptField} again.`, {
     param: keptField,
@@ -151,7 +181,7 @@ export async function presentDetail(row: Integration, { workspaceCount, vault }:
     global_workspace_access_settings: row.globalWorkspaceAccess ? { ...row.globalWorkspaceAccess } : null,
     allow_all_models: row.allowAllModels,
     workspace_count: workspaceCount,
-    secret_mappings: [],
+    secret_mappings: presentMappings(row.secretMappings ?? []),
     pricing_adjustments: row.pricingAdjustments ? { ...row.pricingAdjustments } : null,
   }
 }

@@ -5,7 +5,9 @@ import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
 import { inTrial } from '../../app/trial-limit.ts'
 import { testProvider } from '../../gateway/models/test-provider.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
+import { readMappings } from '../secret-references/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
+import type { Integration } from './integration.entity.ts'
 import { demandWrite, findIntegration, integrationScopes } from './access.ts'
 import { parseConfigurations } from './configurations.ts'
 import { loadCredential, type StoredCredential, storedTarget, toStored } from './credential.ts'
@@ -42,7 +44,21 @@ export const testIntegration = route({
 })(async ({ em, actor, deps, params }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'read' })
   demandWrite(actor, row.workspaceId, 'update')
-  return carryOut(em, { aiProviderId: row.aiProviderId, stored: await loadCredential(row, deps.vault) }, { actor, deps })
+  return carryOut(
+    em,
+    { aiProviderId: row.aiProviderId, stored: await loadCredential(await sealedOf(em, row), deps.vault) },
+    { actor, deps },
+  )
+})
+
+/** The row with the secrets that are mapped into it, for the workspace that it belongs to. */
+const sealedOf = async (em: EntityManager, row: Integration) => ({
+  id: row.id,
+  organisationId: row.organisationId,
+  credential: row.credential,
+  configurations: row.configurations,
+  secretConfigurations: row.secretConfigurations,
+  mapped: { secrets: await readMappings(em, row.id), workspaceId: row.workspaceId ?? null },
 })
 
 interface Account {
@@ -53,8 +69,8 @@ interface Account {
 async function carryOut(em: EntityManager, { aiProviderId, stored }: Account, { actor, deps }: { actor: Actor; deps: Deps }) {
   const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
   const target = storedTarget(aiProviderId, stored)
-  const { egress } = deps
-  const testing = { egress, allowedHosts: allowedHostsOf(settings) }
+  const { egress, signing } = deps
+  const testing = { egress, signing, allowedHosts: allowedHostsOf(settings) }
   const { origin, steps, models } = await inTrial(egress, actor.organisationId, () => testProvider(target, testing))
   return {
     object: 'integration_test' as const,

@@ -4,6 +4,7 @@ import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
 import type { SealedCredential, StoredCredential } from '../integrations/index.ts'
 import { skipPtuField } from '../../gateway/config/provider-fields.ts'
 import { type PricedModel, toPrices } from './terms.ts'
+import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 
 interface StoredModel extends PricedModel {
@@ -32,6 +33,7 @@ interface ProviderRow {
   readonly credential: Buffer | null
   readonly configurations: Readonly<Record<string, unknown>>
   readonly secretConfigurations: Buffer | null
+  readonly mappedSecrets: readonly SealedMapping[] | null
   readonly allowAllModels: boolean
   readonly models: readonly StoredModel[] | null
   readonly pricingAdjustments: unknown
@@ -65,7 +67,7 @@ const providers = (whose: string) => `
            WHERE m.integration_id = i.id AND (m.enabled <> i.allow_all_models
                                               OR m.configurations ? 'custom_host' OR m.pricing_config IS NOT NULL
                                               OR m.base_model_slug IS NOT NULL)) AS models,
-         i.pricing_adjustments AS "pricingAdjustments"
+         i.pricing_adjustments AS "pricingAdjustments", ${mappedSecretsColumn('i')} AS "mappedSecrets"
     FROM providers p
     JOIN integrations i ON i.id = p.integration_id
     LEFT JOIN integration_workspaces g ON g.integration_id = i.id AND g.workspace_id = p.workspace_id
@@ -101,11 +103,20 @@ export const providerView = (open: (integration: SealedCredential, vault: Vault)
         allowAllModels,
         models,
         pricingAdjustments,
+        mappedSecrets,
         ...others
       } = row
       const { limited, grantId, grantLimited, ...own } = others
       const limits = limitsOf(own, { limited, grantId, grantLimited })
-      const integration = { id: integrationId, organisationId: row.organisationId, credential, configurations, secretConfigurations }
+      const mapped = { secrets: mappedSecrets, workspaceId: row.workspaceId }
+      const integration = {
+        id: integrationId,
+        organisationId: row.organisationId,
+        credential,
+        configurations,
+        secretConfigurations,
+        mapped,
+      }
       const stored = await opened(slug, () => open(integration, vault))
       return {
         view: {
@@ -117,7 +128,7 @@ export const providerView = (open: (integration: SealedCredential, vault: Vault)
           limits,
           ...stored,
         },
-        dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId],
+        dependsOn: [row.id, integrationId, row.workspaceId, row.organisationId, ...(mappedSecrets ?? []).map(({ id }) => id)],
         until: Infinity,
       }
     },

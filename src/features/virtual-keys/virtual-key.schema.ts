@@ -3,7 +3,8 @@ import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listOf } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { valuesSince } from '../../release/since.ts'
-import { configurationsField, configurationsView, providerKey, secretMappings } from '../integrations/index.ts'
+import { configurationsField, configurationsView, providerKey } from '../integrations/index.ts'
+import { secretMappings, secretMappingsView } from '../secret-references/index.ts'
 import { providerFields, providerViewFields } from '../providers/index.ts'
 
 const short = z.string().max(255)
@@ -68,7 +69,7 @@ export const virtualKeyView = z
     provider: z.string(),
     masked_key: z.string().nullable(),
     model_config: configurationsView,
-    secret_mappings: z.array(z.unknown()),
+    secret_mappings: secretMappingsView,
     object: z.literal('virtual-key'),
   })
   .meta({ id: 'VirtualKey', description: 'A virtual key, without the key behind it.' })

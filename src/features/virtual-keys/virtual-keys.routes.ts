@@ -46,6 +46,7 @@ export const createVirtualKey = route({
   const azureMode = aiProviderId === 'azure-openai' ? { azure_auth_mode: 'default' } : {}
   const owned = {
     ...({ name: body.name, kind, workspaceId, aiProviderId, key: body.key ?? null, description: null, pricingAdjustments: null } as const),
+    secretMappings: body.secret_mappings ?? [],
     configurations: { ...azureMode, ...withoutNulls(azureConfigurations(body)), ...body.configurations },
   }
   const integration = await addIntegration(em, owned, { actor, vault: deps.vault, egress: deps.egress })
@@ -114,7 +115,8 @@ export const updateVirtualKey = route({
   const azure = azureConfigurations(body)
   const named = body.configurations !== undefined || Object.keys(azure).length > 0
   const configurations = named ? (body.configurations === null ? null : { ...azure, ...body.configurations }) : undefined
-  await changeCredential(await ownIntegration(em, row, true), { key: body.key, configurations }, deps)
+  const change = { key: body.key, configurations, secretMappings: body.secret_mappings }
+  await changeCredential(await ownIntegration(em, row, true), change, { em, actor, ...deps })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}
 })

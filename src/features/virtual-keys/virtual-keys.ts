@@ -2,6 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { Integration } from '../integrations/integration.entity.ts'
 import type { Configurations } from '../integrations/index.ts'
 import { presentShared } from '../providers/index.ts'
+import { presentMappings } from '../secret-references/index.ts'
 import type { ProviderEntity } from '../providers/provider.entity.ts'
 import type { AzureFields } from './virtual-key.schema.ts'
 
@@ -49,6 +50,6 @@ export const presentVirtualKey = (row: ProviderEntity, integration: Integration,
   provider: integration.aiProviderId,
   masked_key: integration.maskedKey ?? null,
   model_config: { ...integration.configurations },
-  secret_mappings: [],
+  secret_mappings: presentMappings(integration.secretMappings ?? []),
   object: 'virtual-key' as const,
 })

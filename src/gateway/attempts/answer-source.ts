@@ -4,6 +4,7 @@ import type { CheckedCall } from '../checks/before.ts'
 import type { AnswerCache, Recalled } from '../cache/recall.ts'
 import { listen } from '../cache/recorder.ts'
 import { replay } from '../cache/replay.ts'
+import type { Signing } from '../credentials/signing.ts'
 import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { HeardResponse } from '../stored-responses/heard-response.ts'
@@ -16,7 +17,8 @@ import { sendParts } from './send-parts.ts'
 import { sendInSteps } from './send-steps.ts'
 import { promptsCall } from './prompts-call.ts'
 import { type TaskCall, taskCall } from './task-call.ts'
-import { prepare, type Prepared, type SendRequest } from './prepare.ts'
+import { prepare, type SendRequest } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 import { translateCall, type TranslatedCall, translatedHeaders, type TranslationOptions } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
@@ -25,6 +27,7 @@ export type AnswerSource = (handler: EgressHandler) => EgressCall
 
 export interface SourceDeps {
   readonly egress: Egress
+  readonly signing: Signing
   readonly answers: AnswerCache
   readonly mirrors: Mirrors
   readonly settings: GatewaySettings
@@ -69,7 +72,7 @@ async function heardSource(recalled: Recalled, checked: CheckedCall, { options, 
 function prepareSource(
   checked: CheckedCall,
   { attempt, forward, timeouts }: SourceOptions,
-  { egress, settings, mirrors, responses, prices }: SourceDeps,
+  { egress, signing, settings, mirrors, responses, prices }: SourceDeps,
 ): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
   const counted = countCall(checked.aimed, settings.maxJsonBytes)
@@ -85,6 +88,7 @@ function prepareSource(
     timeouts,
     forward: translated === null ? forward : translatedHeaders(forward, translated),
     egress,
+    signing,
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
     target,
     body: translated?.body ?? body,

@@ -10,7 +10,7 @@ import type { HeardResponse } from '../stored-responses/heard-response.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { Recalled } from '../cache/recall.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 import type { TranslatedCall } from './translation.ts'
 
 /** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */

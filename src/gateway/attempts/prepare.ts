@@ -1,18 +1,25 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { authorize } from '../credentials/authorize.ts'
+import type { Signing } from '../credentials/signing.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
+import { narrowed } from '../egress/narrowed.ts'
 import { eachHeader, type HeaderList, headersReplaced, headerValue } from '../wire/header-list.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../providers/endpoint.ts'
-import { type Auth, noAuth, type Provider } from '../providers/provider.ts'
+import { type Auth, type Credential, noAuth, type Provider } from '../providers/provider.ts'
 import { fillTemplate } from '../providers/template.ts'
+import { withSecrets } from '../secrets/mapped-credential.ts'
+import type { MappedSecret } from '../secrets/secret-reference.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
+import type { Prepared } from './prepared.ts'
+import { type Renewing, renewed, sameCredential } from './renew-secrets.ts'
 
-export interface SendRequest {
+/** A request before anything signs it. */
+export interface UnsignedRequest {
   readonly method: string
   /** Path and query below `/v1`, as the client sent them. */
   readonly path: string
@@ -29,19 +36,34 @@ export interface SendRequest {
   readonly allowed: { readonly everywhere: AllowedHosts | null; readonly here: AllowedHosts | null }
 }
 
-/** A request that is ready to go: checked host, signed, in the provider's words. */
-export interface Prepared {
-  readonly origin: EgressOrigin
-  readonly request: EgressRequest
-  /** For the log: the URL without query, which may hold a key. */
-  readonly url: string
+export interface SendRequest extends UnsignedRequest {
+  readonly signing: Signing
 }
 
 type Fields = Readonly<Record<string, string>>
 
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
 export function prepare(request: SendRequest): MaybePromise<Prepared> {
-  return settled(originOf(request), (origin) => prepareFor(origin, request))
+  return settled(originOf(request), (origin) =>
+    request.target.secrets === null ? prepareFor(origin, request) : prepareWithSecrets(origin, request, request.target.secrets),
+  )
+}
+
+/** A secret may have been replaced in its manager: what the provider refuses for it is asked again with the new one. */
+function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets: readonly MappedSecret[]): MaybePromise<Prepared> {
+  const { target, signing, egress, allowed } = request
+  const reach = narrowed(egress, allowed.here)
+  const ready = (credential: Credential): MaybePromise<Prepared> => prepareFor(origin, { ...request, target: { ...target, credential } })
+  const reveal = (): MaybePromise<Credential> => withSecrets({ credential: target.credential, secrets }, signing.secrets, reach)
+  const renewing: Renewing = {
+    isWorth: request.body.stream === null,
+    async again(former) {
+      await Promise.all(secrets.map(({ reference }) => signing.secrets.renew(reference, reach)))
+      const credential = await reveal()
+      return sameCredential(credential, former) ? null : { credential, prepared: await ready(credential) }
+    },
+  }
+  return settled(reveal(), (credential) => renewed(() => ready(credential), credential, renewing))
 }
 
 function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Prepared> {
@@ -49,7 +71,7 @@ function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Pr
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
     { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
-    { egress, now: Date.now },
+    { egress, now: Date.now, workload: request.signing.workload, isStored: target.isAccount },
   )
   return settled(signing, (signed) => ({
     origin,
@@ -64,7 +86,7 @@ function withoutQuery(path: string): string {
 }
 
 /** Returns the checked host of a request. Throws, or rejects with, `blocked_host`. */
-export function originOf(request: SendRequest): MaybePromise<EgressOrigin> {
+export function originOf(request: UnsignedRequest): MaybePromise<EgressOrigin> {
   const { target, egress } = request
   const fields = fieldsOf(target)
   const base = target.customHost ?? { url: catalogueUrl(request, fields), param: 'x-service-provider' }
@@ -74,7 +96,7 @@ export function originOf(request: SendRequest): MaybePromise<EgressOrigin> {
 }
 
 /** Returns path and headers of a request in the provider's words, without its credential. */
-export function composeRequest(request: SendRequest, { basePath }: EgressOrigin) {
+export function composeRequest(request: UnsignedRequest, { basePath }: EgressOrigin) {
   const fields = fieldsOf(request.target)
   return { path: joinPath(basePath, providerPath(request, fields)), headers: withProviderHeaders(request) }
 }
@@ -114,14 +136,14 @@ function makeAdditions({ provider, credential, customHeaders }: Target): Additio
 const namesVariant = ({ provider }: Target, fields: Fields): boolean =>
   provider.variants?.some(({ field, baseUrl }) => (baseUrl ?? '').startsWith('{') && (fields[field] ?? '') !== '') ?? false
 
-function demandHost({ target, allowed }: SendRequest, base: { readonly url: string; readonly param: string }): void {
+function demandHost({ target, allowed }: UnsignedRequest, base: { readonly url: string; readonly param: string }): void {
   const host = { ...base, by: target.namedBy }
   demandAllowed(host, allowed.everywhere, 'ALLOWED_CUSTOM_HOSTS')
   demandAllowed(host, allowed.here, 'the organisation (settings.allowed_custom_hosts)')
 }
 
 /** The host of an endpoint, which may be another one of the provider's. */
-function catalogueUrl({ target, endpoint }: SendRequest, fields: Fields): string {
+function catalogueUrl({ target, endpoint }: UnsignedRequest, fields: Fields): string {
   const elsewhere = endpoint?.baseUrl ?? null
   return elsewhere === null ? ownBaseUrl(target, fields) : fillTemplate(elsewhere, fields)
 }
@@ -146,7 +168,7 @@ export function signsBody(provider: Provider): boolean {
 }
 
 /** The operation's path in the provider's layout; the caller's own path, byte for byte, for all else. */
-function providerPath({ path, operation, target, endpoint }: SendRequest, fields: Fields): string {
+function providerPath({ path, operation, target, endpoint }: UnsignedRequest, fields: Fields): string {
   const { provider, model } = target
   if (endpoint !== null) return fillTemplate(endpoint.path, { ...fields, ...(endpoint.model === null ? {} : { model: endpoint.model }) })
   const spoken = spokenAt(provider, operation.name, fields)
@@ -157,7 +179,7 @@ function providerPath({ path, operation, target, endpoint }: SendRequest, fields
 }
 
 /** The caller's headers with what the provider and the stored credential add to them. */
-function withProviderHeaders({ forward, target, body }: SendRequest): HeaderList {
+function withProviderHeaders({ forward, target, body }: UnsignedRequest): HeaderList {
   const { set, unlessSent } = additionsOf(target)
   const headers = headersReplaced(forward, set)
   if (unlessSent.length === 0 && body.stream === null) return headers

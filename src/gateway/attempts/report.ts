@@ -77,6 +77,7 @@ const kinds: Readonly<Record<string, FailureKind | null>> = {
   upstream_unreachable: 'network',
   upstream_bad_response: 'network',
   credential_failed: 'network',
+  secret_unavailable: 'network',
   hooks_failed: 'guardrail',
   rate_limited: 'rate_limit',
   budget_exhausted: null,

@@ -10,6 +10,7 @@ import type { GuardrailSource } from '../checks/guardrail-source.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { GuardrailPlan } from '../checks/plan.ts'
 import type { RunDeps } from '../checks/run.ts'
+import type { Signing } from '../credentials/signing.ts'
 import type { Egress, EgressHandler } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
@@ -36,6 +37,7 @@ import { type Ended, reportOfAnswer, reportOfStatus } from './report.ts'
 import { requestTimeout } from './timeouts.ts'
 
 export interface AttemptDeps {
+  readonly signing: Signing
   readonly snapshot: ProviderSource & GuardrailSource & PromptSource & PolicySource
   readonly ledger: Ledger
   readonly prices: PriceSource

@@ -3,17 +3,15 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { prepare } from '../attempts/prepare.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
-import type { Egress } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { matchOperation } from '../front/match.ts'
-import { askProvider, type Question, toRequest } from '../models/ask-provider.ts'
+import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
 import type { Target } from '../targets/target.ts'
 import { isBatchId } from './begun-batch.ts'
 
 /** A provider with the credential by which it is asked. */
-export interface AskedProvider {
+export interface AskedProvider extends ProviderAccess {
   readonly target: Target
-  readonly egress: Egress
   /** The hosts to which the organisation lets requests go; null: all. */
   readonly allowedHosts: AllowedHosts | null
 }
@@ -35,7 +33,7 @@ const timeoutMs = 30_000
 
 /** Asks a provider for a batch, with the target's credential. Rejects with an ApiError when it does not say. */
 export async function askBatch(provider: AskedProvider, id: string): Promise<ToldBatch> {
-  const { status, text } = await askProvider(questionOf(provider, `/batches/${id}`), egressOf(provider))
+  const { status, text } = await askProvider(questionOf(provider, `/batches/${id}`), accessOf(provider))
   if (status !== 200) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the batch.`)
   const told = jsonOrUndefined(text)
   if (!isFields(told) || typeof told['status'] !== 'string') throw new ApiError('upstream_bad_response', 'The provider tells no batch.')
@@ -53,7 +51,7 @@ const longestLine = 64 * 1024 * 1024
 
 /** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole. */
 export async function eachAnswer(provider: AskedProvider, file: string, take: (answer: Fields) => void): Promise<void> {
-  const { origin, request } = await prepare(toRequest(questionOf(provider, `/files/${file}/content`), egressOf(provider)))
+  const { origin, request } = await prepare(toRequest(questionOf(provider, `/files/${file}/content`), accessOf(provider)))
   let unread = 0
   await new Promise<void>((resolve, reject) => {
     const lines = splitLines((line) => {
@@ -106,7 +104,7 @@ function splitLines(take: (line: Buffer) => void) {
   }
 }
 
-const egressOf = ({ egress, allowedHosts }: AskedProvider): Egress => narrowed(egress, allowedHosts)
+const accessOf = ({ egress, signing, allowedHosts }: AskedProvider): ProviderAccess => ({ egress: narrowed(egress, allowedHosts), signing })
 const questionOf = ({ target }: AskedProvider, path: string): Question => ({
   target,
   path,

@@ -162,6 +162,7 @@ const longText = z.string().min(1).max(20_000)
 const fieldTypes: Readonly<Record<string, z.ZodType>> = {
   vertex_service_account_json: z.union([longText, z.record(z.string(), z.unknown())]),
   oracle_private_key: longText,
+  azure_entra_client_certificate: longText,
   azure_foundry_url: url,
   huggingface_base_url: url,
   vertex_skip_ptu_cost_attribution: z.union([z.boolean(), line]),

@@ -29,7 +29,6 @@ export const unreadFieldNames: ReadonlySet<string> = new Set([
   'azure_endpoint_name',
   'azure_model_name',
   'azure_region',
-  'azure_workload_client_id',
   'snowflake_account',
   'vertex_storage_bucket_name',
 ])

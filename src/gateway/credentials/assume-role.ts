@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps } from './auth-request.ts'
+import { awsHost } from './aws-endpoints.ts'
 import { fingerprint } from './credential.ts'
 import type { Expiring } from '../../lib/expiring-cache.ts'
 import { amzTimestamp, signV4, type AwsKeys } from './sigv4.ts'
@@ -28,10 +29,10 @@ export function assumeRole(role: RoleRequest, deps: AuthDeps): MaybePromise<AwsK
 async function fetchKeys({ keys, region, roleArn, externalId }: RoleRequest, deps: AuthDeps): Promise<Expiring<AwsKeys>> {
   const form = new URLSearchParams({ Action: 'AssumeRole', Version: '2011-06-15', RoleArn: roleArn, RoleSessionName: 'gatehouse' })
   if (externalId !== null) form.set('ExternalId', externalId)
-  const host = `sts.${region}.amazonaws.com`
+  const origin = awsHost('sts', region, deps.workload)
   const body = form.toString()
-  const headers = signedHeaders({ host, body, timestamp: amzTimestamp(deps.now()) }, keys, region)
-  return readRoleKeys(await postForm(deps.egress, { issuer, url: `https://${host}/`, form: body, headers }))
+  const headers = signedHeaders({ host: new URL(origin).host, body, timestamp: amzTimestamp(deps.now()) }, keys, region)
+  return readRoleKeys(await postForm(deps.egress, { issuer, url: `${origin}/`, form: body, headers }))
 }
 
 function signedHeaders(call: { host: string; body: string; timestamp: string }, keys: AwsKeys, region: string): Record<string, string> {

@@ -1,5 +1,6 @@
 import type { Egress } from '../egress/egress.ts'
 import type { Auth, Credential } from '../providers/provider.ts'
+import type { Workload } from './workload/workload.ts'
 
 /** A request on its way to a provider, as it will go on the wire, before it carries a credential. */
 export interface AuthRequest {
@@ -31,4 +32,8 @@ export interface AuthDeps {
   readonly egress: Egress
   /** Epoch milliseconds. */
   now(): number
+  /** The platform of this process; absent: nothing is known of it. */
+  readonly workload?: Workload
+  /** True for a credential that is stored with an integration, a secret reference or in the settings: only that may use the workload's identity. */
+  readonly isStored?: boolean
 }

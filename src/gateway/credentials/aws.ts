@@ -1,12 +1,16 @@
 import { hash } from 'node:crypto'
-import { ApiError } from '../../lib/errors.ts'
 import type { Credential } from '../providers/provider.ts'
 import { assumeRole } from './assume-role.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import { regionOf } from './aws-endpoints.ts'
 import { field, malformed, requireField, requireKey } from './credential.ts'
 import { amzTimestamp, signV4, type AwsKeys, type SigningScope } from './sigv4.ts'
 import { eachHeader } from '../wire/header-list.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import { assumingIdentity, awsIdentity } from './workload/aws-identity.ts'
+import { awsServices } from '../providers/aws-domain.ts'
+import { demandTrusted, demandWorkload } from './workload/trusted-host.ts'
+import type { Workload } from './workload/workload.ts'
 
 /** Signs with the given keys, or with those of the role that they may take on. A Bedrock API key goes as a bearer token. */
 export function authorizeAws(request: AuthRequest, service: string, deps: AuthDeps): MaybePromise<Authorized> {
@@ -14,27 +18,36 @@ export function authorizeAws(request: AuthRequest, service: string, deps: AuthDe
   if (service === 'bedrock' && credential.key !== null && field(credential, 'aws_access_key_id') === null) {
     return { headers: ['authorization', `Bearer ${requireKey(credential)}`], path: url.path }
   }
-  const scope = { region: regionOf(credential), service }
-  const keys = keysOf(credential, scope.region, deps)
+  const scope = { region: regionOf(credential, deps.workload), service }
+  const keys = keysOf(request, scope, deps)
   return settled(keys, (taken) => signed(request, taken, { ...scope, timestamp: amzTimestamp(deps.now()) }))
 }
 
-function keysOf(credential: Credential, region: string, deps: AuthDeps): MaybePromise<AwsKeys> {
+type Scope = Pick<SigningScope, 'region' | 'service'>
+
+function keysOf({ credential, url }: AuthRequest, { region, service }: Scope, deps: AuthDeps): MaybePromise<AwsKeys> {
   const type = field(credential, 'aws_auth_type')
-  if (type === 'serviceRole') {
-    throw new ApiError('invalid_request', 'aws_auth_type serviceRole is not available here. Use accessKey or assumedRole.', {
-      param: 'aws_auth_type',
-    })
-  }
-  const keys: AwsKeys = {
-    accessKeyId: accessKeyId(credential),
-    secretAccessKey: requireField(credential, 'aws_secret_access_key'),
-    sessionToken: field(credential, 'aws_session_token'),
-  }
+  if (type === 'serviceRole') return awsIdentity(demandAws({ service, origin: url.origin }, deps), region, deps)
   const roleArn = type === 'assumedRole' ? requireField(credential, 'aws_role_arn') : field(credential, 'aws_role_arn')
+  const isOwn = type === 'assumedRole' && field(credential, 'aws_access_key_id') === null
+  const keys = isOwn ? assumingIdentity(demandAws({ service, origin: url.origin }, deps), region, deps) : givenKeys(credential)
   if (type === 'accessKey' || roleArn === null) return keys
-  return assumeRole({ keys, region, roleArn, externalId: field(credential, 'aws_external_id') }, deps)
+  const externalId = field(credential, 'aws_external_id')
+  return settled(keys, (taken) => assumeRole({ keys: taken, region, roleArn, externalId }, deps))
 }
+
+/** Returns the workload, unless its signature would go to a host that is not one of AWS's. */
+function demandAws({ service, origin }: { readonly service: string; readonly origin: string }, deps: AuthDeps): Workload {
+  const workload = demandWorkload(deps, 'aws_auth_type')
+  if (workload.aws.endpoints[service] !== origin) demandTrusted(origin, { param: 'aws_auth_type', services: awsServices }, workload)
+  return workload
+}
+
+const givenKeys = (credential: Credential): AwsKeys => ({
+  accessKeyId: accessKeyId(credential),
+  secretAccessKey: requireField(credential, 'aws_secret_access_key'),
+  sessionToken: field(credential, 'aws_session_token'),
+})
 
 function signed({ method, url, headers, body }: AuthRequest, keys: AwsKeys, scope: SigningScope): Authorized {
   const payloadHash = hash('sha256', body ?? '')
@@ -65,10 +78,4 @@ function accessKeyId(credential: Credential): string {
   const id = requireField(credential, 'aws_access_key_id')
   if (/^\w{1,128}$/.test(id)) return id
   throw malformed('aws_access_key_id', 'is not an access key id')
-}
-
-function regionOf(credential: Credential): string {
-  const region = field(credential, 'aws_region') ?? 'us-east-1'
-  if (/^[a-z0-9-]{1,40}$/.test(region)) return region
-  throw malformed('aws_region', 'is not a region')
 }

@@ -1,11 +1,13 @@
 import { importPKCS8, SignJWT } from 'jose'
-import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { cachesOf } from './auth-caches.ts'
+import type { Credential } from '../providers/provider.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
 import { field, fingerprint, malformed, requireKey } from './credential.ts'
 import type { Expiring } from '../../lib/expiring-cache.ts'
 import { parseRecord, postForm, readAccessToken } from './token-endpoint.ts'
+import { googleIdentity, type GoogleAsked } from './workload/google-identity.ts'
+import { demandTrusted, demandWorkload } from './workload/trusted-host.ts'
 
 const issuer = 'Google'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
@@ -13,18 +15,30 @@ const lifeS = 3600
 const marginMs = 60_000
 const accountField = 'vertex_service_account_json'
 
-/** A service account's access token (RFC 7523), kept until a minute before it expires; else the key, which is an access token itself. */
+/**
+ * A service account's access token (RFC 7523), kept until a minute before it expires; one of the workload's own identity; else the key,
+ * which is an access token itself.
+ */
 export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
-  if (field(credential, 'vertex_auth_type') === 'workload')
-    throw new ApiError(
-      'invalid_request',
-      'Requests cannot be signed in with vertex_auth_type "workload" yet: use "serviceAccount" with vertex_service_account_json.',
-      { param: 'vertex_auth_type' },
-    )
+  if (field(credential, 'vertex_auth_type') === 'workload') {
+    const workload = demandWorkload(deps, 'vertex_auth_type')
+    demandTrusted(url.origin, { param: 'vertex_auth_type', services: vertexHosts }, workload)
+    return settled(googleIdentity(federationOf(credential), workload, deps), (fetched) => withToken(url.path, fetched))
+  }
   const json = field(credential, accountField)
   if (json === null) return withToken(url.path, requireKey(credential))
   const token = cachesOf(deps.egress).tokens.get(fingerprint('google', json), deps.now(), () => fetchToken(json, deps))
   return settled(token, (fetched) => withToken(url.path, fetched))
+}
+
+const vertexHosts = /^(?:(?:[a-z0-9-]+-)?aiplatform|aiplatform\.[a-z0-9-]+\.rep)\.googleapis\.com$/
+
+/** Returns the identity that the workload takes on at Google: as the fields say, else as the settings do. */
+function federationOf(credential: Credential): GoogleAsked {
+  const audience = field(credential, 'vertex_wif_audience')
+  if (audience !== null && !audience.startsWith('//iam.googleapis.com/'))
+    throw malformed('vertex_wif_audience', 'is not an audience of Google')
+  return { audience, serviceAccount: field(credential, 'vertex_wif_service_account_email') }
 }
 
 const withToken = (path: string, token: string): Authorized => ({ headers: ['authorization', `Bearer ${token}`], path })

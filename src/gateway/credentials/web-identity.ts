@@ -4,6 +4,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { readRoleKeys } from './assume-role.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps } from './auth-request.ts'
+import { awsHost } from './aws-endpoints.ts'
 import { fingerprint } from './credential.ts'
 import type { AwsKeys } from './sigv4.ts'
 import { failed, postForm } from './token-endpoint.ts'
@@ -24,7 +25,7 @@ export function assumeRoleByToken(identity: WebIdentity, deps: AuthDeps): MaybeP
   return cachesOf(deps.egress).roles.get(key, deps.now(), () => fetchKeys(identity, deps))
 }
 
-async function fetchKeys({ region, roleArn, tokenFile }: WebIdentity, { egress }: AuthDeps): Promise<Expiring<AwsKeys>> {
+async function fetchKeys({ region, roleArn, tokenFile }: WebIdentity, { egress, workload }: AuthDeps): Promise<Expiring<AwsKeys>> {
   const form = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
@@ -32,7 +33,7 @@ async function fetchKeys({ region, roleArn, tokenFile }: WebIdentity, { egress }
     RoleSessionName: 'gatehouse',
     WebIdentityToken: await readToken(tokenFile, issuer),
   })
-  return readRoleKeys(await postForm(egress, { issuer, url: `https://sts.${region}.amazonaws.com/`, form: form.toString() }))
+  return readRoleKeys(await postForm(egress, { issuer, url: `${awsHost('sts', region, workload)}/`, form: form.toString() }))
 }
 
 /** Returns the token in a file that a platform keeps fresh. Rejects with `credential_failed` when there is none. */

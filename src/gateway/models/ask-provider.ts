@@ -1,4 +1,5 @@
 import { originOf, prepare, type SendRequest } from '../attempts/prepare.ts'
+import type { Signing } from '../credentials/signing.ts'
 import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
 import { type MatchedOperation, passThrough } from '../front/match.ts'
@@ -21,10 +22,16 @@ export interface Question {
 /** The list of a provider with hundreds of models takes half a megabyte. */
 const maxBytes = 4 * 1024 * 1024
 
+/** The way to providers. */
+export interface ProviderAccess {
+  readonly egress: Egress
+  readonly signing: Signing
+}
+
 /** Sends it with the target's credential. Rejects with an ApiError when there is no answer. */
-export async function askProvider(question: Question, egress: Egress): Promise<SmallResponse> {
+export async function askProvider(question: Question, access: ProviderAccess): Promise<SmallResponse> {
   const { body, timeoutMs } = question
-  const { origin, request } = await prepare(toRequest(question, egress))
+  const { origin, request } = await prepare(toRequest(question, access))
   const headers: Record<string, string> = {}
   eachHeader(request.headers, (name, value) => (headers[name] = value))
   const { method } = body === undefined ? { method: 'GET' as const } : { method: 'POST' as const }
@@ -33,12 +40,16 @@ export async function askProvider(question: Question, egress: Egress): Promise<S
 }
 
 /** Returns the checked host to which it goes. Throws, or rejects with, `blocked_host`. */
-export const originOfQuestion = (question: Question, egress: Egress): MaybePromise<EgressOrigin> => originOf(toRequest(question, egress))
+export const originOfQuestion = (question: Question, access: ProviderAccess): MaybePromise<EgressOrigin> =>
+  originOf(toRequest(question, access))
 
 const accepted = ['accept', 'application/json', 'accept-encoding', 'identity']
 
 /** Returns a question as the request that is sent. */
-export function toRequest({ target, path, body, operation = passThrough, timeoutMs }: Question, egress: Egress): SendRequest {
+export function toRequest(
+  { target, path, body, operation = passThrough, timeoutMs }: Question,
+  { egress, signing }: ProviderAccess,
+): SendRequest {
   const bytes = body === undefined ? null : Buffer.from(body)
   const none = { kind: 'none' as const, bytes: null, json: undefined, stream: null, length: null }
   return {
@@ -51,6 +62,7 @@ export function toRequest({ target, path, body, operation = passThrough, timeout
     forward: bytes === null ? accepted : [...accepted, 'content-type', 'application/json', 'content-length', String(bytes.length)],
     timeouts: { firstByteMs: timeoutMs, idleMs: timeoutMs },
     egress,
+    signing,
     // The egress that is given knows what may be reached.
     allowed: { everywhere: null, here: null },
   }

@@ -1,10 +1,9 @@
 import { parseJson } from '../../lib/json/json.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
-import type { Egress } from '../egress/egress.ts'
 import { findProvider } from '../providers/catalog.ts'
 import { readModelList } from '../dialects/model-lists.ts'
 import type { ListedModel } from '../dialects/neutral/model.ts'
-import { askProvider } from './ask-provider.ts'
+import { askProvider, type ProviderAccess } from './ask-provider.ts'
 import { listPathOf } from './list-path.ts'
 
 /** Null: the provider has no list that we can read, or did not give it. */
@@ -27,15 +26,15 @@ const asked = new WeakMap<ProviderView, Promise<LiveModels>>()
  * The models that a provider itself lists, five minutes old at most when it answers within three seconds. Whoever comes later than that
  * is given the former list at once while the next one is fetched.
  */
-export function liveModels(view: ProviderView, egress: Egress): LiveModels | Promise<LiveModels> {
+export function liveModels(view: ProviderView, access: ProviderAccess): LiveModels | Promise<LiveModels> {
   const found = held.get(view)
   if (found !== undefined && found.until > performance.now()) return found.models
-  const running = asked.get(view) ?? refresh(view, egress)
+  const running = asked.get(view) ?? refresh(view, access)
   return found?.models ?? running
 }
 
-function refresh(view: ProviderView, egress: Egress): Promise<LiveModels> {
-  const started = ask(view, egress)
+function refresh(view: ProviderView, access: ProviderAccess): Promise<LiveModels> {
+  const started = ask(view, access)
     .catch(() => null)
     .then((models) => {
       const known = models ?? held.get(view)?.models ?? null
@@ -47,11 +46,11 @@ function refresh(view: ProviderView, egress: Egress): Promise<LiveModels> {
   return started
 }
 
-async function ask(view: ProviderView, egress: Egress): Promise<LiveModels> {
+async function ask(view: ProviderView, access: ProviderAccess): Promise<LiveModels> {
   const provider = findProvider(view.provider)
   const path = provider === null ? null : listPathOf(provider)
   if (provider === null || path === null) return null
-  const answer = await askProvider({ target: { ...targetOf(view), provider }, path, timeoutMs }, egress)
+  const answer = await askProvider({ target: { ...targetOf(view), provider }, path, timeoutMs }, access)
   return answer.status === 200 ? readModelList(parseJson(Buffer.from(answer.text))) : null
 }
 
@@ -59,6 +58,8 @@ const targetOf = (view: ProviderView) => ({
   providerId: view.provider,
   view,
   credential: view.credential,
+  secrets: view.secrets,
+  isAccount: true,
   customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
   customHeaders: view.customHeaders,
   namedBy: 'stored' as const,

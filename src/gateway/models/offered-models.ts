@@ -1,15 +1,14 @@
 import type { ProviderSource, ListedProvider, ProviderView } from '../targets/provider-view.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import type { ListedModel, OfferedModel } from '../dialects/neutral/model.ts'
-import type { Egress } from '../egress/egress.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { mayUse } from '../targets/model-access.ts'
+import type { ProviderAccess } from './ask-provider.ts'
 import { liveModels } from './live-models.ts'
 import { modelDetails } from './model-facts.ts'
 
-export interface OfferedDeps {
+export interface OfferedDeps extends ProviderAccess {
   readonly snapshot: ProviderSource
-  readonly egress: Egress
   readonly prices: PriceSource
 }
 
@@ -35,14 +34,14 @@ interface OfferRequest {
 }
 
 async function offerOf(
-  { snapshot, egress, prices }: OfferedDeps,
+  { snapshot, egress, signing, prices }: OfferedDeps,
   scope: ProviderScope,
   { listed, asks }: OfferRequest,
 ): Promise<readonly OfferedModel[]> {
   const view = await snapshot.provider(scope, listed.slug)
   if (view === null || !isUsable(view)) return []
   const open = view.models?.allowAll ?? true
-  const live = open && asks ? await liveModels(view, egress) : []
+  const live = open && asks ? await liveModels(view, { egress, signing }) : []
   const { models: rules } = view
   const own: readonly ListedModel[] = (live ?? []).filter(({ id }) => rules === null || mayUse(rules, id))
   const known = new Set(own.map(({ id }) => id))

@@ -41,9 +41,12 @@ function wantsIntegrated({ headers: { service } }: CallHead): boolean {
 }
 
 /** The answer to such a request. Throws `not_found` for a model that is not there. */
-export async function ownModels({ snapshot, egress, prices }: OfferedDeps, { exchange, path: asked, caller }: CallHead): Promise<object> {
+export async function ownModels(
+  { snapshot, egress, signing, prices }: OfferedDeps,
+  { exchange, path: asked, caller }: CallHead,
+): Promise<object> {
   const { organisationId, workspaceId, allowedHosts } = caller.key
-  const deps = { snapshot, prices, egress: narrowed(egress, allowedHosts) }
+  const deps = { snapshot, prices, signing, egress: narrowed(egress, allowedHosts) }
   const { models } = ownAnswers[clientDialect(exchange)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []

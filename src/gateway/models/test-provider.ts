@@ -2,14 +2,14 @@ import { ApiError, toApiError } from '../../lib/errors.ts'
 import { readModelList } from '../dialects/model-lists.ts'
 import { readProviderError } from '../dialects/provider-error.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
-import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
+import type { EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { withDefaults } from '../providers/endpoint.ts'
 import { secretFields } from '../providers/fields.ts'
 import type { CheckCall } from '../providers/provider.ts'
 import { fillTemplate } from '../providers/template.ts'
 import type { Target } from '../targets/target.ts'
-import { askProvider, originOfQuestion, type Question } from './ask-provider.ts'
+import { askProvider, originOfQuestion, type ProviderAccess, type Question } from './ask-provider.ts'
 import { listPathOf } from './list-path.ts'
 
 /** The steps of a test, in their order. */
@@ -37,15 +37,14 @@ export interface ProviderTest {
 
 const timeoutMs = 5000
 
-export interface TestDeps {
-  readonly egress: Egress
+export interface TestDeps extends ProviderAccess {
   /** To which hosts the organisation lets requests go; null: to all. */
   readonly allowedHosts: AllowedHosts | null
 }
 
 /** Tries a provider step by step, until one fails. No message holds a part of the credential. Never rejects for what a provider does. */
 export async function testProvider(target: Target, deps: TestDeps): Promise<ProviderTest> {
-  const egress = narrowed(deps.egress, deps.allowedHosts)
+  const access = { egress: narrowed(deps.egress, deps.allowedHosts), signing: deps.signing }
   const steps: StepResult[] = []
   const hide = hiding(target)
   const run = async <Result>(step: TestStep, work: () => Promise<Said<Result>>): Promise<Result> => {
@@ -63,11 +62,11 @@ export async function testProvider(target: Target, deps: TestDeps): Promise<Prov
   }
   const found: { origin: string | null; models: readonly string[] | null } = { origin: null, models: null }
   try {
-    const check = await run('address', async () => findAddress(target, egress))
+    const check = await run('address', async () => findAddress(target, access))
     found.origin = check.origin.origin
     await run('name', async () => resolve(check.origin))
     await run('connection', async () => connect(check.origin))
-    const answer = await run('credential', async () => present(check, egress))
+    const answer = await run('credential', async () => present(check, access))
     found.models = await run('models', async () => list(answer, check))
   } catch {
     // The step that failed says so.
@@ -89,11 +88,11 @@ interface Checked {
   readonly call: CheckCall | null
 }
 
-async function findAddress(target: Target, egress: Egress): Promise<Said<Checked>> {
+async function findAddress(target: Target, access: ProviderAccess): Promise<Said<Checked>> {
   const call = callOf(target)
   const fields = withDefaults(target.provider, target.credential.fields)
   const question = call === null ? null : toQuestion(target, call, fillTemplate(call.path, fields))
-  const origin = await originOfQuestion(question ?? { target, path: '/', timeoutMs }, egress)
+  const origin = await originOfQuestion(question ?? { target, path: '/', timeoutMs }, access)
   return { message: `Requests go to ${origin.origin}${origin.basePath}, which is allowed.`, result: { origin, question, call } }
 }
 
@@ -116,10 +115,10 @@ async function connect(origin: EgressOrigin): Promise<Said<null>> {
   return { message: `The host takes connections, ${how}.`, result: null }
 }
 
-async function present({ question, call }: Checked, egress: Egress): Promise<Said<SmallResponse | null>> {
+async function present({ question, call }: Checked, access: ProviderAccess): Promise<Said<SmallResponse | null>> {
   if (question === null || call === null)
     return { message: 'This provider has no request that tells a good credential and costs nothing.', result: null, unknown: true }
-  const answer = await askProvider(question, egress)
+  const answer = await askProvider(question, access)
   const { status } = answer
   if ((status >= 200 && status < 300) || call.accepted?.includes(status) === true)
     return { message: `The provider took the credential (${status}).`, result: answer }

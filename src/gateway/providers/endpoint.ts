@@ -11,9 +11,15 @@ export function withDefaults(provider: Provider, fields: Fields): Fields {
   const merged: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(provider.fields)) if (value !== null) merged[name] = value
   for (const [name, value] of Object.entries(fields)) if (value !== '') merged[name] = value
+  addFollowing(merged, provider)
+  return merged
+}
+
+/** Adds the fields that follow from others. */
+function addFollowing(merged: Record<string, string>, provider: Provider): void {
   for (const [name, [document, member]] of Object.entries(provider.fieldsWithin ?? {}))
     if ((merged[name] ?? '') === '') merged[name] = memberOf(merged[document] ?? '', member)
-  return merged
+  for (const [name, make] of Object.entries(provider.madeFields ?? {})) merged[name] = make(merged)
 }
 
 /** A text in a JSON document; empty when there is none. */

@@ -4,6 +4,7 @@ export const secretFields: ReadonlySet<string> = new Set([
   'aws_session_token',
   'azure_ad_token',
   'azure_entra_client_secret',
+  'azure_entra_client_certificate',
   'vertex_service_account_json',
   'oracle_private_key',
   'oracle_key_passphrase',

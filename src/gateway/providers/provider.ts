@@ -112,6 +112,8 @@ export interface Provider {
   readonly bodyFields?: readonly string[]
   /** Fields that stand within another one, a JSON document, unless they are given themselves: field -> [document, member]. */
   readonly fieldsWithin?: Readonly<Record<string, readonly [document: string, member: string]>>
+  /** Fields of its address that follow from the others. */
+  readonly madeFields?: Readonly<Record<string, (fields: Readonly<Record<string, string>>) => string>>
   readonly quirks?: Quirks
   /** Absent: the list of models, where the provider has one beside its operations. */
   readonly check?: CheckCall

@@ -3,6 +3,7 @@ import type { ProviderScope } from '../callers/key.ts'
 import type { Limit } from '../limits/limit.ts'
 import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Credential } from '../providers/provider.ts'
+import type { MappedSecret } from '../secrets/secret-reference.ts'
 
 /** A stored provider (`@slug`) or virtual key, with its credential in the clear. */
 export interface ProviderView {
@@ -14,6 +15,8 @@ export interface ProviderView {
   /** A row of `providers/catalog.ts`. */
   readonly provider: string
   readonly credential: Credential
+  /** Fields of the credential whose values are in external secret managers; null, as for most: none. */
+  readonly secrets: readonly MappedSecret[] | null
   /** The host stored with the credential; a request cannot send the credential anywhere else. */
   readonly customHost: string | null
   readonly customHeaders: Readonly<Record<string, string>>

@@ -11,6 +11,7 @@ import type { CallerHeaders } from '../wire/headers.ts'
 import type { NamedBy } from '../egress/allowed-hosts.ts'
 import { findProvider } from '../providers/catalog.ts'
 import type { Credential, Provider } from '../providers/provider.ts'
+import { keyField, type MappedSecret } from '../secrets/secret-reference.ts'
 
 /** The target of a request: a row of the catalogue, a credential, and the host that may see it. */
 export interface Target {
@@ -19,6 +20,10 @@ export interface Target {
   /** The stored provider, null when the caller brought the credential. */
   readonly view: ProviderView | null
   readonly credential: Credential
+  /** Fields of the credential whose values are in external secret managers; null: none. */
+  readonly secrets: readonly MappedSecret[] | null
+  /** True when the credential is stored with an integration or a virtual key, so that the workload's identity may stand in for it. */
+  readonly isAccount: boolean
   /** A base URL that replaces the catalogue's, and the field that named it. */
   readonly customHost: { readonly url: string; readonly param: string } | null
   readonly customHeaders: Readonly<Record<string, string>>
@@ -86,13 +91,15 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
   const provider = catalogRow(request, { id: view.provider, param: reference.param })
   assertSameHost(addressing, view, provider)
   const credential = withDetails(view, provider, addressing.fields)
-  if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider)) throw keyless(reference)
+  if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider) && !mapsKey(view)) throw keyless(reference)
   const ours = fromModel !== null && fromModel.slug === view.slug
   return {
     providerId: view.provider,
     provider,
     view,
     credential,
+    secrets: view.secrets,
+    isAccount: true,
     customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
     customHeaders: view.customHeaders,
     namedBy: 'stored',
@@ -159,6 +166,8 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     provider,
     view: null,
     credential,
+    secrets: null,
+    isAccount: false,
     customHost,
     customHeaders: noFields,
     namedBy: isStored ? 'stored' : 'request',
@@ -169,6 +178,8 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
 }
 
 const skipsPtuCost = ({ config }: TargetRequest): boolean => config?.skipsPtuCost ?? false
+
+const mapsKey = ({ secrets }: ProviderView): boolean => secrets?.some(({ field }) => field === keyField) ?? false
 
 const needsKey = (provider: Provider): boolean =>
   provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'

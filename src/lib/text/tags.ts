@@ -9,33 +9,32 @@ const name = textField(128).min(1)
 const value = textField(256)
 const fewEnough = (tags: Readonly<Record<string, string>>) => Object.keys(tags).length <= maxTags
 
-/** Names and values that people choose, to find things by. */
-export const tagsField = since(
-  '1.7.3',
-  z
+/** Tags without a mark are for what is younger than tags. */
+export const tags = {
+  /** Names and values that people choose, to find things by. */
+  field: z
     .record(name, value)
     .refine(fewEnough, `At most ${maxTags} tags are allowed.`)
     .meta({ description: `Up to ${maxTags} pairs of a name and a value.` }),
-)
-
-/** Tags as they are answered. */
-export const tagsView = since('1.7.3', z.record(z.string(), z.string()))
-
-/** The filter of a list: `{"env":"prod"}`, or `env:prod,team:search`. A row must have all of them. */
-export const tagsFilter = since(
-  '1.7.3',
-  z
+  /** Tags as they are answered. */
+  view: z.record(z.string(), z.string()),
+  /** The filter of a list: `{"env":"prod"}`, or `env:prod,team:search`. A row must have all of them. */
+  filter: z
     .string()
     .max(10_000)
     .transform((text, context): unknown => {
-      const tags = text.trimStart().startsWith('{') ? parsed(text) : pairs(text)
-      if (tags !== null) return tags
+      const found = text.trimStart().startsWith('{') ? parsed(text) : pairs(text)
+      if (found !== null) return found
       context.addIssue({ code: 'custom', message: 'Write name:value,name:value or a JSON object.' })
       return z.NEVER
     })
     .pipe(z.record(name, value).refine(fewEnough, `At most ${maxTags} tags are allowed.`))
     .meta({ description: 'Rows that have all of these tags: `name:value,name:value`, or a JSON object.' }),
-)
+}
+
+export const tagsField = since('1.7.3', tags.field)
+export const tagsView = since('1.7.3', tags.view)
+export const tagsFilter = since('1.7.3', tags.filter)
 
 function parsed(text: string): unknown {
   try {
@@ -53,4 +52,5 @@ function pairs(text: string): Record<string, string> | null {
 }
 
 /** The condition on a row's tags; empty when nothing was asked for. */
-export const taggedWith = (tags: Readonly<Record<string, string>> | undefined) => (tags === undefined ? {} : { tags: { $contains: tags } })
+export const taggedWith = (wanted: Readonly<Record<string, string>> | undefined) =>
+  wanted === undefined ? {} : { tags: { $contains: wanted } }

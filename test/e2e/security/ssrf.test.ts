@@ -93,6 +93,17 @@ const surfaces: readonly Surface[] = [
     bring: (url) => manage('/plugins', { plugin: 'sydelabs', credentials: { apiKey: 'k' }, base_url: url }),
   },
   {
+    name: 'vault_addr of a secret reference',
+    inHeader: false,
+    bring: (url) =>
+      manage('/secret-references', {
+        name: 'evil',
+        manager_type: 'hashicorp_vault',
+        secret_path: 'secret/team',
+        auth_config: { vault_auth_type: 'token', vault_addr: url, vault_token: 't' },
+      }),
+  },
+  {
     name: 'url of a webhook of alerts',
     inHeader: false,
     bring: (url) => manage('/alert-webhooks', { name: 'evil', url }),

@@ -28,6 +28,12 @@ test.after.always(async () => {
 
 const limits = { conditions: [{ key: 'model', value: '*' }], group_by: [{ key: 'api_key' }] }
 
+const secret = {
+  manager_type: 'hashicorp_vault',
+  auth_config: { vault_auth_type: 'token', vault_addr: 'https://vault.example', vault_token: 't' },
+  secret_path: 'secret/team',
+}
+
 /** A body that each write accepts; a new write has to be added here. */
 const bodies: Readonly<Record<string, object>> = {
   'PUT /admin/organisation': { name: 'taken' },
@@ -92,6 +98,10 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /scim/workspaces': { workspace_id: 'taken', scim_group_id: randomUUID(), role: 'admin' },
   'POST /plugins': { plugin: 'mistral', credentials: { apiKey: 'taken' } },
   'PUT /plugins/:pluginId': { name: 'taken' },
+  'POST /secret-references': { ...secret, name: 'taken' },
+  'POST /secret-references/test': secret,
+  'POST /secret-references/:secretReferenceId/test': {},
+  'PUT /secret-references/:secretReferenceId': { name: 'taken' },
   'POST /integrations/test': { ai_provider_id: 'openai', key: 'sk-taken', workspace_id: 'taken' },
   'POST /integrations/:slug/test': {},
   'POST /configs/validate': { slug: 'taken', config: { provider: 'openai' } },

@@ -225,7 +225,7 @@ test(
   'configurations.vertex_service_account_json.token_uri',
   'blocked_host',
 )
-test(refuses, { secret_mappings: [{ target_field: 'key' }] }, 'secret_mappings')
+test(refuses, { secret_mappings: [{ target_field: 'key' }] }, 'secret_mappings[0].secret_reference_id')
 test(refuses, { pricing_adjustments: { multiplier: { request_token: -1 } } }, 'pricing_adjustments.multiplier.request_token')
 test(refuses, { unknown: 1 }, 'unknown')
 
@@ -332,6 +332,7 @@ test('a credential opens with its host and headers', async (t) => {
   })
   t.deepEqual(await opened(id), {
     credential: { key: 'k', fields: { openai_project: 'p' } },
+    secrets: null,
     customHost: here,
     customHeaders: { 'X-Team': 'a' },
   })

@@ -68,6 +68,7 @@ test.before(async () => {
     '/policies/usage-limits',
     '/admin/users/invites',
     '/scim/tokens',
+    '/secret-references',
   ].entries())
     for (const name of many) await made(path, bodies(name, path), at < 4 ? acme.workspaceKey : acme.adminKey)
   for (const name of many) await control.createUser(acme, { email: `${name}@example.com`, workspaces: { [acme.workspaceId]: 'member' } })
@@ -112,6 +113,11 @@ function bodies(name: string, path: string): Fields {
     '/providers': () => ({ workspace_id: 'main', integration_id: 'one' }),
     '/virtual-keys': () => ({ workspace_id: 'main', provider: 'openai', key: 'sk-0123456789' }),
     '/api-keys/workspace/service': () => ({ workspace_id: 'main', scopes: ['logs.list'] }),
+    '/secret-references': () => ({
+      manager_type: 'hashicorp_vault',
+      auth_config: { vault_auth_type: 'token', vault_addr: 'https://vault.example', vault_token: 't' },
+      secret_path: 'secret/team',
+    }),
     '/policies/rate-limits': () => ({ ...policy(), type: 'requests', unit: 'rpm', value: name.length }),
     '/policies/usage-limits': () => ({ ...policy(), type: 'cost', credit_limit: name.length }),
   }

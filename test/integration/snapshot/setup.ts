@@ -39,7 +39,7 @@ type LoadCredential = Parameters<typeof providerView>[0]
 
 const openConfigured: LoadCredential = async ({ configurations }) => {
   const { key = 'sk-1' } = configurations
-  return { credential: { key: typeof key === 'string' ? key : null, fields: {} }, customHost: null, customHeaders: {} }
+  return { credential: { key: typeof key === 'string' ? key : null, fields: {} }, secrets: null, customHost: null, customHeaders: {} }
 }
 
 export async function setStage(): Promise<Stage> {

@@ -96,7 +96,7 @@ test.serial('a provider that changes while it is opened is opened again', async 
       seen.push(String(configurations['key']))
       reached.resolve()
       await release.promise
-      return { credential: { key: String(configurations['key']), fields: {} }, customHost: null, customHeaders: {} }
+      return { credential: { key: String(configurations['key']), fields: {} }, secrets: null, customHost: null, customHeaders: {} }
     },
   })
   const loading = snapshot.provider({ organisationId: stage.organisationId, workspaceId: stage.workspaceId }, 'racing')

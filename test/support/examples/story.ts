@@ -22,6 +22,9 @@ export type Names = Map<string, string>
 /** Where the provider of the examples is. */
 export const providerUrl = 'https://provider.example/v1'
 
+/** Where the secret manager of the examples is. */
+export const vaultUrl = 'https://vault.example'
+
 const recent = /20(?:2[5-9]|[3-8]\d)-\d\d-\d\dT[\d:.]+Z/g
 
 /** What no example shows as it is: moments of the run, machines, digests, secrets of webhooks. `hosts` are addresses with what stands for them. */

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { findProjectPath } from '../../../src/app/database/project-path.ts'
 import { startApp, type TestApp } from '../app.ts'
 import { inDatabase } from '../database.ts'
-import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { startEmulator } from '../emulator/emulator.ts'
 import { eventually } from '../eventually.ts'
-import { type Example, mapTexts, type Names, neutral, providerUrl, replaced } from './story.ts'
+import { startFakeVault } from '../secret-managers.ts'
+import { type Example, mapTexts, type Names, neutral, providerUrl, replaced, vaultUrl } from './story.ts'
 
 export const examplesPath = join(findProjectPath('assets/docs') ?? '', 'examples.json')
 
@@ -55,12 +56,18 @@ async function untilExported(example: Example, tell: (example: Example) => Promi
 
 /** Starts a product with a provider. */
 export async function startListener(): Promise<Listener> {
-  const emulator = await startEmulator()
+  const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
+  vault.put('secret/openai', { api_key: 'sk-your-openai-key' })
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
   const app = await startApp({ env: { LOG_LEVEL: 'warn', PUBLIC_URL: 'https://gateway.example' } })
-  const names: Names = new Map([[providerUrl, emulator.url]])
+  const names: Names = new Map([
+    [providerUrl, emulator.url],
+    [vaultUrl, vault.url],
+    ['hvs.your-vault-token', vault.rootToken],
+  ])
   const hosts = {
     [emulator.url]: providerUrl,
+    [vault.url]: vaultUrl,
     [emulator.origin]: new URL(providerUrl).origin,
     [app.baseUrl]: 'https://gateway.example',
     [new URL(app.baseUrl).host]: 'gateway.example',
@@ -87,13 +94,13 @@ export async function startListener(): Promise<Listener> {
       await eventually(found, 10_000, 'the log')
       return told ?? tell(example)
     },
-    stop: () => end(app, emulator),
+    stop: () => end(app, [emulator, vault]),
   }
 }
 
-async function end(app: TestApp, emulator: Emulator): Promise<void> {
+async function end(app: TestApp, others: readonly { stop(): Promise<void> }[]): Promise<void> {
   await app.stop()
-  await emulator.stop()
+  await Promise.all(others.map((other) => other.stop()))
 }
 
 async function ask(app: TestApp, example: Example, names: Names): Promise<Told> {

@@ -62,6 +62,12 @@ test('the frozen configuration prints no secret either', (t) => {
 
 /** The settings without which an example cannot be. */
 const beside: Partial<Record<string, Readonly<Record<string, string>>>> = {
+  AWS_ACCESS_KEY_ID: { AWS_SECRET_ACCESS_KEY: 's' },
+  AWS_SECRET_ACCESS_KEY: { AWS_ACCESS_KEY_ID: 'a' },
+  AWS_ASSUME_ROLE_ACCESS_KEY_ID: { AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: 's' },
+  AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: { AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'a' },
+  IDENTITY_ENDPOINT: { IDENTITY_HEADER: 'h' },
+  IDENTITY_HEADER: { IDENTITY_ENDPOINT: 'http://127.0.0.1/msi/token' },
   LOG_STORE: { LOG_STORE_GENERATIONS_BUCKET: 'b', LOG_STORE_ACCESS_KEY: 'a', LOG_STORE_SECRET_KEY: 's' },
 }
 

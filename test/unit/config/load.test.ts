@@ -186,18 +186,27 @@ test('the two first keys must differ', (t) => {
 
 const pemKeys = new Set(['DB_SSL_KEY', 'TLS_KEY'])
 
+/** The settings without which a secret cannot be. */
+const besideSecret: Partial<Record<string, Readonly<Record<string, string>>>> = {
+  AWS_SECRET_ACCESS_KEY: { AWS_ACCESS_KEY_ID: 'a' },
+  AWS_SESSION_TOKEN: { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' },
+  AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: { AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'a' },
+  IDENTITY_HEADER: { IDENTITY_ENDPOINT: 'http://127.0.0.1:4000/msi/token' },
+}
+
 for (const name of settingNames.filter((candidate) => settings[candidate].secret && !pemKeys.has(candidate))) {
   const value = `canary-${'s'.repeat(40)}`
   test(`${name}_FILE gives ${name}, without its last line end`, (t) => {
     const config = loadConfig({
       [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`),
+      ...besideSecret[name],
       DB_HOST: 'db',
       SMTP_HOST: 'mail',
       LOG_STORE: 'local',
       LOG_STORE_LOCAL_PATH: '/l',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector',
     })
-    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport } = config
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport, identity } = config
     const read = {
       DB_PASS: database.password,
       ENCRYPTION_KEY: encryptionKey,
@@ -212,6 +221,10 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       LOG_STORE_SECRET_KEY: logStore?.secretKey,
       AZURE_STORAGE_KEY: logStore?.accountKey,
       AZURE_ENTRA_CLIENT_SECRET: logStore?.clientSecret,
+      AWS_SECRET_ACCESS_KEY: identity.aws.keys?.secretAccessKey,
+      AWS_SESSION_TOKEN: identity.aws.keys?.sessionToken,
+      AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: identity.aws.assuming?.keys.secretAccessKey,
+      IDENTITY_HEADER: identity.azure.endpoint?.header,
     }
     t.is(new Map(Object.entries(read)).get(name)?.reveal(), value)
   })
@@ -256,4 +269,43 @@ test('the configuration is frozen, all of it', (t) => {
 test('a grace that the drain delay uses up is refused', (t) => {
   const [problem] = problemsOf({ DRAIN_DELAY: '10s', TERMINATION_GRACE: '10s' })
   t.deepEqual([problem?.name, problem?.fault], ['TERMINATION_GRACE', 'is not longer than DRAIN_DELAY, so no request could finish'])
+})
+
+test('half an identity is refused by the name of the other half', (t) => {
+  for (const [given, missing] of [
+    ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+    ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID'],
+    ['AWS_ASSUME_ROLE_ACCESS_KEY_ID', 'AWS_ASSUME_ROLE_SECRET_ACCESS_KEY'],
+    ['IDENTITY_HEADER', 'IDENTITY_ENDPOINT'],
+  ] as const) {
+    const [problem, ...others] = problemsOf({ [given]: 'given' })
+    t.deepEqual(others, [])
+    t.deepEqual([problem?.name, problem?.fault], [missing, `is missing although ${given} is given`])
+  }
+})
+
+test('metadata services are at link-local and loopback addresses alone', (t) => {
+  for (const address of [
+    'https://169.254.169.254',
+    'http://10.0.0.1',
+    'http://8.8.8.8',
+    'http://metadata.evil.example',
+    'http://user@127.0.0.1',
+    'http://[fd00::1]',
+  ])
+    t.is(problemsOf({ AWS_EC2_METADATA_SERVICE_ENDPOINT: address })[0]?.name, 'AWS_EC2_METADATA_SERVICE_ENDPOINT', address)
+  for (const [address, read] of [
+    ['169.254.169.254', 'http://169.254.169.254'],
+    ['http://[fd00:ec2::254]/', 'http://[fd00:ec2::254]'],
+    ['metadata.google.internal', 'http://169.254.169.254'],
+    ['http://localhost:8080', 'http://127.0.0.1:8080'],
+  ] as const)
+    t.is(loadConfig({ GCE_METADATA_HOST: address }).identity.google.instance, read)
+})
+
+test('the service for containers is that of ECS by a path, that of EKS by an address; the instance can be left out', (t) => {
+  const { aws } = loadConfig({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/x', AWS_EC2_METADATA_DISABLED: 'true' }).identity
+  t.deepEqual([aws.container?.url, aws.instance], ['http://169.254.170.2/v2/x', null])
+  const { container } = loadConfig({ AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' }).identity.aws
+  t.is(container?.url, 'http://169.254.170.23/v1/credentials')
 })

@@ -1,3 +1,4 @@
+import { awsDomain } from '../aws-domain.ts'
 import { sigv4, type Auth, type Provider, type Spoken } from '../provider.ts'
 import { bedrockOffers, oracleOffers, vertexOffers, workersOffers } from './cloud-offers.ts'
 import {
@@ -23,6 +24,9 @@ const entra = {
   azure_entra_tenant_id: '',
   azure_entra_client_id: '',
   azure_entra_client_secret: '',
+  azure_entra_client_certificate: '',
+  azure_managed_client_id: '',
+  azure_workload_client_id: '',
   azure_entra_scope: 'https://cognitiveservices.azure.com/.default',
 }
 
@@ -35,6 +39,9 @@ const aws = {
   aws_role_arn: '',
   aws_external_id: '',
 }
+
+/** The domain of the partition of a region. */
+const awsMade = { aws_domain: (fields: Readonly<Record<string, string>>): string => awsDomain(fields['aws_region'] ?? '') }
 
 const encryptionHeaders = {
   amz_server_side_encryption: 'x-amz-server-side-encryption',
@@ -114,17 +121,19 @@ export const clouds = {
     fieldHeaders: { azure_extra_params: 'extra-parameters', azure_deployment_name: 'azureml-model-deployment' },
   }),
   github: openai('https://models.inference.ai.azure.com', [...chat, ...completions, ...embeddings], { headers: extraParameters }),
-  bedrock: foreign('https://bedrock-runtime.{aws_region}.amazonaws.com', {
+  bedrock: foreign('https://bedrock-runtime.{aws_region}.{aws_domain}', {
     api: 'bedrock',
     auth: sigv4('bedrock'),
+    madeFields: awsMade,
     fields: { ...aws, ...optional(encryptionHeaders) },
     fieldHeaders: encryptionHeaders,
     offers: bedrockOffers,
     // Signatures are judged before bodies are.
     check: { path: '/model/amazon.nova-micro-v1:0/converse', body: '{}', accepted: [400] },
   }),
-  sagemaker: foreign('https://runtime.sagemaker.{aws_region}.amazonaws.com', {
+  sagemaker: foreign('https://runtime.sagemaker.{aws_region}.{aws_domain}', {
     auth: sigv4('sagemaker'),
+    madeFields: awsMade,
     fields: { ...aws, ...optional(endpointHeaders), amzn_sagemaker_model_name: '' },
     fieldHeaders: endpointHeaders,
   }),
@@ -132,7 +141,14 @@ export const clouds = {
   'vertex-ai': foreign('https://{vertex_region}-aiplatform.googleapis.com', {
     api: 'vertex',
     auth: { kind: 'google' },
-    fields: { vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: '', vertex_service_account_json: '' },
+    fields: {
+      vertex_auth_type: 'basic',
+      vertex_region: 'us-central1',
+      vertex_project_id: '',
+      vertex_service_account_json: '',
+      vertex_wif_audience: '',
+      vertex_wif_service_account_email: '',
+    },
     fieldsWithin: { vertex_project_id: ['vertex_service_account_json', 'project_id'] },
     offers: vertexOffers,
     check: {

@@ -155,7 +155,7 @@ test(
   { ...keys, aws_auth_type: 'assumedRole' },
   { code: 'missing_credential', param: 'aws_role_arn' },
 )
-test('the role of the machine', fails, { ...keys, aws_auth_type: 'serviceRole' }, { code: 'invalid_request', param: 'aws_auth_type' })
+test('the role of the machine', fails, { ...keys, aws_auth_type: 'serviceRole' }, { code: 'forbidden', param: 'aws_auth_type' })
 test(
   'a refusal of STS',
   fails,

@@ -103,7 +103,7 @@ test(
 )
 test('a tenant of dots', fails, { fields: { ...entra, azure_entra_tenant_id: '..' } }, 'invalid_request', 'azure_entra_tenant_id')
 test('no client secret', fails, { fields: { ...entra, azure_entra_client_secret: '' } }, 'missing_credential', 'azure_entra_client_secret')
-test('managed identity', fails, { key: 'k', fields: { azure_auth_mode: 'managed' } }, 'invalid_request', 'azure_auth_mode')
+test('managed identity', fails, { key: 'k', fields: { azure_auth_mode: 'managed' } }, 'forbidden', 'azure_auth_mode')
 test('a token that would break the header', fails, { fields: { azure_ad_token: 'canary\r\nx: y' } }, 'invalid_request', 'azure_ad_token')
 test(
   'a refusal',

@@ -1,0 +1,49 @@
+import type { Config, IdentityConfig } from '../../config/config.ts'
+import type { Signing } from '../../gateway/credentials/signing.ts'
+import type { Workload } from '../../gateway/credentials/workload/workload.ts'
+import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { metadataService } from '../../gateway/egress/metadata-services.ts'
+import { readSecret } from '../../gateway/secrets/read-secret.ts'
+import { createSecretCache, type SecretCache, type SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+
+/** The signing of requests, with the one who hears of the secrets that it asks for. */
+export interface OpenSigning extends Signing {
+  readonly secrets: SecretCache
+  /** Names the one who is told of each answer of a secret manager. */
+  tell(listener: (outcome: SecretOutcome) => void): void
+}
+
+/** The workload of this process. */
+export const workloadOf = ({ trustedHosts, ...identity }: IdentityConfig): Workload => ({
+  ...identity,
+  trustedHosts: parseAllowedHosts(trustedHosts),
+  metadata: metadataService,
+})
+
+export interface SigningOptions {
+  readonly config: Pick<Config, 'identity' | 'secretTimes'>
+  /** Epoch milliseconds. */
+  readonly clock: { now(): number }
+  readonly metrics: Metrics
+}
+
+/** Opens the secrets of external managers. Nobody is asked yet. */
+export function openSigning({ config, clock, metrics }: SigningOptions): OpenSigning {
+  const workload = workloadOf(config.identity)
+  const now = () => clock.now()
+  const listeners: ((outcome: SecretOutcome) => void)[] = []
+  const secrets = createSecretCache({
+    times: config.secretTimes,
+    now,
+    fetch: (reference, egress) => readSecret(reference, { egress, now, workload, isStored: true, timeoutMs: config.secretTimes.timeoutMs }),
+    onOutcome(outcome) {
+      metrics.secretRead(outcome.reference.manager, outcome.fault?.reason ?? 'read')
+      for (const listener of listeners) listener(outcome)
+    },
+  })
+  metrics.measure('gateway_secrets_held', () => secrets.size())
+  metrics.measure('gateway_secrets_stale', () => secrets.stale())
+  metrics.measure('gateway_secrets_failing', () => secrets.failing())
+  return { secrets, workload, tell: (listener) => void listeners.push(listener) }
+}

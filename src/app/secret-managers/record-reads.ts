@@ -1,0 +1,92 @@
+import { Pool, type ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import type { SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
+import { systemSession } from '../snapshot/change-feed.ts'
+import type { OpenSigning } from './open-signing.ts'
+
+export interface RecordingOptions {
+  /** `Connection.runtime`. */
+  readonly client: ClientConfig
+  readonly log: Logger
+  readonly signing: OpenSigning
+}
+
+export interface ReadRecorder {
+  /** Writes what waits. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+const everyMs = 1000
+/** Outcomes that wait for a database that is away; later ones of the same reference take their place. */
+const mostWaiting = 10_000
+
+const success = `
+  INSERT INTO secret_reference_reads (reference_id, organisation_id, last_fetched_at)
+    SELECT id, organisation_id, $2 FROM secret_references WHERE id = $1
+    ON CONFLICT (reference_id) DO UPDATE SET last_fetched_at = greatest(secret_reference_reads.last_fetched_at, excluded.last_fetched_at),
+      failing_since = NULL, failed_at = NULL, reason = NULL, message = NULL, is_stale = false`
+const failure = `
+  INSERT INTO secret_reference_reads (reference_id, organisation_id, failing_since, failed_at, reason, message, is_stale)
+    SELECT id, organisation_id, $2, $2, $3, $4, $5 FROM secret_references WHERE id = $1
+    ON CONFLICT (reference_id) DO UPDATE SET failing_since = coalesce(secret_reference_reads.failing_since, excluded.failing_since),
+      failed_at = excluded.failed_at, reason = excluded.reason, message = excluded.message, is_stale = excluded.is_stale`
+
+interface Waiting extends SecretOutcome {
+  readonly at: Date
+}
+
+/** Notes in the database what came of asking for each secret, so that people see it, whichever process asked. No request waits for it. */
+export function recordReads({ client, log, signing }: RecordingOptions): ReadRecorder {
+  const waiting = new Map<string, Waiting>()
+  const failing = new Set<string>()
+  let pool: Pool | null = null
+  const open = (): Pool => {
+    if (pool !== null) return pool
+    pool = new Pool({ ...systemSession(client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-secrets' })
+    pool.on('error', (error) => log.debug({ err: error }, 'an idle connection of the recorder of secrets was lost'))
+    return pool
+  }
+  signing.tell((outcome) => {
+    const { reference, fault, isStale } = outcome
+    tellChange({ ...outcome, failing, log })
+    if (waiting.size < mostWaiting || waiting.has(reference.id)) waiting.set(reference.id, { reference, fault, isStale, at: new Date() })
+  })
+  const flush = async () => {
+    for (const [id, { at, fault, isStale }] of waiting) {
+      waiting.delete(id)
+      await (fault === null
+        ? open().query(success, [id, at])
+        : open().query(failure, [id, at, fault.reason, fault.message.slice(0, 1000), isStale]))
+    }
+  }
+  const timer = setInterval(() => {
+    if (waiting.size > 0) flush().catch((error: unknown) => log.debug({ err: error }, 'what came of reading secrets cannot be noted'))
+  }, everyMs).unref()
+  return {
+    flush,
+    async stop() {
+      clearInterval(timer)
+      await pool?.end().catch(() => {})
+    },
+  }
+}
+
+interface Told extends SecretOutcome {
+  /** Ids of the references whose last question failed. */
+  readonly failing: Set<string>
+  readonly log: Logger
+}
+
+/** Says once in the log that a secret cannot be read, and once that it can again. */
+function tellChange({ reference, fault, isStale, failing, log }: Told): void {
+  const facts = { secret_reference: reference.slug, secret_reference_id: reference.id, manager: reference.manager }
+  if (fault === null) {
+    if (failing.delete(reference.id)) log.info(facts, 'a secret can be read from its manager again')
+    return
+  }
+  if (failing.has(reference.id)) return
+  failing.add(reference.id)
+  const said = isStale ? 'the value that was read last serves on' : 'there is no value that could serve'
+  log.warn({ ...facts, reason: fault.reason, detail: fault.message }, `a secret cannot be read from its manager: ${said}`)
+}
