@@ -11,6 +11,7 @@ import { addBackfill } from './commands/backfill.ts'
 import { addFinalize } from './commands/finalize.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNotes } from './commands/notes.ts'
+import { addOrganisations } from './commands/organisations.ts'
 import { addOwner } from './commands/owner.ts'
 import { addPath } from './commands/path.ts'
 import { addPrices } from './commands/prices.ts'
@@ -31,6 +32,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addPreflight,
   addDoctor,
   addKeys,
+  addOrganisations,
   addOwner,
   addSupportBundle,
   addAudit,

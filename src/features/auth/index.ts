@@ -10,6 +10,7 @@ import { readSetup, setUp } from './setup.routes.ts'
 import { UserPassword } from './user-password.entity.ts'
 
 export { makeLink } from './links.ts'
+export { createdOrganisation, createOrganisation, createSetupLink, setupLink } from './operator.ts'
 export { signIn } from './sign-in.ts'
 
 /** Signing in and out, and what people do with their own account. */

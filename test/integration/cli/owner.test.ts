@@ -1,7 +1,7 @@
 import test from 'ava'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { gatehouseHere } from '../../support/cli.ts'
-import { send } from '../../support/http.ts'
+import { send, sendJson } from '../../support/http.ts'
 import { environment } from '../../support/process.ts'
 
 let app: TestApp
@@ -10,13 +10,22 @@ test.before(async () => {
 })
 test.after.always(() => app?.stop())
 
-const owner = (...args: readonly string[]) => gatehouseHere(['owner', 'create', ...args], { env: environment(app.config.database) })
+const gatehouse = (...args: readonly string[]) => gatehouseHere(args, { env: environment(app.config.database) })
+const organisation = (...args: readonly string[]) => gatehouse('organisations', 'create', ...args)
+const owner = (...args: readonly string[]) => gatehouse('owner', 'create', ...args)
 const ask = async (key: string, path: string) => {
   const { status, text } = await send(`${app.baseUrl}/v1${path}`, { headers: { 'x-service-api-key': key } })
   return { status, body: JSON.parse(text) as Record<string, unknown> }
 }
 
-test('the first owner is made once, and has a key that works', async (t) => {
+/** Sets a password by the link that a command printed. */
+const setUp = (url: string, email: string) => {
+  const token = new URLSearchParams(new URL(url).hash.slice(1)).get('token')
+  return sendJson(`${app.baseUrl}/auth/setup`, {}, { token, email, password: 'a long enough sentence' })
+}
+const signIn = (email: string) => sendJson(`${app.baseUrl}/auth/login`, {}, { email, password: 'a long enough sentence' })
+
+test.serial('the first owner is made once, and has a key that works', async (t) => {
   const made = await owner('--email', 'Ada@Example.com', '--first-name', 'Ada', '--json')
   t.is(made.status, 0, made.stderr)
   const { user_id, key } = JSON.parse(made.stdout) as { user_id: string; key: string }
@@ -29,8 +38,55 @@ test('the first owner is made once, and has a key that works', async (t) => {
   t.like((await ask(app.adminKey, '/admin/users')).body, { total: 1 })
 })
 
-test('wrong command lines', async (t) => {
+test.serial('an owner gets in by a link, once; others get none', async (t) => {
+  t.is((await gatehouse('owner', 'link')).status, 2, 'there is an owner: whose link?')
+  const stranger = await gatehouse('owner', 'link', '--email', 'bob@example.com')
+  t.is(stranger.status, 1)
+  t.regex(stranger.stderr, /bob@example.com is no owner/)
+  const made = await gatehouse('owner', 'link', '--email', 'Ada@Example.com', '--json')
+  t.is(made.status, 0, made.stderr)
+  const { url } = JSON.parse(made.stdout) as { url: string }
+  t.is((await setUp(url, 'bob@example.com')).status, 400, 'the link is of Ada')
+  t.is((await setUp(url, 'ada@example.com')).status, 200)
+  t.is((await setUp(url, 'ada@example.com')).status, 401, 'it serves once')
+  t.is((await signIn('ada@example.com')).status, 200)
+})
+
+test.serial('a further organisation is made, its owner gets in by a link, and sees nothing of others', async (t) => {
+  const made = await organisation('Zoë & Söhne', '--owner', 'zoe@example.com', '--json')
+  t.is(made.status, 0, made.stderr)
+  const {
+    organisation: slug,
+    organisation_id,
+    workspace_id,
+    link,
+  } = JSON.parse(made.stdout) as Record<string, string> & {
+    link: { url: string }
+  }
+  t.is(slug, 'zoe-sohne')
+  const session = await setUp(link.url, 'zoe@example.com')
+  t.is(session.status, 200, session.text)
+  const cookie = session.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  const as = async (path: string) =>
+    JSON.parse((await send(`${app.baseUrl}/v1${path}`, { headers: { cookie } })).text) as Record<string, unknown>
+  t.like(await as('/admin/organisation'), { id: organisation_id, name: 'Zoë & Söhne' })
+  t.like(await as('/workspaces'), { total: 1, data: { 0: { id: workspace_id } } })
+  t.like(await as('/admin/users'), { total: 1, data: { 0: { email: 'zoe@example.com', role: 'owner' } } })
+  t.like(await as('/audit-logs'), { total: 2, data: { 1: { resource_type: 'organisation', action: 'create' } } })
+  t.like((await ask(app.adminKey, '/organisations')).body, { total: 1 }, 'the first organisation sees itself alone')
+  const taken = await organisation('Other', '--slug', slug ?? '', '--owner', 'eve@example.com')
+  t.is(taken.status, 1)
+  t.regex(taken.stderr, /has the slug zoe-sohne/)
+  const second = await organisation('Zoë & Söhne', '--owner', 'zoe@example.com')
+  t.is(second.status, 0, second.stderr)
+  t.regex(second.stdout, /zoe-sohne-\w{6} is there\. zoe@example\.com sets a password by this link/)
+})
+
+test.serial('wrong command lines', async (t) => {
   t.is((await owner()).status, 2)
   t.is((await owner('--email', 'nobody')).status, 2)
+  t.is((await gatehouse('organisations', 'create', 'Acme')).status, 2)
+  t.is((await gatehouse('organisations', 'create', 'Acme', '--owner', 'nobody')).status, 2)
+  t.is((await gatehouse('organisations', 'create', 'Acme', '--owner', 'a@example.com', '--slug', 'a b')).status, 2)
   t.is((await owner('--email', 'a@example.com', '--organisation', 'nowhere')).status, 1)
 })

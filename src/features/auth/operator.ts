@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { flushUnique } from '../../app/database/find.ts'
+import { asSystem } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import { route } from '../../app/route.ts'
+import { makeFirstOwner } from '../../app/start/first-owner.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { freeSlug, nameField, slugField, toSlug } from '../../lib/text/slug.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
+import { emailField } from '../users/index.ts'
+import { User } from '../users/user.entity.ts'
+import { Workspace } from '../workspaces/workspace.entity.ts'
+import { makeLink } from './links.ts'
+import { demandLocal, isLocal } from './local.ts'
+
+/** The only answer that ever holds the link. */
+export const setupLink = z.object({ url: z.url(), expires_at: z.iso.datetime() })
+
+/**
+ * Makes a one-time link by which somebody becomes the first owner, or an owner who cannot sign in gets a new password. The operator runs it
+ * on the installation; it is not part of the API. AB08 when nobody with this address owns the organisation, AB01 without an address when
+ * somebody does.
+ */
+export const createSetupLink = route({
+  method: 'POST',
+  path: '/owner/link',
+  summary: 'Make a one-time link to a password of an owner',
+  permission: 'organisation_users.create',
+  resource: 'user',
+  action: 'invite',
+  body: z.strictObject({ email: emailField.optional() }),
+  response: setupLink,
+})(async ({ em, actor: { organisationId }, deps, body: { email }, audit }) => {
+  demandLocal(deps)
+  const owners = await em.find(User, { organisationId, role: 'owner', status: 'active' })
+  const owner = owners.find((user) => user.email === email)
+  if (owners.length > 0 && email === undefined)
+    throw new ApiError('AB01', 'The organisation has an owner: say by --email for which one the link is.', { param: 'email' })
+  if (owner === undefined && email !== undefined)
+    throw new ApiError('AB08', `${email} is no owner of the organisation.${owners.length > 0 ? '' : ' It has none: leave --email out.'}`, {
+      param: 'email',
+    })
+  const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId: owner?.id ?? null, purpose: 'setup' })
+  audit({ id: owner?.id ?? organisationId })
+  return { url, expires_at: expiresAt.toISOString() }
+})
+
+/** The only answer that ever holds the link; null where people sign in by their identity provider alone. */
+export const createdOrganisation = z.object({
+  organisation_id: z.uuid(),
+  organisation: z.string(),
+  workspace_id: z.uuid(),
+  owner_id: z.uuid(),
+  link: setupLink.nullable(),
+})
+
+/**
+ * Makes a further organisation with its default workspace and its owner. The operator runs it on the installation, as an actor whose
+ * organisation is the one to be made; it is not part of the API. AB07 when another has the slug.
+ */
+export const createOrganisation = route({
+  method: 'POST',
+  path: '/organisations',
+  summary: 'Make an organisation, its default workspace and its owner',
+  permission: 'organisation_settings.update',
+  resource: 'organisation',
+  action: 'create',
+  body: z.strictObject({ name: nameField, slug: slugField.optional(), workspace: nameField, owner: emailField }),
+  response: createdOrganisation,
+})(async ({ em, actor: { organisationId: id }, deps, body, audit }) => {
+  const slug = body.slug ?? (await freeSlug(toSlug(body.name, 'organisation'), (candidate) => isTaken(deps, candidate)))
+  const row = em.create(Organisation, { id, slug, name: body.name, settings: {}, defaults: {} })
+  await flushUnique(em, `Another organisation has the slug ${slug}.`, 'slug')
+  const workspace = em.create(Workspace, {
+    id: uuidv7(),
+    organisationId: id,
+    slug: toSlug(body.workspace, 'workspace'),
+    name: body.workspace,
+    isDefault: true,
+    defaults: {},
+    usageLimits: [],
+    rateLimits: [],
+    accessOverrides: {},
+  })
+  await em.flush()
+  const ownerId = await ownerOf(em, id, body.owner)
+  const made = isLocal(deps) ? await makeLink(em, deps, { organisationId: id, userId: ownerId, purpose: 'setup' }) : null
+  audit({ id, changes: [{ table: 'organisations', id, before: null, after: { name: row.name, slug, owner: body.owner } }] })
+  return {
+    organisation_id: id,
+    organisation: slug,
+    workspace_id: workspace.id,
+    owner_id: ownerId,
+    link: made && { url: made.url, expires_at: made.expiresAt.toISOString() },
+  }
+})
+
+/** Tells whether any organisation has a slug: its own transaction sees none but its own. */
+const isTaken = ({ orm }: Pick<Deps, 'orm'>, slug: string): Promise<boolean> =>
+  asSystem(orm, async (em) => (await em.count(Organisation, { slug })) > 0)
+
+async function ownerOf(em: EntityManager, organisationId: string, email: string): Promise<string> {
+  const id = await makeFirstOwner(em, { organisationId, email })
+  if (id === null) throw new ApiError('AB07', 'The organisation has an owner already.')
+  return id
+}
