@@ -30,7 +30,8 @@ const parts: readonly string[] = [
   `SELECT format('constraint %s %s %s valid:%s', conrelid::regclass, conname, pg_get_constraintdef(c.oid), convalidated)
      FROM pg_constraint c LEFT JOIN pg_class t ON t.oid = conrelid WHERE connamespace = 'public'::regnamespace AND t.relispartition IS NOT TRUE`,
   `SELECT format('policy %s %s command:%s permissive:%s roles:%s using:%s check:%s', polrelid::regclass, polname, polcmd, polpermissive,
-     ARRAY(SELECT CASE r WHEN 0 THEN 'public' ELSE r::regrole::text END FROM unnest(polroles) r ORDER BY 1), pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) FROM pg_policy`,
+     ARRAY(SELECT CASE r WHEN 0 THEN 'public' ELSE r::regrole::text END FROM unnest(polroles) r ORDER BY 1), pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))
+     FROM pg_policy JOIN relations t ON t.oid = polrelid`,
   `SELECT format('trigger %s enabled:%s', pg_get_triggerdef(g.oid), tgenabled) FROM pg_trigger g JOIN relations r ON r.oid = tgrelid WHERE NOT tgisinternal`,
   `SELECT format('function %s owner:%s grants:%s', pg_get_functiondef(oid), proowner::regrole, ${grants('proacl', 'f', 'proowner')})
      FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p')`,

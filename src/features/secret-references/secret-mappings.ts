@@ -39,13 +39,12 @@ export interface StoredMapping {
   readonly value_format: 'json' | 'string' | null
 }
 
-/** The field of integrations and virtual keys; below the release that brought references none can be given. */
+/** The field of integrations and virtual keys. */
 export const secretMappings = since(
   '1.12.0',
   z.array(mapping).max(20).nullable().optional().meta({
     description: 'Fields of the credential that are read from external secret managers at run time. The list replaces the one before.',
   }),
-  z.array(z.unknown()).max(0, 'Secret references are not part of this release.').optional(),
 )
 
 export const secretMappingsView = z.array(mapping)
