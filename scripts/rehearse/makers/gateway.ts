@@ -22,6 +22,7 @@ export const logs: Maker = async ({ client, admin, workspace, workspaceKey, prov
   await workspace.get(`/logs/${id}`)
   await workspace.get(`/logs/${id}/cost`)
   await admin.list(`/logs?trace_id=${trace}&is_success=true&ai_org=openai`, 5)
+  await admin.post('/logs/erasures', { metadata: { _user: name('nobody') } })
 }
 
 const spanOf = (traceId: string, spanId: string, parentSpanId: string) => ({

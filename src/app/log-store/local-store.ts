@@ -11,6 +11,7 @@ export function createLocalStore(folder: string): LogStore {
     name: `local ${folder}`,
     put: (key, object) => told(() => writeWhole(place(key), object)),
     get: (key) => told(() => readFile(place(key))).catch(absent),
+    remove: (key) => told(() => rm(place(key), { force: true })),
     expire: (before) => told(() => expireFiles(folder, before)),
   }
 }

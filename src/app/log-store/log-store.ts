@@ -6,6 +6,8 @@ export interface LogStore {
   put(key: string, object: Uint8Array): Promise<void>
   /** Reads an object; null: there is none. Rejects with LogStoreError. */
   get(key: string): Promise<Uint8Array | null>
+  /** Deletes an object, which may be gone already; null: the store gives no right to. Rejects with LogStoreError. */
+  readonly remove: ((key: string) => Promise<void>) | null
   /** Deletes objects of logs from before a time, and returns how many; null: rules of the store's own do it. Rejects with LogStoreError. */
   readonly expire: ((before: number) => Promise<number>) | null
 }

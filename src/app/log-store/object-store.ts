@@ -59,6 +59,7 @@ export function createObjectStore(place: ObjectPlace, { egress, timeoutMs }: { e
       if (status !== 200) throw refused(status, text)
       return bytes
     },
+    remove: null,
     expire: null,
   }
 }

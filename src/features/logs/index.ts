@@ -1,5 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { expireObjects, forgetCursors, keepPartitions } from './logs.jobs.ts'
+import { eraseLogsOf } from './erase.routes.ts'
 import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog, readLogCost } from './logs.routes.ts'
 
@@ -23,8 +24,8 @@ export const logs = feature({
   // `log_format`.
   changes: ['1.12.0'],
   requires: ['workspaces'],
-  permissions: ['logs.list', 'logs.view', 'logs.write'],
+  permissions: ['logs.list', 'logs.view', 'logs.write', 'organisation_settings.update'],
   entities: [],
-  routes: [insertLogs, listLogs, readLog, readLogCost],
+  routes: [insertLogs, listLogs, readLog, readLogCost, eraseLogsOf],
   jobs: [keepPartitions, expireObjects, forgetCursors],
 })
