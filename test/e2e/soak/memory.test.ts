@@ -23,8 +23,13 @@ function tell(samples: readonly Sample[]): string {
 test.serial(`${requests} requests after a warm-up leave nothing behind; a leak of 200 bytes each is seen`, async (t) => {
   t.timeout(30 * 60_000)
   await soak.run({ requests: warmUp, samples: 1 })
-  const samples = await soak.run({ requests, samples: atNight(10, 4) })
+  let samples = await soak.run({ requests, samples: atNight(10, 4) })
   t.log(tell(samples))
+  // What V8 still compiles on a busy machine is over with the next round; a leak is in every one.
+  for (let round = 1; round < 3 && slope(samples, 'alive') > most; round += 1) {
+    samples = await soak.run({ requests, samples: atNight(10, 4) })
+    t.log(tell(samples))
+  }
   t.true(slope(samples, 'alive') <= most, tell(samples))
   if (nightly) t.true(slope(samples, 'resident') <= most, tell(samples))
   await soak.plantLeak()
