@@ -104,6 +104,8 @@ export interface LogStoreConfig {
 
 /** The identity of this process, and the hosts beside its cloud's to which a proof of it may be sent. */
 export interface IdentityConfig extends PlatformIdentity {
+  /** The organisations that may use it with what they store: `all`, or ids and `first`. */
+  readonly offeredTo: 'all' | readonly string[]
   readonly trustedHosts: readonly string[]
 }
 

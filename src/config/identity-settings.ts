@@ -1,12 +1,25 @@
-import { duration, list, onOff, secret, text } from './kinds.ts'
+import { duration, formed, type Kind, list, onOff, secret, text, fault, quoted } from './kinds.ts'
 import { metadataAddress, publicUrl, trustedHost } from './network.ts'
 import { optional, setting } from './setting.ts'
+
+const organisation: Kind<string> = {
+  name: 'organisation',
+  schema: formed(String.raw`first|all|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`),
+  parse: (input) =>
+    /^(?:first|all|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(input)
+      ? input.toLowerCase()
+      : fault(`${quoted(input)} is neither "first" nor "all" nor the id of an organisation`),
+}
 
 /** The identity that the platform gives to the workload. Most names are those that AWS, Azure and Google give their own tools. */
 export const identitySettings = {
   CLOUD_IDENTITIES: setting(onOff, 'ON', {
     desc: "Whether integrations, virtual keys and secret references may sign in with the identity of the workload itself (`aws_auth_type: serviceRole`, `azure_auth_mode: managed` or `workload`, `vertex_auth_type: workload`, Vault's `kubernetes` and `jwt`). Anybody who may store an integration can then use what this identity may do. `OFF`: only the log store may.",
     example: 'OFF',
+  }),
+  CLOUD_IDENTITY_ORGANISATIONS: setting(list(organisation), 'first', {
+    desc: 'The organisations that may sign in with it: `first`, ids, or `all`. An installation that serves several organisations shares its rights in the cloud with those that are named here.',
+    example: 'first,0198f3a2-0000-7000-8000-000000000000',
   }),
   CLOUD_IDENTITY_HOSTS: setting(list(trustedHost), '', {
     desc: 'Hosts to which a proof of the identity of the workload may be sent, beside those of the clouds themselves: private addresses of their services, and each Vault that signs in by the token of the service account. Names, `*.suffix`, addresses or CIDRs, with or without a port.',

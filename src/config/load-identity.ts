@@ -7,7 +7,7 @@ type Values = CleanedEnv<typeof settings>
 
 /** Returns the identity of the workload, as the settings and the variables of its platform tell it. */
 export const identityOf = (values: Values): IdentityConfig => ({
-  isOffered: values.CLOUD_IDENTITIES,
+  offeredTo: offeredTo(values),
   trustedHosts: values.CLOUD_IDENTITY_HOSTS,
   serviceAccountTokenFile: values.KUBERNETES_TOKEN_FILE,
   aws: awsOf(values),
@@ -31,6 +31,11 @@ export const identityOf = (values: Values): IdentityConfig => ({
     tokenUrl: values.GCP_WIF_TOKEN_URL ?? null,
   },
 })
+
+function offeredTo({ CLOUD_IDENTITIES: isOn, CLOUD_IDENTITY_ORGANISATIONS: organisations }: Values): IdentityConfig['offeredTo'] {
+  if (!isOn) return []
+  return organisations.includes('all') ? 'all' : organisations
+}
 
 function awsOf(values: Values): IdentityConfig['aws'] {
   const { AWS_ROLE_ARN: roleArn, AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile } = values

@@ -2,8 +2,6 @@ import type { Secret } from './secret.ts'
 
 /** The identity that its platform gives this process, as settings of the operator and variables of the platform tell it. */
 export interface PlatformIdentity {
-  /** False: nothing that is stored may use it. */
-  readonly isOffered: boolean
   /** The token of the pod's service account, which Kubernetes keeps fresh. */
   readonly serviceAccountTokenFile: string
   readonly aws: AwsWorkload

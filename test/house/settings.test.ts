@@ -19,6 +19,8 @@ const places: Partial<Record<SettingName, string>> = {
   SMTP_HOST: 'mail',
   LOG_STORE: 'logStore',
   MODEL_CONFIGS_PROXY_URL: 'proxyUrl',
+  CLOUD_IDENTITIES: 'offeredTo',
+  CLOUD_IDENTITY_ORGANISATIONS: 'offeredTo',
   AWS_ACCESS_KEY_ID: 'keys',
   AWS_SECRET_ACCESS_KEY: 'keys',
   AWS_SESSION_TOKEN: 'sessionToken',

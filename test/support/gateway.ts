@@ -66,11 +66,14 @@ export interface GatewayBedOptions {
   readonly resolve?: ResolveName
 }
 
-/** No secret manager, and a workload of which nothing is known. */
-export const testSigning = (env: Readonly<Record<string, string>> = {}): Signing => ({
-  secrets: { read: () => Promise.reject(new Error('there is no secret manager')), renew: async () => {} },
-  workload: workloadOf(loadConfig({ DB_HOST: 'localhost', ...env }).identity),
-})
+/** No secret manager, and a workload of which nothing is known; it is offered to all organisations unless `env` says to which. */
+export function testSigning(env: Readonly<Record<string, string>> = {}): Signing {
+  const { identity } = loadConfig({ DB_HOST: 'localhost', CLOUD_IDENTITY_ORGANISATIONS: 'all', ...env })
+  return {
+    secrets: { read: () => Promise.reject(new Error('there is no secret manager')), renew: async () => {} },
+    workload: workloadOf(identity, new Set(identity.offeredTo === 'all' ? [] : identity.offeredTo)),
+  }
+}
 
 export const workspaceKey = 'gh-test-key-of-a-workspace-000000'
 

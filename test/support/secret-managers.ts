@@ -71,7 +71,7 @@ export interface FakeVault extends SecretManager {
   readonly jwts: Set<string>
 }
 
-/** As Vault 1.21 answers: developer.hashicorp.com/vault/api-docs; proved against the real one by `npm run secret-managers`. */
+/** As Vault 1.21 answers by its documents: developer.hashicorp.com/vault/api-docs. */
 export async function startFakeVault(): Promise<FakeVault> {
   const rootToken = `hvs.${randomUUID()}`
   const role = { roleId: randomUUID(), secretId: randomUUID() }

@@ -12,11 +12,14 @@ export interface OpenSigning extends Signing {
   readonly secrets: SecretCache
   /** Names the one who is told of each answer of a secret manager. */
   tell(listener: (outcome: SecretOutcome) => void): void
+  /** Names the organisation that the settings call the first one. */
+  offerToFirst(organisationId: string): void
 }
 
-/** The workload of this process. */
-export const workloadOf = ({ trustedHosts, ...identity }: IdentityConfig): Workload => ({
+/** The workload of this process. `offered`: ids of organisations, unless the settings offer it to all. */
+export const workloadOf = ({ trustedHosts, offeredTo, ...identity }: IdentityConfig, offered: ReadonlySet<string>): Workload => ({
   ...identity,
+  offeredTo: offeredTo === 'all' ? 'all' : offered,
   trustedHosts: parseAllowedHosts(trustedHosts),
   metadata: metadataService,
 })
@@ -30,13 +33,16 @@ export interface SigningOptions {
 
 /** Opens the secrets of external managers. Nobody is asked yet. */
 export function openSigning({ config, clock, metrics }: SigningOptions): OpenSigning {
-  const workload = workloadOf(config.identity)
+  const { offeredTo } = config.identity
+  const offered = new Set(offeredTo === 'all' ? [] : offeredTo)
+  const workload = workloadOf(config.identity, offered)
   const now = () => clock.now()
   const listeners: ((outcome: SecretOutcome) => void)[] = []
   const secrets = createSecretCache({
     times: config.secretTimes,
     now,
-    fetch: (reference, egress) => readSecret(reference, { egress, now, workload, isStored: true, timeoutMs: config.secretTimes.timeoutMs }),
+    fetch: (reference, egress) =>
+      readSecret(reference, { egress, now, workload, storedBy: reference.organisationId, timeoutMs: config.secretTimes.timeoutMs }),
     onOutcome(outcome) {
       metrics.secretRead(outcome.reference.manager, outcome.fault?.reason ?? 'read')
       for (const listener of listeners) listener(outcome)
@@ -45,5 +51,12 @@ export function openSigning({ config, clock, metrics }: SigningOptions): OpenSig
   metrics.measure('gateway_secrets_held', () => secrets.size())
   metrics.measure('gateway_secrets_stale', () => secrets.stale())
   metrics.measure('gateway_secrets_failing', () => secrets.failing())
-  return { secrets, workload, tell: (listener) => void listeners.push(listener) }
+  return {
+    secrets,
+    workload,
+    tell: (listener) => void listeners.push(listener),
+    offerToFirst(organisationId) {
+      if (offeredTo.includes('first')) offered.add(organisationId)
+    },
+  }
 }

@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts'
 import { openCatalogue } from '../prices/model-catalogue.ts'
 import type { Feature } from '../feature.ts'
 import { startJobs, type Jobs } from '../jobs.ts'
+import { offerIdentity } from '../secret-managers/offer-identity.ts'
 import { openSigning } from '../secret-managers/open-signing.ts'
 import { openLogStore } from '../log-store/open-log-store.ts'
 import { startMover, type RunningMover } from '../log-store/start-mover.ts'
@@ -116,7 +117,9 @@ export async function openBackground(background: Background, options: Background
   background.db = db
   const ids = () => featuresOn(features, base).map(({ id }) => id)
   const deps: Deps = Object.freeze({ ...base, featuresOn: ids, orm: db.orm, vault: db.vault, journal: null, events: null })
-  return { deps, db, provisioned: prepared === undefined ? await provision(deps) : null }
+  const provisioned = prepared === undefined ? await provision(deps) : null
+  await offerIdentity(deps)
+  return { deps, db, provisioned }
 }
 
 /** Starts the jobs and the backfills, where this process runs them, and follows the level. */

@@ -72,7 +72,7 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
     mapped: { secrets: found.mapped, workspaceId: found.home },
   }
   const stored = await loadCredential(sealed, vault)
-  return { target: storedTarget(row.provider, stored), egress, signing, allowedHosts: allowedHostsOf(found.settings) }
+  return { target: storedTarget(row.provider, stored, row.organisation_id), egress, signing, allowedHosts: allowedHostsOf(found.settings) }
 }
 
 /** The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. */

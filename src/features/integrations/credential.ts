@@ -43,13 +43,17 @@ export async function loadCredential(row: SealedCredential, vault: Vault): Promi
 }
 
 /** Returns the target that a stored account is, for requests of our own. */
-export const storedTarget = (aiProviderId: string, { credential, secrets, customHost, customHeaders }: StoredCredential) => ({
+export const storedTarget = (
+  aiProviderId: string,
+  { credential, secrets, customHost, customHeaders }: StoredCredential,
+  organisationId: string,
+) => ({
   providerId: aiProviderId,
   provider: catalogueRow(aiProviderId, 'ai_provider_id'),
   view: null,
   credential,
   secrets,
-  isAccount: true,
+  storedBy: organisationId,
   customHost: customHost === null ? null : { url: customHost, param: 'configurations.custom_host' },
   customHeaders,
   namedBy: 'stored' as const,

@@ -68,7 +68,7 @@ interface Account {
 
 async function carryOut(em: EntityManager, { aiProviderId, stored }: Account, { actor, deps }: { actor: Actor; deps: Deps }) {
   const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
-  const target = storedTarget(aiProviderId, stored)
+  const target = storedTarget(aiProviderId, stored, actor.organisationId)
   const { egress, signing } = deps
   const testing = { egress, signing, allowedHosts: allowedHostsOf(settings) }
   const { origin, steps, models } = await inTrial(egress, actor.organisationId, () => testProvider(target, testing))

@@ -71,7 +71,7 @@ function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Pr
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
     { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
-    { egress, now: Date.now, workload: request.signing.workload, isStored: target.isAccount },
+    { egress, now: Date.now, workload: request.signing.workload, storedBy: target.storedBy },
   )
   return settled(signing, (signed) => ({
     origin,

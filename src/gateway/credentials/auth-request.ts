@@ -34,6 +34,6 @@ export interface AuthDeps {
   now(): number
   /** The platform of this process; absent: nothing is known of it. */
   readonly workload?: Workload
-  /** True for a credential that is stored with an integration, a secret reference or in the settings: only that may use the workload's identity. */
-  readonly isStored?: boolean
+  /** The organisation that stored the credential with an integration or a secret reference; absent or null: the caller brought it. Only what is stored may use the workload's identity. */
+  readonly storedBy?: string | null
 }

@@ -59,7 +59,7 @@ const targetOf = (view: ProviderView) => ({
   view,
   credential: view.credential,
   secrets: view.secrets,
-  isAccount: true,
+  storedBy: view.organisationId,
   customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
   customHeaders: view.customHeaders,
   namedBy: 'stored' as const,

@@ -29,7 +29,7 @@ export interface SecretTest {
   readonly fields: readonly string[] | null
 }
 
-export interface SecretTestDeps extends Omit<ManagerDeps, 'isStored'> {
+export interface SecretTestDeps extends Omit<ManagerDeps, 'storedBy'> {
   /** The hosts to which the organisation lets requests go; null: all. */
   readonly allowedHosts: AllowedHosts | null
 }
@@ -60,7 +60,7 @@ export async function testSecret(reference: SecretReference, { allowedHosts, ...
       return [origin === null ? 'The manager is at the address of its cloud.' : `The manager is at ${origin}, which is allowed.`, null]
     })
     const text = await run('secret', async () => {
-      const secret = await readSecret(reference, { ...asking, egress, isStored: true })
+      const secret = await readSecret(reference, { ...asking, egress, storedBy: reference.organisationId })
       return ['The manager gave the secret.', secret]
     })
     const record = parseRecord(text)

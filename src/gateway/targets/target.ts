@@ -22,8 +22,8 @@ export interface Target {
   readonly credential: Credential
   /** Fields of the credential whose values are in external secret managers; null: none. */
   readonly secrets: readonly MappedSecret[] | null
-  /** True when the credential is stored with an integration or a virtual key, so that the workload's identity may stand in for it. */
-  readonly isAccount: boolean
+  /** The organisation that stored the credential with an integration or a virtual key; null: the caller brought it. */
+  readonly storedBy: string | null
   /** A base URL that replaces the catalogue's, and the field that named it. */
   readonly customHost: { readonly url: string; readonly param: string } | null
   readonly customHeaders: Readonly<Record<string, string>>
@@ -99,7 +99,7 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
     view,
     credential,
     secrets: view.secrets,
-    isAccount: true,
+    storedBy: view.organisationId,
     customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
     customHeaders: view.customHeaders,
     namedBy: 'stored',
@@ -167,7 +167,7 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     view: null,
     credential,
     secrets: null,
-    isAccount: false,
+    storedBy: null,
     customHost,
     customHeaders: noFields,
     namedBy: isStored ? 'stored' : 'request',

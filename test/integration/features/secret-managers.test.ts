@@ -50,6 +50,7 @@ test.before(async () => {
       SECRET_MAX_STALE: '1s',
       SECRET_MANAGER_TIMEOUT: '400ms',
       CLOUD_IDENTITY_HOSTS: '127.0.0.1',
+      CLOUD_IDENTITY_ORGANISATIONS: 'all',
       KUBERNETES_TOKEN_FILE: path.join(folder, 'token'),
       AWS_EC2_METADATA_SERVICE_ENDPOINT: metadata.url,
       AWS_ENDPOINT_URL_STS: aws.url,

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
 import { createLocalJWKSet, exportJWK, importX509, jwtVerify } from 'jose'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
-import { type GatewayBed, startGateway, testSigning, workspaceKey } from '../../support/gateway.ts'
+import { type GatewayBed, keyView, startGateway, testSigning, workspaceKey } from '../../support/gateway.ts'
 import { type MetadataMood, type MetadataServices, startMetadataServices } from '../../support/metadata-services.ts'
 import { awsKeys, type FakeAws, type FakeAzure, startFakeAws, startFakeAzure } from '../../support/secret-managers.ts'
 
@@ -363,6 +364,10 @@ test.serial('a caller cannot turn a stored key into the identity, whatever heade
   })
 })
 
+/** Asks a process that offers its identity to these organisations. */
+const askFor = (given: Given, organisations: string): Promise<Asked> =>
+  within({ ...given, env: env({ CLOUD_IDENTITY_ORGANISATIONS: organisations }) }, (bed) => ask(bed, given.cloud))
+
 for (const given of everyCloud) {
   test.serial(`an operator who offers no identity: ${given.cloud} is refused`, async (t) => {
     const questions = metadata.asked.length
@@ -370,6 +375,23 @@ for (const given of everyCloud) {
     t.is(status, 403)
     t.true(text.includes('CLOUD_IDENTITIES'))
     t.is(metadata.asked.length, questions)
+  })
+
+  test.serial(`the identity is kept for the organisations that the operator names: ${given.cloud}`, async (t) => {
+    const questions = metadata.asked.length
+    const { status, text } = await askFor(given, randomUUID())
+    t.is(status, 403)
+    t.true(text.includes('CLOUD_IDENTITY_ORGANISATIONS'))
+    t.is(metadata.asked.length, questions)
+    t.is((await askFor(given, `${randomUUID()},${keyView.organisationId.toUpperCase()}`)).status, 200)
+  })
+
+  test.serial(`neither keys nor tokens of the identity are in the log: ${given.cloud}`, async (t) => {
+    await within(given, async (bed) => {
+      t.is((await ask(bed, given.cloud)).status, 200)
+      t.is(bed.logged.length, 1)
+      t.notRegex(JSON.stringify(bed.logged), /a secret of the instance|session-of-the-instance|azure-system|google-\d/)
+    })
   })
 
   test.serial(`who stores a host of theirs gets no proof of the identity: ${given.cloud}`, async (t) => {

@@ -2,14 +2,17 @@ import { ApiError } from '../../../lib/errors.ts'
 import type { AuthDeps } from '../auth-request.ts'
 import type { Workload } from './workload.ts'
 
-/** Returns the workload whose own identity signs in. Throws `forbidden` for what callers bring themselves, and when the operator offers none. */
-export function demandWorkload({ workload, isStored = false }: AuthDeps, param: string): Workload {
-  if (workload !== undefined && isStored && workload.isOffered) return workload
-  const why = isStored
-    ? 'The operator does not offer the identity of the workload (CLOUD_IDENTITIES).'
-    : 'The identity of the workload is only used by what is stored with an integration or a virtual key.'
+/** Returns the workload whose own identity signs in. Throws `forbidden` for what callers bring themselves, and for organisations to which the operator offers none. */
+export function demandWorkload({ workload, storedBy = null }: AuthDeps, param: string): Workload {
+  if (workload !== undefined && storedBy !== null && isOffered(workload, storedBy)) return workload
+  const why =
+    storedBy === null
+      ? 'The identity of the workload is only used by what is stored with an integration or a virtual key.'
+      : 'The operator does not offer the identity of the workload to this organisation (CLOUD_IDENTITIES, CLOUD_IDENTITY_ORGANISATIONS).'
   throw new ApiError('forbidden', why, { param })
 }
+
+const isOffered = ({ offeredTo }: Workload, organisationId: string): boolean => offeredTo === 'all' || offeredTo.has(organisationId)
 
 interface ProofHost {
   /** The field that names the host. */

@@ -37,7 +37,7 @@ async function ask(env: Texts, fields: Texts = {}, egress = google()) {
     headers: [],
     body: null,
   }
-  const { headers } = await authorize(request, { egress, now: () => now, workload: testSigning(env).workload, isStored: true })
+  const { headers } = await authorize(request, { egress, now: () => now, workload: testSigning(env).workload, storedBy: 'an-organisation' })
   const exchanged = egress.asked.find(({ url }) => url === 'https://sts.googleapis.com/v1/token')
   return { authorization: record(headers)['authorization'], form: new URLSearchParams(exchanged?.body), asked: egress.asked }
 }

@@ -33,7 +33,7 @@ async function isShown(cloud: keyof typeof clouds, origin: string): Promise<bool
   const egress = fakeEgress(() => ok({ access_token: 'given', expires_in: 3600 }))
   const request = { auth, credential: { key: null, fields }, method: 'POST', url: { origin, path: '/' }, headers: [], body: null }
   try {
-    await authorize(request, { egress, now: Date.now, workload, isStored: true })
+    await authorize(request, { egress, now: Date.now, workload, storedBy: 'an-organisation' })
     return true
   } catch (error) {
     if (error instanceof ApiError && error.code === 'forbidden' && egress.asked.length === 0) return false
