@@ -19,7 +19,7 @@ export const identitySettings = {
   }),
   CLOUD_IDENTITY_ORGANISATIONS: setting(list(organisation), 'first', {
     desc: 'The organisations that may sign in with it: `first`, ids, or `all`. An installation that serves several organisations shares its rights in the cloud with those that are named here.',
-    example: 'first,0198f3a2-0000-7000-8000-000000000000',
+    example: 'first, 0198f3a2-0000-7000-8000-000000000000',
   }),
   CLOUD_IDENTITY_HOSTS: setting(list(trustedHost), '', {
     desc: 'Hosts to which a proof of the identity of the workload may be sent, beside those of the clouds themselves: private addresses of their services, and each Vault that signs in by the token of the service account. Names, `*.suffix`, addresses or CIDRs, with or without a port.',
