@@ -28,6 +28,7 @@ const summaries: Readonly<Record<Operation, string>> = {
   retrieveFile: 'Get a file',
   deleteFile: 'Delete a file',
   retrieveFileContent: 'Get the content of a file',
+  createMessageBatch: 'Create a batch of messages',
   createBatch: 'Create a batch',
   listBatches: 'List batches',
   retrieveBatch: 'Get a batch',

@@ -32,7 +32,7 @@ export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
   const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
   const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
   const sum = sumBatch({ target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms })
-  if (told.outputFile !== null) await eachAnswer(source, told.outputFile, (answer) => sum.add(answer))
+  if (told.answers !== null) await eachAnswer(source, told.answers, (answer) => sum.add(answer))
   const cost = sum.cost()
   if (cost.state === 'unpriced') throw new ApiError('invalid_request', 'No price is known for the models of its answers.')
   await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason: `Batch ${row.batch_id}: ${told.status}, ${cost.answers} answers.` }))

@@ -24,34 +24,69 @@ export interface ToldBatch {
   readonly status: string
   /** The path that its requests asked for, such as `/v1/chat/completions`. */
   readonly endpoint: string
-  /** The file with the answers; null: there are none. */
-  readonly outputFile: string | null
+  /** The path of the lines with the answers; null: there are none. */
+  readonly answers: string | null
+}
+
+/** An API for batches: where a batch is told, and how. */
+interface BatchApi {
+  readonly path: (id: string) => string
+  /** Null: this is no batch. */
+  readonly read: (told: Fields, id: string) => ToldBatch | null
 }
 
 const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'cancelled', 'failed'])
+
+/** platform.openai.com/docs/api-reference/batch: the answers are in a file. */
+const ofOpenai: BatchApi = {
+  path: (id) => `/batches/${id}`,
+  read: ({ status, endpoint, output_file_id: output }) =>
+    typeof status === 'string'
+      ? {
+          ended: endedStatuses.has(status),
+          status: status.slice(0, 40),
+          endpoint: typeof endpoint === 'string' ? endpoint : '',
+          answers: isBatchId(output) ? `/files/${output}/content` : null,
+        }
+      : null,
+}
+
+/** docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address that it tells for them is not asked. */
+const ofAnthropic: BatchApi = {
+  path: (id) => `/messages/batches/${id}`,
+  read: ({ processing_status: status, results_url: results }, id) =>
+    typeof status === 'string'
+      ? {
+          ended: status === 'ended',
+          status: status.slice(0, 40),
+          endpoint: '/v1/messages',
+          answers: typeof results === 'string' ? `/messages/batches/${id}/results` : null,
+        }
+      : null,
+}
+
+const apiOf = ({ target }: AskedProvider): BatchApi =>
+  target.provider.speaks.some(({ operation }) => operation === 'createMessageBatch') ? ofAnthropic : ofOpenai
+
 const timeoutMs = 30_000
 
 /** Asks a provider for a batch, with the target's credential. Rejects with an ApiError when it does not say. */
 export async function askBatch(provider: AskedProvider, id: string): Promise<ToldBatch> {
-  const { status, text } = await askProvider(questionOf(provider, `/batches/${id}`), accessOf(provider))
+  const { path, read } = apiOf(provider)
+  const { status, text } = await askProvider(questionOf(provider, path(id)), accessOf(provider))
   if (status !== 200) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the batch.`)
   const told = jsonOrUndefined(text)
-  if (!isFields(told) || typeof told['status'] !== 'string') throw new ApiError('upstream_bad_response', 'The provider tells no batch.')
-  const output = told['output_file_id']
-  return {
-    ended: endedStatuses.has(told['status']),
-    status: told['status'].slice(0, 40),
-    endpoint: typeof told['endpoint'] === 'string' ? told['endpoint'] : '',
-    outputFile: isBatchId(output) ? output : null,
-  }
+  const batch = isFields(told) ? read(told, id) : null
+  if (batch === null) throw new ApiError('upstream_bad_response', 'The provider tells no batch.')
+  return batch
 }
 
 /** A line is an answer of one request: vectors and images make it long. */
 const longestLine = 64 * 1024 * 1024
 
 /** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole. */
-export async function eachAnswer(provider: AskedProvider, file: string, take: (answer: Fields) => void): Promise<void> {
-  const { origin, request } = await prepare(toRequest(questionOf(provider, `/files/${file}/content`), accessOf(provider)))
+export async function eachAnswer(provider: AskedProvider, path: string, take: (answer: Fields) => void): Promise<void> {
+  const { origin, request } = await prepare(toRequest(questionOf(provider, path), accessOf(provider)))
   let unread = 0
   await new Promise<void>((resolve, reject) => {
     const lines = splitLines((line) => {

@@ -40,7 +40,7 @@ export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; co
   let catalogue: string | null = null
   return {
     add(answer) {
-      const body = isFields(answer['response']) ? answer['response']['body'] : null
+      const body = bodyOf(answer)
       const usage = isFields(body) ? body['usage'] : null
       if (!isFields(body) || !isFields(usage)) return
       const priced = priceAnswer({ usage, model: typeof body['model'] === 'string' ? body['model'] : null, operation }, pricing)
@@ -52,6 +52,12 @@ export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; co
     },
     cost: () => ({ state: stateOf([...states]), amount, lines: [...lines.values()], catalogue, answers }),
   }
+}
+
+/** Returns the answer in a line of OpenAI's file or of Anthropic's results; null: the request failed. */
+function bodyOf({ response, result }: Fields): unknown {
+  if (isFields(response)) return response['body']
+  return isFields(result) ? result['message'] : null
 }
 
 interface Answered {

@@ -96,6 +96,7 @@ export const operations = {
     leavesNothing: true,
     answersAgain: 'equal',
   },
+  createMessageBatch: { method: 'POST', path: '/messages/batches', dialect: 'anthropic', json: true, beginsJob: true },
   createModelResponse: {
     method: 'POST',
     path: '/responses',

@@ -55,6 +55,14 @@ test.before(async () => {
     configurations: { custom_host: emulator.url },
   })
   await made('/providers', { name: 'p', slug: 'p', integration_id: 'account' })
+  await made('/integrations', {
+    name: 'c',
+    slug: 'claude',
+    ai_provider_id: 'anthropic',
+    key: 'sk-ant-of-batches',
+    configurations: { custom_host: emulator.url },
+  })
+  await made('/providers', { name: 'c', slug: 'c', integration_id: 'claude' })
 })
 test.after.always(async () => {
   await control?.close()
@@ -62,6 +70,7 @@ test.after.always(async () => {
 })
 
 function answerOf(method: string, path: string) {
+  if (path.includes('/messages/batches')) return messagesAnswer(method, path)
   const id = /batch_\w+/.exec(path)?.[0] ?? ''
   const held = batches.get(id)
   if (method === 'POST') {
@@ -86,6 +95,27 @@ function answerOf(method: string, path: string) {
   }
 }
 
+const batchOf = (one: string, status: string) => ({
+  id: one,
+  type: 'message_batch',
+  processing_status: status,
+  results_url: status === 'ended' ? 'http://169.254.169.254/latest' : null,
+})
+
+/** Anthropic's batches of messages: the answers are below the batch, whatever address it tells for them. */
+function messagesAnswer(method: string, path: string) {
+  const id = /msgbatch_\w+/.exec(path)?.[0] ?? ''
+  const held = batches.get(id)
+  if (method === 'POST') {
+    const began = `msgbatch_${batches.size + 1}`
+    batches.set(began, { status: 'in_progress', lines: [], fileStatus: 200 })
+    return { status: 200, body: JSON.stringify(batchOf(began, 'in_progress')) }
+  }
+  if (held === undefined) return { status: 404, body: '{"type":"error","error":{"type":"not_found_error","message":"no"}}' }
+  if (path.endsWith('/results')) return { status: held.fileStatus, body: held.lines.map((one) => `${JSON.stringify(one)}\n`).join('') }
+  return { status: 200, body: JSON.stringify(batchOf(id, held.status)) }
+}
+
 async function made(path: string, body: object): Promise<Fields> {
   const response = await control.call(path.startsWith('/api-keys') ? acme.adminKey : acme.workspaceKey, 'POST', path, body)
   if (response.status !== 200) throw new Error(response.text)
@@ -104,18 +134,20 @@ async function keyWith(usage_limits: object): Promise<string> {
   return String(key)
 }
 
-const ask = (key: string, path: string, body?: object) =>
+const ask = (key: string, path: string, body?: object, provider = '@p') =>
   send(`${control.origin}/v1${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { 'x-service-api-key': key, 'x-service-provider': '@p', 'content-type': 'application/json' },
+    headers: { 'x-service-api-key': key, 'x-service-provider': provider, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 
 const asked = { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }
 
+type Beginning = readonly [path: string, body: object, provider: string]
+
 /** Begins a batch, and waits until it is noted. */
-async function begin(key: string): Promise<string> {
-  const { status, text } = await ask(key, '/batches', asked)
+async function begin(key: string, [path, body, provider]: Beginning = ['/batches', asked, '@p']): Promise<string> {
+  const { status, text } = await ask(key, path, body, provider)
   if (status !== 200) throw new Error(text)
   const { id } = JSON.parse(text) as { id: string }
   await eventually(async () => (await rowOf(id)) !== undefined, withinMs, `${id} to be noted`)
@@ -170,6 +202,42 @@ test.serial(
     t.is(told.filter(({ note }) => note.startsWith('gpt-5.4')).length, 5, 'the long prompt and the short one have lines of their own')
   },
 )
+
+const said = (model: string, usage: Fields): Fields => ({
+  custom_id: 'x',
+  result: { type: 'succeeded', message: { type: 'message', model, content: [], usage: { ...usage, service_tier: 'batch' } } },
+})
+const params = { model: 'claude-sonnet-4-5', max_tokens: 500, messages: [{ role: 'user', content: 'a' }] }
+const batchOfMessages: Beginning = ['/messages/batches', { requests: [{ custom_id: 'x', params }] }, '@c']
+
+test.serial('a batch of messages at Anthropic is charged in the same way, its cache at half the price too', async (t) => {
+  const key = await keyWith(budget({}))
+  const id = await begin(key, batchOfMessages)
+  await look()
+  t.like(await rowOf(id), { state: 'open', fault: null })
+  end(id, {
+    status: 'ended',
+    lines: [
+      // 1,000 x 1,500,000 + 10,000 cached x 150,000 + 200 x 7,500,000
+      said('claude-sonnet-4-5-20250929', { input_tokens: 1000, cache_read_input_tokens: 10_000, output_tokens: 200 }),
+      // 100 x 500,000 + 10 x 2,500,000
+      said('claude-haiku-4-5-20251001', { input_tokens: 100, output_tokens: 10 }),
+      { custom_id: 'y', result: { type: 'errored', error: { type: 'error', error: { type: 'invalid_request_error' } } } },
+      { custom_id: 'z', result: { type: 'expired' } },
+    ],
+  })
+  await look()
+  await look()
+  t.like(await rowOf(id), { state: 'settled' })
+  const { adjustments, total_pico_usd } = await costOf(id)
+  t.is(total_pico_usd, String(4_500_000_000 + 75_000_000))
+  t.deepEqual(
+    adjustments.map(({ reason }) => reason),
+    [`Batch ${id}: ended, 2 answers.`],
+  )
+  const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), ...batchOfMessages)
+  t.is(refused.status, 412)
+})
 
 test.serial('what a batch cost counts against the budget of its key, and the doctor agrees', async (t) => {
   const key = await keyWith(budget({}))

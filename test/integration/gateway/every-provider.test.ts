@@ -52,6 +52,7 @@ const bodies: Readonly<Partial<Record<Operation, object>>> = {
   embed: { input: ['a'] },
   messages: { max_tokens: 5, messages: [{ role: 'user', content: 'a' }] },
   countTokens: { messages: [{ role: 'user', content: 'a' }] },
+  createMessageBatch: { requests: [{ custom_id: 'a', params: { model: 'a-model', max_tokens: 5, messages: [] } }] },
   createModelResponse: { input: 'a' },
   imageGenerate: { prompt: 'a' },
   moderate: { input: 'a' },
@@ -128,10 +129,8 @@ for (const operation of asked)
       }
       if (isAsked) {
         const { api, offers } = findProvider(provider) ?? {}
-        t.true(
-          api === 'openai' || (api === 'other' && offers === undefined) || operations[operation].dialect === 'openai-platform',
-          provider,
-        )
+        const { task }: OperationSpec = operations[operation]
+        t.true(api === 'openai' || (api === 'other' && offers === undefined) || task === undefined, provider)
         t.is(cloud.requests.at(-1)?.url.split('?', 1)[0], operations[operation].path.replaceAll(/\{\w+\}/g, 'x_1'), provider)
         continue
       }

@@ -114,6 +114,18 @@ test.serial('a model that a check puts in the body must be enabled too', async (
   t.deepEqual(emulator.requests[0]?.json, say('changed', 'ok'))
 })
 
+const batchOf = (content: string, model: string) => {
+  const params = { model, max_tokens: 5, messages: [{ role: 'user', content }] }
+  return { path: '/messages/batches', body: { requests: [{ custom_id: 'a', params }] } }
+}
+
+test.serial('the words and the models of a batch of messages are read too', async (t) => {
+  t.is((await ask({ ...batchOf('so FORBIDDEN', 'm'), input: [forbids('FORBIDDEN')] })).status, 446)
+  t.is((await ask({ ...batchOf('x', 'bad'), provider: '@few' })).status, 403)
+  t.is(emulator.requests.length, 0)
+  t.is((await ask({ ...batchOf('x', 'ok'), provider: '@few', input: [forbids('FORBIDDEN')] })).status, 200)
+})
+
 const twice: readonly (readonly [body: string, key: string])[] = [
   ['{"model":"m","messages":[{"role":"user","content":"FORBIDDEN"}],"messages":[{"role":"user","content":"ok"}]}', 'messages'],
   ['{"model":"m","messages":[{"role":"user","content":"FORBIDDEN", "cont\\u0065nt" : "ok"}]}', 'content'],

@@ -62,3 +62,22 @@ export function messages(asked: Asked): Answer {
 
 /** POST /messages/count_tokens. */
 export const countTokens = (): Answer => jsonAnswer({ input_tokens: 11 })
+
+/** POST /messages/batches. */
+export const messageBatch = ({ json }: Asked): Answer =>
+  jsonAnswer({
+    id: 'msgbatch_emulated',
+    type: 'message_batch',
+    processing_status: 'in_progress',
+    request_counts: {
+      processing: Array.isArray(json['requests']) ? json['requests'].length : 0,
+      succeeded: 0,
+      errored: 0,
+      canceled: 0,
+      expired: 0,
+    },
+    ended_at: null,
+    created_at: '2025-10-09T08:53:20Z',
+    expires_at: '2025-10-10T08:53:20Z',
+    results_url: null,
+  })

@@ -1,5 +1,5 @@
 import { anthropicError, openaiError, type Answer, type Asked } from './answer.ts'
-import { countTokens, messages } from './anthropic.ts'
+import { countTokens, messageBatch, messages } from './anthropic.ts'
 import { chatCompletions, completions, embeddings } from './chat.ts'
 import { createResponse, deleteResponse, getResponse, inputItems } from './responses.ts'
 import * as resources from './resources.ts'
@@ -23,6 +23,7 @@ const routes: readonly (readonly [method: string, pattern: RegExp, answer: Answe
   ['GET', /\/files\/([^/]+)\/content$/, resources.fileContent],
   ['GET', /\/files\/([^/]+)$/, resources.getOne('files')],
   ['DELETE', /\/files\/([^/]+)$/, resources.deleteFile],
+  ['POST', /\/messages\/batches$/, messageBatch],
   ['POST', /\/batches$/, resources.createBatch],
   ['GET', /\/batches$/, resources.list('batches')],
   ['GET', /\/batches\/([^/]+)$/, resources.getOne('batches')],

@@ -1,6 +1,6 @@
 import { header, noAuth, type Offer, query, scheme, type Provider } from '../provider.ts'
 import { geminiTasks } from './cloud-offers.ts'
-import { chat, foreign, messages, openai, tokenCounts } from './rows.ts'
+import { chat, foreign, messageBatches, messages, openai, tokenCounts } from './rows.ts'
 
 const predictions: readonly (readonly [models: RegExp, path: string])[] = [
   [/^(?:[^/:]+\/[^/:]+:)?([0-9a-f]{64})$/, '/predictions'],
@@ -18,7 +18,7 @@ export const ownDialects = {
     api: 'anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
     auth: header('x-api-key'),
-    speaks: [...messages, ...tokenCounts],
+    speaks: [...messages, ...messageBatches, ...tokenCounts],
     headers: { 'anthropic-version': '2023-06-01' },
     fields: { anthropic_version: '', anthropic_beta: '' },
     fieldHeaders: { anthropic_version: 'anthropic-version', anthropic_beta: 'anthropic-beta' },

@@ -21,6 +21,7 @@ export const finetunes = spoken(['createFinetune', 'listFinetunes', 'retrieveFin
 export const responses = spoken(['createModelResponse', 'getModelResponse', 'deleteModelResponse', 'listResponseInputItems'])
 export const threads = spoken(['listThreadMessages'])
 export const messages = spoken(['messages'])
+export const messageBatches = spoken(['createMessageBatch'])
 export const tokenCounts = spoken(['countTokens'])
 
 /** Models of OpenAI's that are asked by responses alone: platform.openai.com/docs/models. */
