@@ -49,6 +49,8 @@ test('an installation that is well, and then is not', async (t) => {
   app.deps.metrics.measure('gateway_db_pool_waiting', () => 2)
   app.deps.metrics.measure('gateway_log_store_failing', () => 1)
   app.deps.metrics.measure('gateway_log_store_waiting', () => 7)
+  app.deps.metrics.measure('gateway_secrets_failing', () => 2)
+  app.deps.metrics.measure('gateway_secrets_stale', () => 1)
   app.deps.metrics.jobRan('prune', 'failed')
   writeFileSync(path.join(app.config.dataDir, 'journal', 'rejected.bad'), 'x')
   await inDatabase(database.superuser, (client) =>
@@ -58,14 +60,15 @@ test('an installation that is well, and then is not', async (t) => {
   const troubles = () => ill.troubles.filter(({ id }) => !ofTheServer.has(id)).map(({ id, severity }) => `${severity} ${id}`)
   // The figures of the look before are given out again within their second.
   await eventually(async () => {
-    if (troubles().length < 7) ill = await doctor(['--url', app.baseUrl], env)
-    return troubles().length >= 7
+    if (troubles().length < 8) ill = await doctor(['--url', app.baseUrl], env)
+    return troubles().length >= 8
   }, 30_000).catch(() => {})
   t.deepEqual(troubles(), [
     'error journal-backlog',
     'error journal-dropped',
     'warning pool-exhausted',
     'warning jobs-failed',
+    'warning secrets-failing',
     'warning log-store-failing',
     'warning backfills-finished',
     'warning journal-rejected',
@@ -73,6 +76,10 @@ test('an installation that is well, and then is not', async (t) => {
   t.is(ill.status, 1)
   t.regex(ill.troubles[0]?.what ?? '', /^Request logs wait on disk .* Seen: 900 of 1024 MiB\.$/)
   t.regex(ill.troubles.find(({ id }) => id === 'log-store-failing')?.what ?? '', / Seen: bodies of 7 logs wait\.$/)
+  t.regex(
+    ill.troubles.find(({ id }) => id === 'secrets-failing')?.what ?? '',
+    / Seen: 2 cannot be read, 1 of them are served as they were\.$/,
+  )
   t.true(ill.troubles.every(({ what, fix }) => what.length > 20 && fix.length > 10))
 })
 
