@@ -32,6 +32,16 @@ export const logFilter = z
 
 export type LogFilter = z.output<typeof logFilter>
 
+/** The parameters of the list of logs. */
+export const logQuery = logFilter
+  .extend({
+    q: textField(500).min(2).optional().meta({
+      description:
+        'A text in the body of the request or the answer, whatever its case. It needs the scope `logs.view`. Bodies are read one after the other for a second and a half at most: `search` tells how far, and the page can be empty while `has_more` is true. Give it a time or other filters.',
+    }),
+  })
+  .meta({ id: 'LogQuery', description: 'Which logs to list.' })
+
 export const logParams = z.object({ logId: z.string() })
 
 const nullableText = z.string().nullable()
@@ -43,6 +53,14 @@ export const logList = z
     has_more: z.boolean(),
     next_cursor: nullableText.meta({ description: 'Give it as `after` to get the next page.' }),
     total: z.null().meta({ description: 'Logs are never counted.' }),
+    search: z
+      .object({
+        read: z.int().meta({ description: 'Logs whose bodies were looked at for this page.' }),
+        unreadable: z.int().meta({ description: 'Logs that were passed over: their bodies are sealed or in the log store.' }),
+        until: z.iso.datetime().nullable().meta({ description: 'The time of the log that was looked at last; null: all were.' }),
+      })
+      .nullable()
+      .meta({ description: 'How far a search for `q` has come; null without `q`.' }),
   })
   .meta({ id: 'LogList', description: 'A page of logs.' })
 

@@ -80,6 +80,7 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
     object: 'list',
     has_more: false,
     next_cursor: null,
+    search: null,
     total: null,
     data: [
       {
