@@ -148,6 +148,8 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly resource?: string
   /** The verb of the audit row, when the scope does not say it. */
   readonly action?: string
+  /** A GET that changes something, because a standard of others asks for it: the return from an identity provider. */
+  readonly writes?: true
   /** A POST that changes nothing, or only adds to the logs, and so leaves no row in the audit trail. */
   readonly reads?: true
   /** A body may also be a form, as some standards ask; its fields are texts. */
@@ -183,8 +185,12 @@ export const wholePath = ({ root, path }: { readonly path: string; readonly root
   root === true ? path : `${ownVersion}${path}`
 
 /** Returns true if a route changes stored data, and so leaves a row in the audit trail. */
-export const changesThings = ({ method, reads }: Pick<Route, 'method'> & { readonly reads?: true | undefined }): boolean =>
-  method !== 'GET' && reads !== true
+export const changesThings = ({ method, reads, writes }: Changing): boolean => (method === 'GET' ? writes === true : reads !== true)
+
+interface Changing extends Pick<Route, 'method'> {
+  readonly reads?: true | undefined
+  readonly writes?: true | undefined
+}
 
 /** Two steps, so that the schemas fix the types before the handler is checked against them. */
 export const route =

@@ -2,6 +2,7 @@ import type { PlatformIdentity } from '../lib/platform-identity.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { DbSslMode, LogStoreKind, MailTls, Role, SseType } from './choices.ts'
 import type { SettingName } from './settings.ts'
+import type { OwnedDomain } from './sso-settings.ts'
 
 export type FeatureFlag =
   | 'GUARDRAILS_ENABLED'
@@ -123,6 +124,24 @@ export interface SpanExportConfig {
 }
 
 /** The effective settings, parsed once from the environment, frozen. Durations are milliseconds, sizes bytes. */
+/** An issuer of OpenID Connect, as the settings have it. */
+export interface OidcConfig {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: Secret | null
+  /** A private key as JSON. */
+  readonly clientJwks: Secret | null
+  readonly authMethod: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none'
+  /** Null: it follows from `publicUrl`. */
+  readonly redirectUri: string | null
+  /** Empty: the usual ones. */
+  readonly scopes: readonly string[]
+  readonly domains: readonly string[]
+  readonly emailVerifiedClaim: string
+  readonly autoProvision: boolean
+  readonly groupClaim: string | null
+}
+
 export interface Config {
   readonly prices: PricesConfig
   /** Null: bodies of logs stay in the database. */
@@ -179,6 +198,10 @@ export interface Config {
   }
   /** `SSO`: people sign in by identity providers alone. */
   readonly authMode: 'LOCAL' | 'SSO'
+  /** The identity provider that the settings name, for the first organisation; null: none. */
+  readonly oidc: OidcConfig | null
+  /** The mail domains that organisations own, by slug. */
+  readonly organisationDomains: readonly OwnedDomain[]
   /** How long people stay signed in. */
   readonly sessions: {
     /** Without a request. */

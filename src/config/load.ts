@@ -6,6 +6,7 @@ import { gather, type Environment } from './environment.ts'
 import { deepFreeze, frozenSet } from './freeze.ts'
 import { identityOf, missingForIdentity } from './load-identity.ts'
 import { logStoreOf, missingForLogStore } from './load-log-store.ts'
+import { missingForOidc, oidcOf } from './load-oidc.ts'
 import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
@@ -66,7 +67,7 @@ function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem
       fault: 'is the same as PORT',
     },
     { of: ['ROLES'], is: values.ROLES?.length === 0, fault: 'names no role' },
-    ...[...missingForLogStore(values), ...missingForIdentity(values)].map(({ name, because }): Conflict => ({
+    ...[...missingForOidc(values), ...missingForLogStore(values), ...missingForIdentity(values)].map(({ name, because }): Conflict => ({
       of: [name],
       is: true,
       fault: `is missing although ${because}`,
@@ -119,6 +120,8 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     corsOrigins: values.CORS_ORIGINS,
     init: initOf(values),
     authMode: values.AUTH_MODE,
+    oidc: oidcOf(values),
+    organisationDomains: values.ORGANISATION_DOMAINS,
     sessions: { idleMs: values.SESSION_IDLE_TIMEOUT, lifetimeMs: values.SESSION_LIFETIME },
     mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),
     roles: frozenSet(values.ROLES),

@@ -10,6 +10,7 @@ import { scimSettings } from './scim-settings.ts'
 import { tracingSettings } from './tracing-settings.ts'
 import { priceSettings } from './price-settings.ts'
 import { signInSettings } from './sign-in-settings.ts'
+import { ssoSettings } from './sso-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
@@ -160,6 +161,7 @@ export const settings = {
     example: 'ada@example.com',
   }),
   ...signInSettings,
+  ...ssoSettings,
   ROLES: setting(list(choice(roles)), roles.join(','), {
     desc: 'The tasks of this process: `gateway` forwards requests, `control` serves the control plane, `jobs` runs background jobs.',
     example: 'gateway',

@@ -33,6 +33,7 @@ import { scim, scimGroupMapping, scimUserMembership } from './scim/index.ts'
 import { secretReferences } from './secret-references/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
 import { sessions } from './sessions/index.ts'
+import { multiOrganisationSso, oidcCustomScopes, sso, ssoAutoProvisioning } from './sso/index.ts'
 import { traces } from './traces/index.ts'
 import { jwtAuthentication, jwtScopes, tokenIntrospection } from './tokens/index.ts'
 import { emailTemplates, users } from './users/index.ts'
@@ -93,5 +94,9 @@ export const features: readonly Feature[] = [
   scim,
   scimGroupMapping,
   scimUserMembership,
+  sso,
+  multiOrganisationSso,
+  ssoAutoProvisioning,
+  oidcCustomScopes,
   ...parts,
 ]

@@ -18,6 +18,8 @@ const places: Partial<Record<SettingName, string>> = {
   DB_HOST: 'database',
   SMTP_HOST: 'mail',
   LOG_STORE: 'logStore',
+  OIDC_CLIENT_ID: 'clientId',
+  OIDC_CLIENTID: 'clientId',
   MODEL_CONFIGS_PROXY_URL: 'proxyUrl',
   CLOUD_IDENTITIES: 'offeredTo',
   CLOUD_IDENTITY_ORGANISATIONS: 'offeredTo',
@@ -39,7 +41,7 @@ const places: Partial<Record<SettingName, string>> = {
 /** The property of the configuration that each setting is loaded into. */
 const loaded = new Map(
   [
-    ...['load.ts', 'load-log-store.ts', 'load-identity.ts', 'load-tracing.ts']
+    ...['load.ts', 'load-log-store.ts', 'load-identity.ts', 'load-oidc.ts', 'load-tracing.ts']
       .map((file) => read(`config/${file}`))
       .join('')
       .matchAll(/(\w+): (?:[\w.]+\()?values\.([A-Z0-9_]+)/g),

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { endedCookie, revokeSession } from '../sessions/index.ts'
+import { findProvider } from '../identity-providers/index.ts'
 import { User } from '../users/user.entity.ts'
 import { loginBody, loginOptions, loginQuery, signedIn } from './auth.schema.ts'
 import { isLocal } from './local.ts'
 import { nobody } from './nobody.ts'
 import { signedInHere } from './signed-in-here.ts'
 import { identifyByPassword, signIn } from './sign-in.ts'
-import { findProvider } from './sign-in-provider.ts'
 
 const resource = 'session'
 

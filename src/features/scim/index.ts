@@ -8,6 +8,11 @@ import { settleScimPlaces } from './settle.jobs.ts'
 import { ScimWorkspaceGroup } from './workspace-group.entity.ts'
 import { createScimMapping, deleteScimMapping, listGroupsOfProvider, listScimMappings } from './workspace-groups.routes.ts'
 
+export { rolesInName } from './group-name.ts'
+export { hold } from './hold.ts'
+export { settlePlaces } from './places.ts'
+export { adopt } from './resources/user-write.ts'
+
 /** Users and groups that an identity provider writes by SCIM 2.0. */
 export const scim = feature({
   id: 'scim',

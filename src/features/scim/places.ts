@@ -42,24 +42,40 @@ const rank = (role: string) => `CASE ${role} WHEN 'admin' THEN 3 WHEN 'manager' 
 /** The people whose places are settled; the first value is their list as JSON, or null. */
 const among = (column: string) => `(?::jsonb IS NULL OR ${column} IN (SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)))`
 
-/** A name that two workspaces have gives a place in neither: nobody could say which was meant. */
+/** The workspace that the name of a group means. A name that two workspaces have gives a place in neither: nobody could say which was meant. */
+const workspaceOf = (group: string) => `
+  coalesce((SELECT w.id FROM workspaces w WHERE w.organisation_id = ${group}.organisation_id AND w.status = 'active' AND w.slug = lower(${group}.named_workspace)),
+           (SELECT (array_agg(w.id))[1] FROM workspaces w
+             WHERE w.organisation_id = ${group}.organisation_id AND w.status = 'active' AND lower(w.name) = lower(${group}.named_workspace) HAVING count(*) = 1))`
+
+/** Groups are those that SCIM writes, and those that claims told at the last sign-in. */
 const differences = `
   WITH named AS (
-    SELECT g.id AS group_id, g.named_role AS role,
-           coalesce((SELECT w.id FROM workspaces w WHERE w.organisation_id = g.organisation_id AND w.status = 'active' AND w.slug = lower(g.named_workspace)),
-                    (SELECT (array_agg(w.id))[1] FROM workspaces w
-                      WHERE w.organisation_id = g.organisation_id AND w.status = 'active' AND lower(w.name) = lower(g.named_workspace) HAVING count(*) = 1)) AS workspace_id
+    SELECT g.id AS group_id, g.named_role AS role, ${workspaceOf('g')} AS workspace_id
       FROM scim_groups g WHERE g.organisation_id = ? AND g.named_role IS NOT NULL
   ), targets AS (
     SELECT group_id, workspace_id, role FROM named WHERE workspace_id IS NOT NULL
      UNION ALL
     SELECT t.group_id, t.workspace_id, t.role FROM scim_workspace_groups t JOIN workspaces w ON w.id = t.workspace_id
      WHERE t.organisation_id = ? AND w.status = 'active'
+  ), mapped AS (
+    SELECT lower(r."group") AS name, r.workspace_id, r.role
+      FROM identity_providers p, jsonb_to_recordset(p.settings -> 'role_mappings') AS r("group" text, workspace_id uuid, role text)
+      JOIN workspaces w ON w.id = r.workspace_id
+     WHERE p.organisation_id = ? AND w.organisation_id = p.organisation_id AND w.status = 'active'
+  ), given AS (
+    SELECT m.user_id, t.workspace_id, t.role FROM scim_group_members m JOIN targets t USING (group_id) WHERE m.organisation_id = ? AND ${among('m.user_id')}
+     UNION ALL
+    SELECT c.user_id, ${workspaceOf('c')}, c.named_role FROM sso_groups c
+     WHERE c.organisation_id = ? AND ${among('c.user_id')} AND c.named_role IS NOT NULL
+     UNION ALL
+    SELECT c.user_id, t.workspace_id, t.role FROM sso_groups c JOIN mapped t ON t.name = lower(c.name)
+     WHERE c.organisation_id = ? AND ${among('c.user_id')}
   ), wanted AS (
-    SELECT m.user_id, t.workspace_id, (array_agg(t.role ORDER BY ${rank('t.role')} DESC))[1] AS role
-      FROM scim_group_members m JOIN targets t USING (group_id) JOIN users u ON u.id = m.user_id
-     WHERE m.organisation_id = ? AND u.status = 'active' AND ${among('m.user_id')}
-     GROUP BY m.user_id, t.workspace_id
+    SELECT g.user_id, g.workspace_id, (array_agg(g.role ORDER BY ${rank('g.role')} DESC))[1] AS role
+      FROM given g JOIN users u ON u.id = g.user_id
+     WHERE u.organisation_id = ? AND u.status = 'active' AND g.workspace_id IS NOT NULL
+     GROUP BY g.user_id, g.workspace_id
   ), present AS (
     SELECT id, user_id, workspace_id, role, by_group FROM workspace_members WHERE organisation_id = ? AND ${among('user_id')}
   )
@@ -70,16 +86,9 @@ const differences = `
 
 async function settleWorkspaces(em: EntityManager, { organisationId, userIds }: Settled): Promise<readonly RowChange[]> {
   const users = userIds === null ? null : JSON.stringify(userIds)
-  const found = await em.execute<Difference[]>(differences, [
-    organisationId,
-    organisationId,
-    organisationId,
-    users,
-    users,
-    organisationId,
-    users,
-    users,
-  ])
+  const [all, some] = [organisationId, [organisationId, users, users]]
+  const values = [all, all, all, ...some, ...some, ...some, all, ...some]
+  const found = await em.execute<Difference[]>(differences, values)
   const given = found.flatMap(({ wanted, ...row }) => (wanted === null ? [] : [{ ...row, wanted }]))
   const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
   for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
@@ -117,8 +126,11 @@ interface RoleDifference {
 const roleDifferences = `
   SELECT s.id, w.role AS wanted
     FROM scim_users s JOIN users u ON u.id = s.id
-    LEFT JOIN (SELECT m.user_id, max(g.organisation_role) AS role FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
-                WHERE g.organisation_id = ? AND (g.organisation_role = 'admin' OR (g.organisation_role = 'owner' AND ?)) GROUP BY m.user_id) w
+    LEFT JOIN (SELECT g.user_id, max(g.role) AS role
+                 FROM (SELECT m.user_id, g.organisation_id, g.organisation_role AS role FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
+                        UNION ALL
+                       SELECT c.user_id, c.organisation_id, c.organisation_role FROM sso_groups c) g
+                WHERE g.organisation_id = ? AND (g.role = 'admin' OR (g.role = 'owner' AND ?)) GROUP BY g.user_id) w
       ON w.user_id = s.id
    WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND w.role IS DISTINCT FROM s.given_role`
 

@@ -15,7 +15,7 @@ export const settleScimPlaces: Job = {
   async run(deps) {
     const { orm, log } = deps
     const organisations = await asSystem(orm, (em) =>
-      em.execute<{ id: string }[]>('SELECT DISTINCT organisation_id AS id FROM scim_groups'),
+      em.execute<{ id: string }[]>('SELECT organisation_id AS id FROM scim_groups UNION SELECT organisation_id FROM sso_groups'),
     )
     for (const { id: organisationId } of organisations) {
       const changes = await inTenant(orm, organisationId, async (em) => {

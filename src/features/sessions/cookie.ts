@@ -15,16 +15,18 @@ interface Cookie {
   readonly value: string
   /** How long the browser keeps it; 0: it forgets it. */
   readonly seconds: number
+  /** `Lax`: a link or redirect of another site brings it along. */
+  readonly sameSite?: 'Strict' | 'Lax'
 }
 
-/** Returns a `Set-Cookie` that no page can read and no other site can send along. */
-export const cookieText = (where: Where, { name, value, seconds }: Cookie): string =>
+/** Returns a `Set-Cookie` that no page can read and, unless it says otherwise, no other site can send along. */
+export const cookieText = (where: Where, { name, value, seconds, sameSite = 'Strict' }: Cookie): string =>
   [
     `${cookieOf(where, name)}=${value}`,
     'Path=/',
     `Max-Age=${Math.max(0, Math.floor(seconds))}`,
     'HttpOnly',
-    'SameSite=Strict',
+    `SameSite=${sameSite}`,
     ...(isSecure(where) ? ['Secure'] : []),
   ].join('; ')
 

@@ -52,14 +52,45 @@ export async function acceptInvite(em: EntityManager, { actor, deps, names }: { 
   return { user, answer: { user_id: user.id, organisation_id: organisationId, email, role, api_keys } }
 }
 
-/** A workspace that was archived since is left out. */
+interface Invited {
+  /** Of the new person. */
+  readonly id: string
+  readonly organisationId: string
+  readonly email: string
+  readonly names: { readonly firstName: string | null; readonly lastName: string | null }
+  readonly nowMs: number
+}
+
+/**
+ * Makes the user to whom an open invitation went, with their places, when somebody else shows that they have the address; null: there is no
+ * invitation. The keys that it promises are left out, since nobody would see them: who is signed in makes keys.
+ */
+export async function acceptByAddress(em: EntityManager, { id, organisationId, email, names, nowMs }: Invited): Promise<User | null> {
+  const invite = await em.findOne(Invite, { organisationId, email, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (invite === null || invite.expiresAt.getTime() <= nowMs) return null
+  const user = em.create(User, { id, organisationId, email, role: invite.role, ...names })
+  await em.flush()
+  await takePlaces(em, invite, user)
+  Object.assign(invite, { status: 'accepted', userId: user.id, acceptedAt: new Date(nowMs) })
+  await em.flush()
+  return user
+}
+
+/** Gives somebody the places of their invitation, and returns the workspaces. One that was archived since is left out. */
+async function takePlaces(em: EntityManager, { organisationId, workspaces }: Invite, user: User): Promise<readonly string[]> {
+  const taken: string[] = []
+  for (const { id, role } of workspaces) {
+    if ((await em.findOne(Workspace, { id, status: 'active' })) === null) continue
+    em.create(WorkspaceMember, { organisationId, workspaceId: id, userId: user.id, role })
+    taken.push(id)
+  }
+  await em.flush()
+  return taken
+}
+
 async function joinWorkspaces(em: EntityManager, invite: Invite, { user, actor, deps }: { user: User; actor: Actor; deps: Deps }) {
   const keys = []
-  for (const { id, role } of invite.workspaces) {
-    const workspace = await em.findOne(Workspace, { id, status: 'active' })
-    if (workspace === null) continue
-    em.create(WorkspaceMember, { organisationId: invite.organisationId, workspaceId: id, userId: user.id, role })
-    await em.flush()
+  for (const id of await takePlaces(em, invite, user)) {
     if (!invite.apiKeyScopes) continue
     await demandNoMetadata(em, invite, 'token')
     const making = { actor: { ...actor, workspaceId: id }, deps, type: 'workspace-user', workspaceId: id } as const

@@ -5,6 +5,8 @@ import { UserIdentity } from './user-identity.entity.ts'
 import { User } from './user.entity.ts'
 import { deleteUser, listUsers, readUser, updateUser } from './users.routes.ts'
 
+export { acceptByAddress } from './accept.ts'
+export { lockAddress } from './invites.ts'
 export { emailField, userParams } from './user.schema.ts'
 export { archiveUser, findUser, rankedRole } from './users.ts'
 export { createFirstOwner, firstOwner } from './first-owner.ts'

@@ -81,9 +81,13 @@ export async function demandNoMetadata(em: EntityManager, of: { readonly organis
   throw new ApiError('AB01', `${asked} Invite without keys, and make the keys afterwards.`, { param })
 }
 
+/** Makes what would give an address a place in an organisation wait for one another. */
+export const lockAddress = async (em: EntityManager, organisationId: string, email: string): Promise<void> =>
+  void (await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:invite:${organisationId}:${email}`]))
+
 /** An invitation that has run out makes room for a new one. */
 async function demandNew(em: EntityManager, { organisationId }: Actor, { email, nowMs }: { email: string; nowMs: number }): Promise<void> {
-  await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:invite:${organisationId}:${email}`])
+  await lockAddress(em, organisationId, email)
   const param = 'email'
   if ((await em.count(User, { organisationId, email, status: 'active' })) > 0)
     throw new ApiError('AB07', `${email} is a user of this organisation already.`, { param })

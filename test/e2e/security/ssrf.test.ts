@@ -81,6 +81,18 @@ const ofChecks = [
 const createGuardrail = (id: string, parameters: Fields) =>
   manage('/guardrails', { name: 'evil', checks: [{ id, parameters }], actions: { onFail: 'block' } })
 
+const ssoFields = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const
+
+const identityProvider = {
+  type: 'oidc',
+  client_id: 'a',
+  client_secret: 'b',
+  issuer: 'https://login.invalid',
+  authorization_endpoint: 'https://login.invalid/authorize',
+  token_endpoint: 'https://login.invalid/token',
+  jwks_uri: 'https://login.invalid/keys',
+}
+
 const surfaces: readonly Surface[] = [
   {
     name: 'jwks_url of the organisation',
@@ -103,6 +115,11 @@ const surfaces: readonly Surface[] = [
         auth_config: { vault_auth_type: 'token', vault_addr: url, vault_token: 't' },
       }),
   },
+  ...ssoFields.map((field): Surface => ({
+    name: `${field} of an identity provider`,
+    inHeader: false,
+    bring: (url) => manage('/admin/organisation/sso', { ...identityProvider, [field]: url }, { method: 'PUT' }),
+  })),
   {
     name: 'url of a webhook of alerts',
     inHeader: false,
@@ -210,6 +227,13 @@ test('every field of the documents that sounds like an address is among the surf
     'uri',
     'jwks_url',
     'base_url',
+    ...ssoFields,
+    // A word.
+    'token_endpoint_auth_method',
+    // Ours, to which browsers go.
+    'redirect_uri',
+    'login_url',
+    'logout_url',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
     // Names a receiver of alerts.

@@ -59,6 +59,15 @@ export async function startListener(): Promise<Listener> {
   const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
   vault.put('secret/openai', { api_key: 'sk-your-openai-key' })
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
+  const json = { 'content-type': 'application/json' }
+  const discovery = {
+    issuer: emulator.url,
+    authorization_endpoint: `${emulator.url}/authorize`,
+    token_endpoint: `${emulator.url}/token`,
+    jwks_uri: `${emulator.url}/keys`,
+  }
+  emulator.script({ path: '/.well-known/openid-configuration', behaviour: { status: 200, headers: json, body: JSON.stringify(discovery) } })
+  emulator.script({ path: '/keys', behaviour: { status: 200, headers: json, body: JSON.stringify({ keys: [{ kty: 'EC', use: 'sig' }] }) } })
   const app = await startApp({ env: { LOG_LEVEL: 'warn', PUBLIC_URL: 'https://gateway.example' } })
   const names: Names = new Map([
     [providerUrl, emulator.url],

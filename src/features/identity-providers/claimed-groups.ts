@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { RowChange } from '../../app/audit/changes.ts'
+import type { Deps } from '../../app/deps.ts'
+import { adopt, hold, rolesInName, settlePlaces } from '../scim/index.ts'
+import type { User } from '../users/user.entity.ts'
+
+/** Makes these the groups of a person, and gives them the places and the role that follow. Returns what was written by SQL alone. */
+export async function takeGroups(
+  em: EntityManager,
+  deps: Deps,
+  { user, names }: { readonly user: User; readonly names: readonly string[] },
+): Promise<readonly RowChange[]> {
+  const { id: userId, organisationId } = user
+  await hold(em, organisationId)
+  const rows = names.map((name) => toRow(name, deps))
+  const before = await em.execute<{ name: string }[]>('SELECT name FROM sso_groups WHERE user_id = ? ORDER BY name', [userId])
+  await em.execute('DELETE FROM sso_groups WHERE user_id = ?', [userId])
+  await em.execute(
+    `INSERT INTO sso_groups (organisation_id, user_id, name, named_workspace, named_role, organisation_role)
+     SELECT ?, ?, r.* FROM jsonb_to_recordset(?::jsonb) AS r(name text, named_workspace text, named_role text, organisation_role text)`,
+    [organisationId, userId, JSON.stringify(rows)],
+  )
+  // The role that groups have given is noted beside what SCIM knows of the person.
+  if (rows.some(({ organisation_role }) => organisation_role !== null)) await adopt(em, user)
+  await em.flush()
+  const places = await settlePlaces(em, deps, { organisationId, userIds: [userId] })
+  return [
+    ...movedChange(
+      userId,
+      before.map(({ name }) => name),
+      names,
+    ),
+    ...places,
+  ]
+}
+
+/** Forgets the groups of everybody in an organisation, and takes away what they gave. */
+export async function forgetGroups(em: EntityManager, deps: Deps, organisationId: string): Promise<readonly RowChange[]> {
+  await hold(em, organisationId)
+  const gone = await em.execute<{ user_id: string }[]>('DELETE FROM sso_groups WHERE organisation_id = ? RETURNING user_id', [
+    organisationId,
+  ])
+  return gone.length === 0 ? [] : settlePlaces(em, deps, { organisationId, userIds: null })
+}
+
+function toRow(name: string, { config, level }: Pick<Deps, 'config' | 'level'>) {
+  const { workspace, organisation } = rolesInName(name, config.scim.names, { anyCase: level.atLeast('1.6.1') })
+  return { name, named_workspace: workspace?.named ?? null, named_role: workspace?.role ?? null, organisation_role: organisation }
+}
+
+function movedChange(id: string, before: readonly string[], after: readonly string[]): readonly RowChange[] {
+  const isSame = before.length === after.length && after.every((name) => before.includes(name))
+  return isSame ? [] : [{ table: 'sso_groups', id, before: { names: before }, after: { names: after } }]
+}

@@ -1,0 +1,44 @@
+import { inTenant } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import {
+  domainOf,
+  isOwned,
+  loginPathOf,
+  onlyOrganisation,
+  organisationOfDomain,
+  servingProvider,
+  standingOf,
+  type Standing,
+} from './provider.ts'
+
+/** The identity provider by which somebody signs in. */
+export interface SignInProvider {
+  readonly type: 'oidc'
+  /** As people know it, such as `Okta`. */
+  readonly name: string
+  /** The path that a browser goes to. */
+  readonly login_path: string
+}
+
+/** Hints by which somebody who wants to sign in names their organisation. */
+export interface Wanting {
+  /** The slug of an organisation. */
+  readonly organisation?: string | undefined
+  /** In lower case; only its domain decides, so that nobody learns who has an account. */
+  readonly email?: string | undefined
+}
+
+/** Finds the provider of the organisation that somebody names; of the only one, also if they name none. */
+export async function findProvider(deps: Deps, wanting: Wanting): Promise<SignInProvider | null> {
+  const standing = await wanted(deps, wanting)
+  if (standing === null) return null
+  const provider = await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing))
+  if (provider === null) return null
+  if (wanting.organisation === undefined && wanting.email !== undefined && !isOwned(provider, wanting.email)) return null
+  return { type: 'oidc', name: provider.name, login_path: loginPathOf(standing) }
+}
+
+async function wanted(deps: Deps, { organisation, email }: Wanting): Promise<Standing | null> {
+  if (organisation !== undefined) return standingOf(deps, { slug: organisation })
+  return email === undefined ? onlyOrganisation(deps) : organisationOfDomain(deps, domainOf(email))
+}

@@ -1,0 +1,66 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+import type { Place } from '../../app/secrets/vault.ts'
+import type { WorkspaceRole } from '../../lib/access/roles.ts'
+
+/** How a client shows the token endpoint who it is. */
+export const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
+export type AuthMethod = (typeof authMethods)[number]
+
+/** The settings of a provider that no column holds. */
+export interface ProviderSettings {
+  /** In place of the usual ones; empty: the usual ones. */
+  readonly scopes: readonly string[]
+  readonly token_endpoint_auth_method: AuthMethod
+  /** With `token_endpoint` and `jwks_uri`: the provider has no discovery. */
+  readonly authorization_endpoint: string | null
+  readonly token_endpoint: string | null
+  readonly jwks_uri: string | null
+  readonly userinfo_endpoint: string | null
+  /** In lower case. */
+  readonly domains: readonly string[]
+  readonly auto_provision: boolean
+  readonly group_claim: string | null
+  readonly email_verified_claim: string
+  readonly role_mappings: readonly RoleMapping[]
+}
+
+/** A group in a claim that gives a role in a workspace, whatever the group is called. */
+export interface RoleMapping {
+  readonly group: string
+  readonly workspace_id: string
+  readonly role: WorkspaceRole
+}
+
+/** The identity provider by which people of an organisation sign in. */
+export const IdentityProvider = defineEntity({
+  name: 'IdentityProvider',
+  tableName: 'identity_providers',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    type: p.text().$type<'oidc' | 'saml'>(),
+    name: p.string().length(255),
+    enabled: p.boolean(),
+    issuer: p.string().length(320),
+    clientId: p.string().length(320),
+    /** Sealed: the secret, or the private key as a JSON Web Key; null: none. */
+    clientSecret: p.blob().nullable(),
+    settings: p.json<ProviderSettings>(),
+    createdBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type IdentityProvider = InferEntity<typeof IdentityProvider>
+
+/** The place where the secret of a provider is sealed. */
+export const secretPlace = ({ id: rowId, organisationId }: Pick<IdentityProvider, 'id' | 'organisationId'>): Place => ({
+  organisationId,
+  table: 'identity_providers',
+  column: 'client_secret',
+  rowId,
+})

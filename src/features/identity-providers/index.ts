@@ -1,0 +1,7 @@
+export { takeGroups } from './claimed-groups.ts'
+export { clientOf } from './client.ts'
+export { findProvider } from './find-provider.ts'
+export { IdentityProvider } from './identity-provider.entity.ts'
+export { providerError } from './provider-error.ts'
+export { putProvider, readProvider, testProvider } from './provider.routes.ts'
+export { isOwned, servingProvider, standingOf, type Provider } from './provider.ts'

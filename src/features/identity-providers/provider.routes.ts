@@ -1,0 +1,231 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { ownOrigin } from '../../app/own-origin.ts'
+import { route, type Actor, type Call } from '../../app/route.ts'
+import type { Deps } from '../../app/deps.ts'
+import { inTrial } from '../../app/trial-limit.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { hold, settlePlaces } from '../scim/index.ts'
+import { findWorkspace } from '../workspaces/index.ts'
+import { forgetGroups } from './claimed-groups.ts'
+import { privateKeyOf } from './client.ts'
+import { IdentityProvider, secretPlace, type ProviderSettings, type RoleMapping } from './identity-provider.entity.ts'
+import { loginPathOf, providerOf, redirectUriOf, standingOf, type Provider, type Standing } from './provider.ts'
+import { providerTested, providerView, putProviderBody, type PutProvider } from './provider.schema.ts'
+import { testSignIn } from './test-provider.ts'
+
+const path = '/admin/organisation/sso'
+const resource = 'identity-provider'
+
+export const readProvider = route({
+  method: 'GET',
+  path,
+  summary: 'Read the identity provider by which people of the organisation sign in',
+  permission: 'organisation_settings.read',
+  organisationKey: true,
+  response: providerView,
+})(async ({ em, actor, deps }) => {
+  const standing = await ownStanding(deps, actor)
+  return present(await providerOf(em, deps, standing), { deps, standing })
+})
+
+export const putProvider = route({
+  method: 'PUT',
+  path,
+  summary: 'Set the identity provider by which people of the organisation sign in',
+  permission: 'organisation_settings.update',
+  organisationKey: true,
+  resource,
+  body: putProviderBody,
+  response: providerView,
+})(async (call) => {
+  const { em, actor, deps, body, audit } = call
+  const standing = await ownStanding(deps, actor)
+  demandMayHave(deps, standing)
+  await demandUrls(deps, body)
+  const row = await store(call, await settingsOf(em, actor, body))
+  await em.flush()
+  const { organisationId } = actor
+  const changes =
+    row.enabled && row.settings.group_claim !== null ? await settle(em, deps, organisationId) : await forgetGroups(em, deps, organisationId)
+  audit({ id: row.id, changes })
+  return present(await providerOf(em, deps, standing), { deps, standing })
+})
+
+export const testProvider = route({
+  method: 'POST',
+  path: `${path}/test`,
+  summary: 'Ask the identity provider what it offers, and for its keys',
+  permission: 'organisation_settings.update',
+  organisationKey: true,
+  resource,
+  action: 'test',
+  reads: true,
+  response: providerTested,
+})(async ({ em, actor, deps }) => {
+  const provider = await providerOf(em, deps, await ownStanding(deps, actor))
+  if (provider === null) throw new ApiError('AB08', 'The organisation has no identity provider.')
+  return inTrial(deps.egress, actor.organisationId, () => testSignIn(deps.egress, provider))
+})
+
+async function ownStanding(deps: Deps, { organisationId }: Actor): Promise<Standing> {
+  const standing = await standingOf(deps, { id: organisationId })
+  if (standing === null) throw new ApiError('AB08', 'There is no such organisation.')
+  return standing
+}
+
+/** Release 1.3.2 brought providers to further organisations. */
+function demandMayHave({ level }: Deps, { isFirst }: Standing): void {
+  if (isFirst || level.atLeast('1.3.2')) return
+  throw new ApiError('feature_unavailable', 'Only the first organisation has an identity provider below release 1.3.2.', {
+    details: { feature: { id: 'multi-organisation-sso', flag: null, release: null } },
+  })
+}
+
+const urlFields = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const
+
+async function demandUrls({ egress }: Deps, body: PutProvider): Promise<void> {
+  const given = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+  const missing = given.filter((name) => body[name] === null)
+  if (missing[0] !== undefined && missing.length < given.length)
+    throw new ApiError('AB01', `The endpoints come together: ${missing.join(' and ')} is missing.`, { param: missing[0] })
+  if (new URL(body.issuer).search !== '') throw new ApiError('AB01', 'An issuer has no query.', { param: 'issuer' })
+  for (const field of urlFields) {
+    const url = body[field]
+    if (url === null) continue
+    await egress.origin(url.split('?', 1)[0] ?? url, field)
+  }
+}
+
+async function settingsOf(em: EntityManager, actor: Actor, body: PutProvider): Promise<ProviderSettings> {
+  return {
+    scopes: body.scopes,
+    token_endpoint_auth_method: body.token_endpoint_auth_method,
+    authorization_endpoint: body.authorization_endpoint,
+    token_endpoint: body.token_endpoint,
+    jwks_uri: body.jwks_uri,
+    userinfo_endpoint: body.userinfo_endpoint,
+    domains: [...new Set(body.domains)].toSorted(),
+    auto_provision: body.auto_provision && body.disable_auto_provision_user !== true,
+    group_claim: body.group_claim,
+    email_verified_claim: body.email_verified_claim,
+    role_mappings: await mappingsOf(em, actor, body),
+  }
+}
+
+async function mappingsOf(em: EntityManager, actor: Actor, { role_mappings: wanted }: PutProvider): Promise<readonly RoleMapping[]> {
+  const found: RoleMapping[] = []
+  for (const [at, { group, workspace_id: reference, role }] of wanted.entries()) {
+    const { id } = await findWorkspace(em, actor, { reference, param: `role_mappings[${at}].workspace_id` })
+    found.push({ group, workspace_id: id, role })
+  }
+  return found
+}
+
+async function store(
+  { em, actor, deps, body }: Call<unknown, unknown, PutProvider>,
+  settings: ProviderSettings,
+): Promise<IdentityProvider> {
+  const { organisationId } = actor
+  await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:identity-provider:${organisationId}`])
+  const before = await em.findOne(IdentityProvider, { organisationId })
+  const id = before?.id ?? uuidv7()
+  const secret = secretIn(body)
+  const keeps = secret === null && settings.token_endpoint_auth_method !== 'none'
+  if (keeps && !mayKeep(before, body))
+    throw new ApiError('AB01', 'The secret that is stored goes only where it was set for. Send it again.', { param: secretField(body) })
+  const clientSecret = secret === null ? null : Buffer.from(await deps.vault.encrypt(secretPlace({ id, organisationId }), secret))
+  const values = {
+    type: 'oidc' as const,
+    name: body.name ?? new URL(body.issuer).host,
+    enabled: body.enabled,
+    issuer: body.issuer,
+    clientId: body.client_id,
+    settings,
+    ...(!keeps && { clientSecret }),
+  }
+  if (before === null) return em.create(IdentityProvider, { id, organisationId, createdBy: actor.id, ...values })
+  // Also when nothing else changes: what was discovered before is thrown away.
+  return Object.assign(before, { ...values, lastUpdatedAt: new Date(deps.clock.now()) })
+}
+
+const secretField = ({ token_endpoint_auth_method: method }: PutProvider) =>
+  method === 'private_key_jwt' ? 'client_jwks' : 'client_secret'
+
+/** Returns the secret or the private key that a body has; null: neither. */
+function secretIn(body: PutProvider): string | null {
+  if (body.token_endpoint_auth_method === 'none') return null
+  if (body.token_endpoint_auth_method !== 'private_key_jwt') return body.client_secret ?? null
+  return body.client_jwks === undefined ? null : JSON.stringify(privateKeyOf(JSON.stringify(body.client_jwks)))
+}
+
+/** A stored secret goes to no other token endpoint, and is shown in no other way. */
+function mayKeep(before: IdentityProvider | null, body: PutProvider): boolean {
+  if (before === null || !before.clientSecret) return false
+  const { settings } = before
+  return (
+    before.issuer === body.issuer &&
+    before.clientId === body.client_id &&
+    settings.token_endpoint === body.token_endpoint &&
+    (settings.token_endpoint_auth_method === 'private_key_jwt') === (body.token_endpoint_auth_method === 'private_key_jwt')
+  )
+}
+
+async function settle(em: EntityManager, deps: Deps, organisationId: string) {
+  await hold(em, organisationId)
+  return settlePlaces(em, deps, { organisationId, userIds: null })
+}
+
+interface Presenting {
+  readonly deps: Deps
+  readonly standing: Standing
+}
+
+const present = (provider: Provider | null, { deps, standing }: Presenting) => ({
+  object: 'identity-provider' as const,
+  ...(provider === null ? nothing : described(provider)),
+  redirect_uri: redirectUriOf(deps),
+  login_url: `${ownOrigin(deps.config)}${loginPathOf(standing)}`,
+})
+
+const described = (provider: Provider) => ({
+  type: 'oidc' as const,
+  source: provider.source,
+  enabled: provider.enabled,
+  name: provider.name,
+  issuer: provider.issuer,
+  client_id: provider.clientId,
+  token_endpoint_auth_method: provider.token_endpoint_auth_method,
+  scopes: [...provider.scopes],
+  authorization_endpoint: provider.authorization_endpoint,
+  token_endpoint: provider.token_endpoint,
+  jwks_uri: provider.jwks_uri,
+  userinfo_endpoint: provider.userinfo_endpoint,
+  domains: [...provider.domains],
+  owned_domains: [...provider.ownedDomains],
+  email_verified_claim: provider.email_verified_claim,
+  auto_provision: provider.auto_provision,
+  group_claim: provider.group_claim,
+  role_mappings: [...provider.role_mappings],
+})
+
+const nothing = {
+  type: null,
+  source: null,
+  enabled: false,
+  name: null,
+  issuer: null,
+  client_id: null,
+  token_endpoint_auth_method: null,
+  scopes: [],
+  authorization_endpoint: null,
+  token_endpoint: null,
+  jwks_uri: null,
+  userinfo_endpoint: null,
+  domains: [],
+  owned_domains: [],
+  email_verified_claim: 'email_verified',
+  auto_provision: false,
+  group_claim: null,
+  role_mappings: [],
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { workspaceRoles } from '../../lib/access/roles.ts'
+import { nameField } from '../../lib/text/slug.ts'
+import { textField } from '../../lib/text/text.ts'
+import { since } from '../../release/since.ts'
+import { authMethods } from './identity-provider.entity.ts'
+
+const url = z.url({ protocol: /^https?$/ }).max(320)
+const endpoint = url.nullable().default(null)
+const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'A scope is a word of printable ASCII.')
+const claimPath = textField(255).min(1)
+
+/** A domain of e-mail addresses, in lower case. */
+const domainField = z
+  .string()
+  .max(255)
+  .transform((domain) => domain.toLowerCase())
+  .refine(
+    (domain) => /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(domain),
+    'This is no domain, such as example.com.',
+  )
+
+const mapping = z.strictObject({
+  group: textField(255).min(1).meta({ description: 'The group as the claim names it, in any case.' }),
+  workspace_id: z.string().min(1).max(255).meta({ description: 'Id or slug of the workspace.' }),
+  role: z.enum(workspaceRoles),
+})
+
+const clientKey = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']), d: z.string().min(1) })
+
+export const putProviderBody = z
+  .strictObject({
+    type: z.literal('oidc'),
+    enabled: z.boolean().default(true).meta({ description: 'False: nobody signs in by the provider. What is set stays.' }),
+    name: nameField.optional().meta({ description: 'As people know the provider. Default: the host of the issuer.' }),
+    issuer: url.meta({ description: 'The issuer, as its discovery document names it.' }),
+    client_id: textField(320).min(1),
+    client_secret: textField(4096).min(1).optional().meta({
+      description:
+        'Absent: the secret that is stored stays, as long as `issuer`, `client_id`, `token_endpoint` and `token_endpoint_auth_method` do.',
+    }),
+    client_jwks: clientKey
+      .or(z.looseObject({ keys: z.array(clientKey).min(1).max(10) }))
+      .optional()
+      .meta({
+        description:
+          'For `private_key_jwt`, in place of `client_secret`: the private key as a JSON Web Key, or a set of which the first counts.',
+      }),
+    token_endpoint_auth_method: z.enum(authMethods).default('client_secret_basic'),
+    scopes: since(
+      '1.11.1',
+      z
+        .array(scope)
+        .max(50)
+        .default([])
+        .meta({ description: 'In place of `openid`, `profile` and `email`; `openid` is always among them.' }),
+    ),
+    authorization_endpoint: endpoint.meta({
+      description: 'With `token_endpoint` and `jwks_uri`: the endpoints of a provider without discovery.',
+    }),
+    token_endpoint: endpoint,
+    jwks_uri: endpoint,
+    userinfo_endpoint: endpoint,
+    domains: z.array(domainField).max(100).default([]).meta({
+      description:
+        'The mail domains of the organisation. They choose the provider, and only addresses of them find or make a person. Where there are several organisations, `ORGANISATION_DOMAINS` has to list them.',
+    }),
+    email_verified_claim: claimPath.default('email_verified').meta({ description: 'The claim that says whether an address is verified.' }),
+    auto_provision: since(
+      '1.7.0',
+      z.boolean().default(false).meta({ description: 'Whether people of `domains` become members when they first sign in.' }),
+    ),
+    disable_auto_provision_user: since('1.7.0', z.boolean().optional().meta({ description: 'True: as `auto_provision: false`.' })),
+    group_claim: since(
+      '1.6.0',
+      claimPath.nullable().default(null).meta({
+        description: 'The claim with the groups of a person, whose names give roles as those of SCIM do; dots lead into objects.',
+      }),
+    ),
+    role_mappings: since(
+      '1.6.0',
+      z.array(mapping).max(1000).default([]).meta({ description: 'Groups that give a role in a workspace, whatever they are called.' }),
+    ),
+  })
+  .meta({ id: 'PutIdentityProvider', description: 'The identity provider of the organisation, whole.' })
+
+export type PutProvider = z.output<typeof putProviderBody>
+
+export const providerView = z
+  .object({
+    object: z.literal('identity-provider'),
+    type: z.literal('oidc').nullable().meta({ description: 'Null: the organisation has no identity provider.' }),
+    source: z
+      .enum(['settings', 'api'])
+      .nullable()
+      .meta({ description: '`settings`: from the settings of the installation, until one is set here.' }),
+    enabled: z.boolean(),
+    name: z.string().nullable(),
+    issuer: z.string().nullable(),
+    client_id: z.string().nullable(),
+    token_endpoint_auth_method: z.enum(authMethods).nullable(),
+    scopes: since('1.11.1', z.array(z.string())),
+    authorization_endpoint: z.string().nullable(),
+    token_endpoint: z.string().nullable(),
+    jwks_uri: z.string().nullable(),
+    userinfo_endpoint: z.string().nullable(),
+    domains: z.array(z.string()),
+    owned_domains: z.array(z.string()).meta({ description: 'Those of `domains` that count.' }),
+    email_verified_claim: z.string(),
+    auto_provision: since('1.7.0', z.boolean()),
+    group_claim: since('1.6.0', z.string().nullable()),
+    role_mappings: since('1.6.0', z.array(z.object({ group: z.string(), workspace_id: z.uuid(), role: z.enum(workspaceRoles) }))),
+    redirect_uri: z.url().meta({ description: 'What the provider must allow to be sent back to.' }),
+    login_url: z.url().meta({ description: 'Where people begin to sign in.' }),
+  })
+  .meta({ id: 'IdentityProvider', description: 'The identity provider of the organisation, without its secret.' })
+
+export const providerTested = z
+  .object({
+    ok: z.boolean(),
+    steps: z.array(z.object({ step: z.enum(['discovery', 'keys']), ok: z.boolean(), detail: z.string() })),
+  })
+  .meta({ id: 'IdentityProviderTested', description: 'What the provider answered. Nothing is changed.' })

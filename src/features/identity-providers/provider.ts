@@ -1,0 +1,144 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { asSystem } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import { ownOrigin } from '../../app/own-origin.ts'
+import type { OidcConfig } from '../../config/config.ts'
+import { IdentityProvider, secretPlace, type ProviderSettings } from './identity-provider.entity.ts'
+
+/** The identity provider of an organisation. */
+export interface Provider extends ProviderSettings {
+  readonly source: 'settings' | 'api'
+  readonly organisationId: string
+  readonly name: string
+  readonly enabled: boolean
+  readonly issuer: string
+  readonly clientId: string
+  readonly redirectUri: string
+  /** The `domains` that the organisation owns. */
+  readonly ownedDomains: readonly string[]
+  /** Other after each change: what was made of an older one is thrown away. */
+  readonly version: string
+  /** The secret, or the private key as JSON; null: there is none. */
+  readonly secret: () => Promise<string | null>
+}
+
+type Needs = Pick<Deps, 'config' | 'vault' | 'level' | 'orm'>
+
+/** The place of an organisation in the installation. */
+export interface Standing {
+  readonly id: string
+  readonly slug: string
+  /** The settings of the installation are its own. */
+  readonly isFirst: boolean
+  readonly isOnly: boolean
+}
+
+const standings = `
+  SELECT id, slug, row_number() OVER (ORDER BY created_at, id) = 1 AS "isFirst", count(*) OVER () = 1 AS "isOnly"
+    FROM organisations WHERE status = 'active'`
+
+/** Returns the place of an organisation, by its id or slug; null: there is none. */
+export async function standingOf(
+  { orm }: Pick<Deps, 'orm'>,
+  by: { readonly id: string } | { readonly slug: string },
+): Promise<Standing | null> {
+  const [column, value] = 'id' in by ? ['id', by.id] : ['slug', by.slug]
+  const rows = await asSystem(orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s.${column} = ?`, [value]))
+  return rows[0] ?? null
+}
+
+/** Returns the place of the only organisation; null: there are several. */
+export async function onlyOrganisation({ orm }: Pick<Deps, 'orm'>): Promise<Standing | null> {
+  const [row] = await asSystem(orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s."isOnly"`))
+  return row ?? null
+}
+
+const callbackPath = '/auth/oidc/callback'
+
+/** Returns where a provider sends people back to. */
+export const redirectUriOf = ({ config }: Pick<Deps, 'config'>): string => config.oidc?.redirectUri ?? `${ownOrigin(config)}${callbackPath}`
+
+/** Returns the path at which people of an organisation begin to sign in. */
+export const loginPathOf = ({ slug }: Pick<Standing, 'slug'>): string => `/auth/oidc/${encodeURIComponent(slug)}/login`
+
+/** Returns the provider of an organisation, also one that is turned off: what it has stored, or else, for the first one, what the settings say. */
+export async function providerOf(em: EntityManager, deps: Needs, standing: Standing): Promise<Provider | null> {
+  // Before release 1.3.2 one organisation signs in by a provider.
+  const mayStore = standing.isFirst || deps.level.atLeast('1.3.2')
+  const stored = mayStore ? await em.findOne(IdentityProvider, { organisationId: standing.id, type: 'oidc' }) : null
+  if (stored !== null) return ofRow(deps, standing, stored)
+  return deps.config.oidc !== null && standing.isFirst ? ofSettings(deps, standing, deps.config.oidc) : null
+}
+
+/** Returns a provider by which people may sign in now. */
+export async function servingProvider(em: EntityManager, deps: Needs, standing: Standing): Promise<Provider | null> {
+  const provider = await providerOf(em, deps, standing)
+  return provider?.enabled === true ? provider : null
+}
+
+function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider {
+  const { organisationId, name, enabled, issuer, clientId, clientSecret, settings } = row
+  const ownedDomains = settings.domains.filter((domain) => standing.isOnly || ownerIn(deps, domain) === standing.slug)
+  return {
+    ...settings,
+    auto_provision: settings.auto_provision && deps.level.atLeast('1.7.0'),
+    source: 'api',
+    organisationId,
+    name,
+    enabled,
+    issuer,
+    clientId,
+    redirectUri: redirectUriOf(deps),
+    ownedDomains,
+    version: `${row.id} ${row.lastUpdatedAt.getTime()}`,
+    secret: async () => (clientSecret ? deps.vault.decrypt(secretPlace(row), clientSecret) : null),
+  }
+}
+
+function ofSettings(deps: Needs, { id: organisationId }: Standing, oidc: OidcConfig): Provider {
+  const { level } = deps
+  const secret = oidc.authMethod === 'private_key_jwt' ? oidc.clientJwks : oidc.clientSecret
+  return {
+    source: 'settings',
+    organisationId,
+    name: new URL(oidc.issuer).host,
+    enabled: true,
+    issuer: oidc.issuer,
+    clientId: oidc.clientId,
+    redirectUri: redirectUriOf(deps),
+    domains: oidc.domains,
+    ownedDomains: oidc.domains,
+    scopes: level.atLeast('1.11.1') ? oidc.scopes : [],
+    token_endpoint_auth_method: oidc.authMethod,
+    authorization_endpoint: null,
+    token_endpoint: null,
+    jwks_uri: null,
+    userinfo_endpoint: null,
+    auto_provision: oidc.autoProvision && level.atLeast('1.7.0'),
+    group_claim: level.atLeast('1.6.0') ? oidc.groupClaim : null,
+    email_verified_claim: oidc.emailVerifiedClaim,
+    role_mappings: [],
+    version: 'settings',
+    secret: async () => secret?.reveal() ?? null,
+  }
+}
+
+const ownerIn = ({ config }: Pick<Deps, 'config'>, domain: string): string | undefined =>
+  config.organisationDomains.find((owned) => owned.domain === domain)?.organisation
+
+/** Returns true if an address is of a domain that the organisation owns. */
+export const isOwned = ({ ownedDomains }: Pick<Provider, 'ownedDomains'>, email: string): boolean => ownedDomains.includes(domainOf(email))
+
+/** Returns the domain of an address, in lower case. */
+export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+
+/** Returns the organisation whose provider serves a domain; null: nobody can tell. */
+export async function organisationOfDomain(deps: Pick<Deps, 'config' | 'orm'>, domain: string): Promise<Standing | null> {
+  const only = await onlyOrganisation(deps)
+  if (only !== null) return only
+  const slug = ownerIn(deps, domain)
+  if (slug !== undefined) return standingOf(deps, { slug })
+  if (deps.config.oidc?.domains.includes(domain) !== true) return null
+  const [first] = await asSystem(deps.orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s."isFirst"`))
+  return first ?? null
+}

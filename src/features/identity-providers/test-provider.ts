@@ -1,0 +1,55 @@
+import type { Egress } from '../../gateway/egress/egress.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { makeClient } from './client.ts'
+import type { Provider } from './provider.ts'
+import { providerError } from './provider-error.ts'
+import { z } from 'zod'
+
+interface Step {
+  readonly step: 'discovery' | 'keys'
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** Asks a provider what it offers, and for its keys, as a sign-in would. Never rejects. */
+export async function testSignIn(egress: Egress, provider: Provider): Promise<{ readonly ok: boolean; readonly steps: Step[] }> {
+  const steps: Step[] = []
+  try {
+    const { authorization_endpoint, token_endpoint, jwks_uri } = (await makeClient(egress, provider)).serverMetadata()
+    const missing = Object.entries({ authorization_endpoint, token_endpoint, jwks_uri }).flatMap(([name, url]) =>
+      url === undefined ? [name] : [],
+    )
+    const detail =
+      missing.length === 0 ? `People sign in at ${authorization_endpoint}.` : `The provider names no ${missing.join(' and no ')}.`
+    steps.push({ step: 'discovery', ok: missing.length === 0, detail })
+    if (jwks_uri !== undefined) steps.push(await keysOf(egress, jwks_uri, provider))
+  } catch (error) {
+    steps.push({ step: 'discovery', ok: false, detail: faultOf(error) })
+  }
+  return { ok: steps.every(({ ok }) => ok), steps }
+}
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), use: z.string().optional() })) })
+
+async function keysOf(egress: Egress, url: string, { source }: Provider): Promise<Step> {
+  try {
+    const named = source === 'settings' ? 'by catalogue' : 'by data'
+    const { status, text } = await egress.exchange({
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      timeoutMs: 10_000,
+      named,
+    })
+    if (status !== 200) return { step: 'keys', ok: false, detail: `The provider answered ${status} at ${url}.` }
+    const signing = keySet.parse(JSON.parse(text)).keys.filter(({ use }) => use === undefined || use === 'sig')
+    return { step: 'keys', ok: signing.length > 0, detail: `The provider has ${signing.length} keys to sign with.` }
+  } catch (error) {
+    return { step: 'keys', ok: false, detail: error instanceof ApiError ? error.message : `What is at ${url} is no set of keys.` }
+  }
+}
+
+const faultOf = (error: unknown): string => {
+  const { status, message } = providerError(error)
+  return status === 401 ? 'The provider does not describe itself as OpenID Connect asks.' : message
+}

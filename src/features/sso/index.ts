@@ -1,0 +1,55 @@
+import { asSystem } from '../../app/database/orm.ts'
+import { feature } from '../../app/feature.ts'
+import { IdentityProvider, putProvider, readProvider, testProvider } from '../identity-providers/index.ts'
+import { loginByOidc, returnByOidc } from './oidc.routes.ts'
+
+/** People who sign in by the identity provider of their organisation. */
+export const sso = feature({
+  id: 'sso',
+  since: '1.3.0',
+  incomplete: 'People sign in by OpenID Connect; SAML 2.0 is not built yet.',
+  requires: ['auth'],
+  permissions: ['organisation_settings.read', 'organisation_settings.update'],
+  entities: [IdentityProvider],
+  routes: [readProvider, putProvider, testProvider, returnByOidc, loginByOidc],
+  jobs: [
+    {
+      name: 'prune-used-sign-ins',
+      every: '37 * * * *',
+      run: ({ orm, clock }) =>
+        asSystem(orm, async (em) => void (await em.execute('DELETE FROM used_sign_ins WHERE expires_at <= ?', [new Date(clock.now())]))),
+    },
+  ],
+})
+
+/** Further organisations have identity providers too. */
+export const multiOrganisationSso = feature({
+  id: 'multi-organisation-sso',
+  since: '1.3.2',
+  requires: ['sso'],
+  permissions: [],
+  entities: [],
+  routes: [],
+})
+
+/** People become members when they first sign in. */
+export const ssoAutoProvisioning = feature({
+  id: 'sso-auto-provisioning',
+  since: '1.7.0',
+  // No organisation has to be named for it.
+  changes: ['1.7.1'],
+  requires: ['sso'],
+  permissions: [],
+  entities: [],
+  routes: [],
+})
+
+/** The scopes that are asked for can be chosen. */
+export const oidcCustomScopes = feature({
+  id: 'oidc-custom-scopes',
+  since: '1.11.1',
+  requires: ['sso'],
+  permissions: [],
+  entities: [],
+  routes: [],
+})

@@ -1,0 +1,76 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Deps } from '../../app/deps.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isOwned, type Provider } from '../identity-providers/index.ts'
+import { acceptByAddress, findByIdentity, linkIdentity, lockAddress, type Identity } from '../users/index.ts'
+import { User } from '../users/user.entity.ts'
+import { namesIn, verifiedEmail, type Claims } from './claims.ts'
+
+/** Somebody for whom a provider vouches. */
+export interface Vouched {
+  readonly identity: Identity
+  /** The provider's own session (`sid`); null: it does not tell it. */
+  readonly session: string | null
+  readonly claims: Claims
+}
+
+/** Returns who is there already of those that a provider vouches for, by their subject or else by their address, before they are let in; null: nobody. */
+export async function presentPerson(em: EntityManager, provider: Provider, { identity, claims }: Vouched): Promise<User | null> {
+  const known = await findByIdentity(em, provider.organisationId, identity)
+  if (known !== null) return known
+  const email = verifiedEmail(claims, provider.email_verified_claim)
+  return email === null || !isOwned(provider, email) ? null : personAt(em, provider.organisationId, email)
+}
+
+interface Arriving extends Vouched {
+  readonly provider: Provider
+  /** The id that a new person gets. */
+  readonly newId: string
+}
+
+/**
+ * Returns the person who signs in: whom the issuer knows by this subject; at the first time who has the address, is invited to it, or may come
+ * uninvited. The address counts only if the issuer has verified it and the organisation owns its domain. Who was removed does not come back
+ * by signing in. AB03 for everybody else.
+ */
+export async function personOf(em: EntityManager, deps: Deps, arriving: Arriving): Promise<User> {
+  const { provider, identity, claims } = arriving
+  const known = await findByIdentity(em, provider.organisationId, identity)
+  if (known?.status === 'active') return known
+  const email = verifiedEmail(claims, provider.email_verified_claim)
+  if (email === null)
+    throw refused(`The identity provider does not say (claim ${provider.email_verified_claim}) that your e-mail address is verified.`)
+  if (!isOwned(provider, email)) throw refused('Your e-mail address is of a domain that this organisation does not own.')
+  await lockAddress(em, provider.organisationId, email)
+  const user =
+    (await personAt(em, provider.organisationId, email)) ?? (await newcomer(em, deps, { ...arriving, email, wasHere: known !== null }))
+  if (user === null) throw refused('You have no account in this organisation. Ask one of its owners or admins for an invitation.')
+  if (await linkIdentity(em, user, identity)) return user
+  throw refused('The person with your e-mail address signs in here as somebody else.')
+}
+
+const refused = (message: string) => new ApiError('AB03', message)
+
+const personAt = (em: EntityManager, organisationId: string, email: string): Promise<User | null> =>
+  em.findOne(User, { organisationId, email, status: 'active' })
+
+interface Newcomer extends Arriving {
+  readonly email: string
+  /** They were removed. */
+  readonly wasHere: boolean
+}
+
+async function newcomer(
+  em: EntityManager,
+  { clock }: Deps,
+  { provider, claims, newId: id, email, wasHere }: Newcomer,
+): Promise<User | null> {
+  const { organisationId } = provider
+  const names = namesIn(claims)
+  const invited = await acceptByAddress(em, { id, organisationId, email, names, nowMs: clock.now() })
+  if (invited !== null || wasHere || !provider.auto_provision) return invited
+  if ((await em.count(User, { organisationId, email })) > 0) return null
+  const user = em.create(User, { id, organisationId, email, role: 'member', ...names })
+  await em.flush()
+  return user
+}

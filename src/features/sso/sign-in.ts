@@ -1,0 +1,147 @@
+import { authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, fetchUserInfo, type Configuration } from 'openid-client'
+import { inTenant } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import type { Actor, Identifying } from '../../app/route.ts'
+import { effectiveSettings } from '../../lib/access/access-settings.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
+import { clientOf, providerError, servingProvider, standingOf, type Provider } from '../identity-providers/index.ts'
+import { claimAt, type Claims } from './claims.ts'
+import { begin, destinationOf, end, type Journey } from './journey.ts'
+import { presentPerson, type Vouched } from './people.ts'
+import type { CallbackQuery, LoginQuery } from './sso.schema.ts'
+
+/** A browser that is sent to a provider. */
+export interface Departure {
+  readonly url: string
+  readonly cookie: string
+}
+
+/** Somebody who has come back. */
+export interface Arrival {
+  readonly provider: Provider
+  readonly journey: Journey
+  readonly state: string
+  readonly vouched: Vouched
+}
+
+/** The callers of whom something was found out, with calls to a provider, before the transaction of their request began. */
+const departures = new WeakMap<Actor, Departure>()
+const arrivals = new WeakMap<Actor, Arrival>()
+
+export const departureOf = (actor: Actor): Departure => known(departures.get(actor))
+export const arrivalOf = (actor: Actor): Arrival => known(arrivals.get(actor))
+
+function known<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error('the caller was not identified by a sign-in')
+  return found
+}
+
+type Leaving = Pick<Identifying<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
+
+/** Sends somebody to the provider of an organisation. AB08 if it has none. */
+export async function depart({ params, query, headers }: Leaving, deps: Deps): Promise<Actor> {
+  const standing = await standingOf(deps, { slug: params.organisation })
+  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing)))
+  if (!provider) throw new ApiError('AB08', 'There is no organisation of this name with an identity provider.', { param: 'organisation' })
+  const { organisationId } = provider
+  const client = await reached(clientOf(deps.egress, provider))
+  const { marks, cookie } = begin(deps, headers.cookie, { organisationId, to: destinationOf(provider), returnTo: query.return_to })
+  const url = buildAuthorizationUrl(client, {
+    redirect_uri: provider.redirectUri,
+    response_type: 'code',
+    scope: scopesOf(provider),
+    state: marks.state,
+    nonce: marks.nonce,
+    code_challenge: await calculatePKCECodeChallenge(marks.verifier),
+    code_challenge_method: 'S256',
+  })
+  const actor = actorOf(organisationId, { type: 'invite', id: organisationId, name: null })
+  departures.set(actor, { url: url.href, cookie })
+  return actor
+}
+
+const usualScopes = ['openid', 'profile', 'email']
+
+const scopesOf = ({ scopes }: Provider): string => [...new Set(['openid', ...(scopes.length === 0 ? usualScopes : scopes)])].join(' ')
+
+type Returning = Pick<Identifying<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
+
+/** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
+export async function arrive({ query, headers }: Returning, deps: Deps): Promise<Actor> {
+  const { journey, marks } = end(deps, headers.cookie, query.state)
+  const standing = await standingOf(deps, { id: journey.organisationId })
+  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing)))
+  if (!provider || destinationOf(provider) !== journey.to)
+    throw new ApiError('AB05', 'The identity provider of the organisation has changed meanwhile. Begin again.', { param: 'state' })
+  const client = await reached(clientOf(deps.egress, provider))
+  const vouched = await vouch(client, provider, { query, marks }).catch((error: unknown) => {
+    const refusal = providerError(error)
+    deps.log.warn({ err: error, org: provider.organisationId, issuer: provider.issuer }, 'a sign-in by an identity provider failed')
+    throw refusal
+  })
+  const user = await inTenant(deps.orm, provider.organisationId, (em) => presentPerson(em, provider, vouched))
+  const email = vouched.claims['email']
+  const name = user?.email ?? (typeof email === 'string' ? email.slice(0, 320) : null)
+  const actor = actorOf(provider.organisationId, { type: 'user', id: user?.id ?? uuidv7(), name })
+  arrivals.set(actor, { provider, journey, state: marks.state, vouched })
+  return actor
+}
+
+interface Shown {
+  readonly query: CallbackQuery
+  readonly marks: ReturnType<typeof end>['marks']
+}
+
+async function vouch(client: Configuration, provider: Provider, { query, marks }: Shown): Promise<Vouched> {
+  const url = new URL(provider.redirectUri)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
+  const tokens = await authorizationCodeGrant(client, url, {
+    pkceCodeVerifier: marks.verifier,
+    expectedState: marks.state,
+    expectedNonce: marks.nonce,
+    idTokenExpected: true,
+  })
+  const claims = tokens.claims()
+  if (claims === undefined) throw new Error('there is no ID token')
+  const { iss: issuer, sub: subject, sid } = claims
+  const isEnough = needed(provider).every((path) => claimAt(claims, path) !== undefined)
+  const more =
+    isEnough || client.serverMetadata().userinfo_endpoint === undefined ? {} : await fetchUserInfo(client, tokens.access_token, subject)
+  return { identity: { issuer, subject }, session: typeof sid === 'string' ? sid : null, claims: merged(more, claims) }
+}
+
+const needed = ({ email_verified_claim, group_claim }: Provider): readonly string[] => [
+  'email',
+  email_verified_claim,
+  ...(group_claim === null ? [] : [group_claim]),
+]
+
+/** Returns the claims of both; those that are signed go first. */
+const merged = (more: Claims, signed: Claims): Claims => ({ ...more, ...signed })
+
+const reached = async <T>(client: Promise<T>): Promise<T> => {
+  try {
+    return await client
+  } catch (error) {
+    throw error instanceof ApiError ? error : unreachable(error)
+  }
+}
+
+/** While a provider is only asked what it offers, nothing says anything of who signs in. */
+function unreachable(error: unknown): ApiError {
+  const told = providerError(error)
+  if (told.status !== 401) return told
+  return new ApiError('upstream_bad_response', 'The identity provider does not describe itself as OpenID Connect asks.', { cause: error })
+}
+
+const actorOf = (organisationId: string, who: Pick<Actor, 'type' | 'id' | 'name'>): Actor => ({
+  ...who,
+  keyType: 'workspace-user',
+  organisationId,
+  workspaceId: null,
+  userId: null,
+  role: null,
+  settings: effectiveSettings({}, {}),
+  permissions: new Set(),
+})

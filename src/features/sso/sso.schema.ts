@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { ownPath } from './journey.ts'
+
+export const loginParams = z.object({ organisation: z.string().min(1).max(255).meta({ description: 'The slug of the organisation.' }) })
+
+/** The path at which people go on who do not say where. */
+const home = '/console'
+
+export const loginQuery = z.object({
+  return_to: z
+    .string()
+    .optional()
+    .transform((path, context) => {
+      const own = ownPath(path ?? home)
+      if (own !== null) return own
+      context.addIssue({ code: 'custom', message: 'Write a path on this origin, such as /console, of at most 512 characters.' })
+      return z.NEVER
+    })
+    .meta({ description: 'The path on this origin where the person goes on. Default: `/console`.' }),
+})
+
+export type LoginQuery = z.output<typeof loginQuery>
+
+const text = z.string().min(1).max(4096)
+
+export const callbackQuery = z.object({
+  state: text,
+  code: text.optional(),
+  iss: text.optional().meta({ description: 'The issuer that answers (RFC 9207).' }),
+  error: text.optional(),
+  error_description: z.string().max(4096).optional(),
+})
+
+export type CallbackQuery = z.output<typeof callbackQuery>
