@@ -9,7 +9,7 @@ test('env describes every setting, in text, JSON and Markdown', async (t) => {
   const text = await gatehouseHere(['env'])
   t.is(text.status, 0)
   t.deepEqual(
-    [...text.stdout.matchAll(/^([A-Z_]+)(?:=|$)/gm)].map(([, name]) => name),
+    [...text.stdout.matchAll(/^([A-Z][A-Z0-9_]+)(?:=|$)/gm)].map(([, name]) => name),
     [...settingNames],
   )
   t.regex(
