@@ -60,7 +60,7 @@ const gatewayDoors: readonly string[] = [
   'front/fronts front/match front/operations front/bounds/validate pipeline',
   'credentials/auth-request credentials/authorize credentials/azure-storage credentials/entra credentials/google-federation credentials/signing credentials/sigv4 credentials/web-identity credentials/workload/workload',
   'secrets/read-secret secrets/secret-cache secrets/secret-reference secrets/test-secret egress/metadata-services',
-  'callers/identify callers/failed-credentials callers/tokens/tokens callers/tokens/token-refusals',
+  'callers/identify callers/failed-credentials callers/tokens/jwks callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
   'checks/try-guardrail dialects/openai-chat/parameters dialects/stream-whole dialects/texts/walk',
   'cache/answer-store cache/embed cache/recall cache/vectors callers/key stored-responses/response-store',

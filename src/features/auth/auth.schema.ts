@@ -43,6 +43,12 @@ export const signedIn = z
   })
   .meta({ id: 'SignedIn', description: 'The session, whose secret is in the cookie.' })
 
+export const signedOut = z
+  .object({
+    logout_url: z.url().nullable().meta({ description: 'Where the browser signs out at the identity provider too; null: nowhere.' }),
+  })
+  .meta({ id: 'SignedOut', description: 'The session has ended.' })
+
 export const sessionParams = z.object({ sessionId: z.string() })
 
 export const sessionView = z

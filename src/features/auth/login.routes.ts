@@ -1,9 +1,8 @@
-import { z } from 'zod'
 import { route } from '../../app/route.ts'
-import { endedCookie, revokeSession } from '../sessions/index.ts'
-import { findProvider } from '../identity-providers/index.ts'
+import { endedCookie, revokeSession, Session } from '../sessions/index.ts'
+import { findProvider, logoutUrlOf } from '../identity-providers/index.ts'
 import { User } from '../users/user.entity.ts'
-import { loginBody, loginOptions, loginQuery, signedIn } from './auth.schema.ts'
+import { loginBody, loginOptions, loginQuery, signedIn, signedOut } from './auth.schema.ts'
 import { isLocal } from './local.ts'
 import { nobody } from './nobody.ts'
 import { signedInHere } from './signed-in-here.ts'
@@ -49,11 +48,13 @@ export const logout = route({
   callers: ['session'],
   resource,
   action: 'sign-out',
-  response: z.object({}),
+  response: signedOut,
 })(async ({ em, deps, actor, reply, audit }) => {
   const { id } = signedInHere(actor)
+  const session = await em.findOne(Session, { id, userId: actor.id })
+  const logout_url = session === null ? null : await logoutUrlOf(em, deps, session)
   await revokeSession(em, { id, userId: actor.id })
   reply.cookie(endedCookie(deps))
   audit({ id })
-  return {}
+  return { logout_url }
 })

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { asSystem } from '../../app/database/orm.ts'
+import { asSystem, inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { OidcConfig } from '../../config/config.ts'
@@ -131,6 +131,24 @@ export const isOwned = ({ ownedDomains }: Pick<Provider, 'ownedDomains'>, email:
 
 /** Returns the domain of an address, in lower case. */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+
+const mostOfClient = 20
+
+/** Returns the providers that are on with an issuer and one of several clients: organisations may share them. */
+export async function providersOf(
+  deps: Needs,
+  { issuer, clientIds }: { readonly issuer: string; readonly clientIds: readonly string[] },
+): Promise<readonly Provider[]> {
+  const found = await asSystem(deps.orm, (em) =>
+    em.execute<Standing[]>(
+      `SELECT s.* FROM (${standings}) s LEFT JOIN identity_providers p ON p.organisation_id = s.id
+        WHERE (p.issuer = ? AND p.client_id IN (SELECT jsonb_array_elements_text(?::jsonb))) OR s."isFirst" LIMIT ${mostOfClient}`,
+      [issuer, JSON.stringify(clientIds)],
+    ),
+  )
+  const providers = await Promise.all(found.map((standing) => inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing))))
+  return providers.filter((provider) => provider !== null).filter((one) => one.issuer === issuer && clientIds.includes(one.clientId))
+}
 
 /** Returns the organisation whose provider serves a domain; null: nobody can tell. */
 export async function organisationOfDomain(deps: Pick<Deps, 'config' | 'orm'>, domain: string): Promise<Standing | null> {

@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { Place } from '../../app/secrets/vault.ts'
 
 /** How a person signed in. */
 export type SignInMethod = 'password' | 'link' | 'oidc' | 'saml'
@@ -25,6 +26,8 @@ export const Session = defineEntity({
     issuer: p.string().length(320).nullable(),
     subject: p.string().length(320).nullable(),
     providerSession: p.string().length(320).nullable(),
+    /** Sealed: the ID token with which it began; null: there was none. */
+    providerToken: p.blob().nullable(),
     clientAddress: p.text(),
     userAgent: p.string().length(500).nullable(),
     lastUsedAt: p.datetime(),
@@ -35,3 +38,11 @@ export const Session = defineEntity({
 })
 
 export type Session = InferEntity<typeof Session>
+
+/** The place where the ID token of a session is sealed. */
+export const providerTokenPlace = ({ id: rowId, organisationId }: Pick<Session, 'id' | 'organisationId'>): Place => ({
+  organisationId,
+  table: 'sessions',
+  column: 'provider_token',
+  rowId,
+})

@@ -3,12 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { longestSessionMs } from '../../lib/access/session-settings.ts'
 import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import type { User } from '../users/user.entity.ts'
 import { secretOf, sessionCookie } from './cookie.ts'
 import { csrfToken, hashSecret, isOwnSecret, newSecret } from './secret.ts'
-import { Session, type SignInMethod } from './session.entity.ts'
+import { providerTokenPlace, Session, type SignInMethod } from './session.entity.ts'
 
 /** A sign-in that succeeded. */
 export interface SignIn {
@@ -24,6 +25,8 @@ export interface SignIn {
     readonly session: string | null
     /** When it wants the session to end, epoch milliseconds; null: it does not say. */
     readonly endsAt: number | null
+    /** The ID token, which the provider asks for when the person signs out; absent: none. */
+    readonly token?: string | undefined
   }
 }
 
@@ -37,15 +40,14 @@ export async function openSession(
   const { settings } = await em.findOneOrFail(Organisation, { id: user.organisationId })
   const expiresAt = Math.min(now + Math.min(deps.config.sessions.lifetimeMs, longestSessionMs(settings)), provider?.endsAt ?? Infinity)
   const secret = newSecret(deps.vault)
+  const place = { id: uuidv7(), organisationId: user.organisationId }
   const session = em.create(Session, {
-    organisationId: user.organisationId,
+    ...place,
     userId: user.id,
     tokenHash: hashSecret(deps.vault, secret),
     rights: rightsOf(user.role, await em.find(WorkspaceMember, { userId: user.id })),
     method,
-    issuer: provider?.issuer ?? null,
-    subject: provider?.subject ?? null,
-    providerSession: provider?.session ?? null,
+    ...(await providerFields(deps, place, provider)),
     clientAddress: client.address,
     userAgent: client.userAgent?.slice(0, 500) ?? null,
     lastUsedAt: new Date(now),
@@ -53,6 +55,14 @@ export async function openSession(
   })
   await em.flush()
   return { session, cookie: sessionCookie(deps, secret, (expiresAt - now) / 1000) }
+}
+
+/** Returns the fields of a session that are about the identity provider. */
+async function providerFields({ vault }: Pick<Deps, 'vault'>, place: Pick<Session, 'id' | 'organisationId'>, provider: SignIn['provider']) {
+  if (provider === undefined) return { issuer: null, subject: null, providerSession: null, providerToken: null }
+  const { issuer, subject, session, token } = provider
+  const sealed = token === undefined ? null : Buffer.from(await vault.encrypt(providerTokenPlace(place), token))
+  return { issuer, subject, providerSession: session, providerToken: sealed }
 }
 
 /** Ends the session that a browser shows, if it is one. */

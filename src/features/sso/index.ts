@@ -1,7 +1,7 @@
 import { asSystem } from '../../app/database/orm.ts'
 import { feature } from '../../app/feature.ts'
 import { IdentityProvider, putProvider, readProvider, testProvider } from '../identity-providers/index.ts'
-import { loginByOidc, returnByOidc } from './oidc.routes.ts'
+import { backchannelLogout, loginByOidc, returnByOidc } from './oidc.routes.ts'
 
 /** People who sign in by the identity provider of their organisation. */
 export const sso = feature({
@@ -11,7 +11,7 @@ export const sso = feature({
   requires: ['auth'],
   permissions: ['organisation_settings.read', 'organisation_settings.update'],
   entities: [IdentityProvider],
-  routes: [readProvider, putProvider, testProvider, returnByOidc, loginByOidc],
+  routes: [readProvider, putProvider, testProvider, returnByOidc, backchannelLogout, loginByOidc],
   jobs: [
     {
       name: 'prune-used-sign-ins',

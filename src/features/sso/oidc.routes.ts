@@ -1,14 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
+import { inTenant } from '../../app/database/orm.ts'
 import { route } from '../../app/route.ts'
 import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { signIn } from '../auth/index.ts'
 import { takeGroups } from '../identity-providers/index.ts'
 import { groupsIn } from './claims.ts'
+import { endedBy, endSessions, hearLogout } from './backchannel.ts'
 import { personOf } from './people.ts'
 import { arrivalOf, arrive, depart, departureOf, type Arrival } from './sign-in.ts'
-import { callbackQuery, loginParams, loginQuery } from './sso.schema.ts'
+import { callbackQuery, loginParams, loginQuery, logoutBody } from './sso.schema.ts'
 
 const sentOn = z.object({}).meta({ description: 'Nothing: the browser is sent on by 303.' })
 
@@ -51,10 +53,32 @@ export const returnByOidc = route({
   const changes = groups === null ? [] : await takeGroups(em, deps, { user, names: groups })
   const { session } = await signIn(call, user, {
     method: 'oidc',
-    provider: { ...vouched.identity, session: vouched.session, endsAt: null },
+    provider: { ...vouched.identity, session: vouched.session, endsAt: null, token: vouched.token },
   })
   reply.redirect(journey.returnTo)
   audit({ id: session.id, changes })
+  return {}
+})
+
+export const backchannelLogout = route({
+  method: 'POST',
+  path: '/auth/oidc/backchannel-logout',
+  root: true,
+  summary: 'Take the word of an identity provider that somebody has signed out there',
+  permission: [],
+  identify: hearLogout,
+  form: true,
+  resource: 'session',
+  action: 'sign-out',
+  body: logoutBody,
+  response: z.object({}),
+})(async ({ em, deps, actor, audit }) => {
+  for (const one of endedBy(actor)) {
+    // What a token says elsewhere ends in transactions of their own.
+    if (one.organisationId === actor.organisationId) await endSessions(em, deps, one)
+    else await inTenant(deps.orm, one.organisationId, (own) => endSessions(own, deps, one))
+  }
+  audit({ id: actor.id })
   return {}
 })
 

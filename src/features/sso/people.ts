@@ -11,6 +11,8 @@ export interface Vouched {
   readonly identity: Identity
   /** The provider's own session (`sid`); null: it does not tell it. */
   readonly session: string | null
+  /** The ID token. */
+  readonly token: string | undefined
   readonly claims: Claims
 }
 

@@ -108,7 +108,12 @@ async function vouch(client: Configuration, provider: Provider, { query, marks }
   const isEnough = needed(provider).every((path) => claimAt(claims, path) !== undefined)
   const more =
     isEnough || client.serverMetadata().userinfo_endpoint === undefined ? {} : await fetchUserInfo(client, tokens.access_token, subject)
-  return { identity: { issuer, subject }, session: typeof sid === 'string' ? sid : null, claims: merged(more, claims) }
+  return {
+    identity: { issuer, subject },
+    session: typeof sid === 'string' ? sid : null,
+    token: tokens.id_token,
+    claims: merged(more, claims),
+  }
 }
 
 const needed = ({ email_verified_claim, group_claim }: Provider): readonly string[] => [
@@ -135,7 +140,8 @@ function unreachable(error: unknown): ApiError {
   return new ApiError('upstream_bad_response', 'The identity provider does not describe itself as OpenID Connect asks.', { cause: error })
 }
 
-const actorOf = (organisationId: string, who: Pick<Actor, 'type' | 'id' | 'name'>): Actor => ({
+/** Returns somebody who is only known by what an identity provider says: they may do nothing else. */
+export const actorOf = (organisationId: string, who: Pick<Actor, 'type' | 'id' | 'name'>): Actor => ({
   ...who,
   keyType: 'workspace-user',
   organisationId,

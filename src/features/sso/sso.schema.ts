@@ -32,3 +32,9 @@ export const callbackQuery = z.object({
 })
 
 export type CallbackQuery = z.output<typeof callbackQuery>
+
+export const logoutBody = z
+  .object({ logout_token: z.string().min(1).max(16_384) })
+  .meta({ id: 'BackchannelLogout', description: 'A logout token (OpenID Connect Back-Channel Logout 1.0).' })
+
+export type LogoutBody = z.output<typeof logoutBody>

@@ -30,6 +30,8 @@ export interface FaultyIssuer {
   fault: Fault
   /** The requests that it got, such as `POST /token`. */
   readonly asked: readonly string[]
+  /** A token that is signed as its ID tokens are; `forged` by somebody else. */
+  sign(claims: Claims, header?: Claims, forged?: boolean): string
   close(): void
 }
 
@@ -54,6 +56,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
     person: { sub: 'nobody' },
     fault: {},
     asked,
+    sign: (claims, header, forged = false) => (forged ? stranger : keys).sign(claims, header),
     close() {
       for (const one of [keys, stranger]) one.close()
       server.closeAllConnections()
@@ -75,6 +78,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: keys.url,
+    end_session_endpoint: `${issuer}/end-session`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256', 'ES256'],

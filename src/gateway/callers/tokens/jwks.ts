@@ -2,6 +2,7 @@ import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, 
 import { z } from 'zod'
 import { endsWithin } from '../../../lib/ends-within.ts'
 import type { Egress } from '../../egress/egress.ts'
+import type { HostNamed } from '../../egress/guard.ts'
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 type Key = Awaited<ReturnType<LocalKeys>>
@@ -19,6 +20,8 @@ export interface JwksOptions {
   readonly timeoutMs: number
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Absent: by data. */
+  readonly named?: HostNamed
 }
 
 /** A token with an unknown key id asks again no sooner than this, so that strangers cannot make us call. */
@@ -105,9 +108,9 @@ async function refresh(held: Held, options: JwksOptions): Promise<void> {
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })
 
-async function ask(held: Held, { egress, url, timeoutMs, now }: JwksOptions): Promise<void> {
+async function ask(held: Held, { egress, url, timeoutMs, now, named = 'by data' }: JwksOptions): Promise<void> {
   held.askedAt = now()
-  const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs })
+  const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs, named })
   if (status !== 200) throw new Error(`The issuer answered ${status} when asked for its keys.`)
   held.keys = localKeys(JSON.parse(text))
   held.fetchedAt = now()

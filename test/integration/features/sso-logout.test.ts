@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { send, type RawAnswer } from '../../support/http.ts'
+import { openBrowser, publicUrl, type SsoBrowser } from '../../support/oidc/browser.ts'
+import { startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+let control: Control
+let issuer: FaultyIssuer
+let own: Tenant
+let shared: Tenant
+let now = Date.now()
+
+const path = '/admin/organisation/sso'
+const settings = (domain: string, more = {}) => ({
+  type: 'oidc',
+  issuer: issuer.issuer,
+  client_id: 'gatehouse',
+  client_secret: 'a secret',
+  domains: [domain],
+  auto_provision: true,
+  ...more,
+})
+
+test.before(async () => {
+  issuer = await startFaultyIssuer()
+  control = await startControl(
+    { clock: { now: () => now } },
+    { PUBLIC_URL: publicUrl, ORGANISATION_DOMAINS: 'own=own.example,shared=shared.example,rogue=rogue.example' },
+  )
+  own = await control.createTenant('own')
+  shared = await control.createTenant('shared')
+  await control.call(own.adminKey, 'PUT', path, settings('own.example'))
+  await control.call(shared.adminKey, 'PUT', path, settings('shared.example'))
+})
+test.after.always(async () => {
+  await control?.close()
+  issuer?.close()
+})
+test.beforeEach(() => {
+  now = Date.now()
+})
+
+async function comeIn(sub: string, { organisation = 'own', sid = undefined as string | undefined } = {}): Promise<SsoBrowser> {
+  issuer.person = { sub, sid, email: `${sub}@${organisation}.example`, email_verified: true }
+  const browser = openBrowser(control.origin)
+  const answer = await browser.signIn(`/auth/oidc/${organisation}/login`)
+  if (answer.status !== 303) throw new Error(answer.text)
+  return browser
+}
+
+const ask = (
+  { cookies }: SsoBrowser,
+  target: string,
+  more: { method?: string; headers?: Record<string, string> } = {},
+): Promise<RawAnswer> => {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  return send(`${control.origin}${target}`, {
+    method: more.method ?? 'GET',
+    headers: { cookie, 'sec-fetch-site': 'same-origin', ...more.headers },
+  })
+}
+
+const isIn = async (browser: SsoBrowser): Promise<boolean> => (await ask(browser, '/auth/me')).status === 200
+
+const event = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+const seconds = () => Math.floor(now / 1000)
+const claimsOf = (more: Readonly<Record<string, unknown>>) => ({
+  iss: issuer.issuer,
+  aud: 'gatehouse',
+  iat: seconds(),
+  exp: seconds() + 120,
+  jti: randomUUID(),
+  events: event,
+  ...more,
+})
+
+const tell = (logout_token: string): Promise<RawAnswer> =>
+  send(`${control.origin}/auth/oidc/backchannel-logout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ logout_token }).toString(),
+  })
+
+test.serial('a provider ends all sessions of a person, and no others', async (t) => {
+  const [one, two, other] = [await comeIn('ada'), await comeIn('ada'), await comeIn('bob')]
+  const answer = await tell(issuer.sign(claimsOf({ sub: 'ada' }), { typ: 'logout+jwt' }))
+  t.is(answer.status, 200, answer.text)
+  t.deepEqual([await isIn(one), await isIn(two), await isIn(other)], [false, false, true])
+})
+
+test.serial('a provider ends one session of its own', async (t) => {
+  const [one, two] = [await comeIn('cid', { sid: 's-1' }), await comeIn('cid', { sid: 's-2' })]
+  t.is((await tell(issuer.sign(claimsOf({ sid: 's-1' })))).status, 200)
+  t.deepEqual([await isIn(one), await isIn(two)], [false, true])
+})
+
+test.serial('organisations that share a client hear of it all', async (t) => {
+  const [here, there] = [await comeIn('dan'), await comeIn('dan', { organisation: 'shared' })]
+  t.is((await tell(issuer.sign(claimsOf({ sub: 'dan' })))).status, 200)
+  t.deepEqual([await isIn(here), await isIn(there)], [false, false])
+})
+
+test.serial('a logout token serves once', async (t) => {
+  const token = issuer.sign(claimsOf({ sub: 'eve' }))
+  t.is((await tell(token)).status, 200)
+  const browser = await comeIn('eve')
+  t.is((await tell(token)).status, 200)
+  t.true(await isIn(browser))
+})
+
+test.serial('what is no logout token of the provider ends nothing', async (t) => {
+  const browser = await comeIn('fay', { sid: 's-9' })
+  const good = () => claimsOf({ sub: 'fay' })
+  const tokens: Readonly<Record<string, string>> = {
+    'signed by somebody else': issuer.sign(good(), {}, true),
+    'without a signature': issuer.sign(good(), { alg: 'none', kid: null }),
+    'signed with the public key as a secret': issuer.sign(good(), { alg: 'HS256', kid: 'RS256' }),
+    'of an unknown key': issuer.sign(good(), { kid: 'unknown' }),
+    'for another client': issuer.sign({ ...good(), aud: 'another' }),
+    'of another issuer': issuer.sign({ ...good(), iss: 'https://another.example' }),
+    'that has expired': issuer.sign({ ...good(), iat: seconds() - 200, exp: seconds() - 100 }),
+    'that is old': issuer.sign({ ...good(), iat: seconds() - 900 }),
+    'from the future': issuer.sign({ ...good(), iat: seconds() + 900, exp: seconds() + 1000 }),
+    'without a time': issuer.sign({ ...good(), iat: undefined }),
+    'without an id': issuer.sign({ ...good(), jti: undefined }),
+    'without the event': issuer.sign({ ...good(), events: {} }),
+    'with a nonce, as ID tokens have': issuer.sign({ ...good(), nonce: 'a' }),
+    'of another type': issuer.sign(good(), { typ: 'at+jwt' }),
+    'about nobody': issuer.sign(claimsOf({})),
+    'that is none': 'x.y.z',
+  }
+  for (const [name, token] of Object.entries(tokens)) {
+    const answer = await tell(token)
+    t.is(answer.status, 400, name)
+    t.true(await isIn(browser), name)
+  }
+  t.is(
+    (
+      await send(`${control.origin}/auth/oidc/backchannel-logout`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      })
+    ).status,
+    400,
+  )
+})
+
+test.serial('an organisation that names the issuer of others with keys of its own ends none of their sessions', async (t) => {
+  const rogue = await control.createTenant('rogue')
+  const evil = await startFaultyIssuer()
+  t.teardown(() => evil.close())
+  const keys = await fetch(`${evil.issuer}/.well-known/openid-configuration`)
+  const { jwks_uri } = (await keys.json()) as { jwks_uri: string }
+  const byHand = { authorization_endpoint: `${evil.issuer}/authorize`, token_endpoint: `${evil.issuer}/token`, jwks_uri }
+  t.is((await control.call(rogue.adminKey, 'PUT', path, settings('rogue.example', byHand))).status, 200)
+  const browser = await comeIn('gus')
+  t.is((await tell(evil.sign(claimsOf({ sub: 'gus' })))).status, 200)
+  t.true(await isIn(browser))
+})
+
+test.serial('who signs out is told where they sign out at the provider', async (t) => {
+  const browser = await comeIn('hal')
+  const me = JSON.parse((await ask(browser, '/auth/me')).text) as { csrf_token: string }
+  const answer = await ask(browser, '/auth/logout', { method: 'POST', headers: { origin: publicUrl, 'x-csrf-token': me.csrf_token } })
+  t.is(answer.status, 200, answer.text)
+  const url = new URL((JSON.parse(answer.text) as { logout_url: string }).logout_url)
+  t.is(url.origin + url.pathname, `${issuer.issuer}/end-session`)
+  t.is(url.searchParams.get('client_id'), 'gatehouse')
+  const [, payload = ''] = (url.searchParams.get('id_token_hint') ?? '').split('.')
+  t.is((JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string }).sub, 'hal')
+  t.false(await isIn(browser))
+  await comeIn('hal')
+  t.false((await control.dump()).includes(payload), 'the ID token is sealed')
+})
