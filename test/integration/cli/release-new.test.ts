@@ -34,7 +34,17 @@ test('new scaffolds a record of what no record names', async (t) => {
     date: '2026-04-01',
     kind: 'minor',
     chart: '>1.4.0',
-    env: { added: ['GCP_WIF_AUDIENCE', 'GCP_WIF_SERVICE_ACCOUNT_EMAIL', 'SCIM_ENABLED', 'POLICY_ENABLED'] },
+    env: {
+      added: [
+        'GCP_WIF_AUDIENCE',
+        'GCP_WIF_SERVICE_ACCOUNT_EMAIL',
+        'SECRET_CACHE_TTL',
+        'SECRET_MAX_STALE',
+        'SECRET_MANAGER_TIMEOUT',
+        'SCIM_ENABLED',
+        'POLICY_ENABLED',
+      ],
+    },
     migrations: [
       { id: 'v01.13.00/002-add', phase: 'expand' },
       { id: 'v01.13.00/001-drop', phase: 'contract' },

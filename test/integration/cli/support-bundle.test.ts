@@ -77,6 +77,7 @@ test('forty secrets in every place and spelling, and none in the bundle', async 
     INIT_WORKSPACE_API_KEY: plant('INIT_WORKSPACE_API_KEY'),
     ...(pair !== null && { DB_SSL_CERT: pair.certFile, DB_SSL_KEY: pair.keyFile }),
     OPENAI_API_KEY: plant('OPENAI_API_KEY'),
+    AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
     AWS_SECRET_ACCESS_KEY: plantOdd('AWS_SECRET_ACCESS_KEY'),
     DATABASE_URL: `postgres://me:${plant('DATABASE_URL')}@db/gatehouse`,
     REDIS_URL: `redis://:${encodeURIComponent(plantOdd('REDIS_URL'))}@cache:6379`,
