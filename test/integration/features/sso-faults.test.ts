@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { errorOf } from '../../support/caller.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { RawAnswer } from '../../support/http.ts'
 import { startFaultyIssuer, type Fault, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
 import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
@@ -260,4 +261,38 @@ test.serial('verified may be said as a text or a number, in a claim of the choic
     const { answer } = await signIn({})
     t.is(answer.status, 403, JSON.stringify(said))
   }
+})
+
+test.serial('a provider that hangs holds up nobody but those who sign in by it', async (t) => {
+  const hanging = await startFaultyIssuer()
+  t.teardown(() => hanging.close())
+  hanging.person = person
+  hanging.fault = { hangs: true }
+  await control.call(own.adminKey, 'PUT', '/admin/organisation/sso', settings(hanging, 'own.example'))
+  // More than there are connections to the database.
+  const browsers = Array.from({ length: 12 }, () => openBrowser(control.origin))
+  const waiting = await Promise.all(browsers.map(async (browser) => [browser, await browser.leave(login)] as const))
+  const arriving = waiting.map(([browser, back]) => browser.visit(back))
+  await eventually(async () => hanging.asked.filter((one) => one === 'POST /token').length === browsers.length, 10_000, 'all who wait')
+  const answer = await control.call(own.adminKey, 'GET', '/admin/organisation/sso')
+  t.is(answer.status, 200, answer.text)
+  hanging.close()
+  for (const { status, text } of await Promise.all(arriving)) t.is(status, 502, text)
+})
+
+test.serial('a provider that nobody can look up now can be set; nobody is sent there', async (t) => {
+  const saved = await control.call(own.adminKey, 'PUT', '/admin/organisation/sso', {
+    ...settings(issuer, 'own.example'),
+    issuer: 'https://login.invalid/oidc',
+  })
+  t.is(saved.status, 200, saved.text)
+  const answer = await openBrowser(control.origin).visit(`${publicUrl}${login}`)
+  t.is(answer.status, 502, answer.text)
+})
+
+test.serial('a sign-in asks the issuer of the organisation once for each thing, and no other issuer', async (t) => {
+  const before = [issuer.asked.length, other.asked.length]
+  t.is((await signIn({})).answer.status, 303)
+  t.deepEqual(issuer.asked.slice(before[0]), ['GET /.well-known/openid-configuration', 'GET /authorize', 'POST /token'])
+  t.is(other.asked.length, before[1])
 })

@@ -18,6 +18,8 @@ export interface Fault {
   readonly answer?: Readonly<Record<string, string | undefined>>
   /** The answer of the token endpoint, whole. */
   readonly token?: { readonly status: number; readonly body: string }
+  /** The token endpoint never answers. */
+  readonly hangs?: true
   /** Fields of the discovery document. */
   readonly discovery?: Claims
 }
@@ -69,6 +71,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
     asked.push(`${req.method} ${url.pathname}`)
     if (url.pathname === '/.well-known/openid-configuration') return json(res, 200, discovery())
     if (url.pathname === '/authorize') return authorize(url.searchParams, res)
+    if (url.pathname === '/token' && own.fault.hangs === true) return
     if (url.pathname === '/token') return token(new URLSearchParams(await text(req)), res)
     json(res, 404, {})
   }
