@@ -293,6 +293,6 @@ test.serial('a provider that nobody can look up now can be set; nobody is sent t
 test.serial('a sign-in asks the issuer of the organisation once for each thing, and no other issuer', async (t) => {
   const before = [issuer.asked.length, other.asked.length]
   t.is((await signIn({})).answer.status, 303)
-  t.deepEqual(issuer.asked.slice(before[0]), ['GET /.well-known/openid-configuration', 'GET /authorize', 'POST /token'])
+  t.deepEqual(issuer.asked.slice(before[0] ?? 0), ['GET /.well-known/openid-configuration', 'GET /authorize', 'POST /token'])
   t.is(other.asked.length, before[1])
 })
