@@ -28,6 +28,16 @@ const needed = (path: string): string =>
   path.endsWith('/facets') ? '&fields=ai_model,status_code,outcome,operation,api_key_ids,user_id' : ''
 const queries = ['', 'ai_model=o3', 'total_units_min=50', 'cost_min=1', 'metadata={"env":"prod"}']
 
+const everyFilter =
+  'operation=chatComplete&operation_not=a&error_code_not=b&outcome=complete&guardrail=denied&stream=true&response_time_min=1&response_time_max=2&cost_min=1&metadata_keys=a&span_id=a&weighted_feedback_min=1&user_id_not=01980000-0000-7000-8000-000000000001&cache_status_not=HIT'
+
+test.serial('every route takes every filter of logs', async (t) => {
+  for (const path of paths) {
+    const { status, text } = await used.control.call(used.acme.adminKey, 'GET', `${path}?${everyFilter}${needed(path)}`)
+    t.is(status, 200, `${path}: ${text}`)
+  }
+})
+
 test.serial('what one may not see is in no figure of any route: logs of others change no answer', async (t) => {
   t.true(paths.length > 25)
   await used.control.call(used.acme.adminKey, 'PUT', '/admin/organisation', { settings: { membersViewAllData: false } })
