@@ -68,6 +68,7 @@ const beside: Partial<Record<string, Readonly<Record<string, string>>>> = {
   AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: { AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'a' },
   IDENTITY_ENDPOINT: { IDENTITY_HEADER: 'h' },
   IDENTITY_HEADER: { IDENTITY_ENDPOINT: 'http://127.0.0.1/msi/token' },
+  OIDC_ISSUER: { OIDC_CLIENT_ID: 'gatehouse', OIDC_CLIENT_SECRET: 's' },
   LOG_STORE: { LOG_STORE_GENERATIONS_BUCKET: 'b', LOG_STORE_ACCESS_KEY: 'a', LOG_STORE_SECRET_KEY: 's' },
 }
 

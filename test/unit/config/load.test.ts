@@ -192,10 +192,17 @@ const besideSecret: Partial<Record<string, Readonly<Record<string, string>>>> = 
   AWS_SESSION_TOKEN: { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' },
   AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: { AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'a' },
   IDENTITY_HEADER: { IDENTITY_ENDPOINT: 'http://127.0.0.1:4000/msi/token' },
+  OIDC_CLIENT_SECRET: { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_ID: 'gatehouse' },
+  OIDC_CLIENT_JWKS: {
+    OIDC_ISSUER: 'https://login.example.com',
+    OIDC_CLIENTID: 'gatehouse',
+    OIDC_TOKEN_ENDPOINT_AUTH_METHOD: 'private_key_jwt',
+  },
 }
 
 for (const name of settingNames.filter((candidate) => settings[candidate].secret && !pemKeys.has(candidate))) {
-  const value = `canary-${'s'.repeat(40)}`
+  const canary = `canary-${'s'.repeat(40)}`
+  const value = name === 'OIDC_CLIENT_JWKS' ? JSON.stringify({ kty: 'EC', d: canary }) : canary
   test(`${name}_FILE gives ${name}, without its last line end`, (t) => {
     const config = loadConfig({
       [`${name}_FILE`]: file(`${name}.txt`, `${value}\r\n`),
@@ -206,9 +213,11 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       LOG_STORE_LOCAL_PATH: '/l',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector',
     })
-    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport, identity } = config
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport, identity, oidc } = config
     const read = {
       DB_PASS: database.password,
+      OIDC_CLIENT_SECRET: oidc?.clientSecret,
+      OIDC_CLIENT_JWKS: oidc?.clientJwks,
       ENCRYPTION_KEY: encryptionKey,
       ENCRYPTION_KEY_PREVIOUS: encryptionKeyPrevious,
       INIT_ADMIN_API_KEY: init.adminApiKey,
