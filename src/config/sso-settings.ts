@@ -95,12 +95,12 @@ export const ssoSettings = {
   }),
   OIDC_CUSTOM_SCOPES: setting(list(scope), '', {
     desc: 'The scopes that are asked for. Default: `openid,profile,email`; `openid` is always among them.',
-    example: 'openid,profile,email,groups',
+    example: 'openid, profile, email, groups',
     since: '1.11.1',
   }),
   OIDC_DOMAINS: setting(list(mailDomain), '', {
     desc: 'The domains of e-mail addresses that the first organisation owns. An address finds a person, or makes one, only if it is of such a domain and the issuer has verified it.',
-    example: 'example.com,example.org',
+    example: 'example.com, example.org',
   }),
   OIDC_EMAIL_VERIFIED_CLAIM: setting(text(255), 'email_verified', {
     desc: 'The claim that says whether an address is verified.',
@@ -118,7 +118,7 @@ export const ssoSettings = {
   }),
   ORGANISATION_DOMAINS: setting(list(ownedDomain), '', {
     desc: 'The domains of e-mail addresses that organisations own. With several organisations a domain that an organisation has set for its identity provider counts only if it is here; the only organisation needs none.',
-    example: 'research=example.org,sales=example.com',
+    example: 'research=example.org, sales=example.com',
     since: '1.3.2',
   }),
 }

@@ -122,7 +122,12 @@ helmTest('each setting reaches the process as it was given, and the process can 
   for (const { env: name } of placed) t.is(env[name], written(name)[1], name)
   // Paths in the pod do not exist here, and secrets come as such paths.
   const readable = Object.fromEntries(Object.entries(env).filter(([, value]) => !value.startsWith('/etc/gatehouse/')))
-  const halves = { AWS_SECRET_ACCESS_KEY: 's', AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: 's', IDENTITY_HEADER: 'h' }
+  const halves = {
+    AWS_SECRET_ACCESS_KEY: 's',
+    AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: 's',
+    IDENTITY_HEADER: 'h',
+    OIDC_CLIENT_JWKS: '{"kty":"EC","d":"d"}',
+  }
   t.notThrows(() => loadConfig({ ...readable, ...halves }))
 })
 
