@@ -21,6 +21,7 @@ export const sso: Maker = async ({ admin }) => {
   const { client_secret: _kept, ...again } = provider
   await admin.put(path, { ...again, enabled: false })
   await admin.get(path)
+  await admin.post(`${path}/test`, {})
   await admin.refused(400, 'PUT', path)
 }
 

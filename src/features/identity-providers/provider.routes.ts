@@ -99,21 +99,21 @@ async function demandUrls({ egress }: Deps, body: PutProvider): Promise<void> {
 
 async function settingsOf(em: EntityManager, actor: Actor, body: PutProvider): Promise<ProviderSettings> {
   return {
-    scopes: body.scopes,
+    scopes: body.scopes ?? [],
     token_endpoint_auth_method: body.token_endpoint_auth_method,
     authorization_endpoint: body.authorization_endpoint,
     token_endpoint: body.token_endpoint,
     jwks_uri: body.jwks_uri,
     userinfo_endpoint: body.userinfo_endpoint,
     domains: [...new Set(body.domains)].toSorted(),
-    auto_provision: body.auto_provision && body.disable_auto_provision_user !== true,
-    group_claim: body.group_claim,
+    auto_provision: body.auto_provision === true && body.disable_auto_provision_user !== true,
+    group_claim: body.group_claim ?? null,
     email_verified_claim: body.email_verified_claim,
     role_mappings: await mappingsOf(em, actor, body),
   }
 }
 
-async function mappingsOf(em: EntityManager, actor: Actor, { role_mappings: wanted }: PutProvider): Promise<readonly RoleMapping[]> {
+async function mappingsOf(em: EntityManager, actor: Actor, { role_mappings: wanted = [] }: PutProvider): Promise<readonly RoleMapping[]> {
   const found: RoleMapping[] = []
   for (const [at, { group, workspace_id: reference, role }] of wanted.entries()) {
     const { id } = await findWorkspace(em, actor, { reference, param: `role_mappings[${at}].workspace_id` })

@@ -52,7 +52,7 @@ export const putProviderBody = z
       z
         .array(scope)
         .max(50)
-        .default([])
+        .optional()
         .meta({ description: 'In place of `openid`, `profile` and `email`; `openid` is always among them.' }),
     ),
     authorization_endpoint: endpoint.meta({
@@ -68,18 +68,18 @@ export const putProviderBody = z
     email_verified_claim: claimPath.default('email_verified').meta({ description: 'The claim that says whether an address is verified.' }),
     auto_provision: since(
       '1.7.0',
-      z.boolean().default(false).meta({ description: 'Whether people of `domains` become members when they first sign in.' }),
+      z.boolean().optional().meta({ description: 'Whether people of `domains` become members when they first sign in.' }),
     ),
     disable_auto_provision_user: since('1.7.0', z.boolean().optional().meta({ description: 'True: as `auto_provision: false`.' })),
     group_claim: since(
       '1.6.0',
-      claimPath.nullable().default(null).meta({
+      claimPath.nullable().optional().meta({
         description: 'The claim with the groups of a person, whose names give roles as those of SCIM do; dots lead into objects.',
       }),
     ),
     role_mappings: since(
       '1.6.0',
-      z.array(mapping).max(1000).default([]).meta({ description: 'Groups that give a role in a workspace, whatever they are called.' }),
+      z.array(mapping).max(1000).optional().meta({ description: 'Groups that give a role in a workspace, whatever they are called.' }),
     ),
   })
   .meta({ id: 'PutIdentityProvider', description: 'The identity provider of the organisation, whole.' })
