@@ -60,13 +60,20 @@ export interface Served extends Target {
   level(): Promise<unknown>
 }
 
+/** Addresses in answers are the same whatever port a release gets. */
+const publicUrl = 'https://gatehouse.example'
+
 /** Runs `work` on the installation as this release, in a process of its own, and ends the process again. */
 export async function asRelease<T>(
   { database, dataDir }: Installation,
   { build, args = [] }: { readonly build: Build; readonly args?: readonly string[] },
   work: (served: Served) => Promise<T>,
 ): Promise<T> {
-  const gatehouse = await serve(build, { on: database, env: { DATA_DIR: dataDir, LOG_LEVEL: 'error', CHART_CHECK: 'warn' }, args })
+  const gatehouse = await serve(build, {
+    on: database,
+    env: { DATA_DIR: dataDir, LOG_LEVEL: 'error', CHART_CHECK: 'warn', PUBLIC_URL: publicUrl },
+    args,
+  })
   const { origin } = gatehouse
   const level = async () => ((await (await fetch(`${origin}/v1/health`)).json()) as { level?: unknown }).level
   try {
