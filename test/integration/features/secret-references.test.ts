@@ -14,7 +14,10 @@ type Fields = Readonly<Record<string, unknown>>
 
 test.before(async () => {
   ;[emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
-  control = await startControl({}, { SECRET_CACHE_TTL: '1s', SECRET_MAX_STALE: '2s', SECRET_MANAGER_TIMEOUT: '400ms' })
+  control = await startControl(
+    {},
+    { SECRET_CACHE_TTL: '1s', SECRET_MAX_STALE: '2s', SECRET_MANAGER_TIMEOUT: '400ms', CLOUD_IDENTITY_ORGANISATIONS: 'all' },
+  )
   acme = await control.createTenant('acme')
 })
 test.after.always(async () => {

@@ -123,7 +123,6 @@ test.serial('what is not built answers 404 feature_unavailable, with the release
 })
 
 const expected: Readonly<Record<string, string | null>> = {
-  'POST /secret-references': '1.12.0',
   'PUT /deployments/{deploymentId}': '1.4.0',
   'POST /mcp-integrations': '1.3.0',
   'GET /mcp-servers/{id}/metadata': '1.9.0',
