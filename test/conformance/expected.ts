@@ -68,9 +68,11 @@ export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly 
   return { ...now, departures: used }
 }
 
-/** Returns true for a provider that does not refuse tools, whoever asks. */
-export const takesTools = (provider: ProviderId): boolean =>
-  !departuresOf({ client: null, provider, name: 'tools' }).some(({ refused }) => refused !== undefined)
+/** Returns true for what a provider refuses whoever asks. */
+export const refusesAll = (provider: ProviderId, name: CaseId): boolean =>
+  departuresOf({ client: null, provider, name }).some(({ refused }) => refused !== undefined)
+
+export const takesTools = (provider: ProviderId): boolean => !refusesAll(provider, 'tools')
 
 /** The departures of a whole cell, in their order. */
 export function departuresOf(cell: Cell): readonly Departure[] {

@@ -7,11 +7,10 @@ import { route } from '../../app/route.ts'
 import { makeFirstOwner } from '../../app/start/first-owner.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, nameField, slugField, toSlug } from '../../lib/text/slug.ts'
-import { uuidv7 } from '../../lib/uuid.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { emailField } from '../users/index.ts'
 import { User } from '../users/user.entity.ts'
-import { Workspace } from '../workspaces/workspace.entity.ts'
+import { addWorkspace } from '../workspaces/index.ts'
 import { makeLink } from './links.ts'
 import { demandLocal, isLocal } from './local.ts'
 
@@ -69,22 +68,14 @@ export const createOrganisation = route({
   action: 'create',
   body: z.strictObject({ name: nameField, slug: slugField.optional(), workspace: nameField, owner: emailField }),
   response: createdOrganisation,
-})(async ({ em, actor: { organisationId: id }, deps, body, audit }) => {
+})(async ({ em, actor, deps, body, audit }) => {
+  const { organisationId: id } = actor
   const slug = body.slug ?? (await freeSlug(toSlug(body.name, 'organisation'), (candidate) => isTaken(deps, candidate)))
   const row = em.create(Organisation, { id, slug, name: body.name, settings: {}, defaults: {} })
   await flushUnique(em, `Another organisation has the slug ${slug}.`, 'slug')
-  const workspace = em.create(Workspace, {
-    id: uuidv7(),
-    organisationId: id,
-    slug: toSlug(body.workspace, 'workspace'),
-    name: body.workspace,
-    isDefault: true,
-    defaults: {},
-    usageLimits: [],
-    rateLimits: [],
-    accessOverrides: {},
-  })
-  await em.flush()
+  const named = { name: body.workspace, slug: toSlug(body.workspace, 'workspace') }
+  const workspace = await addWorkspace(em, { actor, vault: deps.vault }, named)
+  workspace.isDefault = true
   const ownerId = await ownerOf(em, id, body.owner)
   const made = isLocal(deps) ? await makeLink(em, deps, { organisationId: id, userId: ownerId, purpose: 'setup' }) : null
   audit({ id, changes: [{ table: 'organisations', id, before: null, after: { name: row.name, slug, owner: body.owner } }] })

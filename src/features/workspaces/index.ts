@@ -6,6 +6,7 @@ import { workspaceRoutes } from './workspaces.routes.ts'
 
 export { demandRank, demandScope, findEvenArchived, findWorkspace, resolveWorkspace, workspaceFilter } from './access.ts'
 export { removeMember } from './members.ts'
+export { addWorkspace } from './workspaces.ts'
 export { demandOwnOrganisation, visibleTo } from './visible-to.ts'
 
 const verbs = ['create', 'read', 'update', 'delete', 'list'] as const
