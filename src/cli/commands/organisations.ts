@@ -4,6 +4,7 @@ import { answer } from '../answer.ts'
 import { explain } from '../command-help.ts'
 import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
+import { howToUse } from '../one-time-link.ts'
 
 interface Options {
   readonly owner: string
@@ -32,7 +33,7 @@ export function addOrganisations(program: Command): void {
         made,
         link === null
           ? `The organisation ${organisation} is there. ${owner} signs in by the identity provider.`
-          : `The organisation ${organisation} is there. ${owner} sets a password by this link, once, until ${link.expires_at}:\n  ${link.url}`,
+          : `The organisation ${organisation} is there. ${owner} sets a password by this link, once, until ${link.expires_at}:\n  ${link.url}\n${howToUse}`,
       )
     })
   explain(create, {

@@ -3,6 +3,7 @@ import { answer } from '../answer.ts'
 import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
 import { explain } from '../command-help.ts'
+import { howToUse } from '../one-time-link.ts'
 
 interface LinkOptions {
   readonly email?: string
@@ -45,7 +46,7 @@ export function addOwner(program: Command): void {
     .option('--json', '{ url, expires_at }')
     .action(async ({ json, ...options }: LinkOptions, command: Command) => {
       const made = await makeLink(command, options)
-      answer(json, made, `This link serves once, until ${made.expires_at}. It is stored nowhere:\n  ${made.url}`)
+      answer(json, made, `This link serves once, until ${made.expires_at}. It is stored nowhere:\n  ${made.url}\n${howToUse}`)
     })
   explain(link, {
     example: 'gatehouse owner link --email ada@example.com',
