@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -56,15 +55,6 @@ export async function portOf({ child }: Running): Promise<number> {
   const exited = once(child, 'exit').then(() => Promise.reject(new Error('the process ended before it listened')))
   const [message] = (await Promise.race([once(child, 'message'), exited])) as [{ port: number }]
   return message.port
-}
-
-/** A port that nobody listens on at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 /** Asks until the answer is 200; gives the milliseconds it took. */

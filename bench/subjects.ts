@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { EmbeddedDatabase } from '../src/app/database/embedded/embedded.ts'
+import { freePort } from '../src/app/database/embedded/port.ts'
 import { makeProbe, type Probe } from './probe.ts'
-import { freePort, hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
+import { hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
 
 /** What all subjects are given. */
 export interface Stand {

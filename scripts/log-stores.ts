@@ -2,10 +2,8 @@
 // that read back what was written; those of Go and Python run where the machine has Go or Python, else their checks say SKIPPED.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,6 +12,7 @@ import { LogStoreError } from '../src/app/log-store/log-store.ts'
 import { openLogStore } from '../src/app/log-store/open-log-store.ts'
 import { loadConfig } from '../src/config/index.ts'
 import { createEgress } from '../src/gateway/egress/create-egress.ts'
+import { freePort } from '../src/app/database/embedded/port.ts'
 import { Report } from './report.ts'
 
 const run = promisify(execFile)
@@ -168,15 +167,6 @@ async function readBack({ sdk }: Server, key: string): Promise<string> {
   if (sdk === null) return ''
   const program = path.join(await npmServers(), 'read-back.mjs')
   return (await run(process.execPath, [program, sdk.vendor, JSON.stringify(sdk.options), key], { maxBuffer: 64 * 1024 * 1024 })).stdout
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('there is no free port')
-  return address.port
 }
 
 const startMs = 30_000

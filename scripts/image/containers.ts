@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { testDatabase } from '../../test/support/database.ts'
+import { freePort } from '../../src/app/database/embedded/port.ts'
 import { startContainer, unpack, type Container } from './container.ts'
 import type { Built } from './build.ts'
 import type { Report } from '../report.ts'
@@ -125,12 +124,4 @@ async function until(container: Container, done: () => Promise<boolean>): Promis
   const ended = container.exit().then(() => true)
   while (!over.aborted && !(await Promise.race([ended, delay(100, false)]))) if (await done().catch(() => false)) return
   throw new Error(`it is not ready:\n${container.output().slice(-3000)}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return address !== null && typeof address === 'object' ? address.port : 0
 }

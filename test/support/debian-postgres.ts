@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 import { eventually } from './eventually.ts'
-import { freePort } from './process.ts'
+import { freePort } from '../../src/app/database/embedded/port.ts'
 
 const installed = '/usr/lib/postgresql'
 

@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { ExecutionContext } from 'ava'
 import type { DatabaseConfig } from '../../src/config/index.ts'
 import { eventually } from './eventually.ts'
-import { freePort } from './process.ts'
+import { freePort } from '../../src/app/database/embedded/port.ts'
 
 const places = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin']
 

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { Client } from 'pg'
 import { providePgvector } from '../../scripts/pgvector.ts'
 import { eventually } from './eventually.ts'
-import { freePort } from './process.ts'
+import { freePort } from '../../src/app/database/embedded/port.ts'
 
 /** A PostgreSQL whose server has the extension pgvector. */
 export interface VectorServer {

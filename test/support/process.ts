@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { ClientConfig } from 'pg'
 import type { DatabaseConfig } from '../../src/config/config.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
+import { freePort } from '../../src/app/database/embedded/port.ts'
 import { nodeEnvironment } from './node-environment.ts'
 
 export const adminKey = 'gh-admin-key-of-the-tests-0000000000000'
@@ -174,15 +173,4 @@ async function ready(origin: string, state: { readonly child: ChildProcess; read
 function assertRuns({ child: { exitCode, signalCode }, output }: { readonly child: ChildProcess; readonly output: string }): false {
   if (exitCode === null && signalCode === null) return false
   throw new Error(`the process ended with ${exitCode ?? signalCode}:\n${output.slice(-4000)}`)
-}
-
-/** A port that nothing listens on at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { helmTest, objects, oneOf, podOf, root, scratch, type KubernetesObject, type Rendering } from '../../support/helm.ts'
-import { freePort } from '../../support/process.ts'
+import { freePort } from '../../../src/app/database/embedded/port.ts'
 import { publishedChart } from '../../support/published-chart.ts'
 import { nodeEnvironment } from '../../support/node-environment.ts'
 

@@ -9,7 +9,8 @@ import { gatehouseHere } from '../../support/cli.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { settingsFor, temporaryFolder } from '../../support/preflight.ts'
-import { environment, freePort } from '../../support/process.ts'
+import { freePort } from '../../../src/app/database/embedded/port.ts'
+import { environment } from '../../support/process.ts'
 
 interface Report {
   readonly ok: boolean

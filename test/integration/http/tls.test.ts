@@ -12,7 +12,8 @@ import { startEmulator, type Emulator } from '../../support/emulator/emulator.ts
 import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/http.ts'
 import { verdictOf } from '../../support/preflight.ts'
-import { environment, freePort } from '../../support/process.ts'
+import { freePort } from '../../../src/app/database/embedded/port.ts'
+import { environment } from '../../support/process.ts'
 import { startProduct } from '../../support/product-process.ts'
 
 const tlsTest = hasOpenssl ? test.serial : test.skip

@@ -11,7 +11,7 @@ import { kubernetesPrograms } from '../../../scripts/kubernetes.ts'
 import { eventually } from '../eventually.ts'
 import { kubeconfigFor } from '../kubernetes-stub.ts'
 import { scratch } from '../helm.ts'
-import { freePort } from '../process.ts'
+import { freePort } from '../../../src/app/database/embedded/port.ts'
 import { startControllers } from './controllers.ts'
 
 /** A real API server without nodes; what controllers would do to Jobs and test pods is played. */

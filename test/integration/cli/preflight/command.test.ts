@@ -6,7 +6,7 @@ import type { Result } from '../../../../src/cli/preflight/run.ts'
 import { gatehouse, gatehouseHere } from '../../../support/cli.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { settingsFor, temporaryFolder } from '../../../support/preflight.ts'
-import { freePort } from '../../../support/process.ts'
+import { freePort } from '../../../../src/app/database/embedded/port.ts'
 
 interface Report {
   readonly ok: boolean

@@ -8,7 +8,7 @@ import { testConfig } from '../../../support/app.ts'
 import { gatehouseHere } from '../../../support/cli.ts'
 import { inDatabase, silent, testDatabase, type TestDatabase } from '../../../support/database.ts'
 import { settingsFor, verdictOf } from '../../../support/preflight.ts'
-import { freePort } from '../../../support/process.ts'
+import { freePort } from '../../../../src/app/database/embedded/port.ts'
 
 let database: TestDatabase
 test.before(async () => {
