@@ -1,33 +1,33 @@
 // What the guide to permissions and the reviewed matrix under `test/` say, from the routes and the rules themselves.
 import type { z } from 'zod'
-import { changesThings } from '../../src/app/route.ts'
+import { callersOf, changesThings, wholePath, type CallerKind, type Route } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'
 import { accessSettings } from '../../src/lib/access/access-settings.ts'
 import { enforcedMetadataFields } from '../../src/lib/access/enforced-metadata.ts'
 import { userKeyCategory, userKeyFields } from '../../src/lib/access/user-key-settings.ts'
-import { accessOf, accessOfService, roles, type Access, type Asked } from '../../src/lib/access/permission-matrix.ts'
+import { accessOf, accessOfService, accessOfSession, roles, type Access, type Asked } from '../../src/lib/access/permission-matrix.ts'
 
 interface Operation extends Asked {
   readonly feature: string
   /** `GET /v1/prompts` */
   readonly name: string
   readonly summary: string
+  readonly callers: readonly CallerKind[]
 }
+
+const toOperation = (feature: string, route: Route): Operation => ({
+  feature,
+  name: `${route.method} ${wholePath(route).replaceAll(/:(\w+)/g, '{$1}')}`,
+  summary: route.summary,
+  scopes: [route.permission].flat(),
+  organisationKey: route.organisationKey === true,
+  writes: changesThings(route),
+  callers: callersOf(route),
+})
 
 /** Everything that asks for a scope: the routes of the control plane, and calling models. */
 const operations: readonly Operation[] = [
-  ...features.flatMap(({ id, routes }) =>
-    routes
-      .filter((route) => route.identify === undefined)
-      .map(({ method, path, summary, permission, organisationKey = false, reads }) => ({
-        feature: id,
-        name: `${method} /v1${path.replaceAll(/:(\w+)/g, '{$1}')}`,
-        summary,
-        scopes: [permission].flat(),
-        organisationKey,
-        writes: changesThings({ method, reads }),
-      })),
-  ),
+  ...features.flatMap(({ id, routes }) => routes.filter((route) => route.identify === undefined).map((route) => toOperation(id, route))),
   {
     feature: 'gateway',
     name: 'POST /v1/chat/completions',
@@ -35,6 +35,7 @@ const operations: readonly Operation[] = [
     scopes: ['completions.write'],
     organisationKey: false,
     writes: true,
+    callers: ['key'],
   },
 ]
 
@@ -42,16 +43,27 @@ const letters = { owner: 'O', 'organisation-admin': 'A', admin: 'a', manager: 'g
 
 const mark = (letter: string, access: Access) => (access === true ? letter : access === false ? '-' : '?')
 
+type Person = (typeof roles)[number]
+
+/** How people show who they are, in the order of the columns. */
+const ways: readonly ((role: Person, operation: Operation) => Access)[] = [
+  (role, operation) => operation.callers.includes('key') && accessOf('user key', role, operation),
+  (role, operation) => operation.callers.includes('key') && accessOf('token', role, operation),
+  (role, operation) => operation.callers.includes('session') && accessOfSession(role, operation),
+]
+
 /** One line an operation: who may, by letters, and which settings decide where there is a question mark. */
 function matrixLine(operation: Operation): string {
-  const { name, scopes } = operation
-  const people = (caller: 'user key' | 'token') => roles.map((role) => mark(letters[role], accessOf(caller, role, operation))).join('')
-  const services = (['admin key', 'workspace key'] as const).map((caller) => (accessOfService(caller, operation) ? '+' : '-')).join('')
+  const { name, scopes, callers } = operation
+  const people = ways.map((access) => roles.map((role) => mark(letters[role], access(role, operation))).join(''))
+  const services = (['admin key', 'workspace key'] as const)
+    .map((caller) => (callers.includes('key') && accessOfService(caller, operation) ? '+' : '-'))
+    .join('')
   const deciding = roles.flatMap((role) => {
-    const names = new Set((['user key', 'token'] as const).flatMap((caller) => settingsOf(accessOf(caller, role, operation))))
+    const names = new Set(ways.flatMap((access) => settingsOf(access(role, operation))))
     return names.size === 0 ? [] : [`${letters[role]}:${[...names].join('|')}`]
   })
-  return [name.padEnd(64), services, people('user key'), people('token'), [...scopes].join('|'), ...deciding].join(' ')
+  return [name.padEnd(64), services, ...people, scopes.length === 0 ? 'none' : [...scopes].join('|'), ...deciding].join(' ')
 }
 
 const settingsOf = (access: Access): readonly string[] => (typeof access === 'boolean' ? [] : access)
@@ -65,17 +77,41 @@ const words = (access: Access): string =>
   access === true ? 'yes' : access === false ? '–' : access.map((name) => `\`${name}\``).join(' or ')
 
 function guideRow(operation: Operation): string {
-  const { name, summary, scopes } = operation
-  const [owner, organisationAdmin, admin, manager, member] = roles.map((role) => words(accessOf('user key', role, operation)))
-  const token = accessOf('token', 'owner', operation) === true ? 'yes' : '–'
-  const services = (['admin key', 'workspace key'] as const).map((caller) => words(accessOfService(caller, operation)))
+  const { name, summary, scopes, callers } = operation
+  const byKey = callers.includes('key')
+  const [owner, organisationAdmin, admin, manager, member] = roles.map((role) => words(byKey && accessOf('user key', role, operation)))
+  const token = byKey && accessOf('token', 'owner', operation) === true ? 'yes' : '–'
   const scope = scopes.map((one) => `\`${one}\``).join(' or ')
-  return row([`${summary}<br>\`${name}\``, scope, ...services, owner, organisationAdmin, admin, manager, member, token].map(String))
+  const services = (['admin key', 'workspace key'] as const).map((caller) => words(byKey && accessOfService(caller, operation)))
+  const people = [owner, organisationAdmin, admin, manager, member].map(String)
+  return row([`${summary}<br>\`${name}\``, scope, ...services, ...people, token, sessionWords(operation)])
 }
+
+/** Who may when they are signed in: the roles that always may, and those of which a setting decides. */
+function sessionWords(operation: Operation): string {
+  if (!operation.callers.includes('session')) return '–'
+  const granted = roles.filter((role) => accessOfSession(role, operation) === true)
+  if (granted.length === roles.length) return 'all'
+  const asked = roles.flatMap((role) => {
+    const access = accessOfSession(role, operation)
+    return typeof access === 'boolean' ? [] : [`${titles[role]}: ${words(access)}`]
+  })
+  return [...granted.map((role) => titles[role]), ...asked].join(', ') || '–'
+}
+
+const titles = {
+  owner: 'owner',
+  'organisation-admin': 'organisation admin',
+  admin: 'workspace admin',
+  manager: 'manager',
+  member: 'member',
+} as const
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
-const guideHead = 'Operation,Scope,Admin key,Workspace key,Owner,Organisation admin,Workspace admin,Manager,Member,Token'.split(',')
+const guideHead = 'Operation,Scope,Admin key,Workspace key,Owner,Organisation admin,Workspace admin,Manager,Member,Token,Signed in'.split(
+  ',',
+)
 
 function permissionsTable(): string {
   const titled = [...new Set(operations.map(({ feature }) => feature))].map((feature) => {

@@ -42,6 +42,11 @@ export interface ActorSession {
 /** The credentials by which callers are known: an API key or token, the cookie of a session, the token of a provisioning client. */
 export type CallerKind = 'key' | 'session' | 'scim'
 
+/** Returns the credentials that a route takes: keys and sessions unless it says otherwise. */
+export const callersOf = ({ callers }: { readonly callers?: readonly CallerKind[] }): readonly CallerKind[] => callers ?? usualCallers
+
+const usualCallers: readonly CallerKind[] = ['key', 'session']
+
 export type CallerOf = (secret: string) => Promise<KeyView | null>
 
 /** A call of the data plane. */

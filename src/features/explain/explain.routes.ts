@@ -12,6 +12,8 @@ export const explainRequest = route({
   permission: 'configs.read',
   resource: 'explanation',
   reads: true,
+  // The data plane, which makes the plan, asks for a key, whoever is signed in here.
+  callers: ['key'],
   body: explainBody,
   response: explanation,
 })(async ({ body: asked, send, em, actor, deps }) => {

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { browse, signIn, type Browser, type TestPerson } from '../../support/people.ts'
 import { accessSettings } from '../../../src/lib/access/access-settings.ts'
 import { userScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { inParallel } from '../../support/in-parallel.ts'
+import { send, type RawAnswer } from '../../support/http.ts'
 import { startIssuer } from '../../support/issuer.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
@@ -22,17 +24,18 @@ const letters = Object.keys(people) as Letter[]
 
 const matrix = readFileSync(join(import.meta.dirname, '../../golden/permissions.txt'), 'utf8')
 const rows = matrix.split('\n').flatMap((line) => {
-  const [, method, path = '', services = '', keys = '', tokens = '', deciding = ''] =
-    /^(GET|POST|PUT|DELETE) (\S+) +([+-]{2}) (\S{5}) (\S{5}) \S+((?: \S+)*)$/.exec(line) ?? []
-  return method === undefined ? [] : [{ method, path, access: accessOf({ services, keys, tokens, deciding }) } satisfies Row]
+  const [, method, path = '', services = '', keys = '', tokens = '', sessions = '', deciding = ''] =
+    /^(GET|POST|PUT|DELETE) (\S+) +([+-]{2}) (\S{5}) (\S{5}) (\S{5}) \S+((?: \S+)*)$/.exec(line) ?? []
+  return method === undefined ? [] : [{ method, path, access: accessOf({ services, keys, tokens, sessions, deciding }) } satisfies Row]
 })
 
 function accessOf({
   services,
   keys,
   tokens,
+  sessions,
   deciding,
-}: Readonly<Record<'services' | 'keys' | 'tokens' | 'deciding', string>>): Row['access'] {
+}: Readonly<Record<'services' | 'keys' | 'tokens' | 'sessions' | 'deciding', string>>): Row['access'] {
   const cell = (letter: Letter, mark: string | undefined): boolean | string => {
     if (mark === '?') return new RegExp(` ${letter}:([\\w|]+)`).exec(deciding)?.[1] ?? 'no setting is named'
     if (mark !== '-' && mark !== letter) throw new Error(`what is ${String(mark)}?`)
@@ -43,12 +46,14 @@ function accessOf({
     'workspace key': services[1] === '+',
     ...Object.fromEntries(letters.map((letter, at) => [`key of the ${people[letter]}`, cell(letter, keys[at])])),
     ...Object.fromEntries(letters.map((letter, at) => [`token of the ${people[letter]}`, cell(letter, tokens[at])])),
+    ...Object.fromEntries(letters.map((letter, at) => [`session of the ${people[letter]}`, cell(letter, sessions[at])])),
   }
 }
 
 let control: Control
 let acme: Tenant
 const credentials = new Map<string, string>()
+const browsers = new Map<string, { readonly person: TestPerson; readonly browser: Browser }>()
 
 test.before(async () => {
   const issuer = await startIssuer()
@@ -65,6 +70,8 @@ test.before(async () => {
     const email = `${letter === 'A' ? 'organisation-admin' : people[letter]}@acme.example`
     const workspaces = place === undefined ? {} : { [acme.workspaceId]: place }
     const userId = await control.createUser(acme, { email, role, workspaces })
+    const person = { id: userId, organisationId: acme.organisationId, email, role }
+    browsers.set(`session of the ${people[letter]}`, { person, browser: await signIn(control.started, person) })
     credentials.set(
       `key of the ${people[letter]}`,
       await control.createKey(acme, { workspaceId: acme.workspaceId, userId, scopes: userScopes }),
@@ -89,24 +96,39 @@ async function set(value: (name: string) => boolean): Promise<void> {
 
 /** That the credential itself is not enough; whatever else is wrong with the request comes after it. */
 const refusal =
-  /which this request needs|This needs an organisation key|The token is not accepted: (?:it lacks|it claims|a token reads)|lacks the scope completions\.write/
+  /which this request needs|This needs an organisation key|The token is not accepted: (?:it lacks|it claims|a token reads)|lacks the scope completions\.write|This request needs it|Only owners and admins of the organisation/
+
+/** That the route, or the data plane, does not take this kind of credential. */
+const otherKind = /Nobody is signed in here|No API key/
 
 /** A request that would be let in and then do nothing: what it names is not there, and its body is none that is known. */
 async function isLetIn({ method, path }: Row, caller: string): Promise<boolean> {
-  const url = path
-    .replace('/v1', '')
-    .replace('{type}/{subType}', 'workspace/service')
-    .replaceAll(/\{\w+\}/g, randomUUID())
+  const url = path.replace('{type}/{subType}', 'workspace/service').replaceAll(/\{\w+\}/g, randomUUID())
   const asked = method === 'GET' ? `${url}?page_size=none` : url
-  const { status, text } = await control.call(
-    credentials.get(caller) ?? '',
-    method,
-    asked,
-    method === 'GET' ? undefined : { no_such_field: 1 },
-  )
-  if (status === 403 && refusal.test(text)) return false
+  const { status, text } = await ask(caller, { method, path: asked, ...(method !== 'GET' && { body: { no_such_field: 1 } }) })
+  if ((status === 403 && refusal.test(text)) || (status === 401 && otherKind.test(text))) return false
   if (status === 401 || status === 403 || status >= 500) throw new Error(`${caller}: ${method} ${path}: ${status} ${text}`)
   return true
+}
+
+/** Asks by key, by token, or in a browser. What people do with their own session they do in a browser that is theirs alone. */
+async function ask(caller: string, request: { method: string; path: string; body?: unknown }): Promise<Pick<RawAnswer, 'status' | 'text'>> {
+  const { origin: baseUrl, started } = control
+  const found = browsers.get(caller)
+  if (found === undefined) {
+    const headers = {
+      'x-service-api-key': credentials.get(caller) ?? '',
+      ...(request.body !== undefined && { 'content-type': 'application/json' }),
+    }
+    return send(`${baseUrl}${request.path}`, {
+      method: request.method,
+      headers,
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+    })
+  }
+  if (!request.path.startsWith('/auth/')) return browse({ baseUrl }, found.browser, request)
+  const own = await control.createUser(acme, { email: `${randomUUID()}@acme.example`, role: found.person.role })
+  return browse({ baseUrl }, await signIn(started, { ...found.person, id: own }), request)
 }
 
 type Cell = readonly [row: Row, caller: string, expected: boolean]
@@ -128,7 +150,7 @@ const decidedBy = (deciding: string, expected: boolean): Cell[] =>
 
 test.serial('the file has a cell for every operation and caller', (t) => {
   t.true(rows.length > 90, String(rows.length))
-  t.is(cells.length, rows.length * 12)
+  t.is(cells.length, rows.length * 17)
   const unknown = cells.filter(({ access }) => typeof access === 'string' && !access.split('|').every((name) => settings.includes(name)))
   t.deepEqual(unknown, [])
 })

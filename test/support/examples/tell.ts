@@ -27,6 +27,7 @@ export interface Listener {
   tell(example: Example): Promise<Told>
   /** Asks at once, and takes what is answered. */
   ask(example: Example): Promise<Told>
+  readonly app: TestApp
   stop(): Promise<void>
 }
 
@@ -54,8 +55,11 @@ async function untilExported(example: Example, tell: (example: Example) => Promi
   return told
 }
 
-/** Starts a product with a provider. */
-export async function startListener(): Promise<Listener> {
+/** Returns the headers by which the caller of an example is known. */
+export type ShowCaller = (app: TestApp, example: Example) => Readonly<Record<string, string>>
+
+/** Starts a product with a provider. Callers show the keys of the first start, unless `show` says otherwise. */
+export async function startListener(show: ShowCaller = keyFor): Promise<Listener> {
   const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
   vault.put('secret/openai', { api_key: 'sk-your-openai-key' })
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
@@ -82,11 +86,12 @@ export async function startListener(): Promise<Listener> {
     [new URL(app.baseUrl).host]: 'gateway.example',
   }
   const tell = async (example: Example): Promise<Told> => {
-    const { answer, ...told } = await ask(app, example, names)
+    const { answer, ...told } = await ask(app, { example, names, show })
     return { ...told, answer: mapTexts(answer, (text) => neutral(text, hosts)) }
   }
   return {
     names,
+    app,
     ask: tell,
     async tell(example) {
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
@@ -112,7 +117,13 @@ async function end(app: TestApp, others: readonly { stop(): Promise<void> }[]): 
   await Promise.all(others.map((other) => other.stop()))
 }
 
-async function ask(app: TestApp, example: Example, names: Names): Promise<Told> {
+interface Asking {
+  readonly example: Example
+  readonly names: Names
+  readonly show: ShowCaller
+}
+
+async function ask(app: TestApp, { example, names, show }: Asking): Promise<Told> {
   const { operation, path = {}, query = {}, headers = {}, body, form } = example
   const [method = '', template = ''] = operation.split(' ')
   const place = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => names.get(path[name] ?? '') ?? path[name] ?? '')
@@ -121,7 +132,7 @@ async function ask(app: TestApp, example: Example, names: Names): Promise<Told> 
   const response = await fetch(url, {
     method,
     headers: {
-      ...keyFor(app, example),
+      ...show(app, example),
       ...(replaced(headers, names) as Record<string, string>),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
@@ -131,7 +142,7 @@ async function ask(app: TestApp, example: Example, names: Names): Promise<Told> 
   return read(response)
 }
 
-function keyFor({ adminKey, workspaceKey }: TestApp, { operation, as }: Example): Record<string, string> {
+export function keyFor({ adminKey, workspaceKey }: TestApp, { operation, as }: Example): Record<string, string> {
   if (as === 'nobody') return {}
   const managed = as === 'admin' || /^\w+ \/(?:admin|organisations)(?:\/|$)/.test(operation)
   return { 'x-service-api-key': managed ? adminKey : workspaceKey }

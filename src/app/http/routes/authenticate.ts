@@ -4,11 +4,8 @@ import { findKey, lacks, onlyReads, showsCredential, type IdentifyDeps } from '.
 import { ApiError } from '../../../lib/errors.ts'
 import { tokenScopes } from '../../../lib/access/scopes.ts'
 import type { AskedBy, Authenticator, Known } from '../../authenticator.ts'
-import { changesThings, type Actor, type CallerKind, type CallerOf, type Route } from '../../route.ts'
+import { callersOf, changesThings, type Actor, type CallerOf, type Route } from '../../route.ts'
 import type { Running } from '../frame.ts'
-
-/** The credentials that a route takes unless it says otherwise. */
-const usualCallers: readonly CallerKind[] = ['key', 'session']
 
 /** A request that wants a caller. */
 export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' | 'clientAddress' | 'looksOnly'> {
@@ -23,7 +20,7 @@ export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' 
  */
 export async function admit(asked: Admission, running: Running): Promise<Known> {
   const { route, sorted, authenticators, clientAddress: address } = asked
-  const kinds = route.callers ?? usualCallers
+  const kinds = callersOf(route)
   const byKey = async (): Promise<Known> => {
     const { key } = await findKey(sorted, { ...running, metrics: running.deps.metrics, address })
     demandPermission(key, route)
