@@ -93,11 +93,13 @@ export interface Audited {
 }
 
 /** The input of a handler: parsed values, the caller, and this request's unit of work. Never Koa's ctx. */
-export interface Call<Params, Query, Body> {
+export interface Call<Params, Query, Body, Found = unknown> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
   readonly actor: Actor
+  /** The result of `before`. */
+  readonly found: Found
   /** A fork inside one transaction, with the tenant set for row-level security and for the `tenant` filter. */
   readonly em: EntityManager
   readonly deps: Deps
@@ -136,7 +138,13 @@ export interface Identifying<Params, Query, Body> {
   readonly headers: IncomingHttpHeaders
 }
 
-export interface RouteSpec<Params, Query, Body, Result> {
+/** A request whose caller is known, before its transaction begins. */
+export type Ahead<Params, Query, Body> = Pick<
+  Call<Params, Query, Body>,
+  'params' | 'query' | 'body' | 'actor' | 'clientAddress' | 'headers'
+>
+
+export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/v1`, Koa style: `/api-keys/:id`. */
   readonly path: `/${string}`
@@ -174,6 +182,11 @@ export interface RouteSpec<Params, Query, Body, Result> {
   readonly callers?: readonly CallerKind[]
   /** For callers without a credential: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
   identify?(input: Identifying<Params, Query, Body>, deps: Deps): Promise<Actor>
+  /**
+   * Finds out what the handler may not ask for itself, since a request holds one database connection at a time and nobody's connection waits
+   * for other hosts: what stands outside its tenant, and what another host says. Its transactions end before that of the handler begins.
+   */
+  before?(input: Ahead<Params, Query, Body>, deps: Deps): Promise<Found>
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -199,5 +212,7 @@ interface Changing extends Pick<Route, 'method'> {
 
 /** Two steps, so that the schemas fix the types before the handler is checked against them. */
 export const route =
-  <Result, Params = undefined, Query = undefined, Body = undefined>(spec: RouteSpec<Params, Query, Body, Result>) =>
-  (handle: (call: Call<Params, Query, Body>) => Promise<Result>): Route => ({ ...spec, handle })
+  <Result, Params = undefined, Query = undefined, Body = undefined, Found = undefined>(
+    spec: RouteSpec<Params, Query, Body, Result, Found>,
+  ) =>
+  (handle: (call: Call<Params, Query, Body, Found>) => Promise<Result>): Route => ({ ...spec, handle })

@@ -1,5 +1,5 @@
 import { route } from '../../app/route.ts'
-import { endedCookie, revokeSession, Session } from '../sessions/index.ts'
+import { endedCookie, revokeSession } from '../sessions/index.ts'
 import { findProvider, logoutUrlOf } from '../identity-providers/index.ts'
 import { User } from '../users/user.entity.ts'
 import { loginBody, loginOptions, loginQuery, signedIn, signedOut } from './auth.schema.ts'
@@ -18,8 +18,9 @@ export const showLogin = route({
   permission: [],
   identify: nobody,
   query: loginQuery,
+  before: ({ query }, deps) => findProvider(deps, query),
   response: loginOptions,
-})(async ({ deps, query }) => ({ local: isLocal(deps), provider: await findProvider(deps, query) }))
+})(async ({ deps, found: provider }) => ({ local: isLocal(deps), provider }))
 
 export const login = route({
   method: 'POST',
@@ -48,11 +49,10 @@ export const logout = route({
   callers: ['session'],
   resource,
   action: 'sign-out',
+  before: ({ actor }, deps) => logoutUrlOf(deps, { ...actor, id: signedInHere(actor).id }),
   response: signedOut,
-})(async ({ em, deps, actor, reply, audit }) => {
+})(async ({ em, deps, actor, found: logout_url, reply, audit }) => {
   const { id } = signedInHere(actor)
-  const session = await em.findOne(Session, { id, userId: actor.id })
-  const logout_url = session === null ? null : await logoutUrlOf(em, deps, session)
   await revokeSession(em, { id, userId: actor.id })
   reply.cookie(endedCookie(deps))
   audit({ id })

@@ -29,17 +29,17 @@ export const changePassword = route({
   resource,
   action: 'change',
   body: ownPasswordBody,
+  before: async ({ actor }, deps) => {
+    demandLocal(deps)
+    await demandPace(deps, [['device', `own ${actor.id}`]])
+  },
   response: signedIn,
 })(async (call) => {
   const { em, deps, actor, body, audit } = call
-  demandLocal(deps)
   const user = await em.findOneOrFail(User, { id: actor.id })
   const known = await em.findOne(UserPassword, { userId: user.id })
-  if (known !== null) {
-    await demandPace(deps, [['device', `own ${user.id}`]])
-    if (!(await isPassword(body.current_password ?? '', known.passwordHash)))
-      throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
-  }
+  if (known !== null && !(await isPassword(body.current_password ?? '', known.passwordHash)))
+    throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'password' })
   audit({ id: user.id })

@@ -20,6 +20,8 @@ const state = `
          EXISTS (SELECT FROM logs l WHERE l.organisation_id = o.id) AS request
     FROM organisations o WHERE o.status = 'active' ORDER BY o.created_at, o.id LIMIT 1`
 
+const unknown = { owner: false, provider: false, key: false, request: false }
+
 export const readSetup = route({
   method: 'GET',
   path: '/auth/setup',
@@ -27,12 +29,9 @@ export const readSetup = route({
   summary: 'Tell what a new installation lacks',
   permission: [],
   identify: nobody,
+  before: async (_, deps) => (await asSystem(deps.orm, (em) => em.execute<(typeof unknown)[]>(state)))[0] ?? unknown,
   response: setupState,
-})(async ({ deps }) => {
-  const unknown = { owner: false, provider: false, key: false, request: false }
-  const [found = unknown] = await asSystem(deps.orm, (em) => em.execute<(typeof unknown)[]>(state))
-  return found.owner ? { owner: true, provider: null, key: null, request: null } : found
-})
+})(async ({ found }) => (found.owner ? { owner: true, provider: null, key: null, request: null } : found))
 
 export const setUp = route({
   method: 'POST',

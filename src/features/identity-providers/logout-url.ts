@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { buildEndSessionUrl, type Configuration } from 'openid-client'
+import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import { providerTokenPlace, type Session } from '../sessions/session.entity.ts'
+import { providerTokenPlace, Session } from '../sessions/session.entity.ts'
 import { clientOf } from './client.ts'
-import { servingProvider, standingOf } from './provider.ts'
+import { servingProvider, standingOf, type Standing } from './provider.ts'
 
 /** Nobody waits longer for a provider in order to sign out here. */
 const patienceMs = 2000
@@ -11,16 +12,28 @@ const patienceMs = 2000
 const longestHint = 6000
 
 /** Returns where a browser signs out at the provider by which its session began; null: nowhere, or the provider cannot be asked now. */
-export async function logoutUrlOf(em: EntityManager, deps: Deps, session: Session): Promise<string | null> {
-  if (session.method !== 'oidc') return null
-  const standing = await standingOf(deps, { id: session.organisationId })
-  const provider = standing && (await servingProvider(em, deps, standing))
-  if (!provider) return null
+export async function logoutUrlOf(deps: Deps, { id, organisationId }: Pick<Session, 'id' | 'organisationId'>): Promise<string | null> {
+  const standing = await standingOf(deps, { id: organisationId })
+  const begun = standing && (await inTenant(deps.orm, organisationId, (em) => beginOf(em, deps, { id, standing })))
+  if (!begun) return null
+  const { session, provider } = begun
   const client = await soon(clientOf(deps.egress, provider))
   const { issuer, end_session_endpoint } = client?.serverMetadata() ?? {}
   if (client === null || end_session_endpoint === undefined || issuer !== session.issuer) return null
   const token = session.providerToken ? await deps.vault.decrypt(providerTokenPlace(session), session.providerToken) : ''
   return buildEndSessionUrl(client, token === '' || token.length > longestHint ? {} : { id_token_hint: token }).href
+}
+
+interface Shown {
+  readonly id: string
+  readonly standing: Standing
+}
+
+/** Returns a session with the provider by which it began; null: none, or one that does not serve now. */
+async function beginOf(em: EntityManager, deps: Deps, { id, standing }: Shown) {
+  const session = await em.findOne(Session, { id, method: 'oidc' })
+  const provider = session && (await servingProvider(em, deps, standing))
+  return session && provider && { session, provider }
 }
 
 async function soon(client: Promise<Configuration>): Promise<Configuration | null> {

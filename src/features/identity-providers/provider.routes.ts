@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { inTenant } from '../../app/database/orm.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import { route, type Actor, type Call } from '../../app/route.ts'
 import type { Deps } from '../../app/deps.ts'
@@ -23,11 +24,9 @@ export const readProvider = route({
   summary: 'Read the identity provider by which people of the organisation sign in',
   permission: 'organisation_settings.read',
   organisationKey: true,
+  before: ({ actor }, deps) => ownStanding(deps, actor),
   response: providerView,
-})(async ({ em, actor, deps }) => {
-  const standing = await ownStanding(deps, actor)
-  return present(await providerOf(em, deps, standing), { deps, standing })
-})
+})(async ({ em, deps, found: standing }) => present(await providerOf(em, deps, standing), { deps, standing }))
 
 export const putProvider = route({
   method: 'PUT',
@@ -37,10 +36,10 @@ export const putProvider = route({
   organisationKey: true,
   resource,
   body: putProviderBody,
+  before: ({ actor }, deps) => ownStanding(deps, actor),
   response: providerView,
 })(async (call) => {
-  const { em, actor, deps, body, audit } = call
-  const standing = await ownStanding(deps, actor)
+  const { em, actor, deps, body, audit, found: standing } = call
   demandMayHave(deps, standing)
   await demandUrls(deps, body)
   const row = await store(call, await settingsOf(em, actor, body))
@@ -61,12 +60,16 @@ export const testProvider = route({
   resource,
   action: 'test',
   reads: true,
+  before: tryProvider,
   response: providerTested,
-})(async ({ em, actor, deps }) => {
-  const provider = await providerOf(em, deps, await ownStanding(deps, actor))
+})(async ({ found }) => found)
+
+async function tryProvider({ actor }: Pick<Call<unknown, unknown, unknown>, 'actor'>, deps: Deps) {
+  const standing = await ownStanding(deps, actor)
+  const provider = await inTenant(deps.orm, standing.id, (em) => providerOf(em, deps, standing))
   if (provider === null) throw new ApiError('AB08', 'The organisation has no identity provider.')
   return inTrial(deps.egress, actor.organisationId, () => testSignIn(deps.egress, provider))
-})
+}
 
 async function ownStanding(deps: Deps, { organisationId }: Actor): Promise<Standing> {
   const standing = await standingOf(deps, { id: organisationId })

@@ -71,13 +71,14 @@ export const backchannelLogout = route({
   resource: 'session',
   action: 'sign-out',
   body: logoutBody,
+  // What a token says elsewhere ends in transactions of their own.
+  before: async ({ actor }, deps) => {
+    for (const one of endedBy(actor).filter(({ organisationId }) => organisationId !== actor.organisationId))
+      await inTenant(deps.orm, one.organisationId, (em) => endSessions(em, deps, one))
+  },
   response: z.object({}),
 })(async ({ em, deps, actor, audit }) => {
-  for (const one of endedBy(actor)) {
-    // What a token says elsewhere ends in transactions of their own.
-    if (one.organisationId === actor.organisationId) await endSessions(em, deps, one)
-    else await inTenant(deps.orm, one.organisationId, (own) => endSessions(own, deps, one))
-  }
+  for (const one of endedBy(actor).filter(({ organisationId }) => organisationId === actor.organisationId)) await endSessions(em, deps, one)
   audit({ id: actor.id })
   return {}
 })

@@ -6,6 +6,7 @@ import { admit, callerOf, unlessRefused, type Admission } from './authenticate.t
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
+import type { Deps } from '../../deps.ts'
 import type { Frame, Running } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
@@ -70,9 +71,18 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
   const about = aboutRequest(ctx, frame)
-  const performed = await perform(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, running), ...about })
+  const asked = await lookAhead(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, running), ...about })
+  const performed = await perform(deps, asked)
   if (performed.answer instanceof LaterAnswer) await answerLater(ctx, performed.answer)
   else answer(ctx, adapted, performed)
+}
+
+/** Returns the request with what its route, and the one of its ETag, find out before the transaction. */
+async function lookAhead(deps: Deps, request: Request): Promise<Request> {
+  const { route, input, ifMatch } = request
+  const found = await route.before?.({ ...request, ...input }, deps)
+  const representation = await ifMatch?.representation?.before?.({ ...request, ...input, body: undefined }, deps)
+  return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
 }
 
 const reachOf = (ctx: Context, adapted: Adapted, running: Running): Reach => ({

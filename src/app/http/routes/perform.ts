@@ -22,6 +22,8 @@ export interface Request {
   readonly route: Route
   readonly actor: Actor
   readonly input: Pick<Call<unknown, unknown, unknown>, 'params' | 'query' | 'body'>
+  /** The result of `before`; undefined where the route has none. */
+  readonly found?: unknown
   /** As it stood in the URL. */
   readonly query: Readonly<Record<string, string | undefined>>
   readonly requestId: string
@@ -40,6 +42,8 @@ export interface Request {
 export interface IfMatch {
   readonly tags: ReadonlySet<string>
   readonly representation: Route | null
+  /** The result of `before` of the representation. */
+  readonly found?: unknown
 }
 
 /** The answer to the caller. */
@@ -118,6 +122,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
   const result = await route.handle({
     ...input,
     actor,
+    found: request.found,
     em,
     deps,
     audit: (resource) => void touched.push(resource),
@@ -162,7 +167,11 @@ async function demandMatch(em: EntityManager, deps: Deps, matching: Precondition
 }
 
 /** The ETag of what this transaction sees now. */
-async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { representation } }: Precondition): Promise<string | null> {
+async function currentEtag(
+  em: EntityManager,
+  deps: Deps,
+  { request, ifMatch: { representation, found } }: Precondition,
+): Promise<string | null> {
   if (representation === null) return null
   const query = parseInput(representation.query, request.query, { place: 'query', level: deps.level })
   const result = await representation.handle({
@@ -170,6 +179,7 @@ async function currentEtag(em: EntityManager, deps: Deps, { request, ifMatch: { 
     query,
     body: undefined,
     actor: request.actor,
+    found,
     em,
     deps,
     audit: () => {},

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import { inTenant } from '../../../src/app/database/orm.ts'
+import { wholePath } from '../../../src/app/route.ts'
+import { makeLink } from '../../../src/features/auth/index.ts'
+import { setPassword } from '../../../src/features/auth/passwords.ts'
+import { features } from '../../../src/features/index.ts'
+import { endsWithin } from '../../../src/lib/ends-within.ts'
+import { send, type RawAnswer } from '../../support/http.ts'
+import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
+import { startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
+import { addPerson, signIn, type Browser, type TestPerson } from '../../support/people.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+/**
+ * A request that takes a second connection while it holds one waits for itself when the pool has no other: then as many requests at a time
+ * as the pool is large stop the process. With a pool of one a single request shows it.
+ */
+let control: Control
+let issuer: FaultyIssuer
+let tenant: Tenant
+let beside: Tenant
+let owner: TestPerson
+
+const password = 'a long enough sentence'
+
+test.before(async () => {
+  issuer = await startFaultyIssuer()
+  const domains = 'own=own.example,shared=shared.example'
+  control = await startControl({}, { DB_POOL_SIZE: '1', PUBLIC_URL: publicUrl, ORGANISATION_DOMAINS: domains })
+  tenant = await control.createTenant('own')
+  beside = await control.createTenant('shared')
+  owner = await newPerson('owner')
+})
+test.after.always(async () => {
+  await control?.close()
+  issuer?.close()
+})
+
+const deps = () => control.started.deps
+
+async function newPerson(role: TestPerson['role'] = 'member'): Promise<TestPerson> {
+  const person = await addPerson({ deps: deps() }, { organisationId: tenant.organisationId, role })
+  await inTenant(deps().orm, person.organisationId, (em) => setPassword(em, deps(), { user: person, password, keeps: null }))
+  return person
+}
+
+const signedIn = async (person = owner): Promise<Browser> => signIn({ deps: deps() }, person)
+
+interface Asking {
+  readonly method: string
+  readonly path: string
+  readonly browser?: Browser
+  readonly body?: unknown
+}
+
+const ask = ({ method, path, browser, body }: Asking): Promise<RawAnswer> =>
+  send(`${control.origin}${path}`, {
+    method,
+    headers: {
+      origin: publicUrl,
+      ...(browser !== undefined && { cookie: browser.cookie, 'x-csrf-token': browser.csrf }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+
+const linkFor = (purpose: 'password' | 'setup', { id: userId, organisationId }: TestPerson): Promise<string> =>
+  inTenant(deps().orm, organisationId, async (em) => {
+    const { url } = await makeLink(em, deps(), { organisationId, userId, purpose })
+    return url.split('#token=')[1] ?? ''
+  })
+
+const provider = (domain: string) => ({
+  type: 'oidc',
+  issuer: issuer.issuer,
+  client_id: 'gatehouse',
+  client_secret: 'a secret',
+  domains: [domain],
+  auto_provision: true,
+})
+
+const sso = '/v1/admin/organisation/sso'
+
+/** Both organisations have the provider, so that what it says of one is said of the other too. */
+async function withProvider(): Promise<void> {
+  for (const [{ adminKey }, domain] of [
+    [tenant, 'own.example'],
+    [beside, 'shared.example'],
+  ] as const)
+    await control.call(adminKey, 'PUT', '/admin/organisation/sso', provider(domain))
+}
+
+async function fromProvider(organisation = 'own'): Promise<Browser> {
+  issuer.person = { sub: 'ana', email: `ana@${organisation}.example`, email_verified: true }
+  const browser = openBrowser(control.origin)
+  const { status, text } = await browser.signIn(`/auth/oidc/${organisation}/login`)
+  if (status !== 303) throw new Error(text)
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const me = await send(`${control.origin}/auth/me`, { headers: { cookie } })
+  return { sessionId: '', cookie, csrf: (JSON.parse(me.text) as { csrf_token: string }).csrf_token }
+}
+
+const seconds = () => Math.floor(Date.now() / 1000)
+const logoutToken = () =>
+  issuer.sign({
+    iss: issuer.issuer,
+    aud: 'gatehouse',
+    iat: seconds(),
+    exp: seconds() + 120,
+    jti: randomUUID(),
+    sub: 'ana',
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  })
+
+/** How each route is asked so that its handler has all to do that it may have. */
+const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
+  'GET /auth/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/login?email=ana@own.example' })),
+  'POST /auth/login': () => ask({ method: 'POST', path: '/auth/login', body: { email: owner.email, password } }),
+  'POST /auth/logout': async () => {
+    await withProvider()
+    return ask({ method: 'POST', path: '/auth/logout', browser: await fromProvider() })
+  },
+  'GET /auth/me': async () => ask({ method: 'GET', path: '/auth/me', browser: await signedIn() }),
+  'GET /auth/sessions': async () => ask({ method: 'GET', path: '/auth/sessions', browser: await signedIn() }),
+  'DELETE /auth/sessions': async () => ask({ method: 'DELETE', path: '/auth/sessions', browser: await signedIn() }),
+  'DELETE /auth/sessions/:sessionId': async () => {
+    const [browser, other] = [await signedIn(), await signedIn()]
+    return ask({ method: 'DELETE', path: `/auth/sessions/${other.sessionId}`, browser })
+  },
+  'POST /auth/password': async () =>
+    ask({
+      method: 'POST',
+      path: '/auth/password',
+      browser: await signedIn(await newPerson()),
+      body: { current_password: password, password: 'another long sentence' },
+    }),
+  'PUT /auth/password': async () => {
+    const token = await linkFor('password', await newPerson())
+    return ask({ method: 'PUT', path: '/auth/password', body: { token, password: 'another long sentence' } })
+  },
+  'POST /auth/password/reset': () => ask({ method: 'POST', path: '/auth/password/reset', body: { email: 'a@example.com' } }),
+  'GET /auth/setup': () => ask({ method: 'GET', path: '/auth/setup' }),
+  'POST /auth/setup': async () => {
+    const person = await newPerson('owner')
+    const token = await linkFor('setup', person)
+    return ask({ method: 'POST', path: '/auth/setup', body: { token, email: person.email, password } })
+  },
+  'GET /auth/oidc/:organisation/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/oidc/own/login' })),
+  'GET /auth/oidc/callback': async () => {
+    await withProvider()
+    issuer.person = { sub: 'bob', email: 'bob@own.example', email_verified: true }
+    return openBrowser(control.origin).signIn('/auth/oidc/own/login')
+  },
+  'POST /auth/oidc/backchannel-logout': async () => {
+    await withProvider()
+    const browsers = [await fromProvider('own'), await fromProvider('shared')]
+    const answer = await ask({ method: 'POST', path: '/auth/oidc/backchannel-logout', body: { logout_token: logoutToken() } })
+    for (const browser of browsers)
+      if ((await ask({ method: 'GET', path: '/auth/me', browser })).status !== 401) throw new Error('a session goes on')
+    return answer
+  },
+  [`GET ${sso}`]: async () => ask({ method: 'GET', path: sso, browser: await signedIn() }),
+  [`PUT ${sso}`]: async () => ask({ method: 'PUT', path: sso, browser: await signedIn(), body: provider('own.example') }),
+  [`POST ${sso}/test`]: async () => (await withProvider(), ask({ method: 'POST', path: `${sso}/test`, browser: await signedIn() })),
+}
+
+/** Answers that are no 200: this one sends no mail. */
+const otherwise: Readonly<Record<string, number>> = {
+  'POST /auth/password/reset': 400,
+  'GET /auth/oidc/:organisation/login': 303,
+  'GET /auth/oidc/callback': 303,
+}
+
+const routes = features
+  .flatMap((feature) => feature.routes)
+  .map((route) => ({ method: route.method, path: wholePath(route) }))
+  .filter(({ path }) => path.startsWith('/auth/') || path.startsWith(sso))
+  .map(({ method, path }) => `${method} ${path}`)
+
+const longestMs = 10_000
+
+async function answersSoon(t: ExecutionContext, name: string): Promise<void> {
+  const request = asked[name]
+  if (request === undefined) return t.fail(`say how ${name} is asked`)
+  const got: RawAnswer[] = []
+  const ended = await endsWithin(
+    longestMs,
+    request().then((answer) => void got.push(answer)),
+  )
+  t.true(ended, `${name} waits for a connection that it holds itself`)
+  t.is(got[0]?.status, otherwise[name] ?? 200, got[0]?.text)
+}
+
+for (const name of routes) test.serial(`${name} needs one connection`, answersSoon, name)
