@@ -155,6 +155,8 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly permission: string | readonly string[]
   /** Only organisation (admin) keys may, whatever else holds the scope. */
   readonly organisationKey?: true
+  /** Programs need it in order to call models: keys and tokens may call it also while API_ACCESS_ENABLED is OFF. */
+  readonly forCalls?: true
   /** Besides the flag of its feature: `OFF` takes the route away. */
   readonly flag?: FeatureFlag
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */

@@ -289,7 +289,9 @@ export const settings = {
   ...scimSettings,
   ...identitySettings,
   GUARDRAILS_ENABLED: flag('Guardrails.'),
-  API_ACCESS_ENABLED: flag('Control-plane access with API keys.'),
+  API_ACCESS_ENABLED: flag(
+    'Control-plane access with API keys and tokens. Sessions stay, and so do calls to models and the rendering of prompts.',
+  ),
   DATA_EXPORTS_ENABLED: flag('Exports of request logs.'),
   USAGE_LIMITS_ENABLED: flag('Usage limits: the policies, and the field `usage_limits` of keys, providers and workspaces.'),
   AUDIT_LOGS_ENABLED: flag('The audit log.'),

@@ -82,8 +82,6 @@ function reasonAgainst(feature: Feature, { config, level }: MountOptions, off: R
   })
   if (flag !== undefined && !isOn(flag, config, level))
     return because(`The feature ${id} is off. Set ${flag} to ON, or remove it, to turn it on.`, flag)
-  if (!isOn('API_ACCESS_ENABLED', config, level) && feature.routes.length > 0)
-    return because('The control-plane API is off. Set API_ACCESS_ENABLED to ON, or remove it, to turn it on.', 'API_ACCESS_ENABLED')
   if (!level.atLeast(since)) return because(`The feature ${id} comes with release ${since}. ${levelAdvice(since, config, level)}`)
   const missing = requires.find((other) => off.has(other))
   return missing === undefined ? null : because(`The feature ${id} needs the feature ${missing}, which is off.`)

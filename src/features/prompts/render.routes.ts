@@ -10,6 +10,7 @@ export const renderPrompt = route({
   path: '/prompts/:promptId/render',
   summary: 'Fill a prompt with variables, without calling a provider',
   permission: 'prompts.render',
+  forCalls: true,
   resource: 'prompt',
   reads: true,
   params: promptParams,

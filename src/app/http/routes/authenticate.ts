@@ -1,9 +1,11 @@
+import { isOn } from '../../../config/effect.ts'
 import type { KeyView } from '../../../gateway/ports.ts'
 import { type CallerHeaders, sortHeaders } from '../../../gateway/wire/headers.ts'
 import { findKey, lacks, onlyReads, showsCredential, type IdentifyDeps } from '../../../gateway/callers/identify.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { tokenScopes } from '../../../lib/access/scopes.ts'
 import type { AskedBy, Authenticator, Known } from '../../authenticator.ts'
+import type { Deps } from '../../deps.ts'
 import { callersOf, changesThings, type Actor, type CallerOf, type Route } from '../../route.ts'
 import type { Running } from '../frame.ts'
 
@@ -22,6 +24,7 @@ export async function admit(asked: Admission, running: Running): Promise<Known> 
   const { route, sorted, authenticators, clientAddress: address } = asked
   const kinds = callersOf(route)
   const byKey = async (): Promise<Known> => {
+    demandKeys(running.deps, route)
     const { key } = await findKey(sorted, { ...running, metrics: running.deps.metrics, address })
     demandPermission(key, route)
     return { actor: toActor(key) }
@@ -34,8 +37,21 @@ export async function admit(asked: Admission, running: Running): Promise<Known> 
     demandRight(known.actor, route)
     return known
   }
-  if (kinds.includes('key')) return byKey()
+  if (kinds.includes('key') && takesKeys(running.deps, route)) return byKey()
   throw new ApiError('AB05', 'Nobody is signed in here. Sign in first.')
+}
+
+const takesKeys = ({ config, level }: Pick<Deps, 'config' | 'level'>, { forCalls }: Pick<Route, 'forCalls'>): boolean =>
+  forCalls === true || isOn('API_ACCESS_ENABLED', config, level)
+
+/** Throws where keys and tokens serve for calls to models alone, before anything is told of the one that is shown. */
+function demandKeys(deps: Deps, route: Route): void {
+  if (takesKeys(deps, route)) return
+  throw new ApiError(
+    'feature_unavailable',
+    'API keys and tokens do not open the control plane here: API_ACCESS_ENABLED is OFF. Sign in instead.',
+    { details: { feature: { id: null, flag: 'API_ACCESS_ENABLED', release: null } } },
+  )
 }
 
 /** Returns the caller of the control plane, found as on the data plane. */
