@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
 import type { FeatureFlag } from '../config/config.ts'
+import type { OfferedModel } from '../gateway/dialects/neutral/model.ts'
+import type { AllowedHosts } from '../gateway/egress/allowed-hosts.ts'
 import { ownVersion } from '../gateway/front/fronts.ts'
 import type { KeyView } from '../gateway/ports.ts'
 import type { AccessSettings } from '../lib/access/access-settings.ts'
@@ -85,6 +87,22 @@ export class LaterAnswer {
   }
 }
 
+/** The result of a handler of a GET whose last part waits for others: it is made when the transaction has ended, and answered as any other. */
+export class LaterResult<Result> {
+  readonly make: () => Promise<Result>
+
+  constructor(make: () => Promise<Result>) {
+    this.make = make
+  }
+}
+
+/** Lists the models that a workspace of the caller's organisation is offered, as the data plane would. */
+export type ListOffered = (asked: {
+  readonly workspaceId: string
+  /** The hosts that the organisation lets requests go to; null: all. */
+  readonly allowedHosts: AllowedHosts | null
+}) => Promise<readonly OfferedModel[]>
+
 /** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
 export interface Audited {
   readonly id: string
@@ -113,6 +131,7 @@ export interface Call<Params, Query, Body, Found = unknown> {
   readonly callerOf: CallerOf
   readonly send: SendCall
   readonly forward: ForwardCall
+  readonly offered: ListOffered
   /** Finds the caller once more, as things stand by then; null when they may not call this route any longer. */
   readonly again: () => Promise<Actor | null>
   readonly clientAddress: string
@@ -217,4 +236,4 @@ export const route =
   <Result, Params = undefined, Query = undefined, Body = undefined, Found = undefined>(
     spec: RouteSpec<Params, Query, Body, Result, Found>,
   ) =>
-  (handle: (call: Call<Params, Query, Body, Found>) => Promise<Result>): Route => ({ ...spec, handle })
+  (handle: (call: Call<Params, Query, Body, Found>) => Promise<Result | LaterResult<Result>>): Route => ({ ...spec, handle })

@@ -186,7 +186,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     failures: limitFailedCredentials({ perMinute: 0, networkOf: (address) => address, now: () => performance.now() }),
     ledger: options.ledger ?? { reserve: () => ({ maxOutput: null, standings: null, settle: () => null }) },
     routing: createRoutingState(),
-    prices: { ...noPrices, ...options.prices },
+    prices: { ...noPrices, facts: (provider, model) => options.prices?.find?.(provider, model)?.entry ?? null, ...options.prices },
     journal: {
       maxBodyBytes: 64 * 1024,
       append(record, bodies) {

@@ -71,6 +71,7 @@ export const modelConfigs: Maker = async ({ client, name }) => {
   await nobody.refused(401, 'GET', '/model-configs/pricing/openai/gpt-4o')
   await nobody.refused(401, 'GET', '/model-configs/general/openai/gpt-4o')
   await nobody.refused(401, 'GET', '/prices/layers')
+  await nobody.refused(401, 'GET', '/catalogue/models')
 }
 
 /** A look at costs that are not there: nothing of it is stored. */

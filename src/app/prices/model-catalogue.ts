@@ -66,7 +66,7 @@ export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
     { kind, name: 'built_in', ...bundled },
   ]
   return {
-    prices: createPriceLists({ layers: layers.pricing, builtIn }),
+    prices: createPriceLists({ layers: layers.pricing, abilities: layers.general, builtIn }),
     asOf: builtIn.asOf,
     layers: () => [...stated('pricing'), ...stated('general')],
     ageMs: (kind, layer, provider) => layers[kind].find(({ name }) => name === layer)?.ageMs(provider) ?? null,

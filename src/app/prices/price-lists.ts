@@ -1,8 +1,10 @@
 import type { PriceSource } from '../../gateway/ports.ts'
 import type { ListedModel } from '../../gateway/prices/price-source.ts'
 import { rankOf } from '../../gateway/prices/resolve.ts'
+import type { AbilityList } from './ability-list.ts'
 import type { BuiltInPrices } from './built-in.ts'
 import type { Layer } from './layer.ts'
+import { factsOf, firstFacts } from './model-facts.ts'
 import type { PriceFile } from './price-file.ts'
 
 /** A layer of price lists above the built-in catalogue. */
@@ -14,14 +16,16 @@ export interface PriceLists extends PriceSource {
   all(provider: string, model: string): readonly ListedModel[]
 }
 
-/** The price lists of one process. Every model comes from the first layer that has it, so that a short list hides nothing below it. */
-export function createPriceLists({
-  layers,
-  builtIn,
-}: {
+/** The lists of a process. */
+interface Lists {
   readonly layers: readonly PriceLayer[]
+  /** The layers that tell what models can do; absent: none. */
+  readonly abilities?: readonly Layer<AbilityList>[]
   readonly builtIn: BuiltInPrices
-}): PriceLists {
+}
+
+/** The price lists of one process. Every model comes from the first layer that has it, so that a short list hides nothing below it. */
+export function createPriceLists({ layers, abilities = [], builtIn }: Lists): PriceLists {
   const find: PriceSource['find'] = (provider, model) => {
     for (const layer of layers) {
       const listed = inLayer(layer, provider, model)
@@ -31,8 +35,14 @@ export function createPriceLists({
   }
   const all: PriceLists['all'] = (provider, model) =>
     [...layers.map((layer) => inLayer(layer, provider, model)), inBuiltIn(builtIn, provider, model)].filter((listed) => listed !== null)
+  const facts: PriceSource['facts'] = (provider, model) =>
+    firstFacts([
+      ...abilities.map((layer) => factsOf(layer.held(provider)?.read(model) ?? {})),
+      ...all(provider, model).map(({ entry }) => factsOf({ ...entry })),
+    ])
   return {
     find,
+    facts,
     all,
     modeDefault: (provider) => builtIn.providers[provider]?.mode_default ?? null,
     rank: (provider, model) => rankOf({ find }, provider, model),

@@ -78,6 +78,7 @@ export async function performAsOperator(
         callerOf: () => Promise.resolve(null),
         send: noDataPlane,
         forward: noDataPlane,
+        offered: noDataPlane,
         again: () => Promise.resolve(null),
       },
     })

@@ -1,5 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { listLayers, readAbilities, readPricing } from './model-configs.routes.ts'
+import { listOffered } from './offered-models.routes.ts'
 
 /** Prices and abilities of models, and the lists that they come from. */
 export const modelConfigs = feature({
@@ -9,5 +10,5 @@ export const modelConfigs = feature({
   requires: ['workspaces'],
   permissions: ['providers.list'],
   entities: [],
-  routes: [readPricing, readAbilities, listLayers],
+  routes: [readPricing, readAbilities, listLayers, listOffered],
 })

@@ -6,6 +6,7 @@ import { type ModelName, namesOf } from '../../gateway/prices/names.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { modelAbilities, modelParams, modelPricing, priceLayers } from './model-configs.schema.ts'
 import { presentAbilities, presentPricing } from './present-model.ts'
+import { ageSeconds, sourceOf } from './source.ts'
 
 export const readPricing = route({
   method: 'GET',
@@ -54,7 +55,7 @@ export const listLayers = route({
     state: failing > 0 ? 'failing' : 'ok',
     lists: held,
     failing,
-    age_seconds: seconds(ageMs),
+    age_seconds: ageSeconds(ageMs),
     fault,
   }))
   return { object: 'price-layers' as const, total: data.length, data }
@@ -98,9 +99,5 @@ const listOf = <T extends Listed>(
   source: sourceOf(source),
   catalogue: digest,
   as_of: source === 'built_in' ? catalogue.asOf : null,
-  age_seconds: seconds(catalogue.ageMs(kind, source, name.provider)),
+  age_seconds: ageSeconds(catalogue.ageMs(kind, source, name.provider)),
 })
-
-type Source = z.input<typeof modelPricing>['source']
-const sourceOf = (name: string): Source => (name === 'proxy' || name === 'log_store' || name === 'local' ? name : 'built_in')
-const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1000))

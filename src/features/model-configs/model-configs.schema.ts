@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { listFields, listOf, searchField } from '../../lib/paging.ts'
+import { textField } from '../../lib/text/text.ts'
 
 const part = (what: string) => z.string().min(1).max(255).meta({ description: what })
 
@@ -7,13 +9,18 @@ export const modelParams = z.object({
   model: part('The model as the provider names it; a slash in it is written `%2F`.'),
 })
 
+/** The layers of price lists. */
+const layers = ['proxy', 'log_store', 'local', 'built_in'] as const
+
 const source = z
-  .enum(['proxy', 'log_store', 'local', 'built_in'])
+  .enum(layers)
   .meta({ description: 'The layer that answered: the service, the log store, local files, or the catalogue of the installation.' })
 const ageSeconds = z
   .int()
   .nullable()
   .meta({ description: 'Seconds since this process read the list; null for the catalogue of the installation.' })
+
+const asOf = z.string().nullable().meta({ description: 'The day of the catalogue of the installation; null for other layers.' })
 
 /** The fields of both answers that tell of the list. */
 const listed = {
@@ -22,7 +29,7 @@ const listed = {
   resolved: z.enum(['exact', 'family']).meta({ description: '`family`: a date or a version was taken off the name that was asked for.' }),
   source,
   catalogue: z.string().meta({ description: 'The digest of the list.' }),
-  as_of: z.string().nullable().meta({ description: 'The day of the catalogue of the installation; null for other layers.' }),
+  as_of: asOf,
   age_seconds: ageSeconds,
 }
 
@@ -78,3 +85,59 @@ export const priceLayers = z
     id: 'PriceLayers',
     description: 'The layers of price lists in their order, as this process has them. The first that has a model wins.',
   })
+
+export const offeredFilter = z.object({
+  ...listFields({ sorts: { id: 'id' }, sort: 'id' }),
+  workspace_id: z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: 'A workspace, by id or slug; by default the caller’s own, or the default one.' }),
+  provider: textField(255).optional().meta({ description: 'Only models of this stored provider, by its slug.' }),
+  kind: textField(255).optional().meta({ description: 'Only models of this kind, such as `chat` or `embedding`.' }),
+  ability: textField(255).optional().meta({ description: 'Only models with this ability, such as `tools` or `reasoning`.' }),
+  search: searchField('an id or a name'),
+})
+
+const written = {
+  currency: z.literal('USD'),
+  per_million_tokens: z.record(z.string(), z.number()).meta({ description: 'Standard rates of today, for a million tokens.' }),
+  per_unit: z.record(z.string(), z.number()).optional().meta({ description: 'Rates of what is not counted in tokens.' }),
+}
+
+const price = z.object({
+  ...written,
+  source: z
+    .enum([...layers, 'integration'])
+    .meta({ description: 'The layer that has it; `integration`: it is a price of the integration.' }),
+  catalogue: z.string().nullable().meta({ description: 'The digest of the list; null for a price of the integration.' }),
+  as_of: asOf,
+  age_seconds: ageSeconds,
+  overrides: z
+    .array(z.object({ ...written, source, catalogue: z.string() }))
+    .meta({ description: 'The lists below it that have the model too, and would count without it.' }),
+})
+
+const tokens = z.int().nullable()
+
+const offered = z.object({
+  id: z.string().meta({ description: 'The model as requests name it, `@slug/model`.' }),
+  object: z.literal('offered_model'),
+  name: z.string(),
+  created: z.int().meta({ description: 'Unix seconds; 0: not known.' }),
+  provider: z.string().meta({ description: 'The slug of the stored provider.' }),
+  ai_provider_id: z.string().meta({ description: 'A provider of the catalogue, such as `openai`.' }),
+  kind: z.string().nullable(),
+  context_window: tokens,
+  max_input_tokens: tokens,
+  max_output_tokens: tokens,
+  input_modalities: z.array(z.string()).nullable(),
+  output_modalities: z.array(z.string()).nullable(),
+  capabilities: z.array(z.string()).nullable(),
+  pricing: price.nullable().meta({ description: 'Null: no price is known, so that requests are `unpriced`.' }),
+})
+
+export const offeredList = listOf(offered).meta({
+  id: 'OfferedModels',
+  description: 'The models that a workspace may use, with abilities, prices, and the list that each price is from.',
+})

@@ -14,7 +14,7 @@ export interface ResponseTerms {
 export interface TermsOptions {
   /** True while Gatehouse keeps responses at all. */
   readonly keepsResponses: boolean
-  readonly prices: Pick<PriceSource, 'find'>
+  readonly prices: Pick<PriceSource, 'facts'>
 }
 
 /** The terms of a request for anything else. */

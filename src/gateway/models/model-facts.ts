@@ -1,9 +1,9 @@
 import { dimensions, isDimension } from '../dialects/neutral/counts.ts'
-import type { ModelDetails } from '../dialects/neutral/model.ts'
+import type { ModelDetails, WrittenPrices } from '../dialects/neutral/model.ts'
 import type { PriceEntry } from '../prices/entry.ts'
-import type { PriceSource } from '../prices/price-source.ts'
+import type { ModelFacts, PriceSource } from '../prices/price-source.ts'
 import { periodAt } from '../prices/rates.ts'
-import { findPrices } from '../prices/resolve.ts'
+import { findPrices, type FoundPrices } from '../prices/resolve.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import { listedFacts } from './listed-facts.ts'
 
@@ -15,6 +15,7 @@ const nothing: ModelDetails = {
   input: null,
   output: null,
   abilities: null,
+  pricedAs: null,
   prices: null,
 }
 
@@ -22,11 +23,10 @@ const nothing: ModelDetails = {
 export function modelDetails(source: PriceSource, view: ProviderView, model: string): ModelDetails {
   const facts = listedFacts(source, view.provider, model)
   const priced = findPrices({ provider: view.provider, answered: null, sent: model, terms: view.prices }, source)
-  const prices = priced === null ? null : writePrices(periodAt(priced.entry, Date.now())?.rates ?? {}, priced.source)
-  return facts === null ? { ...nothing, prices } : { ...toDetails(facts), prices }
+  return { ...(facts === null ? nothing : toDetails(facts)), pricedAs: priced?.model ?? null, prices: priced && pricesOf(priced) }
 }
 
-const toDetails = ({ kind, limits, in: input, out: output, can: abilities }: PriceEntry): ModelDetails => ({
+const toDetails = ({ kind, limits, in: input, out: output, can: abilities }: ModelFacts): ModelDetails => ({
   ...nothing,
   ...given({ kind, input, output, abilities }),
   ...given({ contextWindow: limits?.context ?? limits?.input, maxInput: limits?.input ?? limits?.context, maxOutput: limits?.output }),
@@ -39,8 +39,14 @@ const given = (facts: Readonly<Record<string, unknown>>): Partial<ModelDetails> 
 /** Rates are whole pico-dollars. */
 const [perMillion, perUnit] = [1e6, 1e12]
 
-/** Returns rates as US dollars: those of tokens for a million, all others for what their name says. `source` is the list that has them. */
-function writePrices(rates: Readonly<Record<string, number>>, source: string): ModelDetails['prices'] {
+function pricesOf({ entry, source }: Pick<FoundPrices, 'entry' | 'source'>): ModelDetails['prices'] {
+  const { currency, ...rates } = writePrices(entry, Date.now())
+  return { currency, source, ...rates }
+}
+
+/** Returns the standard rates of a moment as US dollars: those of tokens for a million, all others for what their name says. */
+export function writePrices(entry: PriceEntry, now: number): WrittenPrices {
+  const rates = periodAt(entry, now)?.rates ?? {}
   const tokens: Record<string, number> = {}
   const others: Record<string, number> = {}
   for (const [name, rate] of Object.entries(rates)) {
@@ -48,5 +54,5 @@ function writePrices(rates: Readonly<Record<string, number>>, source: string): M
     if (dimensions[name].unit === 'token') tokens[name] = rate / perMillion
     else others[name] = rate / perUnit
   }
-  return { currency: 'USD', source, per_million_tokens: tokens, ...(Object.keys(others).length > 0 && { per_unit: others }) }
+  return { currency: 'USD', per_million_tokens: tokens, ...(Object.keys(others).length > 0 && { per_unit: others }) }
 }

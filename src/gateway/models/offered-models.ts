@@ -10,6 +10,8 @@ import { modelDetails } from './model-facts.ts'
 export interface OfferedDeps extends ProviderAccess {
   readonly snapshot: ProviderSource
   readonly prices: PriceSource
+  /** Resolves when the price lists of a provider were read; absent: they are taken as they are. */
+  readonly ready?: (provider: string) => Promise<void>
 }
 
 /** So many providers are asked for their own lists; of the rest the models that are enabled by name are told. */
@@ -34,14 +36,14 @@ interface OfferRequest {
 }
 
 async function offerOf(
-  { snapshot, egress, signing, prices }: OfferedDeps,
+  { snapshot, egress, signing, prices, ready }: OfferedDeps,
   scope: ProviderScope,
   { listed, asks }: OfferRequest,
 ): Promise<readonly OfferedModel[]> {
   const view = await snapshot.provider(scope, listed.slug)
   if (view === null || !isUsable(view)) return []
   const open = view.models?.allowAll ?? true
-  const live = open && asks ? await liveModels(view, { egress, signing }) : []
+  const [live] = await Promise.all([open && asks ? liveModels(view, { egress, signing }) : [], ready?.(view.provider)])
   const { models: rules } = view
   const own: readonly ListedModel[] = (live ?? []).filter(({ id }) => rules === null || mayUse(rules, id))
   const known = new Set(own.map(({ id }) => id))

@@ -10,13 +10,18 @@ export interface ListedModel {
   readonly catalogue: string
 }
 
+/** The facts about a model besides its prices. */
+export type ModelFacts = Pick<PriceEntry, 'kind' | 'limits' | 'in' | 'out' | 'can'>
+
 /** The port to the price lists, which are in memory: nobody waits for a price. */
 export interface PriceSource extends TargetPrices {
   /** Returns the entry of a model by its whole name, upper and lower case alike; null: no list has it. */
   find(provider: string, model: string): ListedModel | null
+  /** Returns what the lists tell of a model, each fact from the first list that has it; null: they tell nothing. */
+  facts(provider: string, model: string): ModelFacts | null
   /** Returns the per mille of the token rates at which a provider sells a mode; null: it has no such rule. */
   modeDefault(provider: string): Readonly<Record<string, number>> | null
 }
 
 /** Knows no price. */
-export const noPrices: PriceSource = { find: () => null, modeDefault: () => null, rank: () => null }
+export const noPrices: PriceSource = { find: () => null, facts: () => null, modeDefault: () => null, rank: () => null }

@@ -1,7 +1,7 @@
 import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Authenticator } from '../../authenticator.ts'
-import { LaterAnswer, type Actor, type Route } from '../../route.ts'
+import { LaterAnswer, LaterResult, type Actor, type Route } from '../../route.ts'
 import { admit, callerOf, unlessRefused, type Admission } from './authenticate.ts'
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
@@ -11,7 +11,8 @@ import type { Frame, Running } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
-import { perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
+import { offeredBy } from './offered.ts'
+import { answerOf, perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
 import { answerLater } from './later.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
@@ -71,9 +72,11 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
   const about = aboutRequest(ctx, frame)
-  const asked = await lookAhead(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, running), ...about })
+  const asked = await lookAhead(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, { running, actor }), ...about })
   const performed = await perform(deps, asked)
-  if (performed.answer instanceof LaterAnswer) await answerLater(ctx, performed.answer)
+  const { answer: made } = performed
+  if (made instanceof LaterAnswer) await answerLater(ctx, made)
+  else if (made instanceof LaterResult) answer(ctx, adapted, { ...performed, answer: answerOf(route, await made.make(), deps) })
   else answer(ctx, adapted, performed)
 }
 
@@ -85,8 +88,9 @@ async function lookAhead(deps: Deps, request: Request): Promise<Request> {
   return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
 }
 
-const reachOf = (ctx: Context, adapted: Adapted, running: Running): Reach => ({
+const reachOf = (ctx: Context, adapted: Adapted, { running, actor }: { readonly running: Running; readonly actor: Actor }): Reach => ({
   ...sender(ctx, { ...adapted, running }),
+  offered: offeredBy(actor, running),
   callerOf: callerOf(running),
   again: () => stillEntitled(ctx, adapted, running),
 })

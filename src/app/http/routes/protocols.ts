@@ -14,6 +14,7 @@ import { demandRunning } from '../running.ts'
 import { callerOf, unlessRefused } from './authenticate.ts'
 import { bodyReader } from './body.ts'
 import { parseInput } from './input.ts'
+import { offeredBy } from './offered.ts'
 import { perform } from './perform.ts'
 import { sender } from './send.ts'
 
@@ -127,6 +128,7 @@ async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
     ifMatch: null,
     reach: {
       ...sender(ctx, { frame, ownerOf, running, prefixes: headerPrefixes(frame.config.headerAliases) }),
+      offered: offeredBy(actor, running),
       callerOf: callerOf(running),
       again: () => unlessRefused(() => callerBy(ctx, protocol, { frame, running })),
     },

@@ -23,14 +23,17 @@ export interface ModelDetails {
   readonly output: readonly string[] | null
   /** `tools`, `reasoning`, `json_schema` … */
   readonly abilities: readonly string[] | null
-  /** In US dollars, by the dimensions of prices. */
-  readonly prices: {
-    readonly currency: 'USD'
-    /** The layer of price lists that has them, or the integration. */
-    readonly source: string
-    readonly per_million_tokens: Readonly<Record<string, number>>
-    readonly per_unit?: Readonly<Record<string, number>>
-  } | null
+  /** The name under which the prices stand in their list. */
+  readonly pricedAs: string | null
+  /** `source`: the layer of price lists that has them, or the integration. */
+  readonly prices: (WrittenPrices & { readonly source: string }) | null
+}
+
+/** Prices in US dollars, by the dimensions of prices. */
+export interface WrittenPrices {
+  readonly currency: 'USD'
+  readonly per_million_tokens: Readonly<Record<string, number>>
+  readonly per_unit?: Readonly<Record<string, number>>
 }
 
 /** A model as its provider lists it. */

@@ -1,0 +1,20 @@
+import { narrowed } from '../../../gateway/egress/narrowed.ts'
+import { offeredModels } from '../../../gateway/models/offered-models.ts'
+import type { Actor, ListOffered } from '../../route.ts'
+import type { Running } from '../frame.ts'
+
+/** Returns how a handler lists the models of a workspace of its caller's organisation. */
+export const offeredBy =
+  ({ organisationId }: Pick<Actor, 'organisationId'>, { deps, snapshot }: Running): ListOffered =>
+  ({ workspaceId, allowedHosts }) =>
+    offeredModels(
+      {
+        snapshot,
+        prices: deps.catalogue.prices,
+        ready: async (provider) =>
+          void (await Promise.all([deps.catalogue.ready('pricing', provider), deps.catalogue.ready('general', provider)])),
+        signing: deps.signing,
+        egress: narrowed(deps.egress, allowedHosts),
+      },
+      { organisationId, workspaceId },
+    )
