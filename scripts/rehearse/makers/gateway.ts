@@ -53,6 +53,7 @@ export const logExports: Maker = async ({ workspace, name }) => {
   await workspace.put(`/logs/exports/${id}`, { filters: {}, requested_data: ['id', 'metadata'] })
   await workspace.get(`/logs/exports/${id}`)
   await workspace.get('/logs/exports/field-restrictions')
+  await workspace.post('/logs/exports/estimate', { filters: {}, requested_data: ['id', 'cost'] })
   await workspace.refused(409, 'POST', `/logs/exports/${id}/cancel`)
   await workspace.refused(409, 'GET', `/logs/exports/${id}/download`)
   const done = await workspace.post('/logs/exports', { filters: { trace_id: name('none') }, requested_data: ['id'], format: 'parquet' })

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { ChangeNotice } from '../../app/events/notice.ts'
 import type { Actor } from '../../app/route.ts'
-import { findVisibleExports, presentExport } from '../log-exports/index.ts'
+import { findVisibleExports, presentExport, readDeniedFields } from '../log-exports/index.ts'
 import { findLogsById, logScopeOf, presentLog, type FilterValues } from '../logs/index.ts'
 import type { Topic } from './events.schema.ts'
 import type { Taken } from './pending.ts'
@@ -38,7 +38,12 @@ export async function visibleEvents(em: EntityManager, taken: Taken, { actor, wo
   add('changes', taken.changes.filter((change) => seesChange(change, actor, scope.workspaceId)).map(presentChange))
   if (taken.exports.length > 0) {
     const exports = await findVisibleExports(em, actor, taken.exports)
-    add('exports', exports.filter((row) => workspaceId === null || row.workspaceId === workspaceId).map(presentExport))
+    const denied = await readDeniedFields(em, actor.organisationId)
+    const wanted = exports.filter((row) => workspaceId === null || row.workspaceId === workspaceId)
+    add(
+      'exports',
+      wanted.map((row) => presentExport(row, denied)),
+    )
   }
   return shown
 }

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem, inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { tellEvent } from '../../app/events/notice.ts'
+import { digestOf, hashed } from './digest.ts'
 import type { LogExport } from './log-export.entity.ts'
 
 /** How far the parts of an export reach. */
@@ -12,6 +13,8 @@ export interface Progress {
   readonly id: string
   /** How much time one look takes in, in milliseconds. */
   readonly window: number
+  /** The state of the digest of the parts that are there (`digest.ts`); absent: one of them was made without. */
+  readonly digest?: string
 }
 
 /** An export of which this process makes the next part. */
@@ -122,21 +125,29 @@ export async function storePart(
   part: Stored,
 ): Promise<boolean> {
   const { id, organisationId, token, parts } = claimed
+  const progress = { ...part.progress, ...(await digestBehind(claimed, part)) }
+  const sha256 = part.isLast && progress.digest !== undefined ? digestOf(progress.digest) : null
   const content = config.logSealing ? Buffer.concat(vault.logs.seal(partPlace(claimed, parts), [part.packed])) : part.packed
   return inTenant(orm, organisationId, async (em) => {
     const taken = await em.execute<unknown[]>(
       `UPDATE log_exports SET progress = ?::jsonb, parts = parts + 1, row_count = row_count + ?, bytes = bytes + ?, attempts = 0, error = NULL,
-              lease_token = NULL, lease_until = NULL, last_updated_at = now(),
+              lease_token = NULL, lease_until = NULL, last_updated_at = now(), sha256 = ?,
               status = CASE WHEN ? THEN 'success' ELSE status END, ended_at = CASE WHEN ? THEN now() END,
               expires_at = CASE WHEN ? THEN now() + ? * interval '1 day' END
         WHERE id = ? AND lease_token = ? AND status = 'in_progress' AND parts = ? RETURNING id`,
-      [JSON.stringify(part.progress), part.rows, part.bytes.length, part.isLast, part.isLast, part.isLast, keptDays, id, token, parts],
+      [JSON.stringify(progress), part.rows, part.bytes.length, sha256, part.isLast, part.isLast, part.isLast, keptDays, id, token, parts],
     )
     if (taken.length === 0) return false
     await tellEvent(em, { topic: 'exports', organisationId, id })
     await insertPart(em, claimed, { ...part, content: Buffer.from(content), isSealed: config.logSealing })
     return true
   })
+}
+
+/** Returns the state of the digest behind a part; nothing if there is none of the parts before it. */
+async function digestBehind({ parts, progress }: Claimed, { bytes }: Part): Promise<Pick<Progress, 'digest'>> {
+  if (parts > 0 && progress?.digest === undefined) return {}
+  return { digest: await hashed(progress?.digest ?? null, bytes) }
 }
 
 /** A file is kept for so long. */

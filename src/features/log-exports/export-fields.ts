@@ -76,9 +76,16 @@ export const typeOf = (name: ExportableField): ValueType => fieldOf(name).type
 export const needBodies = (names: readonly ExportableField[]): boolean => names.some((name) => fieldOf(name).ofBodies === true)
 
 /** Returns those of the fields that are denied, by their own names or because a denied one tells the same. */
-export function deniedAmong(names: readonly string[], denied: readonly string[]): readonly string[] {
+export const deniedAmong = (names: readonly string[], denied: readonly string[]): readonly string[] =>
+  namedDenied(names, denied).map(({ field }) => field)
+
+/** Returns them with the denied fields that take them away. */
+export function namedDenied(names: readonly string[], denied: readonly string[]) {
   const gone = new Set(denied)
-  return names.filter((name) => gone.has(name) || (isFieldName(name) && gone.has(fieldOf(name).deniedWith ?? '')))
+  return names.flatMap((field) => {
+    const reason = [field, isFieldName(field) ? (fieldOf(field).deniedWith ?? field) : field].find((one) => gone.has(one))
+    return reason === undefined ? [] : [{ field, denied_with: reason }]
+  })
 }
 
 /** Returns the wanted values of a log, in the order of the fields; objects as JSON. Of the rest nothing is even looked at. */

@@ -71,6 +71,20 @@ export const exportItem = z
     requested_data: z.array(z.string()).meta({ description: 'The fields of each log; of costs those that they are made of.' }),
     rows: z.int().meta({ description: 'Rows that the file has so far.' }),
     bytes: z.int().meta({ description: 'Bytes that the file has so far.' }),
+    expected_rows: z
+      .int()
+      .nullable()
+      .meta({ description: 'Rows that were expected when it was started; null: it was not, or nobody could tell.' }),
+    progress: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .meta({ description: 'The share that is done, from 0 to 1, by the expected rows; null: nobody can tell.' }),
+    sha256: z.string().nullable().meta({ description: 'The digest of the file, in hexadecimal digits; null: there is none yet.' }),
+    denied_fields: z
+      .array(z.string())
+      .meta({ description: 'Those of `requested_data` that the organisation denies by now: without them, or not at all.' }),
     error: z.string().nullable().meta({ description: 'Why it failed, or what it waits for.' }),
     created_by: z.uuid().meta({ description: 'The API key.' }),
     created_at: z.iso.datetime(),
@@ -106,3 +120,23 @@ export const exportTask = z.object({ message: z.string(), object }).meta({ id: '
 export const exportDownload = z
   .object({ signed_url: z.url().meta({ description: 'A link to the file that works for a while, without a key.' }) })
   .meta({ id: 'ExportDownload', description: 'Where the file is.' })
+
+const deniedField = z
+  .object({
+    field: z.string(),
+    denied_with: z.string().meta({ description: 'The field that the organisation denies: this one, or one that tells the same.' }),
+  })
+  .meta({ id: 'DeniedExportField', description: 'A field that no export may have.' })
+
+export const exportEstimate = z
+  .object({
+    object: z.literal('export.estimate'),
+    rows: z.int().nullable().meta({ description: 'Null: nobody can tell soon.' }),
+    bytes: z.int().nullable().meta({ description: 'Of the file, from some of its rows; null: nobody can tell soon.' }),
+    is_exact: z.boolean().meta({ description: 'True: the rows were counted. False: they are told from roll-ups and some of the logs.' }),
+    sampled_rows: z.int().meta({ description: 'The rows from which `bytes` are told.' }),
+    denied_fields: z
+      .array(deniedField)
+      .meta({ description: 'Those of the wanted fields that an export is refused for. The estimate is that of the others.' }),
+  })
+  .meta({ id: 'ExportEstimate', description: 'How large an export would be.' })

@@ -7,10 +7,12 @@ import { containing, toList } from '../../lib/paging.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { exportableFields } from '../../lib/access/export-settings.ts'
 import { demandFields, readDeniedFields } from './denied-fields.ts'
-import { deniedAmong } from './export-fields.ts'
+import { deniedAmong, namedDenied } from './export-fields.ts'
+import { estimateExport, expectedRows, unknownSize } from './estimate.ts'
 import {
   createExportBody,
   exportDownload,
+  exportEstimate,
   exportItem,
   exportList,
   exportParams,
@@ -62,6 +64,30 @@ export const createExport = route({
   return { id: row.id, total: await countExported(em, row), object: 'export' as const }
 })
 
+export const estimateNewExport = route({
+  method: 'POST',
+  path: '/logs/exports/estimate',
+  summary: 'Tell how large the file of an export would be, and which fields are denied',
+  permission,
+  resource,
+  action: 'estimate',
+  reads: true,
+  body: createExportBody,
+  response: exportEstimate,
+})(async ({ em, actor, body, deps }) => {
+  const { filters, format } = body
+  readFilters(filters)
+  const workspaceId = await workspaceOf(em, actor, body)
+  const content = contentOf(body, null)
+  const denied = namedDenied(content.fields, await readDeniedFields(em, actor.organisationId))
+  const fields = content.fields.filter((field) => !denied.some((one) => one.field === field))
+  // Costs are made of all their fields: without one there is no such export.
+  const isRefused = content.kind === 'focus' ? denied.length > 0 : fields.length === 0
+  const wanted = { ...content, fields, format, filters, workspaceId, organisationId: actor.organisationId, ...ownershipOf(actor) }
+  const { rows, bytes, isExact, sampledRows } = isRefused ? unknownSize : await estimateExport(em, wanted, deps)
+  return { object: 'export.estimate' as const, rows, bytes, is_exact: isExact, sampled_rows: sampledRows, denied_fields: denied }
+})
+
 export const listExports = route({
   method: 'GET',
   path: '/logs/exports',
@@ -79,7 +105,11 @@ export const listExports = route({
     ...(description !== undefined && { description }),
   }
   const page = await findPage(em, LogExport, { where, query, sorts: exportSorts })
-  return toList(page.rows.map(presentExport), page)
+  const denied = await readDeniedFields(em, actor.organisationId)
+  return toList(
+    page.rows.map((row) => presentExport(row, denied)),
+    page,
+  )
 })
 
 export const readRestrictions = route({
@@ -102,7 +132,10 @@ export const readExport = route({
   permission,
   params,
   response: exportItem,
-})(async ({ em, actor, params: { exportId } }) => presentExport(await findExport(em, actor, { id: exportId })))
+})(async ({ em, actor, params: { exportId } }) => {
+  const row = await findExport(em, actor, { id: exportId })
+  return presentExport(row, await readDeniedFields(em, actor.organisationId))
+})
 
 export const updateExport = route({
   method: 'PUT',
@@ -129,7 +162,17 @@ export const updateExport = route({
   return { id: row.id, total: await countExported(em, row), object: 'export' as const }
 })
 
-const untouched = { parts: 0, rowCount: 0, bytes: 0, progress: null, attempts: 0, workedAt: null, leaseToken: null, leaseUntil: null }
+const untouched = {
+  parts: 0,
+  rowCount: 0,
+  bytes: 0,
+  sha256: null,
+  progress: null,
+  attempts: 0,
+  workedAt: null,
+  leaseToken: null,
+  leaseUntil: null,
+}
 
 export const startExport = route({
   method: 'POST',
@@ -140,16 +183,20 @@ export const startExport = route({
   action: 'start',
   params,
   response: exportTask,
-})(async ({ em, actor, params: { exportId }, deps: { clock }, audit }) => {
+})(async ({ em, actor, params: { exportId }, deps, audit }) => {
   const row = await findExport(em, actor, { id: exportId, forWrite: true })
   demandStatus(row, ['draft', 'stopped', 'failed'], 'It runs already, or is done')
   await demandFields(em, actor.organisationId, row.fields)
   await em.execute('DELETE FROM log_export_parts WHERE export_id = ?', [row.id])
+  const { organisationId, workspaceId, kind, format, filters, fields, options } = row
+  const ownership = ownershipOf(actor)
+  const expected = await expectedRows(em, { organisationId, workspaceId, kind, format, filters, fields, options, ...ownership }, deps)
   Object.assign(row, {
-    ...ownershipOf(actor),
+    ...ownership,
+    expectedRows: expected,
     status: 'in_progress',
     error: null,
-    startedAt: new Date(clock.now()),
+    startedAt: new Date(deps.clock.now()),
     endedAt: null,
     expiresAt: null,
     ...untouched,
@@ -205,6 +252,7 @@ export function demandKept({ expiresAt }: Pick<LogExport, 'expiresAt'>, now: num
 
 export const exportRoutes = [
   createExport,
+  estimateNewExport,
   listExports,
   readRestrictions,
   readExport,

@@ -6,6 +6,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { countLogs, logFilter, logScopeOf, type LogFilter, type LogScope } from '../logs/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import { checkFilters } from '../saved-filters/index.ts'
+import { deniedAmong } from './export-fields.ts'
 import { LogExport } from './log-export.entity.ts'
 
 /** The exports that a caller may see: who sees only logs of their own sees only exports of just these. */
@@ -37,7 +38,8 @@ export function ownershipOf(actor: Actor): Pick<LogExport, 'ownApiKeyId' | 'ownU
   return { ownApiKeyId: own?.apiKeyId ?? null, ownUserId: own?.userId ?? null }
 }
 
-type Owned = Pick<LogExport, 'organisationId' | 'workspaceId' | 'ownApiKeyId' | 'ownUserId'>
+/** The owner of the logs of an export. */
+export type Owned = Pick<LogExport, 'organisationId' | 'workspaceId' | 'ownApiKeyId' | 'ownUserId'>
 
 /** Returns the logs that an export may have. */
 export const scopeOf = ({ organisationId, workspaceId, ownApiKeyId, ownUserId }: Owned): LogScope => ({
@@ -77,19 +79,25 @@ export function readFilters({ workspace_slug: _workspace, ...filters }: Filters)
 }
 
 const mostCounted = 50_000
-const countWithinMs = 1500
+/** Counts and samples that take longer are given up. */
+export const countWithinMs = 1500
 
 /** Returns how many logs an export has as things stand; null if that cannot be told soon. */
-export async function countExported(em: EntityManager, row: LogExport): Promise<number | null> {
+export function countExported(em: EntityManager, row: LogExport): Promise<number | null> {
   const filter = readFilters(row.filters)
+  return soon(em, countWithinMs, (inner) => countLogs(inner, scopeOf(row), { most: mostCounted, filter }))
+}
+
+/** Returns what a look into the database says; null if one of its statements takes longer than that. */
+export async function soon<T>(em: EntityManager, ms: number, look: (em: EntityManager) => Promise<T>): Promise<T | null> {
   const [before] = await em.execute<{ bound: string }[]>(`SELECT current_setting('statement_timeout') AS bound`)
   try {
-    // A savepoint, so that a count that takes too long does not end the whole transaction.
+    // A savepoint, so that a statement that takes too long does not end the whole transaction.
     return await em.transactional(async (inner) => {
-      await inner.execute(`SELECT set_config('statement_timeout', ?, true)`, [String(countWithinMs)])
-      const total = await countLogs(inner, scopeOf(row), { most: mostCounted, filter })
+      await inner.execute(`SELECT set_config('statement_timeout', ?, true)`, [String(ms)])
+      const found = await look(inner)
       await inner.execute(`SELECT set_config('statement_timeout', ?, true)`, [before?.bound ?? '0'])
-      return total
+      return found
     })
   } catch (error) {
     if (isTooSlow(error)) return null
@@ -101,8 +109,18 @@ export async function countExported(em: EntityManager, row: LogExport): Promise<
 export const isTooSlow = (error: unknown): boolean =>
   error instanceof Error && (('code' in error && error.code === '57014') || isTooSlow(error.cause))
 
-/** An export as it is answered. */
-export const presentExport = (row: LogExport) => ({
+/** Returns the share of an export that is done, by the rows that were expected. */
+function progressOf({ status, rowCount, expectedRows }: LogExport): number | null {
+  if (status === 'success') return 1
+  if (status !== 'in_progress' || expectedRows === null || expectedRows === undefined) return null
+  // More rows than were expected are no reason to say that it is done.
+  return expectedRows === 0 ? 0 : Math.min(Math.floor((rowCount / expectedRows) * 1000) / 1000, 0.99)
+}
+
+const momentOf = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
+
+/** An export as it is answered. `denied`: the fields that the organisation denies. */
+export const presentExport = (row: LogExport, denied: readonly string[]) => ({
   id: row.id,
   organisation_id: row.organisationId,
   workspace_id: row.workspaceId ?? null,
@@ -116,12 +134,16 @@ export const presentExport = (row: LogExport) => ({
   requested_data: [...row.fields],
   rows: row.rowCount,
   bytes: row.bytes,
+  expected_rows: row.expectedRows ?? null,
+  progress: progressOf(row),
+  sha256: row.sha256 ?? null,
+  denied_fields: [...deniedAmong(row.fields, denied)],
   error: row.error ?? null,
   created_by: row.createdBy,
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),
-  started_at: row.startedAt?.toISOString() ?? null,
-  ended_at: row.endedAt?.toISOString() ?? null,
-  expires_at: row.expiresAt?.toISOString() ?? null,
+  started_at: momentOf(row.startedAt),
+  ended_at: momentOf(row.endedAt),
+  expires_at: momentOf(row.expiresAt),
   object: 'export' as const,
 })

@@ -4,6 +4,7 @@ import { exportRoutes } from './exports.routes.ts'
 import { exportFile } from './file.ts'
 import { LogExport } from './log-export.entity.ts'
 
+export { readDeniedFields } from './denied-fields.ts'
 export { findVisibleExports, presentExport } from './exports.ts'
 
 /** Logs as files, of any number. */

@@ -36,6 +36,8 @@ export const LogExport = defineEntity({
     parts: p.integer().default(0),
     rowCount: p.bigint('number').default(0),
     bytes: p.bigint('number').default(0),
+    expectedRows: p.bigint('number').nullable(),
+    sha256: p.text().nullable(),
     // Only those who make the parts read and write the rest (`claims.ts`).
     options: p.json<FocusOptions>().default('{}'),
     progress: p.json<object>().nullable(),

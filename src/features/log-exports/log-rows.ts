@@ -76,7 +76,7 @@ export const firstMoment = (given: string | undefined, { config, end }: Pick<Dep
   Math.max(timeOr(given, 0) - 1, end - (config.logRetentionDays + 2) * dayMs)
 
 /** Returns the first logs whose bodies fit together, and at least one. */
-function fitting(logs: readonly LogRow[], mostOfBody: number): readonly LogRow[] {
+export function fitting(logs: readonly LogRow[], mostOfBody: number): readonly LogRow[] {
   let size = 0
   const end = logs.findIndex(({ request_bytes: request, response_bytes: response }) => {
     size += Math.min(request, mostOfBody) + Math.min(response, mostOfBody)
@@ -85,7 +85,8 @@ function fitting(logs: readonly LogRow[], mostOfBody: number): readonly LogRow[]
   return end === -1 ? logs : logs.slice(0, Math.max(end, 1))
 }
 
-const bare = (row: LogRow): LogDetail => Object.assign({}, noBodies, row)
+/** Returns a log without its bodies. */
+export const bare = (row: LogRow): LogDetail => Object.assign({}, noBodies, row)
 
 /** Logs of the log store that are fetched at a time. */
 const atOnce = 8

@@ -48,8 +48,9 @@ const failureOf = (error: unknown) => ({
 
 /** A part ends with the page that reaches one of these bounds. */
 const enoughBytes = 4 * 1024 * 1024
-const enoughRows = 10_000
 const enoughMs = 5_000
+/** About so many: the last page may take it over. */
+export const mostRowsOfPart = 10_000
 
 async function nextPart(deps: Deps, claimed: Claimed): Promise<Part> {
   const { columns, next } = sourceOf(deps, claimed)
@@ -62,7 +63,7 @@ async function nextPart(deps: Deps, claimed: Claimed): Promise<Part> {
     progress = page.progress
     rows.push(...page.rows)
     size += page.rows.reduce((sum, row) => sum + sizeOf(row), 0)
-    const isEnough = size >= enoughBytes || rows.length >= enoughRows || performance.now() >= until
+    const isEnough = size >= enoughBytes || rows.length >= mostRowsOfPart || performance.now() >= until
     if (!page.isEnd && !isEnough) continue
     const piece = formats[claimed.format].piece(rows, columns, claimed.bytes)
     const bytes = page.isEnd ? await ended(deps, claimed, { piece, columns }) : piece.bytes

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import test from 'ava'
 import type { Client } from 'pg'
 import { inDatabase } from '../../support/database.ts'
@@ -59,6 +60,7 @@ test.serial('an export outlives kill -9 and a time in which exports are off: the
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { trace_id: string; created_at: string })
   t.is(rows.length, logs)
+  t.is((await read(id))['sha256'], createHash('sha256').update(text).digest('hex'))
   t.is(new Set(rows.map((row) => row.trace_id)).size, logs)
   t.true(rows.every((row, at) => at === 0 || (rows[at - 1]?.created_at ?? '') <= row.created_at))
 })

@@ -35,6 +35,7 @@ test.serial('members export nothing; managers what they see: all, or only what i
   const wanted = { requested_data: ['ai_model'], filters: {} }
   t.is((await call(ada.key, 'POST', '/logs/exports', wanted)).status, 403)
   t.is((await call(ada.key, 'GET', '/logs/exports')).status, 403)
+  t.is((await call(ada.key, 'POST', '/logs/exports/estimate', wanted)).status, 403)
   const before = await exporting.draft(wanted, grace.key)
   t.is(modelsIn(await exporting.whole(wanted, grace.key)).length, 3)
   const set = (settings: object) => call(acme.adminKey, 'PUT', '/admin/organisation', { settings })
@@ -43,6 +44,7 @@ test.serial('members export nothing; managers what they see: all, or only what i
   t.is((await call(grace.key, 'GET', `/logs/exports/${before}`)).status, 404)
   const drafted = await call(grace.key, 'POST', '/logs/exports', wanted)
   t.is(drafted.body['total'], 1)
+  t.is((await call(grace.key, 'POST', '/logs/exports/estimate', wanted)).body['rows'], 1)
   const file = await exporting.whole(wanted, grace.key)
   t.deepEqual(modelsIn(file), ['{"ai_model":"of grace"}'])
   t.is((await call(mona.key, 'GET', `/logs/exports/${String(drafted.body['id'])}`)).status, 404)

@@ -73,7 +73,14 @@ test.serial('costs are rows of FOCUS, by day, model, dimension and the tags that
     recordOf(acme, 0, { ...at(5), cost: costOf(null, []), model: 'new', provider: 'openai', metadata: {}, traceId: 'rows' }),
   ])
   const filters = { trace_id: 'rows' }
+  const estimated = (
+    await exporting.control.call(acme.workspaceKey, 'POST', '/logs/exports/estimate', { kind: 'focus', filters, tag_keys: ['env'] })
+  ).body
   const rows = await rowsOf({ filters, tag_keys: ['env'] })
+  t.false(estimated['is_exact'])
+  const share = Number(estimated['rows']) / rows.length
+  t.true(share > 1 / 3 && share < 3, `${String(estimated['rows'])} of ${rows.length}`)
+  t.true(Number(estimated['bytes']) > 300 * Number(estimated['rows']))
   const shown = rows.map((row) => [
     row['ProviderName'],
     row['SkuId'],
