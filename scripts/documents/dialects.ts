@@ -1,11 +1,12 @@
 import { type CaseId, caseIds, cases, type Fixture, isSaid } from '../../test/conformance/cases.ts'
 import { departuresOf } from '../../test/conformance/expected.ts'
-import { isServed } from '../../test/conformance/sides/index.ts'
+import { servedOtherwise } from '../../test/conformance/sides/index.ts'
 import type { ClientId, ProviderId } from '../../test/conformance/talk.ts'
 
 const clients: Readonly<Record<ClientId, string>> = {
   'openai-chat': "OpenAI's chat completions",
   'openai-responses': "OpenAI's responses",
+  completions: "OpenAI's completions",
   anthropic: "Anthropic's Messages",
   google: "Google's `generateContent`, streams of events",
   'google-array': "Google's `generateContent`, streams as one array",
@@ -46,7 +47,8 @@ export function dialectParts(): Readonly<Record<string, string>> {
       .filter((name) => canSay(client as ClientId, name))
       .map((name) => {
         const cells = Object.keys(providers).map((provider) => {
-          if (!isServed(client as ClientId, provider as ProviderId)) return 'by Converse'
+          const otherwise = servedOtherwise(client as ClientId, provider as ProviderId)
+          if (otherwise !== null) return otherwise
           const found = departuresOf({ client: client as ClientId, provider: provider as ProviderId, name })
           if (found.length === 0) return 'carried'
           const numbers = [...new Set(found.map(({ note }) => numberOf(note)))].join(', ')

@@ -141,7 +141,16 @@ export const caseIds = [...(Object.keys(cases) as (keyof typeof cases)[]), 'erro
 export type CaseId = (typeof caseIds)[number]
 
 /** Returns true if the format of a client can say it. */
-export const isSaid = ({ clients }: Fixture, client: ClientId): boolean => clients?.includes(client) ?? true
+export const isSaid = ({ clients, ask }: Fixture, client: ClientId): boolean =>
+  client === 'completions' ? isPrompt(ask) : (clients?.includes(client) ?? true)
+
+/** Returns true if one text says it all. */
+const isPrompt = ({ turns, tools, schema, thinks }: Ask): boolean =>
+  turns.length === 1 &&
+  turns.every(({ pieces }) => pieces.every((piece) => 'text' in piece)) &&
+  tools === undefined &&
+  schema === undefined &&
+  thinks !== true
 
 /** The failures that providers answer with. */
 export const statuses = [400, 401, 429, 500] as const

@@ -21,6 +21,7 @@ export interface Departure {
 const gemini: readonly ProviderId[] = ['google', 'vertex']
 
 export const departures: readonly Departure[] = [
+  { note: 'A completion has a prompt and no instructions beside it.', clients: ['completions'], heard: [[/^system .*/, null]] },
   // What the format of a provider has no place for, for its own client too.
   {
     note: 'OpenAI shows nothing of what a model thinks in chat completions.',
@@ -76,7 +77,7 @@ export const departures: readonly Departure[] = [
   { note: 'Cohere signs no thoughts.', providers: ['cohere'], heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']] },
   {
     note: 'A sequence at which the model stopped is told as an ordinary end.',
-    clients: ['openai-chat', 'openai-responses', 'google', 'google-array'],
+    clients: ['openai-chat', 'openai-responses', 'completions', 'google', 'google-array'],
     said: [[/^stop stop-sequence$/, 'stop stop']],
   },
   {

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { cases, type Fixture } from './cases.ts'
+import { cases, type Fixture, isSaid } from './cases.ts'
 import { expectedOf, takesTools } from './expected.ts'
 import { listen } from './listen.ts'
 import { addressAt, type Product, type SpokenCell, startProduct } from './product.ts'
@@ -42,7 +42,7 @@ async function isDenied(t: ExecutionContext, cell: SpokenCell, fixture: Fixture,
 const [plain, stream] = [cases.plain[0], cases.stream[0]]
 const calls: readonly Fixture[] = cases.tools.map((fixture: Fixture) => ({ ...fixture, says: fixture.says.slice(0, 1) }))
 /** A provider without tools makes no calls. */
-const callsAt = (cell: SpokenCell) => (takesTools(cell.provider) ? calls : [])
+const callsAt = (cell: SpokenCell) => (takesTools(cell.provider) ? calls.filter((fixture) => isSaid(fixture, cell.client)) : [])
 const paris = { text: 'Sun ☀ in Paris.', stop: 'stop', counts: { input: 20, cached: 0, output: 7, thought: 0 } } as const satisfies Say
 const long: Fixture = {
   ...stream,

@@ -2,7 +2,7 @@ import type { Behaviour } from '../support/emulator/behaviour.ts'
 import type { Received } from '../support/emulator/emulator.ts'
 
 /** The dialects of clients; Google's streams come as events or as one JSON array. */
-export type ClientId = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'google-array'
+export type ClientId = 'openai-chat' | 'openai-responses' | 'completions' | 'anthropic' | 'google' | 'google-array'
 
 /** The dialects of providers, each with one provider that speaks it, and the clouds that serve one at an address of their own. */
 export type ProviderId =

@@ -10,6 +10,7 @@ import { azureClaude, bedrockClaude, invokeTalker, vertexClaude, vertexTalker } 
 import { ollamaProvider, ollamaTalker } from './ollama.ts'
 import { oracleProvider, oracleTalker } from './oracle.ts'
 import { oracleCohereProvider, oracleCohereTalker } from './oracle-cohere.ts'
+import { completionsTalker } from './completions.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
 import { replicateProvider, replicateTalker } from './replicate.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
@@ -20,6 +21,7 @@ import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 export const talkers: Readonly<Record<ClientId, (address: Address) => Talker>> = {
   'openai-chat': chatTalker,
   'openai-responses': responsesTalker,
+  completions: completionsTalker,
   anthropic: messagesTalker,
   google: googleTalker,
   'google-array': (address) => googleTalker(address, true),
@@ -41,6 +43,8 @@ interface Provider {
   readonly base: '/v1' | '/models' | '/openai' | ''
   /** The clients that are served so; absent: all. */
   readonly clients?: readonly ClientId[]
+  /** True if it has completions of texts itself, and gets them as they are. */
+  readonly completes?: true
   /** A cloud that serves a dialect which is another provider's own. */
   readonly isCloud?: true
   /** More that clients of a format say to be asked in this dialect. */
@@ -53,14 +57,14 @@ const aws = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'u
 
 /** Clients are asked for in Workers AI's own format if they give fields of it; without them in OpenAI's. */
 const native = { provider_options: { 'workers-ai': { raw: false } } }
-const nativeWorkers = { 'openai-chat': native, 'openai-responses': native, anthropic: native, google: native, 'google-array': native }
+const nativeWorkers = { 'openai-chat': native, 'openai-responses': native, completions: native, anthropic: native, google: native, 'google-array': native }
 
 const llama = '@cf/meta/llama-3.3-70b-instruct-fp8-fast'
 
 /** Each dialect of providers. A new one is a row here and a file beside this one. */
 export const providers: Readonly<Record<ProviderId, Provider>> = {
-  'openai-chat': { side: chatProvider, row: 'together-ai', fields: {}, model: 'gpt-4o', thinker: 'gpt-5', talker: chatTalker, base: '/v1' },
-  'openai-responses': { side: responsesProvider, row: 'openai', fields: {}, model: 'gpt-5-pro', talker: responsesTalker, base: '/v1' },
+  'openai-chat': { side: chatProvider, row: 'ovhcloud', fields: {}, model: 'gpt-4o', thinker: 'gpt-5', talker: chatTalker, base: '/v1' },
+  'openai-responses': { side: responsesProvider, row: 'openai', fields: {}, model: 'gpt-5-pro', talker: responsesTalker, base: '/v1', completes: true },
   anthropic: { side: messagesProvider, row: 'anthropic', fields: {}, model: 'claude-sonnet-4-5', talker: messagesTalker, base: '/v1' },
   google: { side: googleProvider, row: 'google', fields: {}, model: 'gemini-2.5-flash', talker: googleTalker, base: '' },
   vertex: {
@@ -100,6 +104,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     model: 'qwen3:8b',
     talker: ollamaTalker,
     base: '/v1',
+    completes: true,
     // OpenAI's chats go there as they are unless they hold fields of Ollama's own.
     extraFor: { 'openai-chat': { provider_options: { ollama: { keep_alive: '5m' } } } },
     // Ollama has no word for a filter.
@@ -147,7 +152,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     // It has no words for the end of an answer.
     lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter' || stop === 'length'),
   },
-  'azure-ai': { side: azureProvider, row: 'azure-ai', fields: {}, model: 'DeepSeek-R1', talker: azureTalker, base: '/models' },
+  'azure-ai': { side: azureProvider, row: 'azure-ai', fields: {}, model: 'DeepSeek-R1', talker: azureTalker, base: '/models', completes: true },
   'azure-openai': {
     side: azureOpenaiProvider,
     row: 'azure-openai',
@@ -157,6 +162,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     talker: azureOpenaiTalker,
     base: '/openai',
     isCloud: true,
+    completes: true,
   },
   'claude-bedrock': {
     side: bedrockClaude,
@@ -186,6 +192,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     talker: (address) => messagesTalker({ ...address, origin: `${address.origin}/anthropic` }),
     base: '',
     isCloud: true,
+    completes: true,
   },
 }
 
@@ -194,9 +201,14 @@ const ids = Object.keys(providers) as ProviderId[]
 /** The providers with a dialect of their own. */
 export const dialectProviders: readonly ProviderId[] = ids.filter((id) => providers[id].isCloud !== true)
 
-export const isServed = (client: ClientId, provider: ProviderId): boolean => providers[provider].clients?.includes(client) ?? true
+/** Why the requests of a client are not translated to the dialect of a provider: the provider serves them otherwise. Null: they are. */
+export function servedOtherwise(client: ClientId, provider: ProviderId): string | null {
+  const { clients, completes } = providers[provider]
+  if (client === 'completions' && completes === true) return 'as it is'
+  return clients?.includes(client) === false ? 'by Converse' : null
+}
 
 /** Each client at each provider that serves it. */
 export const pairs: readonly (readonly [client: ClientId, provider: ProviderId])[] = (Object.keys(talkers) as ClientId[]).flatMap(
-  (client) => ids.filter((id) => isServed(client, id)).map((id) => [client, id] as const),
+  (client) => ids.filter((id) => servedOtherwise(client, id) === null).map((id) => [client, id] as const),
 )
