@@ -1,5 +1,7 @@
 import { type CaseId, caseIds, cases, type Fixture, isSaid } from '../../test/conformance/cases.ts'
 import { departuresOf } from '../../test/conformance/expected.ts'
+import { type Area, casesOf, departuresAt, isServed, type TaskClient } from '../../test/conformance/tasks/area.ts'
+import { areas } from '../../test/conformance/tasks/index.ts'
 import { servedOtherwise } from '../../test/conformance/sides/index.ts'
 import type { ClientId, ProviderId } from '../../test/conformance/talk.ts'
 
@@ -38,10 +40,47 @@ const canSay = (client: ClientId, name: CaseId): boolean => {
   return fixtures.length === 0 || fixtures.some((fixture) => isSaid(fixture, client))
 }
 
+/** Numbers notes in the order in which tables name them. */
+function noteBook() {
+  const notes: string[] = []
+  return {
+    numbers: (found: readonly { readonly note: string }[]): string =>
+      [...new Set(found.map(({ note }) => (notes.includes(note) ? notes.indexOf(note) : notes.push(note) - 1) + 1))].join(', '),
+    written: (): string => notes.map((note, index) => `${index + 1}. ${note}`).join('\n'),
+  }
+}
+
+type Notes = ReturnType<typeof noteBook>
+
+/** A table with a row for each provider: operations have more providers than cases. */
+function taskTable(area: Area, client: string, spec: TaskClient, notes: Notes): string {
+  const names = casesOf(spec)
+  const rows = Object.entries(area.providers)
+    .filter(([provider]) => isServed(area, client, provider))
+    .map(([provider, { title, format, asked }]) => {
+      const cells = names.map((name) => {
+        const found = departuresAt(area, { client, provider, name })
+        if (name === 'errors' && asked === false) return 'there are none'
+        if (found.length === 0) return format === null ? 'as it is' : 'carried'
+        return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${notes.numbers(found)})`
+      })
+      return `| ${title} | ${cells.join(' | ')} |`
+    })
+  return [`### ${spec.title}`, '', `| | ${names.join(' | ')} |`, `| --- |${' --- |'.repeat(names.length)}`, ...rows].join('\n')
+}
+
+/** The tables of operations that are no conversations. */
+function taskTables(): string {
+  const notes = noteBook()
+  const tables = Object.values(areas).flatMap((area) =>
+    Object.entries(area.clients).map(([client, spec]) => taskTable(area, client, spec, notes)),
+  )
+  return [...tables, notes.written()].join('\n\n')
+}
+
 /** The table of what is carried, transformed and refused: from the data that the conformance tests run. */
 export function dialectParts(): Readonly<Record<string, string>> {
-  const notes: string[] = []
-  const numberOf = (note: string): number => (notes.includes(note) ? notes.indexOf(note) : notes.push(note) - 1) + 1
+  const notes = noteBook()
   const tables = Object.entries(clients).map(([client, title]) => {
     const rows = caseIds
       .filter((name) => canSay(client as ClientId, name))
@@ -51,13 +90,12 @@ export function dialectParts(): Readonly<Record<string, string>> {
           if (otherwise !== null) return otherwise
           const found = departuresOf({ client: client as ClientId, provider: provider as ProviderId, name })
           if (found.length === 0) return 'carried'
-          const numbers = [...new Set(found.map(({ note }) => numberOf(note)))].join(', ')
-          return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${numbers})`
+          return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${notes.numbers(found)})`
         })
         return `| ${name} | ${cells.join(' | ')} |`
       })
     const heads = Object.values(providers)
     return [`### ${title}`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
   })
-  return { conformance: [...tables, notes.map((note, index) => `${index + 1}. ${note}`).join('\n')].join('\n\n') }
+  return { conformance: [...tables, notes.written()].join('\n\n'), operations: taskTables() }
 }

@@ -145,10 +145,10 @@ export const isSaid = ({ clients, ask }: Fixture, client: ClientId): boolean =>
   client === 'completions' ? isPrompt(ask) : (clients?.includes(client) ?? true)
 
 /** Returns true if one text says it all. */
-const isPrompt = ({ turns, tools, schema, thinks }: Ask): boolean =>
+const isPrompt = ({ turns, schema, thinks, ...ask }: Ask): boolean =>
   turns.length === 1 &&
   turns.every(({ pieces }) => pieces.every((piece) => 'text' in piece)) &&
-  tools === undefined &&
+  ask.tools === undefined &&
   schema === undefined &&
   thinks !== true
 

@@ -57,14 +57,29 @@ const aws = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'u
 
 /** Clients are asked for in Workers AI's own format if they give fields of it; without them in OpenAI's. */
 const native = { provider_options: { 'workers-ai': { raw: false } } }
-const nativeWorkers = { 'openai-chat': native, 'openai-responses': native, completions: native, anthropic: native, google: native, 'google-array': native }
+const nativeWorkers = {
+  'openai-chat': native,
+  'openai-responses': native,
+  completions: native,
+  anthropic: native,
+  google: native,
+  'google-array': native,
+}
 
 const llama = '@cf/meta/llama-3.3-70b-instruct-fp8-fast'
 
 /** Each dialect of providers. A new one is a row here and a file beside this one. */
 export const providers: Readonly<Record<ProviderId, Provider>> = {
   'openai-chat': { side: chatProvider, row: 'ovhcloud', fields: {}, model: 'gpt-4o', thinker: 'gpt-5', talker: chatTalker, base: '/v1' },
-  'openai-responses': { side: responsesProvider, row: 'openai', fields: {}, model: 'gpt-5-pro', talker: responsesTalker, base: '/v1', completes: true },
+  'openai-responses': {
+    side: responsesProvider,
+    row: 'openai',
+    fields: {},
+    model: 'gpt-5-pro',
+    talker: responsesTalker,
+    base: '/v1',
+    completes: true,
+  },
   anthropic: { side: messagesProvider, row: 'anthropic', fields: {}, model: 'claude-sonnet-4-5', talker: messagesTalker, base: '/v1' },
   google: { side: googleProvider, row: 'google', fields: {}, model: 'gemini-2.5-flash', talker: googleTalker, base: '' },
   vertex: {
@@ -152,7 +167,15 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     // It has no words for the end of an answer.
     lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter' || stop === 'length'),
   },
-  'azure-ai': { side: azureProvider, row: 'azure-ai', fields: {}, model: 'DeepSeek-R1', talker: azureTalker, base: '/models', completes: true },
+  'azure-ai': {
+    side: azureProvider,
+    row: 'azure-ai',
+    fields: {},
+    model: 'DeepSeek-R1',
+    talker: azureTalker,
+    base: '/models',
+    completes: true,
+  },
   'azure-openai': {
     side: azureOpenaiProvider,
     row: 'azure-openai',

@@ -1,25 +1,13 @@
 import test from 'ava'
 import OpenAI from 'openai'
-import { z } from 'zod'
-import { firstFault, json } from '../../support/dialects/strict.ts'
-import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
+import { judgesStrictly } from '../../support/dialects/strict-moderations.ts'
+import { json } from '../../support/dialects/strict.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
 /** OpenAI's client has texts judged by OpenAI and Mistral. */
 let cloud: Emulator
 let bed: GatewayBed
-
-const ofMistral = z.strictObject({ model: z.string(), input: z.array(z.string()).min(1) })
-const result = (hate: boolean) => ({
-  categories: { hate_and_discrimination: hate, sexual: false, pii: false },
-  category_scores: { hate_and_discrimination: hate ? 0.9 : 0.1, sexual: 0.1, pii: 0 },
-})
-
-function judges({ json: body }: Received) {
-  const read = ofMistral.safeParse(body)
-  if (!read.success) return json({ object: 'error', message: firstFault(read.error) }, 422)
-  return json({ id: 'mod-1', model: read.data.model, results: read.data.input.map((text) => result(text === 'bad')) })
-}
 
 const at = (provider: string) => ({ provider, customHost: cloud.url, credential: { key: 'sk-upstream', fields: {} } })
 
@@ -33,7 +21,7 @@ test.after.always(async () => {
 })
 test.beforeEach(() => {
   cloud.reset()
-  cloud.script({ behaviour: judges })
+  cloud.script({ behaviour: judgesStrictly })
 })
 
 const openai = (provider: string) =>

@@ -24,12 +24,14 @@ const ofGoogle = { taskType: task, title: text.optional(), outputDimensionality:
 export const vectorOf = (said: unknown): readonly number[] => [String(said).length, 0.5, -0.25]
 const counted = (said: readonly unknown[]): number => said.length * 2
 const listed = (input: unknown): readonly unknown[] => (Array.isArray(input) ? input : [input])
-const openaiAnswer = (input: unknown, usage: (tokens: number) => object) => ({
+const bytesOf = (vector: readonly number[]): string => Buffer.from(Float32Array.from(vector).buffer).toString('base64')
+const openaiAnswer = (input: unknown, usage: (tokens: number) => object, inBytes = false) => ({
   object: 'list',
   model: 'answered',
   data: listed(input)
-    .map((said, index) => ({ object: 'embedding', index, embedding: vectorOf(said) }))
-    .toReversed(),
+    .map((said, index) => ({ object: 'embedding', index, embedding: inBytes ? bytesOf(vectorOf(said)) : vectorOf(said) }))
+    // An order that is none but in the format that the caller reads itself.
+    .toSorted((one, other) => (inBytes ? 0 : other.index - one.index)),
   usage: usage(counted(listed(input))),
 })
 
@@ -127,6 +129,11 @@ const endpoints: readonly Endpoint[] = [
       embeddings: { float: body.texts.map(vectorOf) },
     }),
     headers: (body) => ({ 'x-amzn-bedrock-input-token-count': String(counted(body.texts)) }),
+  }),
+  endpoint({
+    path: /^\/openai\/embeddings$/,
+    body: z.strictObject({ ...plain, dimensions: length, encoding_format: z.enum(['float', 'base64']).optional(), user: text.optional() }),
+    answer: (body) => openaiAnswer(body.input, both, body.encoding_format === 'base64'),
   }),
   endpoint({
     path: /^\/mistral\/embeddings$/,
