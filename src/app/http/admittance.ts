@@ -1,5 +1,5 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
+import { isSameText } from '../../lib/text/same-text.ts'
 import { bearerToken } from '../../gateway/wire/bearer.ts'
 import { authenticate } from './routes/authenticate.ts'
 import type { Context } from './context.ts'
@@ -10,7 +10,7 @@ import { headerPrefixes } from '../../gateway/wire/headers.ts'
 /** Lets those through who send `METRICS_TOKEN`, which works without the database. Throws `unauthorized`. */
 export function admitToMetrics({ config: { metricsToken } }: Pick<Frame, 'config'>, ctx: Context): void {
   const sent = bearerToken(ctx.get('authorization')) ?? passwordOf(ctx.get('authorization'))
-  if (metricsToken !== null && sent !== null && isEqual(sent, metricsToken.reveal())) return
+  if (metricsToken !== null && sent !== null && isSameText(sent, metricsToken.reveal())) return
   throw new ApiError('unauthorized', 'These figures need METRICS_TOKEN: send it as Authorization: Bearer.', { param: 'authorization' })
 }
 
@@ -30,7 +30,3 @@ function passwordOf(authorization: string): string | null {
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString()
   return text.includes(':') ? text.slice(text.indexOf(':') + 1) : null
 }
-
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
-
-const isEqual = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))

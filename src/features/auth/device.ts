@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../../app/deps.ts'
+import { isSameText } from '../../lib/text/same-text.ts'
 import { cookieOf, cookieText, uniqueCookie } from '../sessions/index.ts'
 
 type Needs = Pick<Deps, 'config' | 'vault'>
@@ -14,7 +14,7 @@ export const deviceCookie = (deps: Needs, email: string): string => cookieText(d
 export function isKnownDevice(deps: Needs, email: string, header: string | undefined): boolean {
   const shown = uniqueCookie(header, cookieOf(deps, name))
   const wanted = markOf(deps, email)
-  return shown !== null && shown.length === wanted.length && timingSafeEqual(Buffer.from(shown), Buffer.from(wanted))
+  return shown !== null && isSameText(shown, wanted)
 }
 
 const markOf = ({ vault }: Needs, email: string): string => vault.hashKey(`device:${email}`).toString('base64url')

@@ -1,5 +1,6 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Vault } from '../../app/secrets/vault.ts'
+import { isSameText } from '../../lib/text/same-text.ts'
 
 type Hashing = Pick<Vault, 'hashKey'>
 
@@ -12,7 +13,7 @@ export function newSecret(vault: Hashing): string {
 /** Returns true for a secret that this installation has made, so that the database is not asked for what somebody thought up. */
 export function isOwnSecret(vault: Hashing, secret: string): boolean {
   const [, random, mark] = /^([\w-]{43})\.([\w-]{22})$/.exec(secret) ?? []
-  return random !== undefined && mark !== undefined && isEqual(mark, markOf(vault, random))
+  return random !== undefined && mark !== undefined && isSameText(mark, markOf(vault, random))
 }
 
 const markOf = (vault: Hashing, random: string): string => vault.hashKey(`session-mark:${random}`).subarray(0, 16).toString('base64url')
@@ -23,7 +24,4 @@ export const hashSecret = (vault: Hashing, secret: string): Buffer => vault.hash
 /** Returns the token that a page shows beside the cookie. Who can only send the cookie, and not read answers, does not know it. */
 export const csrfToken = (vault: Hashing, secret: string): string => vault.hashKey(`csrf:${secret}`).toString('base64url')
 
-export const isCsrfToken = (vault: Hashing, secret: string, sent: string): boolean => isEqual(sent, csrfToken(vault, secret))
-
-const isEqual = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+export const isCsrfToken = (vault: Hashing, secret: string, sent: string): boolean => isSameText(sent, csrfToken(vault, secret))

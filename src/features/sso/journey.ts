@@ -1,7 +1,8 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { isSameText } from '../../lib/text/same-text.ts'
 import { cookieOf, cookieText, uniqueCookie } from '../sessions/index.ts'
 
 /**
@@ -51,7 +52,7 @@ const stated = z.tuple([z.uuid(), z.string(), z.string(), z.number(), z.string()
 export function end(deps: Needs, header: string | undefined, state: string): { readonly journey: Journey; readonly marks: Marks } {
   const browser = browserOf(deps, header)
   const [payload = '', shown = '', ...more] = state.split('.')
-  if (browser === null || more.length > 0 || !isEqual(shown, seal(deps, 'state', `${browser}.${payload}`))) throw lost()
+  if (browser === null || more.length > 0 || !isSameText(shown, seal(deps, 'state', `${browser}.${payload}`))) throw lost()
   const [organisationId, to, returnTo, expiresAt] = stated.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
   if (expiresAt <= deps.clock.now()) throw lost()
   return { journey: { organisationId, to, returnTo, expiresAt }, marks: marksOf(deps, browser, state) }
@@ -73,9 +74,6 @@ const marksOf = (deps: Needs, browser: string, state: string): Marks => ({
 
 const seal = ({ vault }: Needs, purpose: 'state' | 'nonce' | 'verifier', text: string): string =>
   vault.hashKey(`sso-${purpose}:${text}`).toString('base64url')
-
-const isEqual = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
 /** Returns what stands for an issuer and a client in a journey. */
 export const destinationOf = ({ issuer, clientId }: { readonly issuer: string; readonly clientId: string }): string =>

@@ -96,6 +96,8 @@ test.serial('a write needs the origin and the token, a read neither; what anothe
     [{ origin: app.baseUrl.replace('http:', 'https:') }, 403, 'origin'],
     [{ 'x-csrf-token': null }, 403, 'x-csrf-token'],
     [{ 'x-csrf-token': 'x'.repeat(browser.csrf.length) }, 403, 'x-csrf-token'],
+    // As many letters, and more bytes.
+    [{ 'x-csrf-token': 'é'.repeat(browser.csrf.length) }, 403, 'x-csrf-token'],
     [{ 'x-csrf-token': (await signIn(app, await addPerson(app))).csrf }, 403, 'x-csrf-token'],
     [{ 'sec-fetch-site': 'cross-site' }, 401, 'x-service-api-key'],
     [{ 'sec-fetch-site': 'same-site' }, 401, 'x-service-api-key'],
