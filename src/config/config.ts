@@ -142,6 +142,22 @@ export interface OidcConfig {
   readonly groupClaim: string | null
 }
 
+/** A provider of SAML 2.0, as the settings have it. */
+export interface SamlConfig {
+  readonly metadataXml: string
+  /** Of Gatehouse; null: the URL of its metadata. */
+  readonly entityId: string | null
+  /** PEM; null: requests are not signed, and nothing can be encrypted for us. */
+  readonly spKey: Secret | null
+  readonly spCertificate: string | null
+  readonly domains: readonly string[]
+  readonly subjectClaim: string | null
+  readonly emailClaim: string | null
+  readonly groupClaim: string | null
+  readonly autoProvision: boolean
+  readonly idpInitiated: boolean
+}
+
 export interface Config {
   readonly prices: PricesConfig
   /** Null: bodies of logs stay in the database. */
@@ -200,6 +216,8 @@ export interface Config {
   readonly authMode: 'LOCAL' | 'SSO'
   /** The identity provider that the settings name, for the first organisation; null: none. */
   readonly oidc: OidcConfig | null
+  /** Null where `oidc` is not: the first organisation has one provider. */
+  readonly saml: SamlConfig | null
   /** The mail domains that organisations own, by slug. */
   readonly organisationDomains: readonly OwnedDomain[]
   /** How long people stay signed in. */

@@ -9,7 +9,7 @@ const clientIdOf = (values: Values): string | undefined => values.OIDC_CLIENT_ID
 /** Returns the identity provider that the settings name; null: they name none. */
 export function oidcOf(values: Values): OidcConfig | null {
   const clientId = clientIdOf(values)
-  if (values.OIDC_ISSUER === undefined || clientId === undefined) return null
+  if (values.AUTH_SSO_TYPE !== 'oidc' || values.OIDC_ISSUER === undefined || clientId === undefined) return null
   return {
     issuer: values.OIDC_ISSUER,
     clientId,
@@ -27,7 +27,7 @@ export function oidcOf(values: Values): OidcConfig | null {
 
 /** Returns the settings that an identity provider lacks. */
 export function missingForOidc(values: Values): readonly { readonly name: SettingName; readonly because: string }[] {
-  if (values.OIDC_ISSUER === undefined) return []
+  if (values.AUTH_SSO_TYPE !== 'oidc' || values.OIDC_ISSUER === undefined) return []
   const method = values.OIDC_TOKEN_ENDPOINT_AUTH_METHOD
   return [
     ...(clientIdOf(values) === undefined ? [{ name: 'OIDC_CLIENT_ID', because: 'OIDC_ISSUER is given' } as const] : []),

@@ -7,6 +7,7 @@ import { deepFreeze, frozenSet } from './freeze.ts'
 import { identityOf, missingForIdentity } from './load-identity.ts'
 import { logStoreOf, missingForLogStore } from './load-log-store.ts'
 import { missingForOidc, oidcOf } from './load-oidc.ts'
+import { missingForSaml, samlOf } from './load-saml.ts'
 import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
@@ -57,6 +58,11 @@ function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem
     },
     ...tlsConflicts(values),
     {
+      of: ['SAML_SP_KEY', 'SAML_SP_CERT'],
+      is: keyIsAnother(values.SAML_SP_CERT, values.SAML_SP_KEY),
+      fault: 'is not the key of SAML_SP_CERT',
+    },
+    {
       of: ['METRICS_TOKEN', 'METRICS_ACCESS'],
       is: values.METRICS_ACCESS === 'token' && values.METRICS_TOKEN === undefined,
       fault: 'is missing although METRICS_ACCESS is token',
@@ -67,11 +73,13 @@ function conflicts(values: Values, wrong: ReadonlySet<string>): readonly Problem
       fault: 'is the same as PORT',
     },
     { of: ['ROLES'], is: values.ROLES?.length === 0, fault: 'names no role' },
-    ...[...missingForOidc(values), ...missingForLogStore(values), ...missingForIdentity(values)].map(({ name, because }): Conflict => ({
-      of: [name],
-      is: true,
-      fault: `is missing although ${because}`,
-    })),
+    ...[...missingForOidc(values), ...missingForSaml(values), ...missingForLogStore(values), ...missingForIdentity(values)].map(
+      ({ name, because }): Conflict => ({
+        of: [name],
+        is: true,
+        fault: `is missing although ${because}`,
+      }),
+    ),
   ]
   return checks
     .filter((check) => check.is && !check.of.some((name) => wrong.has(name)))
@@ -121,6 +129,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernet
     init: initOf(values),
     authMode: values.AUTH_MODE,
     oidc: oidcOf(values),
+    saml: samlOf(values),
     organisationDomains: values.ORGANISATION_DOMAINS,
     sessions: { idleMs: values.SESSION_IDLE_TIMEOUT, lifetimeMs: values.SESSION_LIFETIME },
     mail: values.SMTP_HOST === undefined ? null : mailServer(values, values.SMTP_HOST),

@@ -1,16 +1,8 @@
 import { Secret } from '../lib/secret.ts'
 import { choice, fault, formed, list, onOff, quoted, secret, text, type Kind } from './kinds.ts'
+import { domainPattern, isDomain, mailDomain } from './mail-domain.ts'
+import { samlSettings } from './saml-settings.ts'
 import { optional, setting } from './setting.ts'
-
-const domainPattern = String.raw`(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]`
-const isDomain = (input: string): boolean => input.length <= 255 && new RegExp(`^${domainPattern}$`).test(input)
-
-/** A domain of e-mail addresses, in lower case. */
-const mailDomain: Kind<string> = {
-  name: 'domain',
-  schema: formed(domainPattern),
-  parse: (input) => (isDomain(input) ? input.toLowerCase() : fault(`${quoted(input)} is no domain, such as example.com`)),
-}
 
 /** A domain of e-mail addresses with the slug of the organisation that owns it. */
 export interface OwnedDomain {
@@ -67,10 +59,9 @@ function isPrivateJwk(input: string): boolean {
 
 /** The settings of the identity provider of the first organisation. */
 export const ssoSettings = {
-  AUTH_SSO_TYPE: setting(choice(['oidc'] as const), 'oidc', {
-    desc: 'The protocol of the identity provider of the first organisation: `oidc` is OpenID Connect.',
+  AUTH_SSO_TYPE: setting(choice(['oidc', 'saml'] as const), 'oidc', {
+    desc: 'The protocol of the identity provider that these settings give the first organisation: `oidc` is OpenID Connect (`OIDC_*`), `saml` is SAML 2.0 (`SAML_*`). Providers that are set over the API may speak either.',
     example: 'oidc',
-    idle: true,
   }),
   OIDC_ISSUER: optional(httpUrl, {
     desc: 'The issuer by which people of the first organisation sign in, as its discovery document names it. What an owner or admin sets by `PUT /v1/admin/organisation/sso` goes first.',
@@ -116,6 +107,7 @@ export const ssoSettings = {
     example: 'groups',
     since: '1.6.0',
   }),
+  ...samlSettings,
   ORGANISATION_DOMAINS: setting(list(ownedDomain), '', {
     desc: 'The domains of e-mail addresses that organisations own. With several organisations a domain that an organisation has set for its identity provider counts only if it is here; the only organisation needs none.',
     example: 'research=example.org, sales=example.com',

@@ -18,6 +18,7 @@ const places: Partial<Record<SettingName, string>> = {
   DB_HOST: 'database',
   SMTP_HOST: 'mail',
   LOG_STORE: 'logStore',
+  AUTH_SSO_TYPE: 'saml',
   OIDC_CLIENT_ID: 'clientId',
   OIDC_CLIENTID: 'clientId',
   MODEL_CONFIGS_PROXY_URL: 'proxyUrl',
@@ -41,7 +42,7 @@ const places: Partial<Record<SettingName, string>> = {
 /** The property of the configuration that each setting is loaded into. */
 const loaded = new Map(
   [
-    ...['load.ts', 'load-log-store.ts', 'load-identity.ts', 'load-oidc.ts', 'load-tracing.ts']
+    ...['load.ts', 'load-log-store.ts', 'load-identity.ts', 'load-oidc.ts', 'load-saml.ts', 'load-tracing.ts']
       .map((file) => read(`config/${file}`))
       .join('')
       .matchAll(/(\w+): (?:[\w.]+\()?values\.([A-Z0-9_]+)/g),

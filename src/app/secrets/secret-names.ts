@@ -1,5 +1,5 @@
 const secretName =
-  /key|secret|token|password|passwd|passphrase|credential|authorization|private|certificate|service_account|cookie|signature|headers$|_json$/i
+  /key|secret|token|password|passwd|passphrase|credential|authorization|private|certificate|service_account|cookie|signature|samlresponse|headers$|_json$/i
 const harmlessName =
   /(?:^|_)(?:id|ids|hint|type|name|names|mode|status|mapping|enabled|count|limit)$|^masked_|^max_|^(?:input|output|total)_tokens?$/i
 

@@ -1,5 +1,6 @@
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
+import type { ProviderType } from './identity-provider.entity.ts'
 import {
   domainOf,
   isOwned,
@@ -13,7 +14,7 @@ import {
 
 /** The identity provider by which somebody signs in. */
 export interface SignInProvider {
-  readonly type: 'oidc'
+  readonly type: ProviderType
   /** As people know it, such as `Okta`. */
   readonly name: string
   /** The path that a browser goes to. */
@@ -35,7 +36,7 @@ export async function findProvider(deps: Deps, wanting: Wanting): Promise<SignIn
   const provider = await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing))
   if (provider === null) return null
   if (wanting.organisation === undefined && wanting.email !== undefined && !isOwned(provider, wanting.email)) return null
-  return { type: 'oidc', name: provider.name, login_path: loginPathOf(standing) }
+  return { type: provider.type, name: provider.name, login_path: loginPathOf(standing, provider.type) }
 }
 
 async function wanted(deps: Deps, { organisation, email }: Wanting): Promise<Standing | null> {

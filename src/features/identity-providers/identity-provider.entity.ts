@@ -8,8 +8,17 @@ import type { WorkspaceRole } from '../../lib/access/roles.ts'
 export const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
 export type AuthMethod = (typeof authMethods)[number]
 
+/** The settings of providers of every type that no column holds. */
+export interface CommonSettings {
+  /** In lower case. */
+  readonly domains: readonly string[]
+  readonly auto_provision: boolean
+  readonly group_claim: string | null
+  readonly role_mappings: readonly RoleMapping[]
+}
+
 /** The settings of a provider that no column holds. */
-export interface ProviderSettings {
+export interface ProviderSettings extends CommonSettings {
   /** In place of the usual ones; empty: the usual ones. */
   readonly scopes: readonly string[]
   readonly token_endpoint_auth_method: AuthMethod
@@ -18,13 +27,27 @@ export interface ProviderSettings {
   readonly token_endpoint: string | null
   readonly jwks_uri: string | null
   readonly userinfo_endpoint: string | null
-  /** In lower case. */
-  readonly domains: readonly string[]
-  readonly auto_provision: boolean
-  readonly group_claim: string | null
   readonly email_verified_claim: string
-  readonly role_mappings: readonly RoleMapping[]
+  /** Absent: the provider speaks OpenID Connect. */
+  readonly saml?: SamlSettings | undefined
 }
+
+/** The further settings of a provider of SAML 2.0. */
+export interface SamlSettings {
+  /** Of the provider. */
+  readonly metadata_xml: string
+  /** The attribute that says who somebody is; null: NameID. */
+  readonly subject_claim: string | null
+  /** The attribute with the address; null: the usual ones. */
+  readonly email_claim: string | null
+  readonly allow_idp_initiated: boolean
+  /** Null: as the metadata asks. */
+  readonly sign_requests: boolean | null
+  /** The certificate of Gatehouse's own key, PEM; null: it has none. */
+  readonly sp_certificate: string | null
+}
+
+export type ProviderType = 'oidc' | 'saml'
 
 /** A group in a claim that gives a role in a workspace, whatever the group is called. */
 export interface RoleMapping {
@@ -41,12 +64,13 @@ export const IdentityProvider = defineEntity({
   properties: {
     id: id(),
     organisationId: p.uuid(),
-    type: p.text().$type<'oidc' | 'saml'>(),
+    type: p.text().$type<ProviderType>(),
     name: p.string().length(255),
     enabled: p.boolean(),
     issuer: p.string().length(320),
+    /** As the provider knows us; of SAML the entity id, or empty: the usual one. */
     clientId: p.string().length(320),
-    /** Sealed: the secret, or the private key as a JSON Web Key; null: none. */
+    /** Sealed: the secret, or the private key as a JSON Web Key (SAML: as PEM); null: none. */
     clientSecret: p.blob().nullable(),
     settings: p.json<ProviderSettings>(),
     createdBy: p.uuid().nullable(),

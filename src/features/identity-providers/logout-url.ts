@@ -32,7 +32,7 @@ interface Shown {
 /** Returns a session with the provider by which it began; null: none, or one that does not serve now. */
 async function beginOf(em: EntityManager, deps: Deps, { id, standing }: Shown) {
   const session = await em.findOne(Session, { id, method: 'oidc' })
-  const provider = session && (await servingProvider(em, deps, standing))
+  const provider = session && (await servingProvider(em, deps, { ...standing, type: 'oidc' }))
   return session && provider && { session, provider }
 }
 

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { inTenant } from '../../app/database/orm.ts'
-import { ownOrigin } from '../../app/own-origin.ts'
 import { route, type Actor, type Call } from '../../app/route.ts'
 import type { Deps } from '../../app/deps.ts'
 import { inTrial } from '../../app/trial-limit.ts'
@@ -10,9 +9,13 @@ import { hold, settlePlaces } from '../scim/index.ts'
 import { findWorkspace } from '../workspaces/index.ts'
 import { forgetGroups } from './claimed-groups.ts'
 import { privateKeyOf } from './client.ts'
-import { IdentityProvider, secretPlace, type ProviderSettings, type RoleMapping } from './identity-provider.entity.ts'
-import { loginPathOf, providerOf, redirectUriOf, standingOf, type Provider, type Standing } from './provider.ts'
-import { providerTested, providerView, putProviderBody, type PutProvider } from './provider.schema.ts'
+import { IdentityProvider, secretPlace, type CommonSettings, type RoleMapping } from './identity-provider.entity.ts'
+import { providerOf, standingOf, type Standing } from './provider.ts'
+import { providerTested, providerView, putProviderBody, type PutOidc, type PutProvider } from './provider.schema.ts'
+import type { TypedValues } from './provider-facts.ts'
+import { presentProvider } from './provider-view.ts'
+import { samlValues } from './saml/put-saml.ts'
+import { testSaml } from './saml/test-saml.ts'
 import { testSignIn } from './test-provider.ts'
 
 const path = '/admin/organisation/sso'
@@ -26,7 +29,7 @@ export const readProvider = route({
   organisationKey: true,
   before: ({ actor }, deps) => ownStanding(deps, actor),
   response: providerView,
-})(async ({ em, deps, found: standing }) => present(await providerOf(em, deps, standing), { deps, standing }))
+})(async ({ em, deps, found: standing }) => presentProvider(await providerOf(em, deps, standing), { deps, standing }))
 
 export const putProvider = route({
   method: 'PUT',
@@ -39,16 +42,15 @@ export const putProvider = route({
   before: ({ actor }, deps) => ownStanding(deps, actor),
   response: providerView,
 })(async (call) => {
-  const { em, actor, deps, body, audit, found: standing } = call
+  const { em, actor, deps, audit, found: standing } = call
   demandMayHave(deps, standing)
-  await demandUrls(deps, body)
-  const row = await store(call, await settingsOf(em, actor, body))
+  const row = await store(call)
   await em.flush()
   const { organisationId } = actor
   const changes =
     row.enabled && row.settings.group_claim !== null ? await settle(em, deps, organisationId) : await forgetGroups(em, deps, organisationId)
   audit({ id: row.id, changes })
-  return present(await providerOf(em, deps, standing), { deps, standing })
+  return presentProvider(await providerOf(em, deps, standing), { deps, standing })
 })
 
 export const testProvider = route({
@@ -68,6 +70,7 @@ async function tryProvider({ actor }: Pick<Call<unknown, unknown, unknown>, 'act
   const standing = await ownStanding(deps, actor)
   const provider = await inTenant(deps.orm, standing.id, (em) => providerOf(em, deps, standing))
   if (provider === null) throw new ApiError('AB08', 'The organisation has no identity provider.')
+  if (provider.saml !== undefined) return testSaml(deps, provider, provider.saml)
   return inTrial(deps.egress, actor.organisationId, () => testSignIn(deps.egress, provider))
 }
 
@@ -87,7 +90,7 @@ function demandMayHave({ level }: Deps, { isFirst }: Standing): void {
 
 const urlFields = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const
 
-async function demandUrls({ egress }: Deps, body: PutProvider): Promise<void> {
+async function demandUrls({ egress }: Deps, body: PutOidc): Promise<void> {
   const given = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
   const missing = given.filter((name) => body[name] === null)
   if (missing[0] !== undefined && missing.length < given.length)
@@ -100,18 +103,11 @@ async function demandUrls({ egress }: Deps, body: PutProvider): Promise<void> {
   }
 }
 
-async function settingsOf(em: EntityManager, actor: Actor, body: PutProvider): Promise<ProviderSettings> {
+async function settingsOf(em: EntityManager, actor: Actor, body: PutProvider): Promise<CommonSettings> {
   return {
-    scopes: body.scopes ?? [],
-    token_endpoint_auth_method: body.token_endpoint_auth_method,
-    authorization_endpoint: body.authorization_endpoint,
-    token_endpoint: body.token_endpoint,
-    jwks_uri: body.jwks_uri,
-    userinfo_endpoint: body.userinfo_endpoint,
     domains: [...new Set(body.domains)].toSorted(),
     auto_provision: body.auto_provision === true && body.disable_auto_provision_user !== true,
     group_claim: body.group_claim ?? null,
-    email_verified_claim: body.email_verified_claim,
     role_mappings: await mappingsOf(em, actor, body),
   }
 }
@@ -125,46 +121,61 @@ async function mappingsOf(em: EntityManager, actor: Actor, { role_mappings: want
   return found
 }
 
-async function store(
-  { em, actor, deps, body }: Call<unknown, unknown, PutProvider>,
-  settings: ProviderSettings,
-): Promise<IdentityProvider> {
+async function store({ em, actor, deps, body }: Call<unknown, unknown, PutProvider>): Promise<IdentityProvider> {
   const { organisationId } = actor
+  const common = await settingsOf(em, actor, body)
+  if (body.type === 'oidc') await demandUrls(deps, body)
   await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:identity-provider:${organisationId}`])
   const before = await em.findOne(IdentityProvider, { organisationId })
+  const { secret, settings, ...fields } = body.type === 'saml' ? await samlValues(deps, before, body) : oidcValues(before, body)
   const id = before?.id ?? uuidv7()
-  const secret = secretIn(body)
-  const keeps = secret === null && settings.token_endpoint_auth_method !== 'none'
-  if (keeps && !mayKeep(before, body))
-    throw new ApiError('AB01', 'The secret that is stored goes only where it was set for. Send it again.', { param: secretField(body) })
-  const clientSecret = secret === null ? null : Buffer.from(await deps.vault.encrypt(secretPlace({ id, organisationId }), secret))
+  const sealed = typeof secret === 'string' ? Buffer.from(await deps.vault.encrypt(secretPlace({ id, organisationId }), secret)) : null
   const values = {
-    type: 'oidc' as const,
-    name: body.name ?? new URL(body.issuer).host,
+    ...fields,
     enabled: body.enabled,
-    issuer: body.issuer,
-    clientId: body.client_id,
-    settings,
-    ...(!keeps && { clientSecret }),
+    settings: { ...common, ...settings },
+    ...(secret !== undefined && { clientSecret: sealed }),
   }
   if (before === null) return em.create(IdentityProvider, { id, organisationId, createdBy: actor.id, ...values })
   // Also when nothing else changes: what was discovered before is thrown away.
   return Object.assign(before, { ...values, lastUpdatedAt: new Date(deps.clock.now()) })
 }
 
-const secretField = ({ token_endpoint_auth_method: method }: PutProvider) =>
-  method === 'private_key_jwt' ? 'client_jwks' : 'client_secret'
+function oidcValues(before: IdentityProvider | null, body: PutOidc): TypedValues {
+  const secret = secretIn(body)
+  const keeps = secret === null && body.token_endpoint_auth_method !== 'none'
+  if (keeps && !mayKeep(before, body))
+    throw new ApiError('AB01', 'The secret that is stored goes only where it was set for. Send it again.', { param: secretField(body) })
+  return {
+    type: 'oidc',
+    name: body.name ?? new URL(body.issuer).host,
+    issuer: body.issuer,
+    clientId: body.client_id,
+    secret: keeps ? undefined : secret,
+    settings: {
+      scopes: body.scopes ?? [],
+      token_endpoint_auth_method: body.token_endpoint_auth_method,
+      authorization_endpoint: body.authorization_endpoint,
+      token_endpoint: body.token_endpoint,
+      jwks_uri: body.jwks_uri,
+      userinfo_endpoint: body.userinfo_endpoint,
+      email_verified_claim: body.email_verified_claim,
+    },
+  }
+}
+
+const secretField = ({ token_endpoint_auth_method: method }: PutOidc) => (method === 'private_key_jwt' ? 'client_jwks' : 'client_secret')
 
 /** Returns the secret or the private key that a body has; null: neither. */
-function secretIn(body: PutProvider): string | null {
+function secretIn(body: PutOidc): string | null {
   if (body.token_endpoint_auth_method === 'none') return null
   if (body.token_endpoint_auth_method !== 'private_key_jwt') return body.client_secret ?? null
   return body.client_jwks === undefined ? null : JSON.stringify(privateKeyOf(JSON.stringify(body.client_jwks)))
 }
 
 /** A stored secret goes to no other token endpoint, and is shown in no other way. */
-function mayKeep(before: IdentityProvider | null, body: PutProvider): boolean {
-  if (before === null || !before.clientSecret) return false
+function mayKeep(before: IdentityProvider | null, body: PutOidc): boolean {
+  if (before === null || before.type !== 'oidc' || !before.clientSecret) return false
   const { settings } = before
   return (
     before.issuer === body.issuer &&
@@ -177,58 +188,4 @@ function mayKeep(before: IdentityProvider | null, body: PutProvider): boolean {
 async function settle(em: EntityManager, deps: Deps, organisationId: string) {
   await hold(em, organisationId)
   return settlePlaces(em, deps, { organisationId, userIds: null })
-}
-
-interface Presenting {
-  readonly deps: Deps
-  readonly standing: Standing
-}
-
-const present = (provider: Provider | null, { deps, standing }: Presenting) => ({
-  object: 'identity-provider' as const,
-  ...(provider === null ? nothing : described(provider)),
-  redirect_uri: redirectUriOf(deps),
-  login_url: `${ownOrigin(deps.config)}${loginPathOf(standing)}`,
-})
-
-const described = (provider: Provider) => ({
-  type: 'oidc' as const,
-  source: provider.source,
-  enabled: provider.enabled,
-  name: provider.name,
-  issuer: provider.issuer,
-  client_id: provider.clientId,
-  token_endpoint_auth_method: provider.token_endpoint_auth_method,
-  scopes: [...provider.scopes],
-  authorization_endpoint: provider.authorization_endpoint,
-  token_endpoint: provider.token_endpoint,
-  jwks_uri: provider.jwks_uri,
-  userinfo_endpoint: provider.userinfo_endpoint,
-  domains: [...provider.domains],
-  owned_domains: [...provider.ownedDomains],
-  email_verified_claim: provider.email_verified_claim,
-  auto_provision: provider.auto_provision,
-  group_claim: provider.group_claim,
-  role_mappings: [...provider.role_mappings],
-})
-
-const nothing = {
-  type: null,
-  source: null,
-  enabled: false,
-  name: null,
-  issuer: null,
-  client_id: null,
-  token_endpoint_auth_method: null,
-  scopes: [],
-  authorization_endpoint: null,
-  token_endpoint: null,
-  jwks_uri: null,
-  userinfo_endpoint: null,
-  domains: [],
-  owned_domains: [],
-  email_verified_claim: 'email_verified',
-  auto_provision: false,
-  group_claim: null,
-  role_mappings: [],
 }

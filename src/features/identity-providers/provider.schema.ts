@@ -28,11 +28,35 @@ const mapping = z.strictObject({
 
 const clientKey = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']), d: z.string().min(1) })
 
-export const putProviderBody = z
+/** The fields of every provider. */
+const common = {
+  enabled: z.boolean().default(true).meta({ description: 'False: nobody signs in by the provider. What is set stays.' }),
+  name: nameField.optional().meta({ description: 'As people know the provider. Default: the host at which people sign in.' }),
+  domains: z.array(domainField).max(100).default([]).meta({
+    description:
+      'The mail domains of the organisation. They choose the provider, and only addresses of them find or make a person. Where there are several organisations, `ORGANISATION_DOMAINS` has to list them.',
+  }),
+  auto_provision: since(
+    '1.7.0',
+    z.boolean().optional().meta({ description: 'Whether people of `domains` become members when they first sign in.' }),
+  ),
+  disable_auto_provision_user: since('1.7.0', z.boolean().optional().meta({ description: 'True: as `auto_provision: false`.' })),
+  group_claim: since(
+    '1.6.0',
+    claimPath.nullable().optional().meta({
+      description: 'The claim with the groups of a person, whose names give roles as those of SCIM do; dots lead into objects.',
+    }),
+  ),
+  role_mappings: since(
+    '1.6.0',
+    z.array(mapping).max(1000).optional().meta({ description: 'Groups that give a role in a workspace, whatever they are called.' }),
+  ),
+}
+
+export const oidcBody = z
   .strictObject({
     type: z.literal('oidc'),
-    enabled: z.boolean().default(true).meta({ description: 'False: nobody signs in by the provider. What is set stays.' }),
-    name: nameField.optional().meta({ description: 'As people know the provider. Default: the host of the issuer.' }),
+    ...common,
     issuer: url.meta({ description: 'The issuer, as its discovery document names it.' }),
     client_id: textField(320).min(1),
     client_secret: textField(4096).min(1).optional().meta({
@@ -61,35 +85,70 @@ export const putProviderBody = z
     token_endpoint: endpoint,
     jwks_uri: endpoint,
     userinfo_endpoint: endpoint,
-    domains: z.array(domainField).max(100).default([]).meta({
-      description:
-        'The mail domains of the organisation. They choose the provider, and only addresses of them find or make a person. Where there are several organisations, `ORGANISATION_DOMAINS` has to list them.',
-    }),
     email_verified_claim: claimPath.default('email_verified').meta({ description: 'The claim that says whether an address is verified.' }),
-    auto_provision: since(
-      '1.7.0',
-      z.boolean().optional().meta({ description: 'Whether people of `domains` become members when they first sign in.' }),
-    ),
-    disable_auto_provision_user: since('1.7.0', z.boolean().optional().meta({ description: 'True: as `auto_provision: false`.' })),
-    group_claim: since(
-      '1.6.0',
-      claimPath.nullable().optional().meta({
-        description: 'The claim with the groups of a person, whose names give roles as those of SCIM do; dots lead into objects.',
-      }),
-    ),
-    role_mappings: since(
-      '1.6.0',
-      z.array(mapping).max(1000).optional().meta({ description: 'Groups that give a role in a workspace, whatever they are called.' }),
-    ),
   })
+  .meta({ id: 'PutOidcProvider', description: 'A provider of OpenID Connect, whole.' })
+
+const pem = textField(16_384).min(1)
+
+export const samlBody = z
+  .strictObject({
+    type: z.literal('saml'),
+    ...common,
+    metadata_xml: textField(500_000).min(1).meta({
+      description: 'The metadata of the provider: its entity id, where people sign in, and the certificates with which it signs.',
+    }),
+    client_id: textField(320).min(1).optional().meta({
+      description: 'The entity id of Gatehouse. Default: the URL of its metadata.',
+    }),
+    subject_claim: claimPath.nullable().default(null).meta({
+      description: 'The attribute that says who somebody is, whatever else changes. Null: NameID.',
+    }),
+    email_claim: claimPath.nullable().default(null).meta({ description: 'The attribute with the address. Null: the usual ones.' }),
+    allow_idp_initiated: z.boolean().default(false).meta({
+      description: 'Whether people may begin at the provider, without having been sent there: nothing then binds the answer to a browser.',
+    }),
+    sign_requests: z.boolean().nullable().default(null).meta({
+      description: 'Whether requests are signed. Null: as the metadata of the provider asks (`WantAuthnRequestsSigned`).',
+    }),
+    sp_private_key: pem.optional().meta({
+      description: 'The RSA key of Gatehouse, PEM, with `sp_certificate`. Absent: the one before stays, or one is made.',
+    }),
+    sp_certificate: pem.optional(),
+    renew_sp_key: z.boolean().default(false).meta({ description: 'True: a new key of Gatehouse is made.' }),
+  })
+  .meta({ id: 'PutSamlProvider', description: 'A provider of SAML 2.0, whole.' })
+
+export const putProviderBody = z
+  .discriminatedUnion('type', [oidcBody, samlBody])
   .meta({ id: 'PutIdentityProvider', description: 'The identity provider of the organisation, whole.' })
 
-export type PutProvider = z.output<typeof putProviderBody>
+export type PutOidc = z.output<typeof oidcBody>
+export type PutSaml = z.output<typeof samlBody>
+export type PutProvider = PutOidc | PutSaml
+
+const samlView = z
+  .object({
+    entity_id: z.string().meta({ description: 'The entity id of Gatehouse (audience).' }),
+    acs_url: z.url().meta({ description: 'Where the provider sends assertions (assertion consumer service, recipient, destination).' }),
+    metadata_url: z.url().meta({ description: 'The metadata of Gatehouse, once a provider is set.' }),
+    sso_url: z.string().nullable().meta({ description: 'Where people sign in, by the metadata of the provider.' }),
+    certificates: z
+      .array(z.object({ sha256: z.string(), valid_from: z.iso.datetime(), valid_until: z.iso.datetime() }))
+      .meta({ description: 'The certificates of the provider. Their keys count until they leave the metadata, whatever their dates say.' }),
+    metadata_xml: z.string().nullable(),
+    subject_claim: z.string().nullable(),
+    email_claim: z.string().nullable(),
+    allow_idp_initiated: z.boolean(),
+    sign_requests: z.boolean().nullable(),
+    sp_certificate: z.string().nullable().meta({ description: 'The certificate of the key of Gatehouse, PEM.' }),
+  })
+  .meta({ id: 'SamlProvider', description: 'What Gatehouse and a provider of SAML know of each other.' })
 
 export const providerView = z
   .object({
     object: z.literal('identity-provider'),
-    type: z.literal('oidc').nullable().meta({ description: 'Null: the organisation has no identity provider.' }),
+    type: z.enum(['oidc', 'saml']).nullable().meta({ description: 'Null: the organisation has no identity provider.' }),
     source: z
       .enum(['settings', 'api'])
       .nullable()
@@ -110,6 +169,9 @@ export const providerView = z
     auto_provision: since('1.7.0', z.boolean()),
     group_claim: since('1.6.0', z.string().nullable()),
     role_mappings: since('1.6.0', z.array(z.object({ group: z.string(), workspace_id: z.uuid(), role: z.enum(workspaceRoles) }))),
+    saml: samlView.meta({
+      description: 'Its first three fields are there without a provider too: that is what the provider asks for first.',
+    }),
     redirect_uri: z.url().meta({ description: 'What the provider must allow to be sent back to.' }),
     login_url: z.url().meta({ description: 'Where people begin to sign in.' }),
   })
@@ -118,6 +180,8 @@ export const providerView = z
 export const providerTested = z
   .object({
     ok: z.boolean(),
-    steps: z.array(z.object({ step: z.enum(['discovery', 'keys']), ok: z.boolean(), detail: z.string() })),
+    steps: z.array(
+      z.object({ step: z.enum(['discovery', 'keys', 'metadata', 'certificates', 'own_key']), ok: z.boolean(), detail: z.string() }),
+    ),
   })
   .meta({ id: 'IdentityProviderTested', description: 'What the provider answered. Nothing is changed.' })

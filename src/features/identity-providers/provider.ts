@@ -3,35 +3,13 @@ import { asSystem, inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { OidcConfig } from '../../config/config.ts'
-import { IdentityProvider, secretPlace, type ProviderSettings } from './identity-provider.entity.ts'
+import { IdentityProvider, secretPlace, type ProviderType } from './identity-provider.entity.ts'
+import type { Provider, Standing } from './provider-facts.ts'
+import { acsUrlOf, entityIdOf, ofSamlSettings, samlLoginPathOf } from './saml/saml-provider.ts'
 
-/** The identity provider of an organisation. */
-export interface Provider extends ProviderSettings {
-  readonly source: 'settings' | 'api'
-  readonly organisationId: string
-  readonly name: string
-  readonly enabled: boolean
-  readonly issuer: string
-  readonly clientId: string
-  readonly redirectUri: string
-  /** The `domains` that the organisation owns. */
-  readonly ownedDomains: readonly string[]
-  /** Other after each change: what was made of an older one is thrown away. */
-  readonly version: string
-  /** The secret, or the private key as JSON; null: there is none. */
-  readonly secret: () => Promise<string | null>
-}
+export type { Provider, Standing } from './provider-facts.ts'
 
 type Needs = Pick<Deps, 'config' | 'vault' | 'level' | 'orm'>
-
-/** The place of an organisation in the installation. */
-export interface Standing {
-  readonly id: string
-  readonly slug: string
-  /** The settings of the installation are its own. */
-  readonly isFirst: boolean
-  readonly isOnly: boolean
-}
 
 const standings = `
   SELECT id, slug, row_number() OVER (ORDER BY created_at, id) = 1 AS "isFirst", count(*) OVER () = 1 AS "isOnly"
@@ -59,36 +37,46 @@ const callbackPath = '/auth/oidc/callback'
 export const redirectUriOf = ({ config }: Pick<Deps, 'config'>): string => config.oidc?.redirectUri ?? `${ownOrigin(config)}${callbackPath}`
 
 /** Returns the path at which people of an organisation begin to sign in. */
-export const loginPathOf = ({ slug }: Pick<Standing, 'slug'>): string => `/auth/oidc/${encodeURIComponent(slug)}/login`
+export const loginPathOf = ({ slug }: Pick<Standing, 'slug'>, type: ProviderType): string =>
+  type === 'saml' ? samlLoginPathOf({ slug }) : `/auth/oidc/${encodeURIComponent(slug)}/login`
 
 /** Returns the provider of an organisation, also one that is turned off: what it has stored, or else, for the first one, what the settings say. */
 export async function providerOf(em: EntityManager, deps: Needs, standing: Standing): Promise<Provider | null> {
   // Before release 1.3.2 one organisation signs in by a provider.
   const mayStore = standing.isFirst || deps.level.atLeast('1.3.2')
-  const stored = mayStore ? await em.findOne(IdentityProvider, { organisationId: standing.id, type: 'oidc' }) : null
+  const stored = mayStore ? await em.findOne(IdentityProvider, { organisationId: standing.id }) : null
   if (stored !== null) return ofRow(deps, standing, stored)
-  return deps.config.oidc !== null && standing.isFirst ? ofSettings(deps, standing, deps.config.oidc) : null
+  const { oidc, saml } = deps.config
+  if (!standing.isFirst) return null
+  if (saml !== null) return ofSamlSettings(deps, standing, saml)
+  return oidc === null ? null : ofSettings(deps, standing, oidc)
+}
+
+interface Serving extends Standing {
+  /** Only a provider of this type; absent: of any. */
+  readonly type?: ProviderType
 }
 
 /** Returns a provider by which people may sign in now. */
-export async function servingProvider(em: EntityManager, deps: Needs, standing: Standing): Promise<Provider | null> {
+export async function servingProvider(em: EntityManager, deps: Needs, standing: Serving): Promise<Provider | null> {
   const provider = await providerOf(em, deps, standing)
-  return provider?.enabled === true ? provider : null
+  return provider?.enabled === true && (standing.type ?? provider.type) === provider.type ? provider : null
 }
 
 function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider {
-  const { organisationId, name, enabled, issuer, clientId, clientSecret, settings } = row
+  const { type, organisationId, name, enabled, issuer, clientId, clientSecret, settings } = row
   const ownedDomains = settings.domains.filter((domain) => standing.isOnly || ownerIn(deps, domain) === standing.slug)
   return {
     ...settings,
     auto_provision: settings.auto_provision && deps.level.atLeast('1.7.0'),
+    type,
     source: 'api',
     organisationId,
     name,
     enabled,
     issuer,
-    clientId,
-    redirectUri: redirectUriOf(deps),
+    clientId: type === 'saml' && clientId === '' ? entityIdOf(deps, standing) : clientId,
+    redirectUri: type === 'saml' ? acsUrlOf(deps, standing) : redirectUriOf(deps),
     ownedDomains,
     version: `${row.id} ${row.lastUpdatedAt.getTime()}`,
     secret: async () => (clientSecret ? deps.vault.decrypt(secretPlace(row), clientSecret) : null),
@@ -99,6 +87,7 @@ function ofSettings(deps: Needs, { id: organisationId }: Standing, oidc: OidcCon
   const { level } = deps
   const secret = oidc.authMethod === 'private_key_jwt' ? oidc.clientJwks : oidc.clientSecret
   return {
+    type: 'oidc',
     source: 'settings',
     organisationId,
     name: new URL(oidc.issuer).host,
@@ -142,11 +131,13 @@ export async function providersOf(
   const found = await asSystem(deps.orm, (em) =>
     em.execute<Standing[]>(
       `SELECT s.* FROM (${standings}) s LEFT JOIN identity_providers p ON p.organisation_id = s.id
-        WHERE (p.issuer = ? AND p.client_id IN (SELECT jsonb_array_elements_text(?::jsonb))) OR s."isFirst" LIMIT ${mostOfClient}`,
+        WHERE (p.type = 'oidc' AND p.issuer = ? AND p.client_id IN (SELECT jsonb_array_elements_text(?::jsonb))) OR s."isFirst" LIMIT ${mostOfClient}`,
       [issuer, JSON.stringify(clientIds)],
     ),
   )
-  const providers = await Promise.all(found.map((standing) => inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing))))
+  const providers = await Promise.all(
+    found.map((standing) => inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc' }))),
+  )
   return providers.filter((provider) => provider !== null).filter((one) => one.issuer === issuer && clientIds.includes(one.clientId))
 }
 
@@ -156,7 +147,8 @@ export async function organisationOfDomain(deps: Pick<Deps, 'config' | 'orm'>, d
   if (only !== null) return only
   const slug = ownerIn(deps, domain)
   if (slug !== undefined) return standingOf(deps, { slug })
-  if (deps.config.oidc?.domains.includes(domain) !== true) return null
+  const { oidc, saml } = deps.config
+  if ((saml ?? oidc)?.domains.includes(domain) !== true) return null
   const [first] = await asSystem(deps.orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s."isFirst"`))
   return first ?? null
 }

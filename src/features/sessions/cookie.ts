@@ -15,8 +15,8 @@ interface Cookie {
   readonly value: string
   /** How long the browser keeps it; 0: it forgets it. */
   readonly seconds: number
-  /** `Lax`: a link or redirect of another site brings it along. */
-  readonly sameSite?: 'Strict' | 'Lax'
+  /** `Lax`: a link or redirect of another site brings it along. `None`: a form of another site does too, over TLS only. */
+  readonly sameSite?: 'Strict' | 'Lax' | 'None'
 }
 
 /** Returns a `Set-Cookie` that no page can read and, unless it says otherwise, no other site can send along. */
@@ -26,7 +26,8 @@ export const cookieText = (where: Where, { name, value, seconds, sameSite = 'Str
     'Path=/',
     `Max-Age=${Math.max(0, Math.floor(seconds))}`,
     'HttpOnly',
-    `SameSite=${sameSite}`,
+    // Browsers take no `None` without `Secure`.
+    `SameSite=${sameSite === 'None' && !isSecure(where) ? 'Lax' : sameSite}`,
     ...(isSecure(where) ? ['Secure'] : []),
   ].join('; ')
 

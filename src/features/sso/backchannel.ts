@@ -9,7 +9,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { clientOf, providersOf, type Provider } from '../identity-providers/index.ts'
 import { revokeProviderSessions } from '../sessions/index.ts'
 import { findByIdentity } from '../users/index.ts'
-import { actorOf } from './sign-in.ts'
+import { actorOf } from './actor.ts'
 import type { LogoutBody } from './sso.schema.ts'
 
 /** The sessions that a provider has ended: one of its own, or all of a person. */

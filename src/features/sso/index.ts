@@ -2,16 +2,16 @@ import { asSystem } from '../../app/database/orm.ts'
 import { feature } from '../../app/feature.ts'
 import { IdentityProvider, putProvider, readProvider, testProvider } from '../identity-providers/index.ts'
 import { backchannelLogout, loginByOidc, returnByOidc } from './oidc.routes.ts'
+import { loginBySaml, returnBySaml, samlMetadata } from './saml/saml.routes.ts'
 
 /** People who sign in by the identity provider of their organisation. */
 export const sso = feature({
   id: 'sso',
   since: '1.3.0',
-  incomplete: 'People sign in by OpenID Connect; SAML 2.0 is not built yet.',
   requires: ['auth'],
   permissions: ['organisation_settings.read', 'organisation_settings.update'],
   entities: [IdentityProvider],
-  routes: [readProvider, putProvider, testProvider, returnByOidc, backchannelLogout, loginByOidc],
+  routes: [readProvider, putProvider, testProvider, returnByOidc, backchannelLogout, loginByOidc, loginBySaml, returnBySaml, samlMetadata],
   jobs: [
     {
       name: 'prune-used-sign-ins',

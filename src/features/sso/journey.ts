@@ -52,14 +52,15 @@ const stated = z.tuple([z.uuid(), z.string(), z.string(), z.number(), z.string()
 export function end(deps: Needs, header: string | undefined, state: string): { readonly journey: Journey; readonly marks: Marks } {
   const browser = browserOf(deps, header)
   const [payload = '', shown = '', ...more] = state.split('.')
-  if (browser === null || more.length > 0 || !isSameText(shown, seal(deps, 'state', `${browser}.${payload}`))) throw lost()
+  if (browser === null || more.length > 0 || !isSameText(shown, seal(deps, 'state', `${browser}.${payload}`))) throw lost('state')
   const [organisationId, to, returnTo, expiresAt] = stated.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
-  if (expiresAt <= deps.clock.now()) throw lost()
+  if (expiresAt <= deps.clock.now()) throw lost('state')
   return { journey: { organisationId, to, returnTo, expiresAt }, marks: marksOf(deps, browser, state) }
 }
 
-const lost = () =>
-  new ApiError('AB05', 'This sign-in did not begin in this browser, or took longer than ten minutes. Begin again.', { param: 'state' })
+/** Returns the refusal of somebody who comes back without having left. `param`: what should show where they left. */
+export const lost = (param: string) =>
+  new ApiError('AB05', 'This sign-in did not begin in this browser, or took longer than ten minutes. Begin again.', { param })
 
 const browserOf = (deps: Needs, header: string | undefined): string | null => {
   const shown = uniqueCookie(header, cookieOf(deps, cookieName))

@@ -1,18 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import { route } from '../../app/route.ts'
-import type { Deps } from '../../app/deps.ts'
-import { ApiError } from '../../lib/errors.ts'
-import { signIn } from '../auth/index.ts'
-import { takeGroups } from '../identity-providers/index.ts'
-import { groupsIn } from './claims.ts'
+import { enter } from './arrival.ts'
 import { endedBy, endSessions, hearLogout } from './backchannel.ts'
-import { personOf } from './people.ts'
-import { arrivalOf, arrive, depart, departureOf, type Arrival } from './sign-in.ts'
-import { callbackQuery, loginParams, loginQuery, logoutBody } from './sso.schema.ts'
-
-const sentOn = z.object({}).meta({ description: 'Nothing: the browser is sent on by 303.' })
+import { leave } from './departure.ts'
+import { arrive, depart } from './sign-in.ts'
+import { callbackQuery, loginParams, loginQuery, logoutBody, sentOn } from './sso.schema.ts'
 
 export const loginByOidc = route({
   method: 'GET',
@@ -24,12 +17,7 @@ export const loginByOidc = route({
   params: loginParams,
   query: loginQuery,
   response: sentOn,
-})(async ({ actor, reply }) => {
-  const { url, cookie } = departureOf(actor)
-  reply.cookie(cookie)
-  reply.redirect(url)
-  return {}
-})
+})(leave)
 
 export const returnByOidc = route({
   method: 'GET',
@@ -43,22 +31,7 @@ export const returnByOidc = route({
   action: 'sign-in',
   query: callbackQuery,
   response: sentOn,
-})(async (call) => {
-  const { em, deps, actor, reply, audit } = call
-  const arrival = arrivalOf(actor)
-  const { provider, journey, vouched } = arrival
-  await useOnce(em, deps, arrival)
-  const user = await personOf(em, deps, { ...vouched, provider, newId: actor.id })
-  const groups = provider.group_claim === null ? null : groupsIn(vouched.claims, provider.group_claim)
-  const changes = groups === null ? [] : await takeGroups(em, deps, { user, names: groups })
-  const { session } = await signIn(call, user, {
-    method: 'oidc',
-    provider: { ...vouched.identity, session: vouched.session, endsAt: null, token: vouched.token },
-  })
-  reply.redirect(journey.returnTo)
-  audit({ id: session.id, changes })
-  return {}
-})
+})(enter)
 
 export const backchannelLogout = route({
   method: 'POST',
@@ -82,12 +55,3 @@ export const backchannelLogout = route({
   audit({ id: actor.id })
   return {}
 })
-
-/** Of two who come back with one state the second is refused. */
-async function useOnce(em: EntityManager, { vault }: Deps, { journey, state }: Arrival): Promise<void> {
-  const used = await em.execute<unknown[]>(
-    'INSERT INTO used_sign_ins (state_hash, organisation_id, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING organisation_id',
-    [vault.hashKey(`sso-used:${state}`), journey.organisationId, new Date(journey.expiresAt)],
-  )
-  if (used.length === 0) throw new ApiError('AB05', 'This sign-in has been used. Begin again.', { param: 'state' })
-}

@@ -11,7 +11,9 @@ export interface Vouched {
   readonly identity: Identity
   /** The provider's own session (`sid`); null: it does not tell it. */
   readonly session: string | null
-  /** The ID token. */
+  /** When it wants the session here to end, epoch milliseconds; null: it does not say. */
+  readonly endsAt: number | null
+  /** The ID token; undefined: there is none. */
   readonly token: string | undefined
   readonly claims: Claims
 }

@@ -2,47 +2,21 @@ import { authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallen
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Identifying } from '../../app/route.ts'
-import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { uuidv7 } from '../../lib/uuid.ts'
 import { clientOf, providerError, servingProvider, standingOf, type Provider } from '../identity-providers/index.ts'
+import { welcome } from './arrival.ts'
 import { claimAt, type Claims } from './claims.ts'
-import { begin, destinationOf, end, type Journey } from './journey.ts'
-import { presentPerson, type Vouched } from './people.ts'
+import { farewell } from './departure.ts'
+import { begin, destinationOf, end } from './journey.ts'
+import type { Vouched } from './people.ts'
 import type { CallbackQuery, LoginQuery } from './sso.schema.ts'
-
-/** A browser that is sent to a provider. */
-export interface Departure {
-  readonly url: string
-  readonly cookie: string
-}
-
-/** Somebody who has come back. */
-export interface Arrival {
-  readonly provider: Provider
-  readonly journey: Journey
-  readonly state: string
-  readonly vouched: Vouched
-}
-
-/** The callers of whom something was found out, with calls to a provider, before the transaction of their request began. */
-const departures = new WeakMap<Actor, Departure>()
-const arrivals = new WeakMap<Actor, Arrival>()
-
-export const departureOf = (actor: Actor): Departure => known(departures.get(actor))
-export const arrivalOf = (actor: Actor): Arrival => known(arrivals.get(actor))
-
-function known<T>(found: T | undefined): T {
-  if (found === undefined) throw new Error('the caller was not identified by a sign-in')
-  return found
-}
 
 type Leaving = Pick<Identifying<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
 
 /** Sends somebody to the provider of an organisation. AB08 if it has none. */
 export async function depart({ params, query, headers }: Leaving, deps: Deps): Promise<Actor> {
   const standing = await standingOf(deps, { slug: params.organisation })
-  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing)))
+  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc' })))
   if (!provider) throw new ApiError('AB08', 'There is no organisation of this name with an identity provider.', { param: 'organisation' })
   const { organisationId } = provider
   const client = await reached(clientOf(deps.egress, provider))
@@ -56,9 +30,7 @@ export async function depart({ params, query, headers }: Leaving, deps: Deps): P
     code_challenge: await calculatePKCECodeChallenge(marks.verifier),
     code_challenge_method: 'S256',
   })
-  const actor = actorOf(organisationId, { type: 'invite', id: organisationId, name: null })
-  departures.set(actor, { url: url.href, cookie })
-  return actor
+  return farewell(organisationId, { url: url.href, cookie })
 }
 
 const usualScopes = ['openid', 'profile', 'email']
@@ -71,7 +43,7 @@ type Returning = Pick<Identifying<undefined, CallbackQuery, undefined>, 'query' 
 export async function arrive({ query, headers }: Returning, deps: Deps): Promise<Actor> {
   const { journey, marks } = end(deps, headers.cookie, query.state)
   const standing = await standingOf(deps, { id: journey.organisationId })
-  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing)))
+  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc' })))
   if (!provider || destinationOf(provider) !== journey.to)
     throw new ApiError('AB05', 'The identity provider of the organisation has changed meanwhile. Begin again.', { param: 'state' })
   const client = await reached(clientOf(deps.egress, provider))
@@ -80,12 +52,8 @@ export async function arrive({ query, headers }: Returning, deps: Deps): Promise
     deps.log.warn({ err: error, org: provider.organisationId, issuer: provider.issuer }, 'a sign-in by an identity provider failed')
     throw refusal
   })
-  const user = await inTenant(deps.orm, provider.organisationId, (em) => presentPerson(em, provider, vouched))
-  const email = vouched.claims['email']
-  const name = user?.email ?? (typeof email === 'string' ? email.slice(0, 320) : null)
-  const actor = actorOf(provider.organisationId, { type: 'user', id: user?.id ?? uuidv7(), name })
-  arrivals.set(actor, { provider, journey, state: marks.state, vouched })
-  return actor
+  const once = [{ mark: `sso-used:${marks.state}`, until: journey.expiresAt }]
+  return welcome(deps, { provider, vouched, returnTo: journey.returnTo, once })
 }
 
 interface Shown {
@@ -111,6 +79,7 @@ async function vouch(client: Configuration, provider: Provider, { query, marks }
   return {
     identity: { issuer, subject },
     session: typeof sid === 'string' ? sid : null,
+    endsAt: null,
     token: tokens.id_token,
     claims: merged(more, claims),
   }
@@ -139,15 +108,3 @@ function unreachable(error: unknown): ApiError {
   if (told.status !== 401) return told
   return new ApiError('upstream_bad_response', 'The identity provider does not describe itself as OpenID Connect asks.', { cause: error })
 }
-
-/** Returns somebody who is only known by what an identity provider says: they may do nothing else. */
-export const actorOf = (organisationId: string, who: Pick<Actor, 'type' | 'id' | 'name'>): Actor => ({
-  ...who,
-  keyType: 'workspace-user',
-  organisationId,
-  workspaceId: null,
-  userId: null,
-  role: null,
-  settings: effectiveSettings({}, {}),
-  permissions: new Set(),
-})

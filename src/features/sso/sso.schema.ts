@@ -3,8 +3,10 @@ import { ownPath } from './journey.ts'
 
 export const loginParams = z.object({ organisation: z.string().min(1).max(255).meta({ description: 'The slug of the organisation.' }) })
 
+export const sentOn = z.object({}).meta({ description: 'Nothing: the browser is sent on by 303.' })
+
 /** The path at which people go on who do not say where. */
-const home = '/console'
+export const home = '/console'
 
 export const loginQuery = z.object({
   return_to: z
@@ -38,3 +40,14 @@ export const logoutBody = z
   .meta({ id: 'BackchannelLogout', description: 'A logout token (OpenID Connect Back-Channel Logout 1.0).' })
 
 export type LogoutBody = z.output<typeof logoutBody>
+
+export const acsBody = z
+  .object({
+    SAMLResponse: z.string().min(1).max(1_000_000).meta({ description: 'The response of the provider, in base64 (HTTP-POST binding).' }),
+    RelayState: z.string().max(4096).optional().meta({
+      description: 'Of somebody who began at the provider: the path on this origin where they go on. Else it is not looked at.',
+    }),
+  })
+  .meta({ id: 'SamlAnswer', description: 'The form that the browser of somebody who signed in at the provider sends here.' })
+
+export type AcsBody = z.output<typeof acsBody>

@@ -231,9 +231,13 @@ test('every field of the documents that sounds like an address is among the surf
     // A word.
     'token_endpoint_auth_method',
     // Ours, to which browsers go.
+    'acs_url',
+    'metadata_url',
     'redirect_uri',
     'login_url',
     'logout_url',
+    // Of a provider of SAML, to which browsers go: nothing here calls it.
+    'sso_url',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
     // Names a receiver of alerts.

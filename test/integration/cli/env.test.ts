@@ -68,14 +68,14 @@ test('env names settings that cannot be used, and those that are probably misspe
   )
 })
 
-test('env names settings that do nothing yet, or nothing at this level', async (t) => {
-  const given = { AUTH_SSO_TYPE: 'oidc', POLICY_ENABLED: 'OFF', RELEASE_LEVEL: '1.8.0' }
+test('env names settings that do nothing at this level', async (t) => {
+  const given = { OIDC_CUSTOM_SCOPES: 'openid', POLICY_ENABLED: 'OFF', RELEASE_LEVEL: '1.8.0' }
   const { status, stderr } = await gatehouseHere(['env', '--effective'], { env: given })
   t.is(status, 0)
   t.is(
     stderr,
     [
-      'warning: AUTH_SSO_TYPE has no effect: nothing reads it yet',
+      'warning: OIDC_CUSTOM_SCOPES has no effect: it comes with release 1.11.1, and the level of this installation is 1.8.0',
       'warning: POLICY_ENABLED has no effect: it comes with release 1.9.0, and the level of this installation is 1.8.0',
       '',
     ].join('\n'),

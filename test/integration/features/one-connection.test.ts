@@ -10,6 +10,8 @@ import { send, type RawAnswer } from '../../support/http.ts'
 import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
 import { startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
 import { addPerson, signIn, type Browser, type TestPerson } from '../../support/people.ts'
+import { openSamlBrowser } from '../../support/saml/browser.ts'
+import { craft, makeIdp, requestIn, type CraftedIdp } from '../../support/saml/crafted.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 /**
@@ -18,6 +20,7 @@ import { startControl, type Control, type Tenant } from './setup.ts'
  */
 let control: Control
 let issuer: FaultyIssuer
+let idp: CraftedIdp
 let tenant: Tenant
 let beside: Tenant
 let owner: TestPerson
@@ -26,6 +29,7 @@ const password = 'a long enough sentence'
 
 test.before(async () => {
   issuer = await startFaultyIssuer()
+  idp = await makeIdp('https://idp.example')
   const domains = 'own=own.example,shared=shared.example'
   control = await startControl({}, { DB_POOL_SIZE: '1', PUBLIC_URL: publicUrl, ORGANISATION_DOMAINS: domains })
   tenant = await control.createTenant('own')
@@ -89,6 +93,12 @@ async function withProvider(): Promise<void> {
     [beside, 'shared.example'],
   ] as const)
     await control.call(adminKey, 'PUT', '/admin/organisation/sso', provider(domain))
+}
+
+/** Now the organisation signs in by SAML. */
+async function withSaml(): Promise<void> {
+  const settings = { type: 'saml', metadata_xml: idp.metadata(), domains: ['own.example'], auto_provision: true }
+  await control.call(tenant.adminKey, 'PUT', '/admin/organisation/sso', settings)
 }
 
 async function fromProvider(organisation = 'own'): Promise<Browser> {
@@ -160,6 +170,17 @@ const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
       if ((await ask({ method: 'GET', path: '/auth/me', browser })).status !== 401) throw new Error('a session goes on')
     return answer
   },
+  'GET /auth/saml/:organisation/login': async () => (await withSaml(), ask({ method: 'GET', path: '/auth/saml/own/login' })),
+  'POST /auth/saml/:organisation/acs': async () => {
+    await withSaml()
+    const browser = openSamlBrowser(control.origin)
+    const { id: inResponseTo } = requestIn(await browser.leave('/auth/saml/own/login'))
+    const entityId = `${publicUrl}/auth/saml/own/metadata`
+    const acsUrl = `${publicUrl}/auth/saml/own/acs`
+    const attributes = { email: ['cyd@own.example'] }
+    return browser.post('/auth/saml/own/acs', { SAMLResponse: await craft({ idp, acsUrl, entityId, inResponseTo, attributes }) })
+  },
+  'GET /auth/saml/:organisation/metadata': async () => (await withSaml(), ask({ method: 'GET', path: '/auth/saml/own/metadata' })),
   [`GET ${sso}`]: async () => ask({ method: 'GET', path: sso, browser: await signedIn() }),
   [`PUT ${sso}`]: async () => ask({ method: 'PUT', path: sso, browser: await signedIn(), body: provider('own.example') }),
   [`POST ${sso}/test`]: async () => (await withProvider(), ask({ method: 'POST', path: `${sso}/test`, browser: await signedIn() })),
@@ -170,6 +191,8 @@ const otherwise: Readonly<Record<string, number>> = {
   'POST /auth/password/reset': 400,
   'GET /auth/oidc/:organisation/login': 303,
   'GET /auth/oidc/callback': 303,
+  'GET /auth/saml/:organisation/login': 303,
+  'POST /auth/saml/:organisation/acs': 303,
 }
 
 const routes = features

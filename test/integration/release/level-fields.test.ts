@@ -65,6 +65,13 @@ type Item = (typeof items)[number]
 
 const known: Readonly<Record<string, string>> = { type: 'workspace', subType: 'service' }
 
+/** Returns the field by which a body says which of several forms it has; a field of a later release is judged after it. */
+function formOf(schema: z.ZodType | undefined): Readonly<Record<string, unknown>> {
+  const def = schema?.def as { discriminator?: string; options?: readonly z.ZodObject[] } | undefined
+  const literal = def?.discriminator === undefined ? undefined : def.options?.[0]?.shape[def.discriminator]
+  return literal === undefined ? {} : { [String(def?.discriminator)]: (literal.def as { values?: readonly unknown[] }).values?.[0] }
+}
+
 async function send(app: TestApp, { place, name, route }: Item): Promise<{ readonly status: number; readonly text: string }> {
   const schema = route[place === 'body' ? 'body' : 'query']
   const found = schema === undefined ? null : find(schema, name)
@@ -74,7 +81,7 @@ async function send(app: TestApp, { place, name, route }: Item): Promise<{ reado
   const response = await fetch(`${app.baseUrl}/v1${path}${query}`, {
     method: route.method,
     headers: { 'x-service-api-key': app.adminKey, 'content-type': 'application/json' },
-    ...(place === 'body' && { body: JSON.stringify(nested(found.at, found.value)) }),
+    ...(place === 'body' && { body: JSON.stringify(Object.assign(nested(found.at, found.value) ?? {}, formOf(schema))) }),
   })
   return { status: response.status, text: await response.text() }
 }

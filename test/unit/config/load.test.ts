@@ -184,7 +184,37 @@ test('the two first keys must differ', (t) => {
   t.deepEqual([problem?.name, problem?.fault], ['INIT_WORKSPACE_API_KEY', 'is the same as INIT_ADMIN_API_KEY'])
 })
 
-const pemKeys = new Set(['DB_SSL_KEY', 'TLS_KEY'])
+test('a provider of SAML comes from text or a file, and counts only where the type says so', (t) => {
+  const xml = '<EntityDescriptor><IDPSSODescriptor/></EntityDescriptor>'
+  for (const SAML_METADATA_XML of [xml, file('idp-metadata.xml', xml)]) {
+    const { saml, oidc } = loadConfig({ AUTH_SSO_TYPE: 'saml', SAML_METADATA_XML, OIDC_ISSUER: 'https://login.example.com' })
+    t.is(saml?.metadataXml, xml)
+    t.is(oidc, null)
+  }
+  t.is(loadConfig({ SAML_METADATA_XML: xml }).saml, null)
+})
+
+const samlFaults: readonly (readonly [Readonly<Record<string, string>>, string, string])[] = [
+  [{ AUTH_SSO_TYPE: 'saml' }, 'SAML_METADATA_XML', 'is missing although AUTH_SSO_TYPE is saml'],
+  [{ SAML_METADATA_XML: '/nowhere/metadata.xml' }, 'SAML_METADATA_XML', 'is neither XML nor the path of a file that can be read'],
+  [
+    { SAML_METADATA_XML: '<EntityDescriptor/>' },
+    'SAML_METADATA_XML',
+    'holds no IDPSSODescriptor, so it is no metadata of an identity provider',
+  ],
+  [{ SAML_SP_KEY: '/nowhere/saml.key' }, 'SAML_SP_KEY', 'is neither PEM text nor the path of a file that can be read'],
+]
+
+for (const [env, name, fault] of samlFaults)
+  test(`${JSON.stringify(env)}: ${name} ${fault}`, (t) => {
+    const problems = problemsOf(env)
+    t.deepEqual(
+      problems.filter((problem) => problem.name === name).map((problem) => problem.fault),
+      [fault],
+    )
+  })
+
+const pemKeys = new Set(['DB_SSL_KEY', 'TLS_KEY', 'SAML_SP_KEY'])
 
 /** The settings without which a secret cannot be. */
 const besideSecret: Partial<Record<string, Readonly<Record<string, string>>>> = {

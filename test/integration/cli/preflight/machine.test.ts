@@ -26,10 +26,10 @@ test('settings that cannot be used are named, and so are misspelt and useless on
     detail: 'DB_PASSWORD is not a setting: did you mean DB_PASS?',
   })
   t.like(await verdictOf('settings', { DB_USER: 'x' }), { status: 'warn' })
-  t.like(await verdictOf('settings', { AUTH_SSO_TYPE: 'oidc', POLICY_ENABLED: 'OFF', RELEASE_LEVEL: '1.8.0' }), {
+  t.like(await verdictOf('settings', { OIDC_CUSTOM_SCOPES: 'openid', POLICY_ENABLED: 'OFF', RELEASE_LEVEL: '1.8.0' }), {
     status: 'warn',
     detail:
-      'AUTH_SSO_TYPE has no effect: nothing reads it yet; POLICY_ENABLED has no effect: it comes with release 1.9.0, and the level of this installation is 1.8.0',
+      'OIDC_CUSTOM_SCOPES has no effect: it comes with release 1.11.1, and the level of this installation is 1.8.0; POLICY_ENABLED has no effect: it comes with release 1.9.0, and the level of this installation is 1.8.0',
   })
   t.like(await verdictOf('settings', { PORT: '80' }), { status: 'ok' })
   t.like(await verdictOf('settings', { RELEASE_LEVEL: '1.11.2' }), { status: 'ok' })

@@ -1,0 +1,36 @@
+import type { CommonSettings, IdentityProvider, ProviderSettings, ProviderType } from './identity-provider.entity.ts'
+
+/** The identity provider of an organisation. */
+export interface Provider extends ProviderSettings {
+  readonly type: ProviderType
+  readonly source: 'settings' | 'api'
+  readonly organisationId: string
+  readonly name: string
+  readonly enabled: boolean
+  readonly issuer: string
+  /** Of SAML: the entity id of Gatehouse. */
+  readonly clientId: string
+  /** Of SAML: the URL that takes assertions. */
+  readonly redirectUri: string
+  /** The `domains` that the organisation owns. */
+  readonly ownedDomains: readonly string[]
+  /** Other after each change: what was made of an older one is thrown away. */
+  readonly version: string
+  /** The secret, or the private key as JSON; null: there is none. */
+  readonly secret: () => Promise<string | null>
+}
+
+/** The place of an organisation in the installation. */
+export interface Standing {
+  readonly id: string
+  readonly slug: string
+  /** The settings of the installation are its own. */
+  readonly isFirst: boolean
+  readonly isOnly: boolean
+}
+
+/** The values of a provider that follow from its type. `secret`: null clears it, undefined keeps what is stored. */
+export interface TypedValues extends Pick<IdentityProvider, 'type' | 'name' | 'issuer' | 'clientId'> {
+  readonly settings: Omit<ProviderSettings, keyof CommonSettings>
+  readonly secret: string | null | undefined
+}

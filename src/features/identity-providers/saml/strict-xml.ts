@@ -1,0 +1,96 @@
+import { SaxesParser } from 'saxes'
+
+/** An element of a document, with what SAML needs of it. */
+export interface XmlElement {
+  readonly name: string
+  readonly namespace: string
+  /** By their names without a prefix, in no namespace. */
+  readonly attributes: ReadonlyMap<string, string>
+  readonly children: readonly XmlElement[]
+  /** The characters that stand directly in it. */
+  readonly text: string
+}
+
+interface Growing extends XmlElement {
+  readonly attributes: Map<string, string>
+  readonly children: Growing[]
+  text: string
+}
+
+/** A document that says more than elements, attributes and characters. */
+export class XmlFault extends Error {}
+
+const deepest = 60
+const mostElements = 20_000
+
+/**
+ * Returns the root of a document of XML, which has to be well-formed. Document types, entities of one's own, comments and processing
+ * instructions are refused: no sender of SAML needs them, and two parsers may read them in two ways. Throws an XmlFault.
+ */
+export function parseStrictXml(text: string): XmlElement {
+  const parser = new SaxesParser({ xmlns: true, fragment: false, position: false })
+  const open: Growing[] = []
+  let root: Growing | null = null
+  let count = 0
+  const refuse = (what: string) => (): never => {
+    throw new XmlFault(`the XML has ${what}`)
+  }
+  parser.on('error', (error) => {
+    throw new XmlFault(`the XML is not well-formed: ${error.message.slice(0, 200)}`)
+  })
+  parser.on('doctype', refuse('a document type'))
+  parser.on('comment', refuse('a comment'))
+  parser.on('processinginstruction', refuse('a processing instruction'))
+  parser.on('opentag', ({ local, uri, attributes }) => {
+    count += 1
+    if (open.length >= deepest || count > mostElements) throw new XmlFault('the XML is too large')
+    const plain = Object.values(attributes).filter((attribute) => attribute.uri === '')
+    const element: Growing = {
+      name: local,
+      namespace: uri,
+      attributes: new Map(plain.map((attribute) => [attribute.local, attribute.value])),
+      children: [],
+      text: '',
+    }
+    open.at(-1)?.children.push(element)
+    root ??= element
+    open.push(element)
+  })
+  const addText = (characters: string) => {
+    const parent = open.at(-1)
+    if (parent !== undefined) parent.text += characters
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.on('closetag', () => void open.pop())
+  parser.write(text).close()
+  if (root === null) throw new XmlFault('there is no XML')
+  return root
+}
+
+/** Returns the children of this name and namespace. */
+export const childrenOf = ({ children }: XmlElement, namespace: string, name: string): readonly XmlElement[] =>
+  children.filter((child) => child.name === name && child.namespace === namespace)
+
+/** Returns the only child of this name and namespace; null: there is none, or there are several. */
+export function onlyChild(element: XmlElement, namespace: string, name: string): XmlElement | null {
+  const [first, ...more] = childrenOf(element, namespace, name)
+  return first === undefined || more.length > 0 ? null : first
+}
+
+/** Returns an element and everything in it, in the order of the document. */
+export const withDescendants = (element: XmlElement): readonly XmlElement[] => [element, ...element.children.flatMap(withDescendants)]
+
+/** Returns the characters of an element that has no children; null: there are none. */
+export function textOf(element: XmlElement | null): string | null {
+  const text = element === null || element.children.length > 0 ? '' : element.text.trim()
+  return text === '' ? null : text
+}
+
+/** Returns an element as XML of its own, without the attributes that have a prefix. */
+export function toXml({ name, namespace, attributes, children, text }: XmlElement): string {
+  const named = [...attributes].map(([attribute, value]) => ` ${attribute}="${escaped(value)}"`).join('')
+  return `<${name} xmlns="${escaped(namespace)}"${named}>${escaped(text)}${children.map(toXml).join('')}</${name}>`
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import type { Deps } from '../../../app/deps.ts'
+import { isSameText } from '../../../lib/text/same-text.ts'
+import { cookieOf, cookieText, uniqueCookie } from '../../sessions/index.ts'
+import { lost, type Journey } from '../journey.ts'
+
+type Needs = Pick<Deps, 'vault' | 'config' | 'clock'>
+
+/**
+ * The way of a browser to a provider of SAML and back. As with OpenID Connect nothing is stored when somebody leaves. RelayState takes only 80
+ * bytes and nobody signs it: so each request has a cookie of its own with what it is about, and the id of the request, which the provider
+ * signs as InResponseTo, is a keyed hash of that cookie. The answer is a POST from another site, which brings along only cookies with
+ * `SameSite=None`: this one opens nothing without an answer that a provider has signed for it.
+ */
+export interface SamlDeparture {
+  readonly requestId: string
+  /** The `Set-Cookie` for the browser that leaves. */
+  readonly cookie: string
+}
+
+const lifeMs = 10 * 60_000
+
+export function beginSaml(deps: Needs, { organisationId, to, returnTo }: Omit<Journey, 'expiresAt'>): SamlDeparture {
+  const content = [organisationId, to, returnTo, deps.clock.now() + lifeMs, randomBytes(24).toString('base64url')]
+  const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
+  const value = `${payload}.${seal(deps, payload)}`
+  const requestId = requestIdOf(deps, value)
+  return { requestId, cookie: cookieText(deps, { name: cookieName(requestId), value, seconds: lifeMs / 1000, sameSite: 'None' }) }
+}
+
+const stated = z.tuple([z.uuid(), z.string(), z.string(), z.number(), z.string()])
+
+/** Returns the journey that began with a request of this id. AB05 for one that did not begin in this browser, or took too long. */
+export function endSaml(deps: Needs, header: string | undefined, requestId: string): Journey {
+  if (!/^_[0-9a-f]{64}$/.test(requestId)) throw lost('InResponseTo')
+  const value = uniqueCookie(header, cookieOf(deps, cookieName(requestId))) ?? ''
+  const [payload = '', shown = '', ...more] = value.split('.')
+  if (more.length > 0 || !isSameText(shown, seal(deps, payload)) || !isSameText(requestId, requestIdOf(deps, value)))
+    throw lost('InResponseTo')
+  const [organisationId, to, returnTo, expiresAt] = stated.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
+  if (expiresAt <= deps.clock.now()) throw lost('InResponseTo')
+  return { organisationId, to, returnTo, expiresAt }
+}
+
+/** Returns the `Set-Cookie` by which the browser forgets a journey. */
+export const forgottenCookie = (deps: Needs, requestId: string): string =>
+  cookieText(deps, { name: cookieName(requestId), value: '', seconds: 0, sameSite: 'None' })
+
+const cookieName = (requestId: string): string => `gatehouse-saml-${requestId.slice(1, 17)}`
+
+const seal = ({ vault }: Needs, payload: string): string => vault.hashKey(`saml-journey:${payload}`).toString('base64url')
+
+/** An id of XML begins with a letter or `_`. */
+const requestIdOf = ({ vault }: Needs, value: string): string => `_${vault.hashKey(`saml-request:${value}`).toString('hex')}`

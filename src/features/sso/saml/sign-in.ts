@@ -1,0 +1,134 @@
+import { inTenant } from '../../../app/database/orm.ts'
+import type { Deps } from '../../../app/deps.ts'
+import type { Actor, Identifying } from '../../../app/route.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import {
+  metadataIn,
+  servingProvider,
+  standingOf,
+  type IdpMetadata,
+  type Provider,
+  type SamlSettings,
+} from '../../identity-providers/index.ts'
+import { welcome } from '../arrival.ts'
+import { farewell } from '../departure.ts'
+import { destinationOf, ownPath } from '../journey.ts'
+import type { Identity } from '../../users/index.ts'
+import { home, type AcsBody, type LoginQuery } from '../sso.schema.ts'
+import type { Assertion } from './assertion.ts'
+import { claimsIn, formatOf } from './attributes.ts'
+import { samlClient } from './client.ts'
+import { beginSaml, endSaml, forgottenCookie } from './journey.ts'
+import { SamlFault } from './saml-fault.ts'
+import { verifyResponse } from './verify.ts'
+
+type Params = { readonly organisation: string }
+
+/** A provider of SAML with what is needed to speak with it. */
+export interface SamlProvider {
+  readonly provider: Provider
+  readonly settings: SamlSettings
+  readonly metadata: IdpMetadata
+  readonly key: string | null
+}
+
+/** Returns the provider of SAML of an organisation. AB08 if it has none. */
+export async function samlProviderOf(deps: Deps, { organisation }: Params): Promise<SamlProvider> {
+  const standing = await standingOf(deps, { slug: organisation })
+  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'saml' })))
+  if (!provider?.saml)
+    throw new ApiError('AB08', 'There is no organisation of this name with an identity provider of SAML.', { param: 'organisation' })
+  const metadata = metadataIn(provider.saml.metadata_xml, 'metadata_xml')
+  return { provider, settings: provider.saml, metadata, key: await provider.secret() }
+}
+
+type Leaving = Pick<Identifying<Params, LoginQuery, undefined>, 'params' | 'query'>
+
+/** Sends somebody to the provider of an organisation. */
+export async function departBySaml({ params, query }: Leaving, deps: Deps): Promise<Actor> {
+  const known = await samlProviderOf(deps, params)
+  const { organisationId } = known.provider
+  const { requestId, cookie } = beginSaml(deps, { organisationId, to: destinationOf(known.provider), returnTo: query.return_to })
+  const client = await samlClient(known, requestId)
+  return farewell(organisationId, { url: await client.getAuthorizeUrlAsync('', undefined, {}), cookie })
+}
+
+type Returning = Pick<Identifying<Params, undefined, AcsBody>, 'params' | 'body' | 'headers'>
+
+/** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
+export async function arriveBySaml({ params, body, headers }: Returning, deps: Deps): Promise<Actor> {
+  const known = await samlProviderOf(deps, params)
+  const { provider, settings } = known
+  const { organisationId, issuer } = provider
+  const client = await samlClient(known)
+  const assertion = await verifyResponse(body.SAMLResponse, { client, provider, key: known.key, nowMs: deps.clock.now() }).catch(
+    (error: unknown) => {
+      deps.log.warn({ err: error, org: organisationId, issuer }, 'a sign-in by an identity provider failed')
+      throw refusal(error)
+    },
+  )
+  const way = wayOf(deps, known, { assertion, body, cookies: headers.cookie })
+  return welcome(deps, {
+    provider,
+    returnTo: way.returnTo,
+    once: [...way.once, { mark: `saml-assertion:${organisationId}:${issuer}:${assertion.id}`, until: assertion.until }],
+    ...(way.cookie !== undefined && { cookie: way.cookie }),
+    vouched: {
+      identity: identityIn(assertion, settings, issuer),
+      session: assertion.sessionIndex?.slice(0, 320) ?? null,
+      endsAt: assertion.endsAt,
+      token: undefined,
+      claims: claimsIn(assertion, { email_claim: settings.email_claim, group_claim: provider.group_claim }),
+    },
+  })
+}
+
+function refusal(error: unknown): unknown {
+  if (!(error instanceof SamlFault)) return error
+  const { message, isRefusal } = error
+  if (isRefusal) return new ApiError('AB03', `The identity provider refused the sign-in: ${message}.`, { cause: error })
+  return new ApiError('AB05', `The answer of the identity provider could not be verified: ${message}. Begin again.`, {
+    param: 'SAMLResponse',
+    cause: error,
+  })
+}
+
+interface Returned {
+  readonly assertion: Assertion
+  readonly body: AcsBody
+  readonly cookies: string | undefined
+}
+
+/** Returns where somebody goes on, and what of their way serves once. */
+function wayOf(deps: Deps, { provider, settings }: SamlProvider, { assertion, body, cookies }: Returned) {
+  const { inResponseTo } = assertion
+  if (inResponseTo === null) {
+    if (!settings.allow_idp_initiated)
+      throw new ApiError('AB05', 'Sign-ins begin here, not at the identity provider: open the sign-in page of Gatehouse.', {
+        param: 'InResponseTo',
+      })
+    return { returnTo: ownPath(body.RelayState ?? home) ?? home, once: [], cookie: undefined }
+  }
+  const { organisationId, to, returnTo, expiresAt } = endSaml(deps, cookies, inResponseTo)
+  if (organisationId !== provider.organisationId || to !== destinationOf(provider))
+    throw new ApiError('AB05', 'The identity provider of the organisation has changed meanwhile. Begin again.', { param: 'InResponseTo' })
+  return { returnTo, once: [{ mark: `saml-request:${inResponseTo}`, until: expiresAt }], cookie: forgottenCookie(deps, inResponseTo) }
+}
+
+const longestSubject = 320
+
+/** Returns who somebody is to a provider. AB03 if it does not say so for good. */
+function identityIn({ attributes, nameId, nameIdFormat }: Assertion, { subject_claim }: SamlSettings, issuer: string): Identity {
+  const values = subject_claim === null ? [nameId] : (attributes.get(subject_claim) ?? [])
+  const [subject] = values
+  if (subject === null || subject === undefined || values.length > 1)
+    throw new ApiError(
+      'AB03',
+      `The identity provider does not say who you are: ${subject_claim ?? 'NameID'} is missing, or has several values.`,
+    )
+  if (subject.length > longestSubject)
+    throw new ApiError('AB03', `${subject_claim ?? 'NameID'} is longer than ${longestSubject} characters.`)
+  if (subject_claim === null && formatOf(nameIdFormat) === 'transient')
+    throw new ApiError('AB03', 'NameID is another one each time (transient): the identity provider has to send a persistent one.')
+  return { issuer, subject }
+}
