@@ -87,15 +87,6 @@ export class LaterAnswer {
   }
 }
 
-/** The result of a handler of a GET whose last part waits for others: it is made when the transaction has ended, and answered as any other. */
-export class LaterResult<Result> {
-  readonly make: () => Promise<Result>
-
-  constructor(make: () => Promise<Result>) {
-    this.make = make
-  }
-}
-
 /** Lists the models that a workspace of the caller's organisation is offered, as the data plane would. */
 export type ListOffered = (asked: {
   readonly workspaceId: string
@@ -160,7 +151,7 @@ export interface Identifying<Params, Query, Body> {
 /** A request whose caller is known, before its transaction begins. */
 export type Ahead<Params, Query, Body> = Pick<
   Call<Params, Query, Body>,
-  'params' | 'query' | 'body' | 'actor' | 'clientAddress' | 'headers'
+  'params' | 'query' | 'body' | 'actor' | 'offered' | 'clientAddress' | 'headers'
 >
 
 export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
@@ -236,4 +227,4 @@ export const route =
   <Result, Params = undefined, Query = undefined, Body = undefined, Found = undefined>(
     spec: RouteSpec<Params, Query, Body, Result, Found>,
   ) =>
-  (handle: (call: Call<Params, Query, Body, Found>) => Promise<Result | LaterResult<Result>>): Route => ({ ...spec, handle })
+  (handle: (call: Call<Params, Query, Body, Found>) => Promise<Result>): Route => ({ ...spec, handle })

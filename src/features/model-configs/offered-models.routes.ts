@@ -1,6 +1,7 @@
 import type { z } from 'zod'
+import { inTenant } from '../../app/database/orm.ts'
 import type { ModelCatalogue } from '../../app/prices/model-catalogue.ts'
-import { LaterResult, route } from '../../app/route.ts'
+import { route } from '../../app/route.ts'
 import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
 import type { OfferedModel } from '../../gateway/dialects/neutral/model.ts'
 import { writePrices } from '../../gateway/models/model-facts.ts'
@@ -18,19 +19,22 @@ export const listOffered = route({
   permission: 'providers.list',
   query: offeredFilter,
   response: offeredList,
-})(async ({ em, actor, deps: { catalogue, clock }, query, offered }) => {
-  const workspace = await resolveWorkspace(em, actor, query.workspace_id)
-  const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
-  const asked = { workspaceId: workspace.id, allowedHosts: allowedHostsOf(settings) }
-  // Some providers are asked for their own lists, for which no transaction waits.
-  return new LaterResult(async () => {
-    const models = (await offered(asked)).filter((model) => isAsked(model, query))
-    const page = pageOf(models, query, ({ id }) => id)
-    return toList(
-      page.rows.map((model) => present(model, { catalogue, now: clock.now() })),
-      page,
-    )
-  })
+  // Some providers are asked for their own lists.
+  async before({ actor, query, offered }, { orm }) {
+    const asked = await inTenant(orm, actor.organisationId, async (em) => {
+      const { id } = await resolveWorkspace(em, actor, query.workspace_id)
+      const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
+      return { workspaceId: id, allowedHosts: allowedHostsOf(settings) }
+    })
+    return offered(asked)
+  },
+})(async ({ deps: { catalogue, clock }, query, found }) => {
+  const models = found.filter((model) => isAsked(model, query))
+  const page = pageOf(models, query, ({ id }) => id)
+  return toList(
+    page.rows.map((model) => present(model, { catalogue, now: clock.now() })),
+    page,
+  )
 })
 
 function isAsked({ id, name, details }: OfferedModel, { provider, kind, ability, search }: z.output<typeof offeredFilter>): boolean {

@@ -1,7 +1,7 @@
 import { withPatterns } from '../../../gateway/patterns/pattern-making.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Authenticator } from '../../authenticator.ts'
-import { LaterAnswer, LaterResult, type Actor, type Route } from '../../route.ts'
+import { LaterAnswer, type Actor, type Route } from '../../route.ts'
 import { admit, callerOf, unlessRefused, type Admission } from './authenticate.ts'
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
@@ -12,7 +12,7 @@ import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { offeredBy } from './offered.ts'
-import { answerOf, perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
+import { perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
 import { answerLater } from './later.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
@@ -74,17 +74,16 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const about = aboutRequest(ctx, frame)
   const asked = await lookAhead(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, { running, actor }), ...about })
   const performed = await perform(deps, asked)
-  const { answer: made } = performed
-  if (made instanceof LaterAnswer) await answerLater(ctx, made)
-  else if (made instanceof LaterResult) answer(ctx, adapted, { ...performed, answer: answerOf(route, await made.make(), deps) })
+  if (performed.answer instanceof LaterAnswer) await answerLater(ctx, performed.answer)
   else answer(ctx, adapted, performed)
 }
 
 /** Returns the request with what its route, and the one of its ETag, find out before the transaction. */
 async function lookAhead(deps: Deps, request: Request): Promise<Request> {
   const { route, input, ifMatch } = request
-  const found = await route.before?.({ ...request, ...input }, deps)
-  const representation = await ifMatch?.representation?.before?.({ ...request, ...input, body: undefined }, deps)
+  const ahead = { ...request, ...request.reach, ...input }
+  const found = await route.before?.(ahead, deps)
+  const representation = await ifMatch?.representation?.before?.({ ...ahead, body: undefined }, deps)
   return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
 }
 

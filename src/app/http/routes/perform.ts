@@ -9,7 +9,7 @@ import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
 import { tellEvent, type ChangeNotice } from '../../events/notice.ts'
-import { changesThings, LaterAnswer, LaterResult, type Actor, type Audited, type Call, type Reply, type Route } from '../../route.ts'
+import { changesThings, LaterAnswer, type Actor, type Audited, type Call, type Reply, type Route } from '../../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
@@ -134,14 +134,11 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
   })
   await em.flush()
   if (changesThings(route)) await tellEvent(em, changeOf(request, touched.at(-1)))
-  const answer = isLater(result) ? result : answerOf(route, result, deps)
+  const answer = result instanceof LaterAnswer ? result : answerOf(route, result, deps)
   if (changesThings(route) && isOn('AUDIT_LOGS_ENABLED', deps.config, deps.level))
     await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
   return answer
 }
-
-const isLater = (result: unknown): result is LaterAnswer | LaterResult<unknown> =>
-  result instanceof LaterAnswer || result instanceof LaterResult
 
 /** Returns what event streams hear of a write. */
 const changeOf = ({ route, actor }: Request, resource: Audited | undefined): ChangeNotice => ({
@@ -155,8 +152,7 @@ const changeOf = ({ route, actor }: Request, resource: Audited | undefined): Cha
 })
 
 /** Returns the part of a result that the route's schema has at this level. */
-export const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown =>
-  atLevel(response, level, 'answer').parse(result ?? {})
+const answerOf = ({ response }: Route, result: unknown, { level }: Deps): unknown => atLevel(response, level, 'answer').parse(result ?? {})
 
 interface Precondition {
   readonly request: Request
