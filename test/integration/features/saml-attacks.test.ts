@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
 import { errorOf } from '../../support/caller.ts'
 import type { RawAnswer } from '../../support/http.ts'
 import { publicUrl } from '../../support/oidc/browser.ts'
@@ -313,4 +314,54 @@ test.serial('the same response may be sent as it was made after all of that: not
   const response = await craft(begun.base)
   refused(t, begun, await come(begun, Buffer.from('<a/>').toString('base64')), /no SAML response/)
   t.is((await come(begun, response)).status, 303)
+})
+
+/** Pieces of which a changed response is made. */
+const pieces = [
+  '<',
+  '>',
+  '"',
+  '&amp;',
+  '&#0;',
+  '<!-- x -->',
+  '<?x y?>',
+  '<![CDATA[eve-1]]>',
+  'eve@own.example',
+  '<saml:NameID>eve-1</saml:NameID>',
+  '<saml:Assertion>',
+  '</saml:Assertion>',
+  '</saml:Subject>',
+  ' ID="_evil"',
+  ' xmlns:saml="urn:evil"',
+  ' xmlns="urn:oasis:names:tc:SAML:2.0:assertion"',
+  '\u0000',
+  '\r\n',
+  '\uFFFD',
+  '',
+]
+
+test.serial('a response that is changed anywhere is refused, or says the same: nobody becomes somebody else', async (t) => {
+  const runs = 250
+  const changes = fc.sample(
+    fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      length: fc.nat(40),
+      piece: fc.constantFrom(...pieces),
+      encrypts: fc.boolean(),
+    }),
+    { numRuns: runs, seed: 20_261_127 },
+  )
+  const seen = new Map<number, number>()
+  for (const { at, length, piece, encrypts } of changes) {
+    const begun = await begin()
+    const change = (xml: string): string => {
+      const start = Math.floor(at * xml.length)
+      return xml.slice(0, start) + piece + xml.slice(start + length)
+    }
+    const answer = await come(begun, await craft({ ...begun.base, after: change, ...(encrypts && { encryptFor: certificate }) }))
+    seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
+    t.true([303, 401, 403].includes(answer.status), `${piece} at ${at}: ${answer.status} ${answer.text}`)
+    if (answer.status === 303) t.true((await begun.browser.get('/auth/me')).text.includes('"ada@own.example"'))
+  }
+  t.true((seen.get(401) ?? 0) > runs / 2, JSON.stringify([...seen]))
 })
