@@ -6,8 +6,12 @@ export interface Charged {
   readonly model: string
   readonly path?: string
   readonly body?: object
+  /** The fields of a form in place of a body; those with a dot are names of files. */
+  readonly form?: Readonly<Record<string, string>>
   /** As the provider sends it. */
   readonly answer: object | string
+  /** The type of an answer that is neither JSON nor a stream of events. */
+  readonly answerType?: string
   readonly status?: number
   /** The bytes after which the provider breaks off. */
   readonly cutAt?: number

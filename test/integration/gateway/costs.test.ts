@@ -4,8 +4,11 @@ import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
 import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
 import { readMultipliers } from '../../../src/gateway/prices/multipliers.ts'
 import { customEntry } from '../../../src/gateway/prices/terms.ts'
-import { charges, hello } from '../../support/charges.ts'
+import { type Charged, charges, hello } from '../../support/charges.ts'
+import { foreignCharges } from '../../support/foreign-charges.ts'
 import { oddCharges } from '../../support/odd-charges.ts'
+import { taskCharges } from '../../support/task-charges.ts'
+import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send } from '../../support/http.ts'
@@ -31,6 +34,15 @@ const sellers = [
   'perplexity-ai',
   'deepinfra',
   'moonshot',
+  'replicate',
+  'mistral-ai',
+  'huggingface',
+  'jina',
+  'nomic',
+  'stability-ai',
+  'deepgram',
+  'elevenlabs',
+  'azure-ai',
 ]
 
 test.before(async () => {
@@ -47,6 +59,18 @@ test.before(async () => {
   bed = await startGateway({
     providers: {
       ...Object.fromEntries(given),
+      oracle: { provider: 'oracle', customHost: emulator.origin, credential: oracleCredential() },
+      'workers-ai': {
+        provider: 'workers-ai',
+        customHost: emulator.origin,
+        credential: { key: 'k', fields: { workers_ai_account_id: 'account' } },
+      },
+      'vertex-project': {
+        provider: 'vertex-ai',
+        customHost: emulator.origin,
+        credential: { key: 'ya29.token', fields: { vertex_project_id: 'project' } },
+      },
+      ollama: { provider: 'ollama', customHost: emulator.url, prices: { ...custom, multipliers: null } },
       custom: { provider: 'azure-openai', customHost: emulator.url, prices: custom },
       plain: { provider: 'azure-openai', customHost: emulator.url, prices: { ...custom, multipliers: null } },
       'ptu-vertex': { provider: 'vertex-ai', customHost: emulator.url, prices: { multipliers: null, models: new Map(), skipsCost: true } },
@@ -82,19 +106,28 @@ for (const [traffic, skips, state] of [
     t.is(cost?.charges[0]?.skipped, state === 'not_charged')
   })
 
-for (const [name, { provider, model, path = '/v1/chat/completions', body = {}, answer, status = 200, cutAt, ...wanted }] of Object.entries({
-  ...charges,
-  ...oddCharges,
-})) {
+/** Returns what a caller sends, with its type. */
+async function sentOf({ model, body = {}, form }: Charged): Promise<{ readonly body: string | Buffer; readonly type: string }> {
+  if (form === undefined) return { body: JSON.stringify({ model, ...body }), type: 'application/json' }
+  const data = new FormData()
+  data.set('model', model)
+  for (const [field, value] of Object.entries(form)) data.set(field, value.includes('.') ? new File(['ID3-the-sound'], value) : value)
+  const written = new Response(data)
+  return { body: Buffer.from(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
+}
+
+for (const [name, charged] of Object.entries({ ...charges, ...oddCharges, ...foreignCharges, ...taskCharges })) {
+  const { provider, path = '/v1/chat/completions', answer, answerType = 'text/plain', status = 200, cutAt, ...wanted } = charged
   test.serial(`a charge: ${name}`, async (t) => {
     const isStream = typeof answer === 'string' && answer.startsWith('data:')
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
-    const contentType = isStream ? 'text/event-stream' : typeof answer === 'string' ? 'text/plain' : 'application/json'
+    const contentType = isStream ? 'text/event-stream' : typeof answer === 'string' ? answerType : 'application/json'
     emulator.script({ behaviour: { status, headers: { 'content-type': contentType }, body: text, ...(cutAt !== undefined && { cutAt }) } })
+    const { body, type } = await sentOf(charged)
     await send(`${bed.origin}${path}`, {
       method: 'POST',
-      headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-provider': `@${provider}` },
-      body: JSON.stringify({ model, ...body }),
+      headers: { 'x-service-api-key': workspaceKey, 'content-type': type, 'x-service-provider': `@${provider}` },
+      body,
     })
     const cost = bed.logged.at(-1)?.record.cost
     const { state = 'priced', amount, lines } = wanted

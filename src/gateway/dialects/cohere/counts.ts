@@ -4,14 +4,14 @@ import { saidFields } from '../reading.ts'
 
 const nothing: Fields = {}
 
-/** Reads token counts. What is billed may be less than what was read, and counts only where nothing else does. */
+/** Reads token counts: those that are billed. `tokens` beside them has the template of the prompt too, for which nobody pays. */
 export function readCounts(usage: Fields): TokenUsage {
   const [tokens, billed] = [saidFields(usage, 'tokens') ?? nothing, saidFields(usage, 'billed_units') ?? nothing]
   return {
     ...noUsage,
-    input: countOf(tokens['input_tokens']) ?? countOf(billed['input_tokens']),
+    input: countOf(billed['input_tokens']) ?? countOf(tokens['input_tokens']),
     cacheRead: countOf(usage['cached_tokens']),
-    output: countOf(tokens['output_tokens']) ?? countOf(billed['output_tokens']),
+    output: countOf(billed['output_tokens']) ?? countOf(tokens['output_tokens']),
     searches: countOf(billed['search_units']),
   }
 }
