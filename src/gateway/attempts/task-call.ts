@@ -9,6 +9,7 @@ import { sentForm, type SentForm } from '../dialects/tasks/sent-files.ts'
 import type { TaskBody, TaskTranslation } from '../dialects/tasks/task.ts'
 import { formatOf, translatesTask, translateTask } from '../dialects/tasks/translate-task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
+import { validateForm } from '../front/bounds/validate.ts'
 import { type AskedTask, taskOf } from '../front/task.ts'
 import { fieldsOf } from './prepare.ts'
 import { offeredOf, type Serving, servingOf } from '../providers/serving.ts'
@@ -38,6 +39,7 @@ export function taskCall(aimed: AimedCall, maxHeldBytes: number): TaskCall | nul
   if (isAsAsked(asked, serving)) return null
   if (sent === null)
     throw new ApiError('invalid_request', 'The body must be a JSON object, or a plain multipart/form-data form.', { param: 'body' })
+  checkForm(asked, sent)
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
   const translation = translateTask(
     {
@@ -51,6 +53,11 @@ export function taskCall(aimed: AimedCall, maxHeldBytes: number): TaskCall | nul
     { model: serving.model ?? '', traits: serving.traits, loss },
   )
   return translation === null ? null : toTaskCall(aimed, { asked, serving, translation, maxHeldBytes })
+}
+
+/** Throws `invalid_request` for a form with a field beyond its bounds: JSON was checked before. */
+function checkForm({ operation }: AskedTask, { body, files }: SentForm): void {
+  if (operation !== null && files.length > 0) validateForm(operation, body)
 }
 
 function servedBy(

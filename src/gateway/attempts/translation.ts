@@ -7,7 +7,7 @@ import { mayHoldForeignReasoning, withoutForeignReasoning } from '../dialects/op
 import type { DialectId } from '../dialects/dialect.ts'
 import { plainTraits, type Traits } from '../dialects/traits.ts'
 import type { Steps } from '../dialects/steps.ts'
-import { mayHoldOptions, type Translation, translate, withOwnOptions } from '../dialects/translate.ts'
+import { type Translation, translate, withOwnOptions } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { hostedBody } from '../dialects/anthropic/hosted.ts'
@@ -142,7 +142,9 @@ const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
   },
 }
 
-const mayHoldOthers = (bytes: Buffer, own: OwnFields | undefined): boolean => own?.mayHold(bytes) === true || mayHoldOptions(bytes)
+/** A long body is looked through for marks of answers alone: the fields of providers stand at its top. */
+const mayHoldOthers = (bytes: Buffer, json: Fields, own: OwnFields | undefined): boolean =>
+  Object.hasOwn(json, 'provider_options') || own?.mayHold(bytes) === true
 
 /** Returns a request for a provider that speaks its dialect itself, without what its client carries of others; null: it carries nothing. */
 function withoutOthers({ call, target, body }: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
@@ -150,7 +152,7 @@ function withoutOthers({ call, target, body }: AimedCall, { dialect }: AskedOfCa
   const { bytes, json } = body
   const own = ownFields[dialect]
   if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
-  if (bytes === null || !isFields(json) || !mayHoldOthers(bytes, own)) return null
+  if (bytes === null || !isFields(json) || !mayHoldOthers(bytes, json, own)) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
@@ -198,7 +200,7 @@ function atItsOwnPath({ call, target, body }: AimedCall, { dialect, stream }: As
 
 /** Returns a body without the fields for providers of other dialects. */
 function withoutOptions(body: RequestBody, dialect: DialectId): RequestBody {
-  if (!isFields(body.json) || body.bytes === null || !mayHoldOptions(body.bytes)) return body
+  if (!isFields(body.json) || body.bytes === null) return body
   const json = withOwnOptions(body.json, dialect)
   return json === body.json ? body : { ...body, json, bytes: Buffer.from(JSON.stringify(json)) }
 }

@@ -100,11 +100,6 @@ function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields
   return { ...merged, options: { ...body['options'], ...own['options'] } }
 }
 
-const optionsMark = Buffer.from('"provider_options"')
-
-/** Returns true if a body may hold fields of providers' own. */
-export const mayHoldOptions = (body: Buffer): boolean => body.includes(optionsMark)
-
 /** Returns a request for a provider of its own dialect: with the fields for that dialect in their place, and without those for others. */
 export function withOwnOptions(body: Fields, dialect: DialectId): Fields {
   if (!Object.hasOwn(body, 'provider_options')) return body

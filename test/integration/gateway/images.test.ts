@@ -295,3 +295,28 @@ test.serial('images: a mask for Replicate goes beside the picture', async (t) =>
     [255, 0],
   ])
 })
+
+for (const [task, ask] of [
+  ['edits', (n: number) => ({ model: '@bedrock/amazon.titan-image-generator-v2:0', prompt: 'more sun', n })],
+  ['variations', (n: number) => ({ model: '@bedrock/amazon.nova-canvas-v1:0', n })],
+] as const)
+  test.serial(`images: so many ${task} are made, and no more`, async (t) => {
+    const image = await toFile(half, 'a.png')
+    const make = (n: number) =>
+      task === 'edits'
+        ? openai().images.edit({ ...ask(n), prompt: 'more sun', image, mask: image })
+        : openai().images.createVariation({ ...ask(n), image })
+    for (const [n, message] of [
+      [0, /n: must be at least 1\. Got 0/],
+      [129, /n: must be at most 128\. Got 129/],
+      [1.5, /n must be a whole number/],
+    ] as const) {
+      const refused = await t.throwsAsync(make(n), { instanceOf: OpenAI.BadRequestError })
+      t.is(refused?.param, 'n')
+      t.regex(refused?.message ?? '', message)
+    }
+    t.is(cloud.requests.length, 0)
+    t.is((await make(128)).data?.length, 128)
+    // Five of them to a call: 25 calls of five and one of three.
+    t.is(cloud.requests.length, 26)
+  })

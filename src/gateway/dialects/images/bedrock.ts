@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { saidText } from '../reading.ts'
 import type { ImageAnswer, ImageProvider, ImageRequest } from './neutral.ts'
 import type { Loss } from '../neutral/loss.ts'
-import { base64Of, maskAs, onlyImage } from './mask.ts'
+import { base64Of, onlyImage } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
 /** OpenAI's words for quality. */
@@ -44,7 +44,7 @@ export const canvas: ImageProvider = {
 function taskOf({ prompt, images, mask }: ImageRequest, loss: Loss): Fields {
   if (images.length === 0) return { taskType: 'TEXT_IMAGE', textToImageParams: { text: prompt } }
   if (mask !== null) {
-    const [image, maskImage] = [base64Of(onlyImage(images, loss)), maskAs('black', mask).toString('base64')]
+    const [image, maskImage] = [base64Of(onlyImage(images, loss)), mask.as('black').toString('base64')]
     return { taskType: 'INPAINTING', inPaintingParams: { image, maskImage, ...(prompt !== '' && { text: prompt }) } }
   }
   const pictures = images.map(base64Of)
@@ -86,7 +86,7 @@ export const inpaintOnBedrock: ImageProvider = {
       json: {
         prompt,
         image: base64Of(onlyImage(images, loss)),
-        ...(mask !== null && { mask: maskAs('white', mask).toString('base64') }),
+        ...(mask !== null && { mask: mask.as('white').toString('base64') }),
         ...(outputFormat !== null && { output_format: outputFormat }),
         ...(style !== null && { style_preset: style }),
         ...(seed !== null && { seed }),

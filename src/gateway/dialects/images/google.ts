@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { readCounts } from '../google/counts.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import type { ImageProvider, MadeImage } from './neutral.ts'
-import { base64Of, maskAs, onlyImage } from './mask.ts'
+import { base64Of, onlyImage } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
 const geminiRatios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
@@ -88,7 +88,7 @@ export const imagenEdit: ImageProvider = {
     const masked = mask !== null && {
       referenceType: 'REFERENCE_TYPE_MASK',
       referenceId: 2,
-      referenceImage: { bytesBase64Encoded: maskAs('white', mask).toString('base64') },
+      referenceImage: { bytesBase64Encoded: mask.as('white').toString('base64') },
       maskImageConfig: { maskMode: 'MASK_MODE_USER_PROVIDED' },
     }
     return {

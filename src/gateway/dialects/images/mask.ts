@@ -1,14 +1,31 @@
 import { unreadable } from '../reading.ts'
 import type { Loss } from '../neutral/loss.ts'
-import type { SentImage } from './neutral.ts'
+import type { SentFile } from '../tasks/task.ts'
+import type { Mask, SentImage } from './neutral.ts'
 import { grayPng, opacityOf } from '../../wire/png.ts'
 
-/**
- * Returns a mask of OpenAI's, whose transparent pixels are to be changed, as a picture in black and white. `white`: white is changed there;
- * `black`: black is. Throws `invalid_request` for a mask that cannot be read.
- */
-export function maskAs(changed: 'white' | 'black', mask: SentImage): Buffer {
-  const opacity = opacityOf(mask.bytes)
+/** Returns what makes a value when it is first asked for, and keeps it: a request may take many calls, each of which asks. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null
+  return () => (made ??= { value: make() }).value
+}
+
+/** Returns a picture of a form. */
+export const readImage = ({ bytes, mediaType }: SentFile): SentImage => ({
+  bytes,
+  mediaType,
+  hasGaps: once(() => opacityOf(bytes)?.pixels.includes(0) === true),
+})
+
+/** Returns a mask of OpenAI's, whose transparent pixels are to be changed. */
+export function readMask({ bytes }: SentFile): Mask {
+  const [white, black] = [once(() => paint('white', bytes)), once(() => paint('black', bytes))]
+  return { as: (changed) => (changed === 'white' ? white() : black()) }
+}
+
+/** Throws `invalid_request` for a mask that cannot be read. */
+function paint(changed: 'white' | 'black', bytes: Buffer): Buffer {
+  const opacity = opacityOf(bytes)
   if (opacity === null)
     throw unreadable('mask', 'a PNG with a channel for opacity (8 or 16 bits, not interlaced), of at most 2048 x 2048 pixels')
   const [change, keep] = changed === 'white' ? [255, 0] : [0, 255]

@@ -13,6 +13,14 @@ export interface Size {
 export interface SentImage {
   readonly bytes: Buffer
   readonly mediaType: string
+  /** Returns true if a part of it is transparent. */
+  hasGaps(): boolean
+}
+
+/** The part of a picture that is changed. */
+export interface Mask {
+  /** Returns it as a picture in black and white, which says by one of them what is changed. Throws `invalid_request` for a mask that cannot be read. */
+  as(changed: 'white' | 'black'): Buffer
 }
 
 /** A request for images. Null: not said. */
@@ -29,7 +37,7 @@ export interface ImageRequest {
   /** The pictures to be changed; none: images are made of the prompt alone. */
   readonly images: readonly SentImage[]
   /** The part of the picture that is changed: the transparent pixels of a PNG. Null: all of it. */
-  readonly mask: SentImage | null
+  readonly mask: Mask | null
   readonly seed: number | null
   /** Fields that are not read. */
   readonly rest: Fields

@@ -3,6 +3,7 @@ import { unread } from '../leftovers.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
 import { flagIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import type { SentFile, TaskBody } from '../tasks/task.ts'
+import { readImage, readMask } from './mask.ts'
 import type { ImageAnswer, ImageRequest, MadeImage, Size } from './neutral.ts'
 
 /** `seed` is no field of OpenAI's, but of all others. */
@@ -22,15 +23,18 @@ const known: ReadonlySet<string> = new Set([
 /** Reads a request for images. One with pictures is a form, whose fields all are texts. */
 export function decode(sent: Fields, files: readonly SentFile[]): ImageRequest {
   const body = files.length === 0 ? sent : withValues(sent)
+  const mask = files.find(({ name }) => name === 'mask')
+  const count = numberIn(body, 'n') ?? 1
+  if (!Number.isInteger(count)) throw unreadable('n', 'a whole number')
   return {
     prompt: neededText(body, 'prompt'),
-    count: numberIn(body, 'n') ?? 1,
+    count,
     size: sizeIn(textIn(body, 'size')),
     quality: textIn(body, 'quality'),
     style: textIn(body, 'style'),
     outputFormat: textIn(body, 'output_format'),
-    images: files.filter(({ name }) => name === 'image' || name === 'image[]'),
-    mask: files.find(({ name }) => name === 'mask') ?? null,
+    images: files.filter(({ name }) => name === 'image' || name === 'image[]').map(readImage),
+    mask: mask === undefined ? null : readMask(mask),
     seed: numberIn(body, 'seed'),
     rest: { ...unread(body, known), ...(flagIn(body, 'stream') === true && { stream: true }) },
   }

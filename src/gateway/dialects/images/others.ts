@@ -1,9 +1,8 @@
 import { isFields } from '../../../lib/json/fields.ts'
 import { saidFields, saidText } from '../reading.ts'
-import { opacityOf } from '../../wire/png.ts'
 import { type SentField, writeForm } from '../../wire/write-form.ts'
 import type { ImageProvider, ImageRequest } from './neutral.ts'
-import { maskAs, onlyImage } from './mask.ts'
+import { onlyImage } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
 const ratios = ['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21']
@@ -35,9 +34,7 @@ export const stability: ImageProvider = {
 }
 
 /** Returns true if a part of the picture is changed: that of the mask, or what of the picture itself is transparent. */
-const changesPart = ({ images, mask }: ImageRequest): boolean => mask !== null || (images[0] !== undefined && hasOpacity(images[0].bytes))
-
-const hasOpacity = (bytes: Buffer): boolean => opacityOf(bytes)?.pixels.includes(0) === true
+const changesPart = ({ images, mask }: ImageRequest): boolean => mask !== null || images[0]?.hasGaps() === true
 
 /** How much of a picture is drawn anew if all of it is changed: Stability asks for it, and OpenAI has no field for it. */
 const strength = '0.7'
@@ -64,7 +61,7 @@ export const stabilityEdit: ImageProvider = {
     ]
     const files: readonly SentField[] = [
       { name: 'image', value: { filename: 'image', mediaType, bytes } },
-      ...(mask === null ? [] : [{ name: 'mask', value: { filename: 'mask.png', mediaType: 'image/png', bytes: maskAs('white', mask) } }]),
+      ...(mask === null ? [] : [{ name: 'mask', value: { filename: 'mask.png', mediaType: 'image/png', bytes: mask.as('white') } }]),
     ]
     return writeForm([...fields.flatMap(([name, value]): readonly SentField[] => (value === null ? [] : [{ name, value }])), ...files])
   },

@@ -3,7 +3,6 @@ import { saidText } from '../reading.ts'
 import { untilEnded, urlsOf, withBytes } from '../replicate/steps.ts'
 import { versionFields } from '../replicate/version.ts'
 import type { ImageProvider } from './neutral.ts'
-import { maskAs } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
 const ratios = ['1:1', '16:9', '21:9', '3:2', '2:3', '4:5', '5:4', '3:4', '4:3', '9:16', '9:21']
@@ -39,7 +38,7 @@ export const replicate: ImageProvider = {
         input: {
           prompt,
           ...(pictures.length > 0 && { [field]: isList ? pictures : pictures[0] }),
-          ...(mask !== null && { mask: `data:image/png;base64,${maskAs('white', mask).toString('base64')}` }),
+          ...(mask !== null && { mask: `data:image/png;base64,${mask.as('white').toString('base64')}` }),
           ...(ratio !== null && { aspect_ratio: ratio }),
           ...(outputFormat !== null && { output_format: formats[outputFormat] ?? outputFormat }),
           ...(seed !== null && { seed }),

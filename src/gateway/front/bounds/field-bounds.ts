@@ -44,6 +44,8 @@ const ofGoogle = [
   'maxOutputTokens 0 Infinity',
 ]
 
+const images: readonly FieldBound[] = [number('n', 1, 128)]
+
 /** Google's API takes `generation_config.top_p` for `generationConfig.topP`. */
 export const googleBounds: readonly FieldBound[] = ofGoogle.flatMap((line) => {
   const [name = '', min = '', max = ''] = line.split(' ')
@@ -56,7 +58,9 @@ export const googleBounds: readonly FieldBound[] = ofGoogle.flatMap((line) => {
 export const fieldBounds: Readonly<Partial<Record<Operation, readonly FieldBound[]>>> = {
   chatComplete: chat,
   messages,
-  imageGenerate: [number('n', 1, 128)],
+  imageGenerate: images,
+  imageEdit: images,
+  imageVary: images,
 }
 
 /** A fault of a field, with the value that it has. */

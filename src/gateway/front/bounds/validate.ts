@@ -44,6 +44,14 @@ export function validateBody(operation: Operation, body: unknown, how: Dedicated
   if (operation === 'chatComplete' && body['metadata'] !== undefined) check(chatMetadata, { metadata: body['metadata'] })
 }
 
+/** Checks the texts of a form, of which those that are bounded are numbers; throws like `validateBody`. */
+export function validateForm(operation: Operation, form: Fields): void {
+  const bounds = fieldBounds[operation]
+  if (bounds === undefined) return
+  const numbers = Object.entries(form).flatMap(([name, text]) => (typeof text === 'string' && text !== '' ? [[name, Number(text)]] : []))
+  checkBounds(Object.fromEntries(numbers), bounds)
+}
+
 /** Checks a body of Google's own API, whose path is no operation; throws like `validateBody`. */
 export const validateGoogleBody = (body: Fields): void => checkBounds(body, googleBounds)
 
