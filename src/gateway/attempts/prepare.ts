@@ -142,9 +142,17 @@ function demandHost({ target, allowed }: UnsignedRequest, base: { readonly url: 
   demandAllowed(host, allowed.here, 'the organisation (settings.allowed_custom_hosts)')
 }
 
+/** Returns the provider's own endpoint of a request: of one that was translated, or of one for its list of models. Null: there is none. */
+function endpointOf({ endpoint, method, operation, path, target }: UnsignedRequest): UnsignedRequest['endpoint'] {
+  const { lists } = target.provider
+  if (endpoint !== null || lists === undefined || operation.name !== 'proxy') return endpoint
+  return method === 'GET' && /^\/models(?:\?|$)/.test(path) ? { model: null, ...lists } : null
+}
+
 /** The host of an endpoint, which may be another one of the provider's. */
-function catalogueUrl({ target, endpoint }: UnsignedRequest, fields: Fields): string {
-  const elsewhere = endpoint?.baseUrl ?? null
+function catalogueUrl(request: UnsignedRequest, fields: Fields): string {
+  const { target } = request
+  const elsewhere = endpointOf(request)?.baseUrl ?? null
   return elsewhere === null ? ownBaseUrl(target, fields) : fillTemplate(elsewhere, fields)
 }
 
@@ -168,8 +176,10 @@ export function signsBody(provider: Provider): boolean {
 }
 
 /** The operation's path in the provider's layout; the caller's own path, byte for byte, for all else. */
-function providerPath({ path, operation, target, endpoint }: UnsignedRequest, fields: Fields): string {
+function providerPath(request: UnsignedRequest, fields: Fields): string {
+  const { path, operation, target } = request
   const { provider, model } = target
+  const endpoint = endpointOf(request)
   if (endpoint !== null) return fillTemplate(endpoint.path, { ...fields, ...(endpoint.model === null ? {} : { model: endpoint.model }) })
   const spoken = spokenAt(provider, operation.name, fields)
   if (spoken === null || spoken.path === operation.spec?.path) return path

@@ -1,4 +1,4 @@
-import { isFields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { ListedModel } from './neutral/model.ts'
 
 /** The paths at which an API lists its models; others have no list that can be read. */
@@ -10,14 +10,33 @@ export const modelListPaths: Readonly<Record<string, string | undefined>> = {
 
 const maxModels = 5000
 
-/** Returns the models of a list; null when it is none: `{data: [{id}]}` of OpenAI and Anthropic, `{models: [{name: "models/…"}]}` of Google, or a bare list. */
+/**
+ * Returns the models of a list; null when it is none: `{data: [{id}]}` of OpenAI and Anthropic, `{models: [{name: "models/…"}]}` of Google,
+ * `{items: [{displayName}]}` of Oracle, `{results: [{owner, name}]}` of Replicate, or a bare list.
+ */
 export function readModelList(json: unknown): readonly ListedModel[] | null {
-  const list = isFields(json) ? (json['data'] ?? json['models']) : json
-  if (!Array.isArray(list)) return null
-  return list.slice(0, maxModels).flatMap((one: unknown) => (isFields(one) ? toModel(one) : []))
+  if (isFields(json) && Array.isArray(json['items'])) return read(json['items'], ofOracle)
+  if (isFields(json) && Array.isArray(json['results'])) return read(json['results'], ofReplicate)
+  const list: unknown = isFields(json) ? (json['data'] ?? json['models']) : json
+  return Array.isArray(list) ? read(list, (fields) => fields) : null
 }
 
-function toModel(fields: Readonly<Record<string, unknown>>): readonly ListedModel[] {
+/** Reads the models of a list in OpenAI's words. One model may be listed several times, with what else it can do. */
+function read(list: readonly unknown[], named: (fields: Fields) => Fields): readonly ListedModel[] {
+  const found = list.slice(0, maxModels).flatMap((one) => (isFields(one) ? toModel(named(one)) : []))
+  return [...new Map(found.map((model) => [model.id, model])).values()]
+}
+
+/** Requests name a model of Oracle's by the name that is shown; its id is that of a resource, which may be there and out of use. */
+const ofOracle = ({ displayName, timeCreated, lifecycleState: state = 'ACTIVE' }: Fields): Fields =>
+  state === 'ACTIVE' ? { id: displayName, created: timeCreated } : {}
+
+function ofReplicate({ owner, name, latest_version: version }: Fields): Fields {
+  const isNamed = typeof owner === 'string' && typeof name === 'string'
+  return isNamed ? { id: `${owner}/${name}`, created: isFields(version) ? version['created_at'] : undefined } : {}
+}
+
+function toModel(fields: Fields): readonly ListedModel[] {
   const id = textOf(fields['id']) ?? textOf(fields['name'])?.replace(/^models\//, '')
   if (id === undefined || id.length > 255) return []
   const { created, created_at: createdAt } = fields

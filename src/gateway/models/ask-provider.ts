@@ -3,6 +3,7 @@ import type { Signing } from '../credentials/signing.ts'
 import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
 import { type MatchedOperation, passThrough } from '../front/match.ts'
+import type { ListCall } from '../providers/provider.ts'
 import type { Target } from '../targets/target.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { eachHeader } from '../wire/header-list.ts'
@@ -17,6 +18,8 @@ export interface Question {
   /** The operation whose endpoint it is for; absent: the path is the provider's own. */
   readonly operation?: MatchedOperation
   readonly timeoutMs: number
+  /** Its address by templates that the credential fills; absent: `path`. */
+  readonly endpoint?: ListCall
 }
 
 /** The list of a provider with hundreds of models takes half a megabyte. */
@@ -47,7 +50,7 @@ const accepted = ['accept', 'application/json', 'accept-encoding', 'identity']
 
 /** Returns a question as the request that is sent. */
 export function toRequest(
-  { target, path, body, operation = passThrough, timeoutMs }: Question,
+  { target, path, body, operation = passThrough, timeoutMs, endpoint }: Question,
   { egress, signing }: ProviderAccess,
 ): SendRequest {
   const bytes = body === undefined ? null : Buffer.from(body)
@@ -56,7 +59,7 @@ export function toRequest(
     method: bytes === null ? 'GET' : 'POST',
     path,
     operation,
-    endpoint: null,
+    endpoint: endpoint === undefined ? null : { model: null, ...endpoint },
     target,
     body: bytes === null ? none : { kind: 'json', bytes, json: undefined, stream: null, length: bytes.length },
     forward: bytes === null ? accepted : [...accepted, 'content-type', 'application/json', 'content-length', String(bytes.length)],

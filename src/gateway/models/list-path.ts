@@ -6,7 +6,8 @@ import type { Provider } from '../providers/provider.ts'
  * Returns the path at which a provider lists its models, beside its operations. Null: it has none that can be read, as where the model
  * stands in the path. The lists of clouds tell what can be deployed, not what is.
  */
-export function listPathOf({ api, speaks, variants }: Provider): string | null {
+export function listPathOf({ api, speaks, variants, lists }: Provider): string | null {
+  if (lists !== undefined) return lists.path
   const path = modelListPaths[api] ?? null
   const [first] = speaks
   if (path === null || variants !== undefined) return null

@@ -50,7 +50,13 @@ async function ask(view: ProviderView, access: ProviderAccess): Promise<LiveMode
   const provider = findProvider(view.provider)
   const path = provider === null ? null : listPathOf(provider)
   if (provider === null || path === null) return null
-  const answer = await askProvider({ target: { ...targetOf(view), provider }, path, timeoutMs }, access)
+  const question = {
+    target: { ...targetOf(view), provider },
+    path,
+    timeoutMs,
+    ...(provider.lists !== undefined && { endpoint: provider.lists }),
+  }
+  const answer = await askProvider(question, access)
   return answer.status === 200 ? readModelList(parseJson(Buffer.from(answer.text))) : null
 }
 

@@ -80,6 +80,14 @@ export interface CheckCall {
   readonly accepted?: readonly number[]
 }
 
+/** The request for the list of models. */
+export interface ListCall {
+  /** A template, as in `Spoken`. */
+  readonly path: string
+  /** As in `Offer`. */
+  readonly baseUrl?: string
+}
+
 /** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `speaks`. */
 export interface Variant {
   readonly field: string
@@ -117,4 +125,6 @@ export interface Provider {
   readonly quirks?: Quirks
   /** Absent: the list of models, where the provider has one beside its operations. */
   readonly check?: CheckCall
+  /** The list of its models, if that is not where its API has it. */
+  readonly lists?: ListCall
 }

@@ -1,8 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import { operationParams } from '../front/operation-params.ts'
 
-/** `{name}`, `{first|second}` (the first that is given), `{+name}` (may span several path segments). */
-const placeholder = /\{(\+?)([a-z0-9_|]+)\}/g
+/** `{name}`, `{first|second}` (the first that is given), `{+name}` (may span several path segments), `{?name}` (a value of the query). */
+const placeholder = /\{([+?]?)([a-z0-9_|]+)\}/g
 
 /** The characters of a host label or a path segment: nothing that could end it, climb out of it or begin another part of the URL. */
 const safeValue = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
@@ -16,10 +16,11 @@ const encodedSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
  */
 export function fillTemplate(template: string, fields: Readonly<Record<string, string>>): string {
   if (!template.includes('{')) return template
-  return template.replaceAll(placeholder, (match, plus: string, names: string) => {
+  return template.replaceAll(placeholder, (match, kind: string, names: string) => {
     const { name, value } = lookUp(names, fields)
     if (name.endsWith('_url') && template.startsWith(match)) return wholeUrl(name, value)
-    if (name === 'model') return plus === '+' ? value.split('/').map(encodeModel).join('/') : encodeModel(value)
+    if (name === 'model') return kind === '+' ? value.split('/').map(encodeModel).join('/') : encodeModel(value)
+    if (kind === '?') return encodeURIComponent(value)
     return operationParams.has(name) ? pathParameter(name, value) : fieldValue(name, value)
   })
 }

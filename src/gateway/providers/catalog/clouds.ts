@@ -182,6 +182,11 @@ export const clouds = {
     traits: { reasoningField: 'reasoning_content' },
     offers: oracleOffers,
     check: { path: '/{oracle_api_version}/actions/chat', body: '{}', accepted: [400] },
+    // docs.oracle.com/iaas/api/#/en/generative-ai: models are listed by another service than that which runs them.
+    lists: {
+      baseUrl: 'https://generativeai.{oracle_region}.oci.oraclecloud.com',
+      path: '/{oracle_api_version}/models?limit=1000&compartmentId={?oracle_compartment_id|oracle_tenancy}',
+    },
   }),
   // developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility: the OpenAI shape sits beside /ai/run, below /ai/v1.
   'workers-ai': openai(

@@ -90,7 +90,11 @@ export const ownDialects = {
   palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key') }),
   'reka-ai': foreign('https://api.reka.ai', { auth: header('x-api-key') }),
   // replicate.com/docs/reference/http: a prediction of a model that the path names, of a deployment, or of a version.
-  replicate: foreign('https://api.replicate.com/v1', { check: { path: '/account' }, offers: replicateOffers }),
+  replicate: foreign('https://api.replicate.com/v1', {
+    check: { path: '/account' },
+    offers: replicateOffers,
+    lists: { path: '/models' },
+  }),
   segmind: foreign('https://api.segmind.com/v1', { auth: header('x-api-key') }),
   // platform.stability.ai/docs/api-reference: headers by which a client may name itself.
   'stability-ai': foreign('https://api.stability.ai', {

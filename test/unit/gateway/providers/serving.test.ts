@@ -100,7 +100,7 @@ test('a project is taken from the service account, unless one is given', (t) => 
   for (const odd of ['{', '[]', '{"project_id":7}', '']) t.is(projectOf({ vertex_service_account_json: odd }), '')
 })
 
-const named = /\{\+?([^}]+)\}/g
+const named = /\{[+?]?([^}]+)\}/g
 
 for (const id of Object.keys(providers))
   test(`${id}: what it offers makes sense`, (t) => {
@@ -131,5 +131,7 @@ test('the list of models stands beside the operations, where there is one', (t) 
   t.is(listed('lepton'), '/api/v1/models')
   t.is(listed('anthropic'), '/models?limit=1000')
   t.is(listed('google'), '/v1beta/models?pageSize=1000')
+  t.is(listed('replicate'), '/models')
+  t.regex(listed('oracle') ?? '', /^\/\{oracle_api_version\}\/models\?/)
   for (const id of ['huggingface', 'azure-openai', 'predibase', 'vertex-ai', 'bedrock', 'qdrant']) t.is(listed(id), null, id)
 })

@@ -17,6 +17,7 @@ test('a field', fills, 'https://{a_b}.example.com', { a_b: 'Res-1' }, 'https://R
 test('a field with dots inside', fills, '/x?v={v}', { v: '2024.10-21_x' }, '/x?v=2024.10-21_x')
 test('the first that is given', fills, '/{a|b|c}/', { a: '', b: 'two', c: 'three' }, '/two/')
 test('the model as one segment', fills, '/m/{model}/x', { model: 'a/b:c?d#e%f é' }, '/m/a%2Fb%3Ac%3Fd%23e%25f%20%C3%A9/x')
+test('a value of a query', fills, '/m?a={?tenancy}', { tenancy: 'ocid1..a&b=c/d#e' }, '/m?a=ocid1..a%26b%3Dc%2Fd%23e')
 test('the model as segments', fills, '/m/{+model}/x', { model: 'a/b:c?d' }, '/m/a/b%3Ac%3Fd/x')
 test('a path parameter as it came', fills, '/files/{file_id}', { file_id: 'file-a%20b:c' }, '/files/file-a%20b:c')
 test('a whole URL', fills, '{azure_foundry_url}', { azure_foundry_url: 'https://x.example.com/models///' }, 'https://x.example.com/models')
