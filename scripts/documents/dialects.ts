@@ -1,5 +1,6 @@
 import { type CaseId, caseIds, cases, type Fixture, isSaid } from '../../test/conformance/cases.ts'
 import { departuresOf } from '../../test/conformance/expected.ts'
+import { fateOf, fieldClients } from '../../test/conformance/fields.ts'
 import { type Area, casesOf, departuresAt, isServed, type TaskClient } from '../../test/conformance/tasks/area.ts'
 import { areas } from '../../test/conformance/tasks/index.ts'
 import { servedOtherwise } from '../../test/conformance/sides/index.ts'
@@ -78,6 +79,20 @@ function taskTables(): string {
   return [...tables, notes.written()].join('\n\n')
 }
 
+/** The tables of fields: each is translated, and what comes of it is told. */
+function fieldTables(): string {
+  const ids = (Object.keys(providers) as ProviderId[]).filter((id) => id !== 'vertex')
+  const tables = (Object.keys(fieldClients) as ClientId[]).map((client) => {
+    const { title = '', samples = {} } = fieldClients[client] ?? {}
+    const rows = Object.keys(samples).map(
+      (name) => `| \`${name}\` | ${ids.map((id) => servedOtherwise(client, id) ?? fateOf(client, id, name)).join(' | ')} |`,
+    )
+    const heads = ids.map((id) => providers[id])
+    return [`### ${title}, field by field`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
+  })
+  return tables.join('\n\n')
+}
+
 /** The table of what is carried, transformed and refused: from the data that the conformance tests run. */
 export function dialectParts(): Readonly<Record<string, string>> {
   const notes = noteBook()
@@ -97,5 +112,5 @@ export function dialectParts(): Readonly<Record<string, string>> {
     const heads = Object.values(providers)
     return [`### ${title}`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
   })
-  return { conformance: [...tables, notes.written()].join('\n\n'), operations: taskTables() }
+  return { conformance: [...tables, notes.written()].join('\n\n'), operations: taskTables(), fields: fieldTables() }
 }

@@ -16,7 +16,8 @@ import { unplacedIn } from '../unplaced.ts'
 import { fieldsRead } from './fields-read.ts'
 import { camelCased } from './signature.ts'
 
-const known: ReadonlySet<string> = new Set([
+/** The fields that are read. */
+export const known: ReadonlySet<string> = new Set([
   'model',
   'contents',
   'systemInstruction',
@@ -28,7 +29,8 @@ const known: ReadonlySet<string> = new Set([
   'store',
 ])
 
-const knownConfig: ReadonlySet<string> = new Set([
+/** Those of `generationConfig`. */
+export const knownConfig: ReadonlySet<string> = new Set([
   'temperature',
   'topP',
   'topK',

@@ -9,7 +9,8 @@ import { fieldsRead } from './fields-read.ts'
 import { readMessages } from './messages-decode.ts'
 import { cacheMarkIn } from './parts-decode.ts'
 
-const known: ReadonlySet<string> = new Set([
+/** The fields that are read. */
+export const known: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'max_tokens',

@@ -9,7 +9,8 @@ import { fieldsRead } from './fields-read.ts'
 import { readItems } from './items-decode.ts'
 import { nameWithin } from './namespaces.ts'
 
-const known: ReadonlySet<string> = new Set([
+/** The fields that are read. */
+export const known: ReadonlySet<string> = new Set([
   'model',
   'input',
   'instructions',

@@ -43,7 +43,7 @@ export function write(body: Fields, request: NeutralRequest, { model, traits, lo
   for (const [name, value] of Object.entries(body)) {
     const renamed = Object.hasOwn(names, name) ? names[name] : undefined
     if (renamed !== undefined) written[renamed] = value
-    else if (!others.has(name)) loss.dropAt(name)
+    else if (!others.has(name) && !isUsual(name, value)) loss.dropAt(name)
   }
   const chatRequest = compact({
     ...written,
@@ -58,6 +58,9 @@ export function write(body: Fields, request: NeutralRequest, { model, traits, lo
   })
   return { ...servingFields(model, traits), chatRequest }
 }
+
+/** Returns true for what is so there without being asked for: nothing is stored. */
+const isUsual = (name: string, value: unknown): boolean => name === 'store' && value === false
 
 const efforts: ReadonlySet<string> = new Set(['NONE', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH'])
 

@@ -21,6 +21,9 @@ const kept: ReadonlySet<string> = new Set([
 /** Fields that say nothing there: the path names the model, and counts come unasked. */
 const silent: ReadonlySet<string> = new Set(['model', 'stream_options', 'n', 'logprobs'])
 
+/** Returns true for what is so there without being asked for: nothing is stored. */
+const isSilent = (name: string, value: unknown): boolean => silent.has(name) || (name === 'store' && value === false)
+
 /** Writes a chat: developers.cloudflare.com/workers-ai/models, the schema of text generation. */
 function write(body: Fields, request: NeutralRequest, { loss }: EncodeContext): Fields {
   const { topK, candidates } = request
@@ -33,7 +36,7 @@ function write(body: Fields, request: NeutralRequest, { loss }: EncodeContext): 
     else if (name === 'tools') written[name] = saidList(body, name).map((tool) => withoutStrict(tool, loss))
     else if (name === 'response_format') written[name] = formatOf(value)
     else if (name === 'tool_choice') noteChoice(value, loss)
-    else if (!silent.has(name)) loss.dropAt(name)
+    else if (!isSilent(name, value)) loss.dropAt(name)
   }
   return topK === null ? written : { ...written, top_k: topK }
 }
