@@ -4,6 +4,7 @@ import { frameReader } from '../../src/gateway/answers/framing.ts'
 import { providerCodecOf } from '../../src/gateway/dialects/codecs.ts'
 import type { DialectId } from '../../src/gateway/dialects/dialect.ts'
 import { foldEvents } from '../../src/gateway/dialects/neutral/answer.ts'
+import type { Frame } from '../../src/gateway/dialects/codec.ts'
 import type { NeutralEvent } from '../../src/gateway/dialects/neutral/events.ts'
 import { assertOrder, contextFor } from '../support/dialects/laws.ts'
 import type { Received } from '../support/emulator/emulator.ts'
@@ -23,7 +24,7 @@ const say: Say = {
   stop: 'tool-calls',
   counts: { input: 20, cached: 8, output: 7, thought: 3 },
 }
-const asked = { url: '?alt=sse', json: { stream_options: { include_usage: true } } } as unknown as Received
+const asked = { url: '?alt=sse', headers: { host: 'localhost' }, json: { stream_options: { include_usage: true } } } as unknown as Received
 
 const others: Readonly<Partial<Record<ProviderId, DialectId>>> = {
   vertex: 'google',
@@ -31,6 +32,8 @@ const others: Readonly<Partial<Record<ProviderId, DialectId>>> = {
   'oracle-cohere': 'oracle',
 }
 const dialectOf = (id: ProviderId): DialectId => others[id] ?? (id as DialectId)
+
+const contextAt = (id: ProviderId) => ({ ...contextFor(dialectOf(id)), model: providers[id].model })
 
 interface Bytes {
   readonly bytes: Buffer
@@ -50,7 +53,7 @@ function read(id: ProviderId, pieces: readonly Buffer[], type: string): readonly
   const codec = providerCodecOf(dialectOf(id))
   const reader = codec && frameReader(codec.framing, type)
   if (codec === null || reader === null || reader === undefined) throw new Error(`${id} has no reader`)
-  const decoder = codec.stream.decoder({ ...contextFor(dialectOf(id)), model: providers[id].model })
+  const decoder = codec.stream.decoder(contextAt(id))
   const events: NeutralEvent[] = []
   for (const piece of pieces) {
     const frames = reader.push(piece)
@@ -64,6 +67,22 @@ function read(id: ProviderId, pieces: readonly Buffer[], type: string): readonly
 }
 
 const isWhole = (events: readonly NeutralEvent[]) => events.some(({ type }) => type === 'end')
+
+/** Reads frames as they are. */
+function readFrames(id: ProviderId, frames: readonly Frame[]): readonly NeutralEvent[] {
+  const decoder = providerCodecOf(dialectOf(id))?.stream.decoder(contextAt(id))
+  if (decoder === undefined) throw new Error(`${id} has no reader`)
+  return [...frames.flatMap((frame) => decoder.frame(frame)), ...decoder.end()]
+}
+
+function framesOf(id: ProviderId, { bytes, type }: Bytes): readonly Frame[] {
+  const reader = frameReader(providerCodecOf(dialectOf(id))?.framing ?? 'sse', type)
+  return [...(reader?.push(bytes) ?? []), ...(reader?.end() ?? [])]
+}
+
+/** What a provider may say tomorrow. */
+const unknownEvent: Frame = { name: 'an-event-of-tomorrow', data: JSON.stringify({ type: 'an_event_of_tomorrow', more: { a: 1 } }) }
+const withUnknownField = (text: string): string => (text.startsWith('{') ? `{"a_field_of_tomorrow":{"a":[1]},${text.slice(1)}` : text)
 
 for (const id of dialectProviders) {
   const { bytes, type } = bytesOf(id)
@@ -88,6 +107,19 @@ for (const id of dialectProviders) {
       }),
       { numRuns: Math.min(numRuns, 1000) },
     )
+  })
+
+  test(`${id}: an event or a field that nobody knows changes nothing, in streams and in whole answers`, (t) => {
+    const frames = framesOf(id, { bytes, type })
+    const told = foldEvents(readFrames(id, frames))
+    for (let at = 0; at < frames.length; at += 1)
+      t.deepEqual(foldEvents(readFrames(id, frames.toSpliced(at, 0, unknownEvent))), told, `before frame ${at}`)
+    const more = frames.map(({ name, data }) => ({ name, data: data === null ? null : withUnknownField(data) }))
+    t.deepEqual(foldEvents(readFrames(id, more)), told)
+    const whole = providers[id].side.whole(say, asked).body ?? ''
+    const decode = (text: string) => providerCodecOf(dialectOf(id))?.answer.decode(JSON.parse(text), contextAt(id)) ?? []
+    t.true(isWhole(decode(whole)))
+    t.deepEqual(decode(withUnknownField(whole)), decode(whole))
   })
 
   test(`${id}: no damage to its bytes makes a reader fail, or a cut stream whole`, (t) => {

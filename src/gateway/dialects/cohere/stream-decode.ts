@@ -52,7 +52,8 @@ class CohereDecoder implements StreamDecoder {
 
   #event(type: string, json: Fields): readonly NeutralEvent[] {
     const events: NeutralEvent[] = []
-    if (this.#state === 'before') this.start(saidText(json, 'id'), events)
+    const isKnown = type === 'message-start' || Object.hasOwn(this.#readers, type)
+    if (this.#state === 'before' && isKnown) this.start(saidText(json, 'id'), events)
     const read = this.#state === 'within' && Object.hasOwn(this.#readers, type) ? this.#readers[type] : undefined
     read?.(json, saidFields(saidFields(json, 'delta') ?? nothing, 'message') ?? nothing, events)
     return events

@@ -15,6 +15,10 @@ const mostCandidates = 16
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
 
+/** Returns true for what begins an answer; what nobody knows does not, and tells nothing of who answers. */
+const isAnswer = (json: Fields): boolean =>
+  'candidates' in json || 'usageMetadata' in json || 'promptFeedback' in json || 'responseId' in json
+
 /** Reads a stream of contents, and whole answers as one frame. A class, because it is a state machine. */
 class GoogleDecoder implements StreamDecoder {
   readonly #context: AnswerContext
@@ -38,7 +42,10 @@ class GoogleDecoder implements StreamDecoder {
     if (!isFields(json)) return none
     if ('error' in json && json['error'] !== null) return this.#fail(json)
     const events: NeutralEvent[] = []
-    if (this.#state === 'before') this.#start(json, events)
+    if (this.#state === 'before') {
+      if (!isAnswer(json)) return none
+      this.#start(json, events)
+    }
     for (const candidate of saidList(json, 'candidates')) this.#candidate(candidate, events)
     const feedback = saidFields(json, 'promptFeedback')
     if (feedback !== null && this.#candidates.size === 0) this.#block(feedback, events)

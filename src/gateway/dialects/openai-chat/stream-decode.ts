@@ -15,6 +15,9 @@ const mostChoices = 128
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
 
+/** Returns true for what begins an answer; an event that nobody knows does not, and tells nothing of who answers. */
+const isChunk = (json: Fields): boolean => 'choices' in json || 'id' in json || 'usage' in json || 'x_groq' in json
+
 /** Reads a stream whose chunks may be given as they are, for formats that are the like of it. */
 export interface ChunkDecoder extends StreamDecoder {
   chunk(json: Fields): readonly NeutralEvent[]
@@ -49,7 +52,10 @@ class ChatDecoder implements ChunkDecoder {
     const error = json['error'] ?? groq?.['error'] ?? null
     if (error !== null) return this.#fail({ error })
     const events: NeutralEvent[] = []
-    if (this.#state === 'before') this.#start(json, events)
+    if (this.#state === 'before') {
+      if (!isChunk(json)) return none
+      this.#start(json, events)
+    }
     const isSound = saidList(json, 'choices').every((choice) => this.#choice(choice, events))
     if (!isSound) return this.#fail({ error: { message: broken } }, events)
     const usage = saidFields(json, 'usage') ?? saidFields(groq ?? json, 'usage')
