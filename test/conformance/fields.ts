@@ -2,10 +2,12 @@ import type { DialectId } from '../../src/gateway/dialects/dialect.ts'
 import type { Operation } from '../../src/gateway/front/operations.ts'
 import { translate } from '../../src/gateway/dialects/translate.ts'
 import { findProvider } from '../../src/gateway/providers/catalog.ts'
-import { withDefaults } from '../../src/gateway/providers/endpoint.ts'
+import { joinPath, withDefaults } from '../../src/gateway/providers/endpoint.ts'
 import { applyQuirks } from '../../src/gateway/providers/quirks.ts'
 import { servingOf } from '../../src/gateway/providers/serving.ts'
+import { fillTemplate } from '../../src/gateway/providers/template.ts'
 import { ApiError } from '../../src/lib/errors.ts'
+import type { Received } from '../support/emulator/emulator.ts'
 import { providers } from './sides/index.ts'
 import type { ClientId, ProviderId } from './talk.ts'
 
@@ -198,24 +200,35 @@ interface Translated {
   readonly text: string
   readonly body: Body
   readonly dropped: readonly string[]
+  /** The request as the provider gets it. */
+  readonly received: Received
 }
 
 interface Asked {
   readonly client: ClientId
   readonly id: ProviderId
-  readonly thinks: boolean
+  /** True for a model that thinks. */
+  readonly thinks?: boolean
 }
 
-function formatOf(client: ClientId): FieldClient {
+export function formatOf(client: ClientId): FieldClient {
   const format = fieldClients[client]
   if (format === undefined) throw new Error('no such client')
   return format
 }
 
+/** Headers that one or another provider wants. */
+const headersAt = (row: string) => ({
+  authorization: row === 'oracle' ? 'Signature version="1",keyId="ocid1.tenancy.oc1..t/u/f"' : 'AWS4-HMAC-SHA256 Credential=a',
+  'api-key': 'k',
+  'anthropic-version': '2023-06-01',
+  'content-type': 'application/json',
+})
+
 /** Translates a request to the dialect of a provider. Null: it is asked in the caller's own. Throws what the caller gets as a 400. */
-function translated({ client, id, thinks }: Asked, body: Body): Translated | null {
+export function translated({ client, id, thinks = false }: Asked, body: Body): Translated | null {
   const { dialect, operation } = formatOf(client)
-  const { row, fields, model, thinker = model, modelFor, extraFor } = providers[id]
+  const { row, fields, base, model, thinker = model, modelFor, extraFor } = providers[id]
   const provider = findProvider(row)
   if (provider === null) throw new Error('no row')
   const options = extraFor?.[client]?.['provider_options']
@@ -227,9 +240,16 @@ function translated({ client, id, thinks }: Asked, body: Body): Translated | nul
     { dialect: serving.dialect, provider: row, traits: serving.traits },
   )
   if (found === null) return null
-  const sent = provider.quirks === undefined ? found.encoded.body : applyQuirks(found.encoded.body, provider.quirks)
   const { request, loss, encoded } = found
-  return { body: sent, text: JSON.stringify([sent, encoded.headers, request.stream]), dropped: loss.dropped }
+  const sent = provider.quirks === undefined ? encoded.body : applyQuirks(encoded.body, provider.quirks)
+  const template = request.stream ? serving.streamPath : serving.path
+  const url = fillTemplate(joinPath(base, template), { ...withDefaults(provider, fields), model: serving.model ?? asked })
+  return {
+    body: sent,
+    text: JSON.stringify([sent, encoded.headers, request.stream]),
+    dropped: loss.dropped,
+    received: { method: 'POST', url, headers: headersAt(row), json: JSON.parse(JSON.stringify(sent)) as Body } as unknown as Received,
+  }
 }
 
 /** Returns what becomes of a field of a client's format at a provider. */
@@ -250,7 +270,8 @@ export function fateOf(client: ClientId, id: ProviderId, name: string): Fate {
   return JSON.stringify(valueAt(after.body, path)) === JSON.stringify(sample.value) ? 'carried' : 'in other words'
 }
 
-function refusalOr<T>(make: () => T): T | 'refused' {
+/** Returns what a translation gives, or that the caller gets a 400. */
+export function refusalOr<T>(make: () => T): T | 'refused' {
   try {
     return make()
   } catch (error) {
