@@ -4,6 +4,7 @@ type Values = Readonly<Record<string, unknown>>
 
 const render = (values: Values) => objects('4', { values: withValues(values) })
 const tcp = (...ports: readonly number[]) => ports.map((port) => ({ port, protocol: 'TCP' }))
+const block = (at: string, ...ports: readonly number[]) => ({ to: [{ ipBlock: { cidr: at } }], ports: tcp(...ports) })
 
 helmTest('the network policy is for every pod, and opens the ports that the pods have', async (t) => {
   const own: readonly Values[] = [
@@ -43,6 +44,40 @@ helmTest('the preset airGap lets pods reach DNS, the database and the providers,
   t.deepEqual(await egressOf({ dns: [], extraEgress: [mail] }), [...reached, mail])
 })
 
+helmTest('the presets of sign-in, secrets and identities open what each needs, and nothing else', async (t) => {
+  const database = [{ ipBlock: { cidr: '10.1.0.7/32' } }]
+  const opened = async (more: Values) => {
+    const values = { networkPolicy: { enabled: true, preset: 'airGap', dns: [], database, ...more } }
+    const [first, ...others] = oneOf(await render(values), 'NetworkPolicy').spec?.egress ?? []
+    t.deepEqual(first?.to, database)
+    return others
+  }
+  const login = { cidr: '10.3.0.4/32' }
+  const vault = { kind: 'hashicorpVault', cidr: '10.4.0.0/24' }
+  const cases: readonly (readonly [Values, unknown])[] = [
+    [{ identityProviders: [login, { cidr: '10.3.1.0/24', ports: [8443] }] }, [block('10.3.0.4/32', 443), block('10.3.1.0/24', 8443)]],
+    [
+      {
+        secretManagers: [
+          vault,
+          { ...vault, ports: [443] },
+          { kind: 'azureKeyVault', cidr: '10.5.0.0/24' },
+          { kind: 'awsSecretsManager', cidr: '10.6.0.0/24' },
+        ],
+      },
+      [block('10.4.0.0/24', 8200), block('10.4.0.0/24', 443), block('10.5.0.0/24', 443), block('10.6.0.0/24', 443)],
+    ],
+    [{ cloudIdentities: ['aws'] }, [block('169.254.169.254/32', 80)]],
+    [{ cloudIdentities: ['awsContainers', 'eksPodIdentity'] }, [block('169.254.170.2/32', 80), block('169.254.170.23/32', 80)]],
+    [{ cloudIdentities: ['azure'] }, [block('169.254.169.254/32', 80)]],
+    [{ cloudIdentities: ['google'] }, [block('169.254.169.254/32', 80), block('169.254.169.252/32', 988)]],
+    [{}, []],
+  ]
+  for (const [values, expected] of cases) t.deepEqual(await opened(values), expected, JSON.stringify(values))
+  const open = await render({ networkPolicy: { enabled: true, identityProviders: [login] } })
+  t.is(oneOf(open, 'NetworkPolicy').spec?.egress, undefined)
+})
+
 helmTest('a network policy that is misspelt, or names no peer, is refused', async (t) => {
   const wrong: readonly Values[] = [
     { preset: 'closed' },
@@ -54,6 +89,10 @@ helmTest('a network policy that is misspelt, or names no peer, is refused', asyn
     { providers: [{ cidr: '10.2.0.0' }] },
     { providers: [{ cidr: '10.2.0.0/16', ports: ['https'] }] },
     { providers: [{ cidr: '10.2.0.0/16', ports: [0] }] },
+    { identityProviders: [{ cidr: 'login.example' }] },
+    { secretManagers: [{ cidr: '10.4.0.0/24' }] },
+    { secretManagers: [{ kind: 'vault', cidr: '10.4.0.0/24' }] },
+    { cloudIdentities: ['imds'] },
   ]
   for (const values of wrong) {
     const { code, stderr } = await template('3', { values: withValues({ networkPolicy: { enabled: true, ...values } }) })

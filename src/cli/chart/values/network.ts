@@ -31,7 +31,15 @@ const hosts = list(['host'], {
 })
 
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
-const providers = list(['cidr'], { cidr, except: { type: 'array', items: cidr }, ports: { type: 'array', items: port } })
+
+const ranges = { cidr, except: { type: 'array', items: cidr }, ports: { type: 'array', items: port } }
+const providers = list(['cidr'], ranges)
+const managers = list(['kind', 'cidr'], { kind: { enum: ['awsSecretsManager', 'azureKeyVault', 'hashicorpVault'] }, ...ranges })
+const identities: Schema = {
+  type: 'array',
+  uniqueItems: true,
+  items: { enum: ['aws', 'awsContainers', 'eksPodIdentity', 'azure', 'google'] },
+}
 
 const ipBlock: Schema = {
   type: 'object',
@@ -96,13 +104,28 @@ export const network: Tree = {
   networkPolicy: section('A NetworkPolicy for all pods of the release.', {
     enabled: flag('Create it.', false),
     preset: choice(
-      '`open`: any destination. `airGap`: DNS, the database and the providers below, and nothing else.',
+      '`open`: any destination. `airGap`: DNS, the database and what stands below, and nothing else.',
       ['open', 'airGap'],
       'open',
     ),
     from: peers('The peers that may send requests, as in a NetworkPolicy; empty: all.'),
     database: peers('The peers of the database, as in a NetworkPolicy (with `airGap`).'),
     providers: leaf('The providers to reach, by address range and ports (443 when none is given; with `airGap`).', providers, []),
+    identityProviders: leaf(
+      'The identity providers by which people sign in, by address range and ports (443 when none is given; with `airGap`).',
+      providers,
+      [],
+    ),
+    secretManagers: leaf(
+      'The secret managers, each by `kind` (`awsSecretsManager`, `azureKeyVault`, `hashicorpVault`), address range and ports (8200 for Vault and 443 for the others when none is given; with `airGap`).',
+      managers,
+      [],
+    ),
+    cloudIdentities: leaf(
+      'The metadata services of the platform that give Gatehouse an identity: `aws` (instances), `awsContainers` (ECS), `eksPodIdentity`, `azure`, `google` (with `airGap`). Services of tokens on the network, such as STS and Entra, belong to `providers`.',
+      identities,
+      [],
+    ),
     dns: peers('The peers of DNS, as in a NetworkPolicy (with `airGap`).', [
       { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } },
     ]),
