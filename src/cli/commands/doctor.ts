@@ -2,7 +2,9 @@ import type { Command } from 'commander'
 import { environment } from '../../config/index.ts'
 import type { Trouble } from '../doctor/trouble.ts'
 import { nearest } from '../../lib/text/nearest.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { addWait } from '../database.ts'
+import type { SsoReport } from '../doctor/sso.ts'
+import { databaseExits, exitCodes } from '../exit-codes.ts'
 import { explain } from '../command-help.ts'
 import { UsageError } from '../failure.ts'
 import { progressLog } from '../progress.ts'
@@ -16,9 +18,9 @@ interface Options {
   readonly json?: true
 }
 
-/** `gatehouse doctor`. */
-export const addDoctor = (program: Command): Command =>
-  explain(program.command('doctor'), {
+/** `gatehouse doctor` and `gatehouse doctor sso`. */
+export function addDoctor(program: Command): void {
+  const doctor = explain(program.command('doctor'), {
     example: 'gatehouse doctor --url http://127.0.0.1:8787',
     exits: { 1: 'something is wrong; with --strict: or worth a warning' },
   })
@@ -36,6 +38,39 @@ export const addDoctor = (program: Command): Command =>
       else console.log(troubles.length === 0 ? 'Nothing is wrong.' : troubles.map(toText).join('\n\n'))
       process.exitCode = wrong ? exitCodes.refused : exitCodes.done
     })
+  addSso(doctor)
+}
+
+interface SsoOptions extends Pick<Options, 'strict' | 'json'> {
+  readonly organisation?: string
+}
+
+/** The options that `doctor` has too come to it, whichever of both names they follow. */
+const addSso = (doctor: Command): Command =>
+  explain(addWait(doctor.command('sso')), {
+    example: 'gatehouse doctor sso --organisation acme',
+    exits: { 1: 'something is wrong; with --strict: or worth a warning', ...databaseExits },
+  })
+    .description('Examines the identity providers by which people sign in, as a sign-in would meet them. Nothing is changed.')
+    .option('--organisation <slug>', 'only the one of this organisation')
+    .option('--strict', 'a warning fails too')
+    .option('--json', '{ ok, organisations: [{ organisation, provider, troubles: [{ id, severity, what, fix }] }] }')
+    .action(async (_: unknown, command: Command) => {
+      const { organisation, strict, json } = command.optsWithGlobals<SsoOptions>()
+      const { examineSso } = await import('../doctor/sso.ts')
+      const organisations = await examineSso(command, organisation)
+      const troubles = organisations.flatMap((one) => one.troubles)
+      const wrong = troubles.some(({ severity }) => severity === 'error' || strict)
+      if (json) console.log(JSON.stringify({ ok: !wrong, organisations }, null, 2))
+      else console.log(organisations.map(toReport).join('\n\n'))
+      process.exitCode = wrong ? exitCodes.refused : exitCodes.done
+    })
+
+function toReport({ organisation, provider, troubles }: SsoReport): string {
+  const head =
+    provider === null ? `${organisation}: no identity provider` : `${organisation}: ${provider.name} (${provider.type}, ${provider.issuer})`
+  return [head, troubles.length === 0 ? 'Nothing is wrong.' : troubles.map(toText).join('\n\n')].join('\n')
+}
 
 async function examine({ url: given, process: asks }: Options): Promise<readonly Trouble[]> {
   const { openProcess, ownUrl } = await import('../ask-process.ts')

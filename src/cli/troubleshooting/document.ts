@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode } from '../../lib/errors.ts'
 import { findingAdvice } from '../doctor/findings.ts'
+import { ssoAdvice } from '../doctor/sso-findings.ts'
 import { preflightChecks } from '../preflight/checks.ts'
 import type { Advice } from './advice.ts'
 import { faultAdvice } from './distribution.ts'
@@ -13,6 +14,7 @@ export const troubleshootingParts = (): Readonly<Record<string, string>> => ({
   readiness: table(readinessAdvice),
   sealed: table(sealedAdvice),
   findings: table(findingAdvice),
+  'sso-findings': table(ssoAdvice),
   faults: table(faultAdvice),
   checks: table(Object.fromEntries(preflightChecks.map(({ id, about, remedy }) => [id, { means: about, fix: remedy }]))),
 })

@@ -1,4 +1,5 @@
 import { findingAdvice } from '../doctor/findings.ts'
+import { ssoAdvice } from '../doctor/sso-findings.ts'
 import { preflightChecks } from '../preflight/checks.ts'
 import type { Advice } from './advice.ts'
 import { faultAdvice } from './distribution.ts'
@@ -16,6 +17,7 @@ const tables: readonly (readonly [where: string, table: Readonly<Record<string, 
   ['a check of /readyz', readinessAdvice],
   ['a reason to be sealed', sealedAdvice],
   ['a finding of "gatehouse doctor"', findingAdvice],
+  ['a finding of "gatehouse doctor sso"', ssoAdvice],
   ['a refusal of "gatehouse release" or "gatehouse bundle"', faultAdvice],
   [
     'a check of "gatehouse preflight"',

@@ -22,11 +22,17 @@ export interface Fault {
   readonly hangs?: true
   /** Fields of the discovery document. */
   readonly discovery?: Claims
+  /** The answer in place of the discovery document, whole. */
+  readonly description?: { readonly status: number; readonly body: string }
+  /** Seconds by which its clock is late. */
+  readonly late?: number
 }
 
 /** An OpenID provider that does what it is told, also what none should. Unlike a good one it takes each code as often as it comes. */
 export interface FaultyIssuer {
   readonly issuer: string
+  /** Host and port of its keys. */
+  readonly keysHost: string
   /** The claims of whoever signs in. */
   person: Claims
   fault: Fault
@@ -55,6 +61,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const own: FaultyIssuer = {
     issuer,
+    keysHost: new URL(keys.url).host,
     person: { sub: 'nobody' },
     fault: {},
     asked,
@@ -69,11 +76,18 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? '/', issuer)
     asked.push(`${req.method} ${url.pathname}`)
-    if (url.pathname === '/.well-known/openid-configuration') return json(res, 200, discovery())
+    if (own.fault.late !== undefined) res.setHeader('date', new Date(Date.now() - own.fault.late * 1000).toUTCString())
+    if (url.pathname === '/.well-known/openid-configuration') return describe(res)
     if (url.pathname === '/authorize') return authorize(url.searchParams, res)
     if (url.pathname === '/token' && own.fault.hangs === true) return
     if (url.pathname === '/token') return token(new URLSearchParams(await text(req)), res)
     json(res, 404, {})
+  }
+
+  function describe(res: ServerResponse): void {
+    const { description } = own.fault
+    if (description === undefined) return json(res, 200, discovery())
+    res.writeHead(description.status, { 'content-type': 'application/json' }).end(description.body)
   }
 
   const discovery = () => ({

@@ -1,0 +1,35 @@
+/** Everything that an examination of sign-in can find. What each means is in `src/cli/doctor/sso-findings.ts`. */
+export type SsoFindingId =
+  | 'sso-missing'
+  | 'sso-off'
+  | 'sso-redirect-uri'
+  | 'sso-unreachable'
+  | 'sso-discovery'
+  | 'sso-issuer-differs'
+  | 'sso-endpoints'
+  | 'sso-keys'
+  | 'sso-client-method'
+  | 'sso-client-refused'
+  | 'sso-redirect-refused'
+  | 'sso-pkce'
+  | 'sso-scopes'
+  | 'sso-clock'
+  | 'sso-no-domain'
+  | 'sso-domain-not-owned'
+  | 'sso-mapping-gone'
+  | 'sso-mapping-idle'
+  | 'sso-saml-metadata'
+  | 'sso-saml-certificate'
+  | 'sso-saml-key'
+
+/** Something about an identity provider that keeps people from signing in, or from what they should get. */
+export interface SsoFinding {
+  readonly id: SsoFindingId
+  /** `error`: nobody signs in, or it is not safe. */
+  readonly severity: 'error' | 'warning'
+  /** The facts. */
+  readonly seen: string
+}
+
+export const wrong = (id: SsoFindingId, seen: string): SsoFinding => ({ id, severity: 'error', seen })
+export const careful = (id: SsoFindingId, seen: string): SsoFinding => ({ id, severity: 'warning', seen })
