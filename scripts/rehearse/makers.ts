@@ -18,7 +18,7 @@ import { breakers, cache, collections, configs, costs, eventStreams, explain, la
 import { limitList, policies, policyEntities } from './makers/policies.ts'
 import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
-import { auth, organisations, setting, users, workspaces } from './makers/tenancy.ts'
+import { auth, organisations, rights, setting, users, workspaces } from './makers/tenancy.ts'
 import { scim, scimGroupMapping } from './makers/scim.ts'
 import { secrets } from './makers/secrets.ts'
 import { oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
@@ -41,6 +41,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   // Nobody stays signed in over an upgrade that long, and who does has a row like any other.
   sessions: withoutData,
   auth,
+  rights,
   'analytics-access': withoutData,
   'health-service-identifier': withoutData,
   'hosted-provider': withoutData,

@@ -29,6 +29,7 @@ import { policyEntities } from './policy-entities/index.ts'
 import { prompts } from './prompts/index.ts'
 import { providers } from './providers/index.ts'
 import { responses } from './responses/index.ts'
+import { rights } from './rights/index.ts'
 import { scim, scimGroupMapping, scimUserMembership } from './scim/index.ts'
 import { secretReferences } from './secret-references/index.ts'
 import { savedFilters } from './saved-filters/index.ts'
@@ -52,6 +53,7 @@ export const features: readonly Feature[] = [
   emailTemplates,
   sessions,
   auth,
+  rights,
   jwtAuthentication,
   jwtScopes,
   tokenIntrospection,

@@ -72,6 +72,16 @@ export const auth: Maker = async (making) => {
   await making.admin.remove(`/admin/users/${await addUser(making, 'guest')}/sessions`)
 }
 
+/** What a person and a key may do. */
+export const rights: Maker = async (making) => {
+  const { admin, workspace, client, name } = making
+  await admin.get(`/admin/users/${await addUser(making, 'colleague')}/rights?scope=logs.view`)
+  const { id } = await workspace.post('/api-keys/workspace/service', { name: name('right'), scopes: ['logs.list'] })
+  await workspace.get(`/api-keys/${id}/rights?scope=logs.list`)
+  // What a key reads here is another with each release that brings a scope or a setting.
+  for (const path of ['/catalogue/scopes', '/catalogue/settings']) await client.with(name('nobody')).refused(401, 'GET', path)
+}
+
 /** The id of somebody who has accepted an invitation. */
 async function addUser(making: Making, who: string): Promise<string> {
   const { invite_link: link } = await invite(making, who)

@@ -5,8 +5,9 @@ import { createApiKey, deleteApiKey, listApiKeys, readApiKey, rotateApiKey, upda
 import { keyScopes } from './key-scopes.ts'
 import { keyView } from './key.view.ts'
 
-export { addKey, missingKeyMetadata } from './api-keys.ts'
-export { checkMayGrant, checkScopesFit } from './key-scopes.ts'
+export { addKey, findKey, missingKeyMetadata } from './api-keys.ts'
+export { apiKeyParams } from './api-key.schema.ts'
+export { checkMayGrant, checkScopesFit, keyScopes, keyTypes, scopesOfType } from './key-scopes.ts'
 
 /** The keys that callers of both planes show. */
 export const apiKeys = feature({

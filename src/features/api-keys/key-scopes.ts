@@ -20,10 +20,13 @@ type Verb = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate'
 /** The scope that a verb needs on keys of a type. */
 export const keyScope = (type: KeyType, verb: Verb): string => `${scopeFamilies[type]}.${verb}`
 
-export const keyTypes: readonly KeyType[] = ['organisation-service', 'workspace-service', 'workspace-user']
+export const keyTypes = ['organisation-service', 'workspace-service', 'workspace-user'] as const satisfies readonly KeyType[]
 
 /** The scopes of a verb, one for each type of key. */
 export const keyScopes = (verb: Verb): string[] => keyTypes.map((type) => keyScope(type, verb))
+
+/** Returns the scopes that a key of a type can have. */
+export const scopesOfType = (type: KeyType): ReadonlySet<string> => validScopes[type]
 
 /** AB01 for scopes that a key of this type cannot have. */
 export function checkScopesFit(type: KeyType, scopes: readonly string[]): void {

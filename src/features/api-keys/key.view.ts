@@ -8,7 +8,7 @@ import type { Loaded } from '../../app/snapshot/view-cache.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
-import { userKeySettings } from '../../lib/access/user-key-settings.ts'
+import { rotationDue, userKeySettings } from '../../lib/access/user-key-settings.ts'
 
 interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings' | 'allowedHosts' | 'limits'>, DefaultsRow {
   readonly limited: LimitedRow
@@ -84,7 +84,10 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
   return {
     view: {
       ...rest,
-      expiresAt: row.type === 'workspace-user' ? earlier(row.expiresAt, rotationDue(row, secretFrom)) : row.expiresAt,
+      expiresAt:
+        row.type === 'workspace-user'
+          ? earlier(row.expiresAt, rotationDue(userKeySettings(organisationSettings, accessOverrides), secretFrom))
+          : row.expiresAt,
       role,
       settings,
       allowedHosts: allowedHostsOf(organisationSettings),
@@ -101,14 +104,6 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
     dependsOn: [row.id, row.organisationId, row.workspaceId, row.userId].filter((id) => id !== null),
     until: remainingMs === null ? Infinity : askedAt + remainingMs,
   }
-}
-
-const dayMs = 24 * 60 * 60 * 1000
-
-/** Until when the secret of a user key serves, where the organisation or the workspace asks for rotation; null: nobody asks. */
-function rotationDue({ organisationSettings, accessOverrides }: KeyRow, secretFrom: number): number | null {
-  const { user_api_key_rotation_period: days } = userKeySettings(organisationSettings, accessOverrides)
-  return days === null ? null : secretFrom + days * dayMs
 }
 
 const earlier = (one: number | null, other: number | null): number | null =>

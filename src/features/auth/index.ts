@@ -6,7 +6,9 @@ import { OneTimeLink } from './one-time-link.entity.ts'
 import { prunePace } from './pace.ts'
 import { changePassword, resetPassword, setPasswordByLink } from './password.routes.ts'
 import { endOtherSessions, endSession, endSessionsOfUser, listSessions } from './sessions.routes.ts'
+import { readPreferences, setPreferences } from './preferences.routes.ts'
 import { readSetup, setUp } from './setup.routes.ts'
+import { UserPreferences } from './user-preferences.entity.ts'
 import { UserPassword } from './user-password.entity.ts'
 
 export { makeLink } from './links.ts'
@@ -19,12 +21,14 @@ export const auth = feature({
   since: '1.3.0',
   requires: ['sessions'],
   permissions: ['organisation_users.update'],
-  entities: [UserPassword, OneTimeLink],
+  entities: [UserPassword, UserPreferences, OneTimeLink],
   routes: [
     showLogin,
     login,
     logout,
     readMe,
+    readPreferences,
+    setPreferences,
     listSessions,
     endOtherSessions,
     endSession,

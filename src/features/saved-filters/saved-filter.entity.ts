@@ -2,6 +2,9 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
+export const visibilities = ['workspace', 'private'] as const
+export type Visibility = (typeof visibilities)[number]
+
 /** A filter of logs or analytics under a name. */
 export const SavedFilter = defineEntity({
   name: 'SavedFilter',
@@ -15,6 +18,12 @@ export const SavedFilter = defineEntity({
     name: p.string().length(255),
     type: p.text().$type<'logs' | 'analytics'>(),
     filters: p.json<Readonly<Record<string, unknown>>>(),
+    /** Of the table that shows what is found; null: the usual ones. */
+    columns: p.json<readonly string[]>().nullable(),
+    sort: p.text().nullable(),
+    visibility: p.text().$type<Visibility>().default('workspace'),
+    /** The person who made it; null: a service key did. */
+    ownerId: p.uuid().nullable(),
     status: status('active', 'archived'),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),

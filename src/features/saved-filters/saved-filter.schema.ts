@@ -3,6 +3,7 @@ import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts
 import { nameField } from '../../lib/text/slug.ts'
 import { isStorableJson, textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
+import { visibilities } from './saved-filter.entity.ts'
 
 const reference = z.string().min(1).max(255)
 /** An id; since then also a slug. */
@@ -70,12 +71,31 @@ const compare = (min: unknown, max: unknown): number =>
 
 const type = z.enum(['logs', 'analytics'])
 
+const view = {
+  columns: z
+    .array(textField(255).min(1))
+    .max(100)
+    .nullable()
+    .optional()
+    .meta({ description: 'The columns of the table, in their order; null: the usual ones.' }),
+  sort: z
+    .string()
+    .regex(/^-?[\w.]{1,100}$/, 'A column, with - before it for the last one first.')
+    .nullable()
+    .optional()
+    .meta({ description: 'The column by which it is ordered, with `-` for the last one first; null: the usual order.' }),
+  visibility: z
+    .enum(visibilities)
+    .optional()
+    .meta({ description: '`private`: only the person who made it sees it. Nobody else changes this.' }),
+}
+
 export const createFilterBody = z
-  .strictObject({ name: nameField, workspace_id: workspace.optional(), type: type.default('logs'), filters: logFilters })
-  .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name.' })
+  .strictObject({ name: nameField, workspace_id: workspace.optional(), type: type.default('logs'), filters: logFilters, ...view })
+  .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name, with the table that shows what it finds.' })
 
 export const updateFilterBody = z
-  .strictObject({ name: nameField.optional(), filters: logFilters.optional() })
+  .strictObject({ name: nameField.optional(), filters: logFilters.optional(), ...view })
   .meta({ id: 'UpdateSavedFilter', description: 'What to change; `filters` replaces them all.' })
 
 export const filterParams = z.object({ filterId: z.string() })
@@ -85,6 +105,7 @@ export const filterQuery = z.object({
   search: searchField('the name'),
   workspace_id: workspace.optional(),
   type: type.optional(),
+  visibility: z.enum(visibilities).optional(),
 })
 
 export const filterReference = z
@@ -99,6 +120,13 @@ export const filterView = z
     type,
     workspace_id: z.uuid(),
     filters: z.record(z.string(), z.unknown()),
+    columns: z.array(z.string()).nullable(),
+    sort: z.string().nullable(),
+    visibility: z.enum(visibilities),
+    owner: z
+      .object({ id: z.uuid(), email: z.string() })
+      .nullable()
+      .meta({ description: 'The person who made it; null: a service key did.' }),
     status: z.enum(['active', 'archived']),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),

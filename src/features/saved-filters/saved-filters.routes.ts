@@ -3,7 +3,7 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { containing, toList, usualSorts } from '../../lib/paging.ts'
-import { resolveWorkspace, visibleTo, workspaceFilter } from '../workspaces/index.ts'
+import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { SavedFilter } from './saved-filter.entity.ts'
 import {
   createFilterBody,
@@ -14,7 +14,7 @@ import {
   filterView,
   updateFilterBody,
 } from './saved-filter.schema.ts'
-import { addFilter, checkFilters, findFilter, presentFilter } from './saved-filters.ts'
+import { addFilter, checkFilters, demandMayHide, filtersOf, findFilter, presentFilters } from './saved-filters.ts'
 
 /** The scopes for saved filters: those for looking at logs. */
 const permission = ['logs.view', 'logs.list']
@@ -28,10 +28,12 @@ export const createFilter = route({
   resource,
   body: createFilterBody,
   response: filterReference,
-})(async ({ em, actor, body: { name, type, filters, workspace_id }, audit }) => {
+})(async ({ em, actor, body: { workspace_id, ...body }, audit }) => {
   const { id: workspaceId } = await resolveWorkspace(em, actor, workspace_id)
-  await checkFilters(em, actor, filters)
-  const row = await addFilter(em, actor, { name, type, filters, workspaceId })
+  await checkFilters(em, actor, body.filters)
+  demandMayHide(actor, body.visibility, null)
+  const { columns = null, sort = null, visibility = 'workspace' } = body
+  const row = await addFilter(em, actor, { ...body, columns, sort, visibility, workspaceId })
   audit({ id: row.id, workspaceId })
   return { id: row.id, slug: row.slug }
 })
@@ -47,14 +49,14 @@ export const listFilters = route({
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const name = containing(query.search)
   const where = {
-    ...visibleTo(actor),
-    status: 'active' as const,
+    ...filtersOf(actor),
     ...(workspaceId !== null && { workspaceId }),
     ...(query.type !== undefined && { type: query.type }),
+    ...(query.visibility !== undefined && { visibility: query.visibility }),
     ...(name !== undefined && { name }),
   }
   const page = await findPage(em, SavedFilter, { where, query, sorts: usualSorts })
-  return toList(page.rows.map(presentFilter), page)
+  return toList(await presentFilters(em, page.rows), page)
 })
 
 export const readFilter = route({
@@ -64,7 +66,11 @@ export const readFilter = route({
   permission,
   params: filterParams,
   response: filterView,
-})(async ({ em, actor, params }) => presentFilter(await findFilter(em, actor, { reference: params.filterId })))
+})(async ({ em, actor, params }) => {
+  const [view] = await presentFilters(em, [await findFilter(em, actor, { reference: params.filterId })])
+  if (view === undefined) throw new Error('a filter was presented as none')
+  return view
+})
 
 export const updateFilter = route({
   method: 'PUT',
@@ -78,7 +84,8 @@ export const updateFilter = route({
 })(async ({ em, actor, params, body, audit }) => {
   const row = await findFilter(em, actor, { reference: params.filterId, forWrite: true })
   if (body.filters !== undefined) await checkFilters(em, actor, body.filters)
-  assignDefined(row, { name: body.name, filters: body.filters })
+  demandMayHide(actor, body.visibility, row)
+  assignDefined(row, body)
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { id: row.id, slug: row.slug }
 })

@@ -1,9 +1,27 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
 import { byIdOrSlug, flushUnique, holdSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 import { resolveWorkspace, visibleTo } from '../workspaces/index.ts'
-import { SavedFilter } from './saved-filter.entity.ts'
+import { User } from '../users/user.entity.ts'
+import { SavedFilter, type Visibility } from './saved-filter.entity.ts'
+
+/** The live filters that the caller may see: those of their workspaces, and of the private ones their own. */
+export const filtersOf = (actor: Actor) =>
+  ({
+    ...visibleTo(actor),
+    status: 'active',
+    $or: [{ visibility: 'workspace' }, ...(actor.userId === null ? [] : [{ ownerId: actor.userId }])],
+  }) satisfies FilterQuery<SavedFilter>
+
+/** AB01 for a service key, which is nobody; AB03 for who would hide, or show, what another person made. */
+export function demandMayHide(actor: Actor, visibility: Visibility | undefined, before: SavedFilter | null): void {
+  if (visibility === undefined || visibility === (before?.visibility ?? 'workspace')) return
+  if (actor.userId === null) throw new ApiError('AB01', 'Only a person has a filter for themselves.', { param: 'visibility' })
+  if (before !== null && before.ownerId !== actor.userId)
+    throw new ApiError('AB03', 'Only the person who made a filter decides who sees it.', { param: 'visibility' })
+}
 
 /** A live filter that the caller may see; AB08 otherwise. Locked when it is about to change. */
 export async function findFilter(
@@ -11,7 +29,7 @@ export async function findFilter(
   actor: Actor,
   { reference, forWrite = false }: { reference: string; forWrite?: boolean },
 ): Promise<SavedFilter> {
-  const where = { ...byIdOrSlug(reference), ...visibleTo(actor), status: 'active' as const }
+  const where = { $and: [byIdOrSlug(reference), filtersOf(actor)] }
   const row = await em.findOne(SavedFilter, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
   return orNotFound(row, 'saved filter', { reference, param: 'filterId' })
 }
@@ -26,27 +44,38 @@ export async function checkFilters(em: EntityManager, actor: Actor, filters: Sav
 export async function addFilter(
   em: EntityManager,
   actor: Actor,
-  wanted: Pick<SavedFilter, 'name' | 'type' | 'filters' | 'workspaceId'>,
+  wanted: Pick<SavedFilter, 'name' | 'type' | 'filters' | 'columns' | 'sort' | 'visibility' | 'workspaceId'>,
 ): Promise<SavedFilter> {
   const { organisationId } = actor
   const slug = toSlug(wanted.name, 'filter')
   await holdSlug(em, `saved_filters:${organisationId}`, slug)
   const isTaken = async (candidate: string) => (await em.count(SavedFilter, { organisationId, slug: candidate, status: 'active' })) > 0
-  const row = em.create(SavedFilter, { ...wanted, organisationId, slug: await freeSlug(slug, isTaken), createdBy: actor.id })
+  const own = { organisationId, slug: await freeSlug(slug, isTaken), createdBy: actor.id, ownerId: actor.userId }
+  const row = em.create(SavedFilter, { ...wanted, ...own })
   await flushUnique(em, 'This slug is taken.', 'name')
   return row
 }
 
-/** A filter as it is answered. */
-export const presentFilter = (row: SavedFilter) => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  type: row.type,
-  workspace_id: row.workspaceId,
-  filters: { ...row.filters },
-  status: row.status,
-  created_at: row.createdAt.toISOString(),
-  last_updated_at: row.lastUpdatedAt.toISOString(),
-  object: 'saved-filter' as const,
-})
+/** Filters as they are answered. */
+export async function presentFilters(em: EntityManager, rows: readonly SavedFilter[]) {
+  const owners = await em.find(User, { id: { $in: rows.flatMap(({ ownerId }) => ownerId ?? []) } })
+  return rows.map((row) => {
+    const owner = owners.find(({ id }) => id === row.ownerId)
+    return {
+      id: row.id,
+      slug: row.slug,
+      name: row.name,
+      type: row.type,
+      workspace_id: row.workspaceId,
+      filters: { ...row.filters },
+      columns: row.columns ? [...row.columns] : null,
+      sort: row.sort ?? null,
+      visibility: row.visibility,
+      owner: owner === undefined ? null : { id: owner.id, email: owner.email },
+      status: row.status,
+      created_at: row.createdAt.toISOString(),
+      last_updated_at: row.lastUpdatedAt.toISOString(),
+      object: 'saved-filter' as const,
+    }
+  })
+}

@@ -140,15 +140,27 @@ export const accessOverridesView = z
   )
   .meta({ description: "What differs from the organisation's settings." })
 
-/** The settings that count, from what an organisation and a workspace have stored. */
-export function effectiveSettings(organisation: unknown, overrides: unknown): AccessSettings {
-  const value = (name: AccessSetting): boolean => {
-    const { category, otherwise } = accessSettings[name]
-    return [field(field(overrides, category), name), field(organisation, name)].find((found) => typeof found === 'boolean') ?? otherwise
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for every name
-  return Object.fromEntries(names.map((name) => [name, value(name)])) as AccessSettings
+/** A setting with the value that counts, and who gave it. */
+export interface SettingState {
+  readonly name: AccessSetting
+  readonly value: boolean
+  /** `default`: neither the organisation nor the workspace says anything. */
+  readonly source: 'default' | 'organisation' | 'workspace'
 }
+
+/** Returns the state of a setting, from what an organisation and a workspace have stored. */
+export function settingState(name: AccessSetting, organisation: unknown, overrides: unknown): SettingState {
+  const { category, otherwise } = accessSettings[name]
+  const [there, above] = [field(field(overrides, category), name), field(organisation, name)]
+  if (typeof there === 'boolean') return { name, value: there, source: 'workspace' }
+  if (typeof above === 'boolean') return { name, value: above, source: 'organisation' }
+  return { name, value: otherwise, source: 'default' }
+}
+
+/** The settings that count, from what an organisation and a workspace have stored. */
+export const effectiveSettings = (organisation: unknown, overrides: unknown): AccessSettings =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for every name
+  Object.fromEntries(names.map((name) => [name, settingState(name, organisation, overrides).value])) as AccessSettings
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined

@@ -77,6 +77,15 @@ const organisationOnlyResources: ReadonlySet<string> = new Set(['secret_referenc
 
 const viewVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view'])
 
+/** Returns whether a scope only looks, changes something, or is used in calls of models. */
+export function scopeKind(scope: string): 'view' | 'write' | 'use' {
+  const [resource = '', verb = ''] = scope.split('.')
+  if (use.has(scope) || usedResources.has(resource)) return 'use'
+  return viewVerbs.has(verb) ? 'view' : 'write'
+}
+
+const usedResources: ReadonlySet<string> = new Set(['completions', 'feedbacks', 'mcp', 'agents'])
+
 const logsOfOrganisationAdmins = (verb: string): Grant =>
   verb === 'list' ? ['organisationAdminsViewLogs', 'organisationAdminsViewLogMetadata'] : 'organisationAdminsViewLogs'
 

@@ -1,16 +1,17 @@
 import { z } from 'zod'
 
+/** The longest life of a session, in seconds. */
+export const maxSessionTtlField = z
+  .int()
+  .min(900)
+  .max(2_073_600)
+  .nullable()
+  .optional()
+  .meta({ description: 'Seconds after which a person signs in anew, whatever they do. Never more than SESSION_LIFETIME.' })
+
 /** The rule of an organisation for the sessions of its people. */
 export const sessionSettingsField = z
-  .strictObject({
-    max_session_ttl: z
-      .int()
-      .min(900)
-      .max(2_073_600)
-      .nullable()
-      .optional()
-      .meta({ description: 'Seconds after which a person signs in anew, whatever they do. Never more than SESSION_LIFETIME.' }),
-  })
+  .strictObject({ max_session_ttl: maxSessionTtlField })
   .nullable()
   .optional()
   .meta({ description: 'The rules for the sessions of people who signed in.' })

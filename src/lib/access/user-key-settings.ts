@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-const days = (description: string, most = 3650) => z.int().min(1).max(most).nullable().optional().meta({ description })
+const dayCount = (description: string, most = 3650) => z.int().min(1).max(most).nullable().optional().meta({ description })
 
 /** The rules of an organisation for its users' API keys. A workspace may override them. Null: no rule. */
 export const userKeyFields = {
-  user_api_key_ttl: days('Days that a user key lives when its maker gives no expiry.'),
-  user_api_key_max_ttl: days('The most days that a user key may live, from when it is made.'),
-  user_api_key_rotation_period: days('Days after which a user key is refused unless it was rotated.', 365),
+  user_api_key_ttl: dayCount('Days that a user key lives when its maker gives no expiry.'),
+  user_api_key_max_ttl: dayCount('The most days that a user key may live, from when it is made.'),
+  user_api_key_rotation_period: dayCount('Days after which a user key is refused unless it was rotated.', 365),
   max_user_api_keys: z
     .int()
     .min(0)
@@ -34,6 +34,12 @@ export function userKeySettings(organisation: unknown, overrides: unknown): User
     max_user_api_keys: value('max_user_api_keys'),
   }
 }
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Returns until when a secret made at a time serves, where rotation is asked for, epoch milliseconds; null: nobody asks. */
+export const rotationDue = ({ user_api_key_rotation_period: days }: UserKeySettings, secretFromMs: number): number | null =>
+  days === null ? null : secretFromMs + days * dayMs
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined

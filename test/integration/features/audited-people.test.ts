@@ -101,6 +101,7 @@ const own: Readonly<Record<string, { readonly body?: unknown; readonly id?: (bro
   'POST /auth/password': { body: { password: 'correct horse battery staple' } },
   'DELETE /auth/sessions/:sessionId': { id: ({ sessionId }) => sessionId },
   'DELETE /auth/sessions': {},
+  'PUT /auth/me/preferences': { body: { preferences: { theme: 'dark' } } },
   'POST /auth/logout': {},
 }
 const ownRoutes = features.flatMap(({ routes }) => routes).filter((route) => route.root === true && changesThings(route))

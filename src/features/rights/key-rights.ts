@@ -1,0 +1,47 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { decideForKey, type Acting, type Decision } from '../../lib/access/decisions.ts'
+import { rotationDue, userKeySettings } from '../../lib/access/user-key-settings.ts'
+import type { ApiKey } from '../api-keys/api-key.entity.ts'
+import { statusAt } from '../limits/index.ts'
+import { User } from '../users/user.entity.ts'
+import { Workspace } from '../workspaces/workspace.entity.ts'
+import { actingOf, reasonOf } from './rights.ts'
+
+/** An API key with what bounds it. */
+export interface KeyStanding {
+  readonly scopes: ReadonlySet<string>
+  /** The holder of a user key; null for a service key. */
+  readonly person: Acting | null
+  /** Why no scope of the key counts; null: they do. */
+  readonly ended: string | null
+}
+
+/** Returns how a key stands now. */
+export async function standingOfKey(em: EntityManager, key: ApiKey, nowMs: number): Promise<KeyStanding> {
+  const scopes = new Set(key.scopes)
+  const ended = statusAt(key, nowMs) === 'expired' ? 'The key has expired.' : null
+  if (key.type !== 'workspace-user') return { scopes, person: null, ended }
+  const workspace = await em.findOneOrFail(Workspace, { id: key.workspaceId ?? '' })
+  const user = await em.findOne(User, { id: key.userId ?? '', status: 'active' })
+  if (user === null) return { scopes, person: nobody, ended: ended ?? 'The holder of the key was removed.' }
+  const person = await actingOf(em, user, workspace)
+  return { scopes, person, ended: ended ?? (isStale(key, person, nowMs) ? 'The key had to be rotated before now.' : null) }
+}
+
+const nobody: Acting = { role: null, holds: new Set(), settings: {}, overrides: {} }
+
+function isStale({ rotatedAt, createdAt }: ApiKey, { settings, overrides }: Acting, nowMs: number): boolean {
+  const due = rotationDue(userKeySettings(settings, overrides), (rotatedAt ?? createdAt).getTime())
+  return due !== null && due <= nowMs
+}
+
+/** Returns what decides a scope for a key. */
+export const decideFor = (scope: string, { scopes, person, ended }: KeyStanding): Decision =>
+  ended === null ? decideForKey(scope, scopes, person) : { scope, allowed: false, decidedBy: 'key', settings: [] }
+
+/** Returns in words why a key has a scope or not. */
+export function keyReason(decision: Decision, { person, ended }: KeyStanding): string {
+  if (ended !== null) return ended
+  if (decision.decidedBy !== 'key' && person !== null) return reasonOf(decision, person)
+  return decision.allowed ? 'The key has it.' : 'The key does not have it.'
+}
