@@ -22,8 +22,8 @@ export interface Moved {
   readonly more: boolean
 }
 
-/** A claimed log; `at` is `created_at` as PostgreSQL writes it. */
-type Claimed = StoredLog & { readonly at: string; readonly tries: number }
+/** A claimed log; `at` is `created_at` as PostgreSQL writes it, `workspaceDays` how long its workspace keeps it, if that says so. */
+type Claimed = StoredLog & { readonly at: string; readonly tries: number; readonly workspaceDays: number | null }
 
 const largestBatch = 64
 /** So many objects are in memory at a time, and on their way. */
@@ -39,7 +39,7 @@ export function createMover(options: MoverOptions): { pass(): Promise<Moved> } {
 
   const move = async (log: Claimed, bodies: LogBodies | undefined): Promise<Outcome> => {
     if (bodies === undefined) return { log, key: null, fault: null }
-    const key = objectKey(log, retentionDays, pathFormat)
+    const key = objectKey(log, Math.min(log.workspaceDays ?? retentionDays, retentionDays), pathFormat)
     try {
       await store.put(key, encodeLogObject(log, bodies))
       return { log, key, fault: null }
@@ -95,7 +95,7 @@ const claimStatement = `
   UPDATE log_uploads u SET due_at = now() + $2 * interval '1 millisecond', tries = u.tries + 1
     FROM due WHERE u.created_at = due.created_at AND u.id = due.id
   RETURNING u.id, u.organisation_id AS "organisationId", u.workspace_id AS "workspaceId", u.tries, u.created_at::text AS at,
-            (extract(epoch FROM u.created_at) * 1000)::float8 AS "createdAt"`
+            (SELECT w.log_retention_days FROM workspaces w WHERE w.id = u.workspace_id) AS "workspaceDays", (extract(epoch FROM u.created_at) * 1000)::float8 AS "createdAt"`
 
 const claim = (client: Client, most: number, leaseMs: number): Promise<readonly Claimed[]> =>
   asSystem(client, async () => (await client.query<Claimed>(claimStatement, [most, leaseMs])).rows)

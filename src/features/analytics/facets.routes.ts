@@ -80,7 +80,7 @@ export const readLogFacets = route({
   const to = max === undefined ? deps.clock.now() : Date.parse(max)
   const usage: Usage = { scope, filters, to, from: min === undefined ? to - defaultRangeMs : Date.parse(min), step: 'day' }
   const told = needsLogs(filters) ? [] : fields.filter((field) => !ofLogs.has(field))
-  const counted = await countInRollUps(em, usage, { fields: told, logsFrom: logsFrom(deps) })
+  const counted = await countInRollUps(em, usage, { fields: told, logsFrom: await logsFrom(em, usage.scope, deps) })
   const rest = fields.filter((field) => !told.includes(field))
   const logs = rest.length === 0 ? [] : await latestLogs(em, usage)
   const data = fields.map((field) => ({

@@ -21,7 +21,7 @@ const graphRoute = (name: string, { summary, total, point, draw }: Graph): Route
     }),
   })(async ({ em, actor, query, deps }) => {
     const usage = await usageOf({ em, actor, query, deps })
-    const drawn = await draw({ em, usage, grid: gridOf(usage), logsFrom: logsFrom(deps) })
+    const drawn = await draw({ em, usage, grid: gridOf(usage), logsFrom: await logsFrom(em, usage.scope, deps) })
     return { object: 'analytics-graph' as const, summary: drawn.summary, data_points: [...drawn.data_points] }
   })
 
@@ -52,7 +52,8 @@ export const readCacheSummary = route({
   summary: 'Answers from the cache: how many, and how fast',
   response: cacheSummary,
 })(async ({ em, actor, query, deps }) => {
-  const source = await usageSource(em, await usageOf({ em, actor, query, deps }), logsFrom(deps))
+  const usage = await usageOf({ em, actor, query, deps })
+  const source = await usageSource(em, usage, await logsFrom(em, usage.scope, deps))
   const [row] = await em.execute<CacheFigures[]>(
     `SELECT ${requestsWith(hit)} AS hits, ${requestsWith()} AS total_requests, ${meanMs(hit)} AS avg_latency,
             ${meanMs(`NOT ${hit}`)} AS other_latency FROM ${source.sql}`,

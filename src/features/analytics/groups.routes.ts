@@ -16,7 +16,13 @@ async function answerGroups(asked: AskedGroups) {
   const { columns, page_size, current_page, ...query } = asked.query
   const usage = await usageOf({ ...asked, query })
   const by = [groupColumns[asked.params.groupBy]]
-  const found = await findGroups(asked.em, usage, { by, columns, page_size, current_page, logsFrom: logsFrom(asked.deps) })
+  const found = await findGroups(asked.em, usage, {
+    by,
+    columns,
+    page_size,
+    current_page,
+    logsFrom: await logsFrom(asked.em, usage.scope, asked.deps),
+  })
   const data = found.groups.map(({ keys: [key = null], requests, figures }) => ({
     object: 'analytics-group' as const,
     key,

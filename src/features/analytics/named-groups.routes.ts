@@ -42,7 +42,13 @@ export const readModelGroups = route({
   response: list({ ai_model: z.string().nullable(), requests: asText }),
 })(async ({ em, actor, query: { page_size, current_page, ...filters }, deps }) => {
   const usage = await usageOf({ em, actor, query: filters, deps })
-  const found = await findGroups(em, usage, { by: ['model'], columns: [], page_size, current_page, logsFrom: logsFrom(deps) })
+  const found = await findGroups(em, usage, {
+    by: ['model'],
+    columns: [],
+    page_size,
+    current_page,
+    logsFrom: await logsFrom(em, usage.scope, deps),
+  })
   const data = found.groups.map(({ keys: [key = null], requests }) => ({
     object: 'analytics-group' as const,
     ai_model: key,

@@ -57,7 +57,10 @@ export const readOverview = route({
   const { step: _, ...usage } = await usageOf({ em, actor, query: rest, deps })
   const interval = asked === 'auto' ? intervalFor(usage.to - usage.from) : asked
   const tell = async (of: Omit<Usage, 'step'>) => {
-    const drawn = await drawFigures({ em, ...(await griddedUsage(em, of, { interval, zone })), logsFrom: logsFrom(deps) }, measures)
+    const drawn = await drawFigures(
+      { em, ...(await griddedUsage(em, of, { interval, zone })), logsFrom: await logsFrom(em, usage.scope, deps) },
+      measures,
+    )
     return {
       time_of_generation_min: new Date(of.from).toISOString(),
       time_of_generation_max: new Date(of.to).toISOString(),

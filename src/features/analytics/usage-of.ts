@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
 import type { Level } from '../../release/level.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { logScopeOf } from '../logs/index.ts'
+import { logScopeOf, type LogScope } from '../logs/index.ts'
 import { findEvenArchived, workspaceFilter } from '../workspaces/index.ts'
 import type { UsageQuery } from './usage.schema.ts'
 import { dayMs, stepFor } from './steps.ts'
@@ -34,9 +34,20 @@ export async function usageOf({ em, actor, query, deps }: Asked): Promise<Usage>
   return { scope: { ...logScopeOf(actor), workspaceId }, filters, from, to, step: stepFor(to - from) }
 }
 
-/** Returns the time from which on logs are kept. */
-export const logsFrom = ({ clock, config }: Asked['deps']): number =>
-  Math.floor(clock.now() / dayMs) * dayMs - config.logRetentionDays * dayMs
+/** Returns the time from which on all logs of a scope are kept: a workspace may keep its own for a shorter time than the installation. */
+export async function logsFrom(
+  em: EntityManager,
+  { organisationId, workspaceId }: LogScope,
+  { clock, config }: Pick<Asked['deps'], 'clock' | 'config'>,
+): Promise<number> {
+  const [ofWorkspace, values] = workspaceId === null ? ['', []] : ['AND id = ?', [workspaceId]]
+  const [row] = await em.execute<{ days: number | null }[]>(
+    `SELECT min(log_retention_days) AS days FROM workspaces WHERE organisation_id = ? ${ofWorkspace}`,
+    [organisationId, ...values],
+  )
+  const days = Math.min(row?.days ?? config.logRetentionDays, config.logRetentionDays)
+  return Math.floor(clock.now() / dayMs) * dayMs - days * dayMs
+}
 
 async function analysedWorkspace(
   em: EntityManager,

@@ -61,7 +61,13 @@ export const readWorkspaceGroups = route({
 })(async ({ em, actor, query: { group_by: names, columns, page_size, current_page, ...filters }, deps }) => {
   const usage = await usageOf({ em, actor, query: filters, deps })
   const by = ['workspace_id', ...names.map((name) => traits[name])]
-  const { groups, total } = await findGroups(em, usage, { by, columns, page_size, current_page, logsFrom: logsFrom(deps) })
+  const { groups, total } = await findGroups(em, usage, {
+    by,
+    columns,
+    page_size,
+    current_page,
+    logsFrom: await logsFrom(em, usage.scope, deps),
+  })
   const slugs = await slugsOf(
     em,
     groups.map(({ keys: [id = null] }) => id),

@@ -74,7 +74,7 @@ export const createOrganisation = route({
   const row = em.create(Organisation, { id, slug, name: body.name, settings: {}, defaults: {} })
   await flushUnique(em, `Another organisation has the slug ${slug}.`, 'slug')
   const named = { name: body.workspace, slug: toSlug(body.workspace, 'workspace') }
-  const workspace = await addWorkspace(em, { actor, vault: deps.vault }, named)
+  const workspace = await addWorkspace(em, { actor, vault: deps.vault, config: deps.config }, named)
   workspace.isDefault = true
   const ownerId = await ownerOf(em, id, body.owner)
   const made = isLocal(deps) ? await makeLink(em, deps, { organisationId: id, userId: ownerId, purpose: 'setup' }) : null

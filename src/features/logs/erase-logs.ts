@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { LogStore } from '../../app/log-store/log-store.ts'
+import { arrayText } from '../../lib/text/array-text.ts'
 import { findLogs } from './find-logs.ts'
 import type { LogRow } from './log-fields.ts'
 import type { FilterValues } from './log-filters.ts'
@@ -38,8 +39,7 @@ export async function eraseLogs(em: EntityManager, scope: LogScope, { filter, li
   }
 }
 
-const arrayOf = (texts: readonly string[]): string => `{${texts.map((text) => JSON.stringify(text)).join(',')}}`
-const idsOf = (logs: readonly LogRow[]): string => arrayOf(logs.map(({ id }) => id))
+const idsOf = (logs: readonly LogRow[]): string => arrayText(logs.map(({ id }) => id))
 
 /** Returns the logs whose bodies somebody may be moving to the log store. The others are held, so that nobody begins to. */
 async function busyLogs(em: EntityManager, { organisationId }: LogScope, logs: readonly LogRow[]): Promise<ReadonlySet<string>> {
@@ -70,7 +70,7 @@ async function eraseRows(em: EntityManager, { organisationId }: LogScope, logs: 
   await em.execute(`UPDATE logs t SET ${nobody} WHERE ${rows}`, values)
   await em.execute('DELETE FROM log_uploads WHERE organisation_id = ? AND id = ANY (?::uuid[])', [organisationId, idsOf(logs)])
   const traced = logs.filter(({ workspace_id: workspaceId }) => workspaceId !== null)
-  const traces = [arrayOf(traced.map(({ workspace_id: id }) => id ?? '')), arrayOf(traced.map(({ trace_id: id }) => id))]
+  const traces = [arrayText(traced.map(({ workspace_id: id }) => id ?? '')), arrayText(traced.map(({ trace_id: id }) => id))]
   for (const table of ['trace_spans', 'feedbacks'])
     await em.execute(
       `DELETE FROM ${table} t USING unnest(?::uuid[], ?::text[]) AS of (workspace_id, trace_id)

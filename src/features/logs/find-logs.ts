@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { arrayText } from '../../lib/text/array-text.ts'
 import type { LogRow } from './log-fields.ts'
 import { type Condition, searchOf } from './log-filters.ts'
 import { withNames } from './log-names.ts'
@@ -163,9 +164,6 @@ async function readPlaces(
     `SELECT ${columns} FROM (SELECT * FROM unnest(?::timestamptz[], ?::uuid[]) AS place (at, log_id)) p
        JOIN logs l ON l.created_at = p.at AND l.id = p.log_id LEFT JOIN workspaces w ON w.id = l.workspace_id
       WHERE ${whereOf(conditions)} ORDER BY ${orderOf(filter)}`,
-    [arrayOf(places.map(({ at }) => at)), arrayOf(places.map(({ id }) => id)), ...valuesOf(conditions)],
+    [arrayText(places.map(({ at }) => at)), arrayText(places.map(({ id }) => id)), ...valuesOf(conditions)],
   )
 }
-
-/** The text of an array of values that need no quotes but these. */
-const arrayOf = (values: readonly string[]): string => `{${values.map((value) => `"${value}"`).join(',')}}`

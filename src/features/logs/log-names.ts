@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { arrayText } from '../../lib/text/array-text.ts'
 
 /** The present names of the key, the person and the provider of a log; the last one of what was deleted. */
 export interface LogNames {
@@ -45,6 +46,5 @@ export async function withNames<Row extends Nameable>(
 
 /** Returns the different values as the text of an array. */
 function known(values: readonly (string | null)[]): string {
-  const different = new Set(values.filter((value) => value !== null))
-  return `{${[...different].map((value) => JSON.stringify(value)).join(',')}}`
+  return arrayText([...new Set(values.filter((value) => value !== null))])
 }

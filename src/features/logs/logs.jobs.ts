@@ -1,5 +1,6 @@
 import { asSystem } from '../../app/database/orm.ts'
 import type { Job } from '../../app/feature.ts'
+import { expireOfWorkspaces } from './workspace-retention.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -18,6 +19,9 @@ export const keepPartitions: Job = {
     })
   },
 }
+
+/** Deletes the logs of workspaces that keep theirs for a shorter time. */
+export const keepWorkspaces: Job = { name: 'logs.expire-of-workspaces', every: '*/5 * * * *', run: expireOfWorkspaces }
 
 /** Deletes the bodies of logs that are gone from a log store that has no rules for it. */
 export const expireObjects: Job = {

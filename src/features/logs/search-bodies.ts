@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { arrayText } from '../../lib/text/array-text.ts'
 import { findLogs } from './find-logs.ts'
 import type { LogRow } from './log-fields.ts'
 import type { LogFilter } from './log.schema.ts'
@@ -76,13 +77,10 @@ async function lookInto(
                     ${printable.replace('BODY', 'request_body')} AS asked, ${printable.replace('BODY', 'response_body')} AS told
                FROM log_bodies b
               WHERE b.organisation_id = ? AND b.created_at BETWEEN ?::timestamptz AND ?::timestamptz AND b.id = ANY (?::uuid[]) OFFSET 0) s`,
-    [arrayOf(needles), organisationId, first, end, arrayOf(logs.map(({ id }) => id))],
+    [arrayText(needles), organisationId, first, end, arrayText(logs.map(({ id }) => id))],
   )
   return new Map(rows.map((row) => [row.id, row]))
 }
-
-const arrayOf = (texts: readonly string[]): string =>
-  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')}}`
 
 /** Returns a text as bodies may have it: as it is, as JSON, and as JSON in ASCII. */
 function needlesOf(text: string): readonly string[] {

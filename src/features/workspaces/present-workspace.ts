@@ -13,6 +13,7 @@ export const presentWorkspace = (row: Workspace) => ({
   defaults: { ...row.defaults, is_default: Number(row.isDefault), object: 'workspace' },
   usage_limits: [...row.usageLimits],
   rate_limits: [...row.rateLimits],
+  log_retention_days: row.logRetentionDays ?? null,
   access_overrides: { ...row.accessOverrides },
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),

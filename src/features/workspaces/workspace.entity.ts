@@ -22,6 +22,7 @@ export const Workspace = defineEntity({
     usageLimits: p.json<readonly UsageLimits[]>().default('[]'),
     usageResetAt: p.datetime().nullable(),
     rateLimits: p.json<readonly RateLimit[]>().default('[]'),
+    logRetentionDays: p.integer().nullable(),
     accessOverrides: p.json<Record<string, unknown>>().default('{}'),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

@@ -57,6 +57,10 @@ const optionalFields = {
   defaults: defaults.nullable().optional(),
   usage_limits: usageLimitsList,
   rate_limits: rateLimits.nullable().optional(),
+  log_retention_days: z.int().min(1).max(3650).nullable().optional().meta({
+    description:
+      'Days after which the logs of the workspace are deleted: fewer than LOG_RETENTION_DAYS of the installation. Null: as many.',
+  }),
   access_overrides: accessOverrides.nullable().optional(),
 }
 
@@ -97,6 +101,7 @@ const fields = {
   usage_limits: usageLimitsListShown,
   usage: usageShown,
   rate_limits: rateLimitsView,
+  log_retention_days: z.int().nullable().meta({ description: 'Null: its logs are kept as long as the installation keeps any.' }),
   access_overrides: accessOverridesView,
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),

@@ -59,7 +59,7 @@ const createWorkspace = route({
   response: workspaceView,
 })(async ({ em, actor, deps, body, audit }) => {
   const { users, ...wanted } = body
-  const workspace = await addWorkspace(em, { actor, vault: deps.vault }, wanted)
+  const workspace = await addWorkspace(em, { actor, vault: deps.vault, config: deps.config }, wanted)
   await addMembers(em, actor, { workspace, users: await toNewMembers(em, actor, users ?? []) })
   audit({ id: workspace.id, workspaceId: workspace.id })
   return presentWorkspace(workspace)
@@ -76,7 +76,7 @@ const updateWorkspace = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
-  await changeWorkspace(em, workspace, { body, actor, vault: deps.vault })
+  await changeWorkspace(em, workspace, { body, actor, vault: deps.vault, config: deps.config })
   if (body.reset_usage === true) workspace.usageResetAt = new Date(deps.clock.now())
   audit({ id: workspace.id, workspaceId: workspace.id })
   return {}

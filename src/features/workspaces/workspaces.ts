@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug, notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
+import type { Config } from '../../config/config.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/access/enforced-metadata.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -24,10 +25,11 @@ export interface NewWorkspace extends UpdateWorkspace {
 interface WriteContext {
   readonly actor: Actor
   readonly vault: Vault
+  readonly config: Pick<Config, 'logRetentionDays'>
 }
 
 /** Stores a workspace under the slug asked for, or under one made from its name. */
-export async function addWorkspace(em: EntityManager, { actor, vault }: WriteContext, wanted: NewWorkspace): Promise<Workspace> {
+export async function addWorkspace(em: EntityManager, { actor, vault, config }: WriteContext, wanted: NewWorkspace): Promise<Workspace> {
   const slug = await chooseSlug(em, actor, wanted)
   const nothing = { defaults: {}, usageLimits: [], rateLimits: [], accessOverrides: {} }
   const row = em.create(Workspace, {
@@ -38,7 +40,7 @@ export async function addWorkspace(em: EntityManager, { actor, vault }: WriteCon
     status: 'active',
     ...nothing,
   })
-  await changeWorkspace(em, row, { body: { ...wanted, defaults: wanted.defaults ?? {} }, actor, vault })
+  await changeWorkspace(em, row, { body: { ...wanted, defaults: wanted.defaults ?? {} }, actor, vault, config })
   await flushUnique(em, `There is already a workspace with the slug "${slug}", perhaps an archived one.`, 'slug')
   return row
 }
@@ -54,9 +56,11 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
 export async function changeWorkspace(
   em: EntityManager,
   row: Workspace,
-  { body, actor, vault }: WriteContext & { readonly body: UpdateWorkspace },
+  { body, actor, vault, config }: WriteContext & { readonly body: UpdateWorkspace },
 ): Promise<void> {
   if (body.access_overrides !== undefined) demandSettings(actor)
+  const days = body.log_retention_days
+  if (days !== undefined && days !== (row.logRetentionDays ?? null)) demandRetention(actor, days, config)
   await demandDefaults(em, { row, vault }, body.defaults)
   assignDefined(row, {
     name: body.name,
@@ -65,6 +69,7 @@ export async function changeWorkspace(
     defaults: mergeFields(row.defaults, body.defaults),
     usageLimits: body.usage_limits === null ? [] : body.usage_limits,
     rateLimits: body.rate_limits === null ? [] : body.rate_limits,
+    logRetentionDays: days,
     accessOverrides: mergeFields(row.accessOverrides, body.access_overrides),
   })
 }
@@ -90,6 +95,15 @@ function demandSettings(actor: Actor): void {
   if (actor.workspaceId !== null)
     throw new ApiError('AB03', 'The settings of access are changed with an organisation key.', { param: 'access_overrides' })
   demandScope(actor, 'organisation_settings.update')
+}
+
+/** Throws for whoever may not decide when logs are gone, and for more days than the installation keeps them. */
+function demandRetention(actor: Actor, days: number | null, { logRetentionDays: most }: Pick<Config, 'logRetentionDays'>): void {
+  demandScope(actor, 'organisation_settings.update')
+  if (days !== null && days > most)
+    throw new ApiError('AB01', `The installation keeps logs for ${most} days (LOG_RETENTION_DAYS): a workspace keeps its own no longer.`, {
+      param: 'log_retention_days',
+    })
 }
 
 /** Users by id or e-mail address, as members to be. */
