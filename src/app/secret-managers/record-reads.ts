@@ -1,6 +1,7 @@
 import { Pool, type ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
+import { cleanText } from '../journal/clean-text.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import type { OpenSigning } from './open-signing.ts'
 
@@ -52,14 +53,28 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
     tellChange({ ...outcome, failing, log })
     if (waiting.size < mostWaiting || waiting.has(reference.id)) waiting.set(reference.id, { reference, fault, isStale, at: new Date() })
   })
-  const flush = async () => {
-    for (const [id, { at, fault, isStale }] of waiting) {
-      waiting.delete(id)
-      await (fault === null
-        ? open().query(success, [id, at])
-        : open().query(failure, [id, at, fault.reason, fault.message.slice(0, 1000), isStale]))
+  const write = ({ at, fault, isStale, reference: { id } }: Waiting): Promise<unknown> =>
+    fault === null
+      ? open().query(success, [id, at])
+      : open().query(failure, [id, at, fault.reason, cleanText(fault.message.slice(0, 1000)), isStale])
+  /** An outcome waits until it is written, or until a later one of the same reference takes its place. */
+  const writeAll = async () => {
+    let fault: Error | null = null
+    for (const [id, outcome] of [...waiting]) {
+      const error = await write(outcome).then(() => null, toError)
+      if (error !== null && !isRefused(error)) {
+        if (stateOf(error) === '') throw error
+        fault ??= error
+        continue
+      }
+      if (error !== null)
+        log.warn({ err: error, secret_reference_id: id }, 'what came of reading a secret is not noted: the database refuses it')
+      if (waiting.get(id) === outcome) waiting.delete(id)
     }
+    if (fault !== null) throw fault
   }
+  let running: Promise<void> | null = null
+  const flush = () => (running ??= writeAll().finally(() => (running = null)))
   const timer = setInterval(() => {
     if (waiting.size > 0) flush().catch((error: unknown) => log.debug({ err: error }, 'what came of reading secrets cannot be noted'))
   }, everyMs).unref()
@@ -71,6 +86,15 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
     },
   }
 }
+
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
+/** Returns the SQLSTATE of an answer of the database; empty: it did not answer. */
+const stateOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : ''
+
+/** True for what the database would refuse again: values that it cannot take, or that break its rules. */
+const isRefused = (error: Error): boolean => /^2[23]/.test(stateOf(error))
 
 interface Told extends SecretOutcome {
   /** Ids of the references whose last question failed. */

@@ -342,6 +342,32 @@ for (const [mood, reason] of [
     await eventually(async () => (await noted()) === null, 5000, 'the note of it')
   })
 
+for (const [state, isNoted] of [
+  ['55000', true],
+  ['23514', false],
+] as const)
+  test.serial(`what the database refuses with ${state} holds up no other note${isNoted ? ', and is noted later' : ''}`, async (t) => {
+    const [stuck, other] = [await used(), await used()]
+    const { sql } = control
+    await sql.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`,
+    )
+    await sql.query(
+      `CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON secret_reference_reads FOR EACH ROW WHEN (NEW.reference_id = '${stuck.id}') EXECUTE FUNCTION refuse()`,
+    )
+    const isFetched = async ({ id }: { readonly id: string }) =>
+      (await call('GET', `/secret-references/${id}`)).body['last_fetched_at'] !== null
+    try {
+      // The one that is refused waits in front of the other.
+      for (const { slug } of [stuck, other]) t.is((await chatted(slug)).status, 200)
+      await eventually(() => isFetched(other), 5000, 'the note of the other')
+      t.false(await isFetched(stuck))
+    } finally {
+      await sql.query('DROP TRIGGER refuse ON secret_reference_reads; DROP FUNCTION refuse()')
+    }
+    if (isNoted) await eventually(() => isFetched(stuck), 5000, 'the note that was refused')
+  })
+
 test.serial('a manager that hangs holds up nothing else', async (t) => {
   const { slug } = await used()
   const { slug: other } = await used()
