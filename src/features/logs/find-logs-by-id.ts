@@ -3,6 +3,7 @@ import { timeOfUuid } from '../../lib/uuid.ts'
 import type { LogRow } from './log-fields.ts'
 import { type FilterValues, valueConditions } from './log-filters.ts'
 import { withNames } from './log-names.ts'
+import { withPathFormats } from './path-formats.ts'
 import { type BareRow, columns, from, type LogScope, scopeConditions, source, toleranceMs, until, withAdjustments } from './logs.queries.ts'
 
 /** Returns those of some logs that a scope and a filter leave, in the order of time. Their ids hold the time, which says where to look. */
@@ -24,5 +25,5 @@ export async function findLogsById(
     `SELECT ${columns} FROM ${source} WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} ORDER BY l.created_at, l.id`,
     conditions.flatMap(({ values }) => values),
   )
-  return withNames(em, scope, await withAdjustments(em, scope, rows))
+  return [...(await withPathFormats(em, scope, await withNames(em, scope, await withAdjustments(em, scope, rows))))]
 }

@@ -21,8 +21,8 @@ export { logSelection, readSample, selectLogs, type LogSample, type LogSelection
 export const logs = feature({
   id: 'logs',
   since: '1.3.0',
-  // `log_format`.
-  changes: ['1.12.0'],
+  // The path format of the log store; reading by the key of an object; `log_format`.
+  changes: ['1.5.0', '1.5.1', '1.12.0'],
   requires: ['workspaces'],
   permissions: ['logs.list', 'logs.view', 'logs.write', 'organisation_settings.update'],
   entities: [],

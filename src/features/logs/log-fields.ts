@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { type BodyColumns, guardrailVerdicts, type LogColumns } from '../../app/journal/columns.ts'
+import { pathFormats, type PathFormat } from '../../app/log-store/object-key.ts'
 import type { LoggedCostLine, LoggedCost } from '../../gateway/ports.ts'
 import { isGooglePath } from '../../gateway/front/fronts.ts'
 import { fromPico } from '../../lib/pico.ts'
+import { since } from '../../release/since.ts'
 import { insertedOperation } from './inserted-log.ts'
 import type { LogNames } from './log-names.ts'
 
@@ -17,6 +19,8 @@ export interface LogRow extends Omit<LogColumns, 'usage' | 'budgets'>, LogNames 
   readonly workspace_slug: string | null
   /** The cost after the last recompute that changed it; null: none did. */
   readonly adjusted_pico: string | null
+  /** The format of the key under which the log store has its bodies; null: it has none. Absent where nobody asked. */
+  readonly path_format?: PathFormat | null
 }
 
 /** The results of guardrails, as the gateway wrote them. */
@@ -204,6 +208,17 @@ export const logFields = {
   'metadata.key': shows('metadata', z.array(z.string()), Object.keys),
   'metadata.value': shows('metadata', z.array(z.string()), Object.values),
   client_ip: shows('client_ip', z.string()),
+  log_store_file_path_format: shows(
+    'path_format',
+    since(
+      '1.5.0',
+      z.enum(pathFormats).nullable().meta({
+        description:
+          'The path format in which the log store has the bodies, whatever LOG_STORE_FILE_PATH_FORMAT says now; null: it has none.',
+      }),
+    ),
+    (format) => format ?? null,
+  ),
   request_bytes: shows('request_bytes', z.number()),
   response_bytes: shows('response_bytes', z.number()),
 }

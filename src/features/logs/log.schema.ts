@@ -42,7 +42,11 @@ export const logQuery = logFilter
   })
   .meta({ id: 'LogQuery', description: 'Which logs to list.' })
 
-export const logParams = z.object({ logId: z.string() })
+export const logParams = z.object({
+  logId: z.string().meta({
+    description: 'Its id; since 1.5.1 also the key of its object in the log store, in either path format, with `%2F` for each slash.',
+  }),
+})
 
 const nullableText = z.string().nullable()
 

@@ -8,6 +8,7 @@ import type { LogDetail, LogRow } from './log-fields.ts'
 import { type Condition, valueConditions } from './log-filters.ts'
 import { type LogNames, withNames } from './log-names.ts'
 import type { LogFilter } from './log.schema.ts'
+import { formatOf } from './path-formats.ts'
 
 /** The owner of logs: an organisation, or one of its workspaces. */
 export interface LogScope {
@@ -150,7 +151,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
     conditions.flatMap(({ values }) => values),
   )
   const [named] = await withNames(em, scope, rows)
-  return named ?? null
+  return named === undefined ? null : { ...named, path_format: formatOf(named.object_key) }
 }
 
 /** Returns the conditions that leave what a caller may see. */

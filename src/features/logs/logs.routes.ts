@@ -1,5 +1,8 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../app/database/find.ts'
-import { route } from '../../app/route.ts'
+import type { Deps } from '../../app/deps.ts'
+import { readKey } from '../../app/log-store/object-key.ts'
+import { type Actor, route } from '../../app/route.ts'
 import { demandScope, workspaceFilter } from '../workspaces/index.ts'
 import { writeCursor } from './cursor.ts'
 import { logList, logObject, logParams, logQuery } from './log.schema.ts'
@@ -8,7 +11,8 @@ import { findLog, logScopeOf } from './logs.queries.ts'
 import { openLog } from './open-log.ts'
 import { logCost } from './cost.schema.ts'
 import { presentCost } from './present-cost.ts'
-import { type LogRow, presentLog } from './log-fields.ts'
+import { type LogDetail, type LogRow, presentLog } from './log-fields.ts'
+import { withPathFormats } from './path-formats.ts'
 import { type Found, searchBodies } from './search-bodies.ts'
 import { presentLogDetail } from './present-log.ts'
 
@@ -25,10 +29,11 @@ export const listLogs = route({
   if (q !== undefined) {
     // What a body says is told to those alone who may read it.
     demandScope(actor, 'logs.view')
-    return presentFound(await searchBodies(em, scope, { text: q, filter: query }))
+    const found = await searchBodies(em, scope, { text: q, filter: query })
+    return presentFound({ ...found, rows: [...(await withPathFormats(em, scope, found.rows))] })
   }
   const rows = await findLogs(em, scope, { limit: query.page_size + 1, filter: query })
-  const page = rows.slice(0, query.page_size)
+  const page = await withPathFormats(em, scope, rows.slice(0, query.page_size))
   const last = rows.length > page.length ? page.at(-1) : undefined
   return { ...presentPage(page, last), search: null }
 })
@@ -54,8 +59,7 @@ export const readLog = route({
   params: logParams,
   response: logObject,
 })(async ({ em, actor, params, deps }) => {
-  const row = await findLog(em, logScopeOf(actor), params.logId)
-  if (row === null) throw notFound('log', params.logId, 'logId')
+  const row = await findNamed(em, actor, { reference: params.logId, deps })
   return presentLogDetail(await openLog(row, deps))
 })
 
@@ -66,8 +70,16 @@ export const readLogCost = route({
   permission: 'logs.view',
   params: logParams,
   response: logCost,
-})(async ({ em, actor, params }) => {
-  const row = await findLog(em, logScopeOf(actor), params.logId)
-  if (row === null) throw notFound('log', params.logId, 'logId')
-  return presentCost(row)
-})
+})(async ({ em, actor, params, deps }) => presentCost(await findNamed(em, actor, { reference: params.logId, deps })))
+
+/** Finds a log by its id or by the key of its object in the log store. Throws AB08. */
+async function findNamed(
+  em: EntityManager,
+  actor: Actor,
+  { reference, deps: { level } }: { readonly reference: string; readonly deps: Pick<Deps, 'level'> },
+): Promise<LogDetail> {
+  const key = level.atLeast('1.5.1') ? readKey(reference) : null
+  const row = await findLog(em, logScopeOf(actor), key?.id ?? reference)
+  if (row === null || (key !== null && row.object_key !== reference)) throw notFound('log', reference, 'logId')
+  return row
+}

@@ -128,6 +128,7 @@ test('a log in a list has its figures and no bodies or headers', async (t) => {
         attempts: { count: 1, last: 'config' },
         config: null,
         retry_success_count: 0,
+        log_store_file_path_format: null,
         last_used_option: 'config',
         cached_log_id: null,
         mirror_of: null,

@@ -110,6 +110,7 @@ interface ReadLog {
   readonly body: {
     readonly request?: { readonly body: unknown; readonly headers: Readonly<Record<string, string>> }
     readonly response?: { readonly body: unknown }
+    readonly data?: readonly Readonly<Record<string, unknown>>[]
     readonly error?: { readonly code: string; readonly message: string }
   }
 }
@@ -155,10 +156,31 @@ for (const place of places)
       t.deepEqual(body.request?.body, { model: 'gpt-4o', messages: [{ role: 'user', content: said }] })
       t.is(body.request?.headers['content-type'], 'application/json')
       t.truthy(body.response?.body)
+      const format = env['LOG_STORE_FILE_PATH_FORMAT'] ?? 'v2'
+      t.like(body, { metrics: { log_store_file_path_format: format } })
+      const list = await readLog(app, '')
+      t.deepEqual(
+        list.body.data?.map((log) => log['log_store_file_path_format']),
+        [format, format],
+      )
+      t.deepEqual(await readLog(app, encodeURIComponent(key)), { status, body }, 'read by the key of its object')
+      for (const wrong of [key.replace('90/', '30/'), key.replace(String(organisation), id), `${key}.gz`, key.replace('.json', '')])
+        t.is((await readLog(app, encodeURIComponent(wrong))).status, 404, wrong)
     } finally {
       await app.stop()
     }
   })
+
+test.serial('a log that is in the database alone has no path format', async (t) => {
+  const app = await startApp()
+  try {
+    const id = await ask(app, said)
+    await eventually(async () => (await readLog(app, id)).status === 200, 15_000, 'the log')
+    t.like((await readLog(app, id)).body, { metrics: { log_store_file_path_format: null } })
+  } finally {
+    await app.stop()
+  }
+})
 
 type Fault = NonNullable<Parameters<ObjectServer['misbehave']>[0]>
 
