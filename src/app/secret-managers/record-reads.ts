@@ -60,7 +60,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
   /** An outcome waits until it is written, or until a later one of the same reference takes its place. */
   const writeAll = async () => {
     let fault: Error | null = null
-    for (const [id, outcome] of [...waiting]) {
+    for (const [id, outcome] of waiting) {
       const error = await write(outcome).then(() => null, toError)
       if (error !== null && !isRefused(error)) {
         if (stateOf(error) === '') throw error

@@ -342,6 +342,9 @@ for (const [mood, reason] of [
     await eventually(async () => (await noted()) === null, 5000, 'the note of it')
   })
 
+const isFetched = async ({ id }: { readonly id: string }) =>
+  (await call('GET', `/secret-references/${id}`)).body['last_fetched_at'] !== null
+
 for (const [state, isNoted] of [
   ['55000', true],
   ['23514', false],
@@ -355,8 +358,6 @@ for (const [state, isNoted] of [
     await sql.query(
       `CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON secret_reference_reads FOR EACH ROW WHEN (NEW.reference_id = '${stuck.id}') EXECUTE FUNCTION refuse()`,
     )
-    const isFetched = async ({ id }: { readonly id: string }) =>
-      (await call('GET', `/secret-references/${id}`)).body['last_fetched_at'] !== null
     try {
       // The one that is refused waits in front of the other.
       for (const { slug } of [stuck, other]) t.is((await chatted(slug)).status, 200)
