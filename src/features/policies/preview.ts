@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Limit } from '../../gateway/limits/limit.ts'
-import { policyLimits, type PolicyRequest, type PolicyView } from '../../gateway/limits/policy.ts'
+import { endpointNamesOfLog, policyLimits, type PolicyRequest, type PolicyView } from '../../gateway/limits/policy.ts'
 import { fromPico } from '../../lib/pico.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { toCondition } from './policy.view.ts'
@@ -97,8 +97,8 @@ const toRequest = (row: Row, { organisationId, workspaceId }: Pick<Trial, 'organ
     metadata: row.metadata,
     config: { slug: row.config_slug },
     prompt: row.prompt_id === null || row.prompt_slug === null ? null : { id: row.prompt_id, slug: row.prompt_slug },
-    operation: { name: row.operation, spec: null },
   },
+  endpoints: () => endpointNamesOfLog(row.operation),
   target: {
     providerId: row.provider ?? '',
     model: row.model,

@@ -2,7 +2,7 @@ import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { AimedCall, Call } from '../call.ts'
 import { changeBody } from '../config/change-body.ts'
 import type { TargetConfig } from '../config/choose.ts'
-import { modelNames } from '../dialects/model-names.ts'
+import { modelInPath, modelNames } from '../dialects/model-names.ts'
 import { checkBody } from '../front/check-body.ts'
 import { isGooglePath } from '../front/fronts.ts'
 import { withModelOfConfig } from '../front/model-of-config.ts'
@@ -68,6 +68,13 @@ export function noteAimed(attempt: Attempt, aimed: AimedCall): AimedCall {
   attempt.target = named(aimed)
   attempt.body = aimed.body
   return aimed
+}
+
+/** Returns the target with the model that the request names, for limits. Of a path that is the provider's own, its model goes before that of the body. */
+export function withModel(aimed: AimedCall): Target {
+  const target = named(aimed)
+  const model = aimed.call.operation.spec === null ? modelInPath(aimed.call.upstreamPath) : null
+  return model === null ? target : { ...target, model }
 }
 
 /** Returns the target for the log. Paths of Google's clients name the model, which a target that was found by a header does not know. */

@@ -16,6 +16,7 @@ import { narrowed } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { clientDialect } from '../front/fronts.ts'
+import { workOf } from '../front/work.ts'
 import type { Journal } from '../journal/log-record.ts'
 import { boundOutput } from '../limits/bound-output.ts'
 import type { Ledger, Reservation } from '../limits/ledger.ts'
@@ -28,7 +29,7 @@ import type { ResponseStore } from '../stored-responses/response-store.ts'
 import type { HeaderList } from '../wire/header-list.ts'
 import { recheckModel } from '../targets/aim.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
-import { aim, noteAimed } from './aim-attempt.ts'
+import { aim, noteAimed, withModel } from './aim-attempt.ts'
 import { answerSource } from './answer-source.ts'
 import type { Attempt } from './attempt.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
@@ -97,14 +98,14 @@ const bound = (attempt: Attempt, aimed: AimedCall, most: number): AimedCall =>
   noteAimed(attempt, {
     ...aimed,
     body: boundOutput(aimed.body, most, {
-      dialect: aimed.call.operation.spec?.dialect ?? null,
+      dialect: workOf(aimed.call)?.dialect ?? null,
       providerId: aimed.target.providerId,
     }),
   })
 
 const reserve = (aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> =>
   settled(deps.settings.acts.policies() ? deps.snapshot.policies(aimed.call.caller.key) : null, (policies) =>
-    deps.ledger.reserve({ call: aimed.call, policies, target: aimed.target, body: aimed.body, prices: deps.prices }),
+    deps.ledger.reserve({ call: aimed.call, policies, target: withModel(aimed), body: aimed.body, prices: deps.prices }),
   )
 
 const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })

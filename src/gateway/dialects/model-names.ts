@@ -49,6 +49,9 @@ function namesInBody(contentType: string, { kind, bytes, json }: RequestBody): r
   return [...stringsOf(bytes, 'model'), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]
 }
 
+/** Returns the model that a path names; null: it names none. */
+export const modelInPath = (path: string): string | null => namesInPath(path)[0] ?? null
+
 function namesInPath(path: string): readonly string[] {
   const [plain = ''] = path.split('?', 1)
   return [

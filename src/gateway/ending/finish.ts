@@ -46,7 +46,12 @@ function charge(attempt: Attempt, relayed: RelayResult | null, context: ChargeCo
   return attempt.charge.metered?.usage ?? null
 }
 
-const chargedExchange = ({ operation, exchange, receivedAt }: Trail) => ({ operation, method: exchange.method, receivedAt })
+const chargedExchange = ({ operation, exchange, receivedAt }: Trail) => ({
+  operation,
+  method: exchange.method,
+  url: exchange.url,
+  receivedAt,
+})
 
 /** An answer without usage may have cost what was reserved; one of a failure costs nothing. */
 const reachedBy = (attempt: Attempt, { relayed }: Ending): Reached =>

@@ -24,7 +24,7 @@ export function conversationOf({
   operation,
   upstreamPath,
   exchange,
-}: Pick<Call, 'operation' | 'upstreamPath' | 'exchange'>): AskedOfCall | null {
+}: Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }): AskedOfCall | null {
   const { name, spec } = operation
   if (name !== 'proxy')
     return spec?.task !== undefined && conversations.has(spec.task)

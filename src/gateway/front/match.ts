@@ -22,7 +22,7 @@ const templates = new Map<string, Entry[]>()
 
 for (const [name, spec] of Object.entries(operations)) if (isOperation(name)) index(name, spec)
 
-function isOperation(name: string): name is Operation {
+export function isOperation(name: string): name is Operation {
   return Object.hasOwn(operations, name)
 }
 

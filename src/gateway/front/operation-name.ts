@@ -3,6 +3,9 @@ import type { MatchedOperation } from './match.ts'
 /** The methods of Google's API that run a model. Its clients reach them at their own paths, which are no operations of OpenAI's or Anthropic's. */
 const ofGoogle = /^\/v1beta\/models\/[^?]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)(?:\?|$)/
 
+/** Returns true for a path of Google's that counts tokens. */
+export const isCountOfGoogle = (path: string): boolean => ofGoogle.exec(path)?.[1] === 'countTokens'
+
 /** Returns the name by which the log knows what a request asks for: an operation, a method of Google's, or `proxy` for all else. */
 export function operationName({ name }: MatchedOperation, path: string): string {
   if (name !== 'proxy') return name

@@ -20,7 +20,11 @@ const ofGoogle = /^\/v1beta\/models\/([^?]+):(?:embedContent|batchEmbedContents)
 const rerank: AskedTask = { task: 'rerank', operation: null, dialect: 'cohere', model: null }
 
 /** Returns the task that a call asks for; null: it asks for a conversation, a count, or what Gatehouse does not know. */
-export function taskOf({ operation, upstreamPath, exchange }: Pick<Call, 'operation' | 'upstreamPath' | 'exchange'>): AskedTask | null {
+export function taskOf({
+  operation,
+  upstreamPath,
+  exchange,
+}: Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }): AskedTask | null {
   const { name, spec } = operation
   if (name !== 'proxy') {
     const task = spec?.task

@@ -7,7 +7,7 @@ import type { Spent } from './spent.ts'
 import { type Limit, type Needs, neededBy } from './limit.ts'
 import { type Asked, needsOf } from './needs.ts'
 import { createUsualOutput, type UsualOutput } from './usual-output.ts'
-import { policyLimits } from './policy.ts'
+import { endpointNames, policyLimits } from './policy.ts'
 import { refusalOf } from './refusal.ts'
 
 export const reservationOutcomes = ['granted', 'rate_limited', 'budget_exhausted', 'unavailable'] as const
@@ -36,7 +36,7 @@ export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
       if (all.length === 0) return unlimited
       const asked = askedOf(made, all, request)
       const { needs } = asked
-      const limits = needs.cost === 0 && request.call.operation.spec !== null ? withoutMoney(all) : all
+      const limits = needs.cost === 0 ? withoutMoney(all) : all
       if (limits.length === 0) return unlimited
       const taken = options.counters.tryTake(limits, needs)
       return taken === null ? wait(made, limits, { ...asked, call: request.call }) : granted(made, taken, asked)
@@ -65,7 +65,7 @@ interface State extends LeaseLedgerOptions {
 
 function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Parameters<Ledger['reserve']>[0]): readonly Limit[] {
   const own = joined(call.caller.key.limits ?? none, target.view?.limits ?? none)
-  const all = policies === null ? own : joined(own, policyLimits(policies, { call, target }))
+  const all = policies === null ? own : joined(own, policyLimits(policies, { call, target, endpoints: () => endpointNames(call) }))
   return all.length === 0 || countsUsage() ? all : all.filter(({ kind }) => kind === 'rate')
 }
 

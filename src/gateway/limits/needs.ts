@@ -1,12 +1,12 @@
 import { isFields } from '../../lib/json/fields.ts'
-import type { OperationSpec, Task } from '../front/operations.ts'
+import type { Task } from '../front/operations.ts'
+import { type AskedWork, workOf } from '../front/work.ts'
 import { boundOf, estimateTokens, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limit, MoneyTerms, Needs } from './limit.ts'
 import { jobRefusal, unpricedRefusal } from './refusal.ts'
 import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
-import type { RequestBody } from '../wire/body.ts'
 
 /** A request, as far as limits go. */
 export interface Asked {
@@ -26,34 +26,62 @@ export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['re
   const by = { keyId: call.caller.key.id, model: target.model }
   // Nobody need know what is usual for a request that names a bound.
   const most = isFields(body.json) && boundOf(body.json) !== null ? leastOutput : usual.of(by)
-  const { spec } = call.operation
-  const tokens = counting ? tokensOf(spec, body, most) : 0
-  if (ofMoney.length === 0) return { by, needs: { requests: 1, tokens, cost: 0 }, maxOutput: null }
-  if (spec?.beginsJob === true) return { by, needs: { requests: 1, tokens, cost: leastCost(ofMoney) }, maxOutput: null }
-  const { cost, maxOutput } = moneyOf(ofMoney, request, most)
+  const work = workOf(call)
+  const tokens = counting ? tokensOf(work, request, most) : 0
+  const { cost, maxOutput } = ofMoney.length === 0 || work === null ? costless : costOf(ofMoney, { request, work }, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }
 }
 
-/** Returns the tokens that a request may take; 0 for an operation whose words nobody reads. */
-const tokensOf = (spec: OperationSpec | null, body: RequestBody, most: number): number =>
-  spec === null || spec.dialect === null ? 0 : estimateTokens(body, most)
+interface CostAsked {
+  readonly cost: number
+  readonly maxOutput: number | null
+}
+
+const costless: CostAsked = { cost: 0, maxOutput: null }
+
+interface Working {
+  readonly request: Parameters<Ledger['reserve']>[0]
+  readonly work: AskedWork
+}
+
+function costOf(limits: readonly Limit[], { request, work }: Working, usual: number): CostAsked {
+  if (work.beginsJob) return { cost: costOfJob(limits), maxOutput: null }
+  if (isNameless(work, request)) return { cost: least, maxOutput: null }
+  return moneyOf(limits, { request, task: work.task ?? 'unknown' }, usual)
+}
+
+/** Returns true for work of which neither the kind nor the model is known. */
+const isNameless = ({ task, beginsJob }: AskedWork, { target }: Working['request']): boolean =>
+  task === null && !beginsJob && target.model === null
+
+/** The least that is taken, for work of which nobody knows more: it passes no budget that is used up. */
+const least = 1
+
+/** Returns the tokens that a request may take; 0 for one that runs no model. */
+function tokensOf(work: AskedWork | null, request: Working['request'], most: number): number {
+  if (work === null || work.task === 'token-count') return 0
+  return isNameless(work, request) ? least : Math.max(least, estimateTokens(request.body, most))
+}
 
 const none: readonly Limit[] = []
 const countsCost = ({ counts }: Limit): boolean => counts === 'cost'
 const countsTokens = ({ counts }: Limit): boolean => counts === 'tokens'
 
 /** A job passes where budgets let requests without a known price through, until they are exhausted. Throws `budget_exhausted` otherwise. */
-function leastCost(ofMoney: readonly Limit[]): number {
+function costOfJob(ofMoney: readonly Limit[]): number {
   const refusing = ofMoney.find(({ money }) => money?.onUnpriced !== 'allow')
   if (refusing !== undefined) throw jobRefusal(refusing)
-  return 1
+  return least
 }
 
 /** The needs of a request where only requests are counted. */
 const freely: Asked = { by: null, needs: { requests: 1, tokens: 0, cost: 0 }, maxOutput: null }
 
-function moneyOf(limits: readonly Limit[], { body, call, target, prices }: Parameters<Ledger['reserve']>[0], usual: number) {
-  const task = call.operation.spec?.task ?? null
+interface Priced extends Pick<Working, 'request'> {
+  readonly task: Task | 'unknown'
+}
+
+function moneyOf(limits: readonly Limit[], { request: { body, target, prices }, task }: Priced, usual: number): CostAsked {
   const output = hasPolicy(limits, 'strict') ? 'strict' : 'typical'
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && boundOf(body.json) === null ? usual : null
@@ -64,4 +92,4 @@ function moneyOf(limits: readonly Limit[], { body, call, target, prices }: Param
 }
 
 const hasPolicy = (limits: readonly Limit[], policy: MoneyTerms['output']): boolean => limits.some(({ money }) => money?.output === policy)
-const speaks = (task: Task | null): boolean => task === 'conversation' || task === 'completion'
+const speaks = (task: Task | 'unknown'): boolean => task === 'conversation' || task === 'completion'

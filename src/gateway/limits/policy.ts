@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView, ProviderScope } from '../callers/key.ts'
 import type { Target } from '../targets/target.ts'
+import { type Asking, ofOperations, workOf } from '../front/work.ts'
 import type { Limit } from './limit.ts'
 
 /** A condition of a policy: one of the values must fit, and none of those that are excluded. */
@@ -36,8 +37,9 @@ export interface PolicyRequest {
     readonly metadata: Readonly<Record<string, string>>
     readonly config: { readonly slug: string | null } | null
     readonly prompt: { readonly slug: string; readonly id: string } | null
-    readonly operation: { readonly name: string; readonly spec: { readonly task?: string | null | undefined } | null }
   }
+  /** Returns the names of what it asks for: the operation that asks for the like of it, its own name, its task. */
+  readonly endpoints: () => readonly string[]
   readonly target: Pick<Target, 'providerId' | 'model'> & { readonly view: { readonly slug: string; readonly id: string } | null }
 }
 
@@ -94,5 +96,27 @@ const readers: Readonly<Record<string, (request: PolicyRequest) => readonly stri
   config: ({ call }) => present(call.config?.slug),
   prompt: ({ call: { prompt } }) => present(prompt?.slug, prompt?.id),
   model: ({ target: { model, view } }) => present(model, model !== null && view !== null ? `@${view.slug}/${model}` : null),
-  endpoint_type: ({ call: { operation } }) => present(operation.name, operation.spec?.task),
+  endpoint_type: ({ endpoints }) => endpoints(),
+}
+
+/** Returns the names by which policies know what a request asks for, the first of which stands in groups. */
+export function endpointNames(asking: Asking): readonly string[] {
+  const { name } = asking.operation
+  const { operation = null, task = null } = workOf(asking) ?? {}
+  return [...new Set([operation ?? name, name, ...(task === null ? [] : [task])])]
+}
+
+/** Returns the same for a request of which its log tells the operation. */
+export function endpointNamesOfLog(name: string): readonly string[] {
+  const operation = likeOfGoogle[name] ?? name
+  const { task = null } = ofOperations.get(operation) ?? {}
+  return [...new Set([operation, name, ...(task === null ? [] : [task])])]
+}
+
+/** The operations that ask for the like of Google's methods. */
+const likeOfGoogle: Readonly<Record<string, string>> = {
+  generateContent: 'chatComplete',
+  streamGenerateContent: 'chatComplete',
+  embedContent: 'embed',
+  batchEmbedContents: 'embed',
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { fromPico } from '../../lib/pico.ts'
+import { formatPico, fromPico } from '../../lib/pico.ts'
 import type { Refusal } from './counters.ts'
 import type { Limit } from './limit.ts'
 import { type Headed, rateHeaders } from './rate-headers.ts'
@@ -42,9 +42,10 @@ function usageMessage({ limit, used, needed, opensMs }: Refusal): string {
   return `The ${left} that are left of ${limit.name} do not cover this request, which may use ${may}; lower its max_tokens.${again}`
 }
 
-/** Amounts of money are shown in US dollars. */
+/** Amounts of money are shown in US dollars, in texts with all their digits. */
 const shown = (counts: Limit['counts'], amount: number): number => (counts === 'cost' ? fromPico(BigInt(amount) * picoPerNano) : amount)
-const amountText = ({ counts }: Limit, amount: number): string => (counts === 'cost' ? `$${shown(counts, amount)}` : String(amount))
+const amountText = ({ counts }: Limit, amount: number): string =>
+  counts === 'cost' ? `$${formatPico(BigInt(amount) * picoPerNano).replace(/\.?0+$/, '')}` : String(amount)
 const picoPerNano = 1000n
 
 /** Returns the error for a request whose price nobody knows, under a limit that lets none such through. */

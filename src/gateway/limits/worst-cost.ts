@@ -16,7 +16,8 @@ import type { MoneyTerms } from './limit.ts'
 export interface PricedRequest {
   readonly target: Target
   readonly body: RequestBody
-  readonly task: Task | null
+  /** Unknown: the path is the provider's own. Null: it runs no model. */
+  readonly task: Task | 'unknown' | null
   /** Epoch milliseconds. */
   readonly receivedAt: number
   /** Tokens of an answer for which the request names no bound. */
@@ -202,6 +203,14 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
       return recordingSale(request.body)
     case 'rerank':
       return [{ search_unit: 1 }, { input: tokens.input }]
+    case 'unknown':
+      return [
+        tokenCounts(tokens, found, { facts, request }),
+        ...imageSale(json, tokens),
+        ...speechSale(json, tokens),
+        ...recordingSale(request.body),
+        { search_unit: 1 },
+      ]
     default:
       return [tokenCounts(tokens, found, { facts, request })]
   }

@@ -2,6 +2,8 @@ import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import type { MatchedOperation } from '../front/match.ts'
+import { pathBehind } from '../front/fronts.ts'
+import { type AskedWork, workOf } from '../front/work.ts'
 import { notCharged, priceUsage } from '../prices/price-usage.ts'
 import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
@@ -21,6 +23,8 @@ import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts
 export interface ChargedExchange {
   readonly operation: MatchedOperation
   readonly method: string
+  /** Path and query, as the client sent them. */
+  readonly url: string
   /** Epoch milliseconds. */
   readonly receivedAt: number
 }
@@ -34,9 +38,13 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   if (result === null || target === null) return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = meter(result, request)
-  const metered =
-    needsEstimate(told, result, exchange.operation) && !isRecalled(attempt) ? estimated(told, result, { attempt, exchange }) : told
-  return exchange.method !== 'GET' && isBilled(metered, result, exchange.operation)
+  const work = workOf({
+    operation: exchange.operation,
+    exchange,
+    upstreamPath: exchange.operation.spec === null ? pathBehind(exchange.url) : '',
+  })
+  const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
+  return exchange.method !== 'GET' && work?.task !== 'token-count' && isBilled(metered, result, exchange.operation)
     ? priced(metered, { attempt, target }, { exchange, prices })
     : { ...noCharge, metered }
 }
@@ -52,8 +60,9 @@ const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: bool
 }
 
 /** Returns true if a provider charges for tokens that it did not tell, or did not tell to the end. */
-function needsEstimate({ hasTokens }: Metered, answer: ChargedAnswer, { spec }: MatchedOperation): boolean {
-  if (spec?.task === undefined || estimatedTasks[spec.task] === undefined || !isCharged(answer)) return false
+function needsEstimate({ hasTokens }: Metered, answer: ChargedAnswer, work: AskedWork | null): work is AskedWork & { readonly task: Task } {
+  const task = work?.task ?? null
+  if (task === null || estimatedTasks[task] === undefined || !isCharged(answer)) return false
   return !hasTokens || (answer.outcome !== 'complete' && answer.stream && !hasEnded(answer.capture.tail().toString('latin1')))
 }
 
@@ -64,12 +73,16 @@ const leftStatus = 499
 const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
   (status >= 200 && status < 300) || (status === leftStatus && outcome === 'client_closed')
 
-function estimated(told: Metered, result: ChargedAnswer, { attempt, exchange }: { attempt: Attempt; exchange: ChargedExchange }): Metered {
-  const { spec } = exchange.operation
+interface Estimated {
+  readonly attempt: Attempt
+  readonly work: AskedWork & { readonly task: Task }
+}
+
+function estimated(told: Metered, result: ChargedAnswer, { attempt, work }: Estimated): Metered {
   const counts = fillCounts(told.counts, {
-    request: { json: attempt.body?.json, dialect: spec?.dialect ?? null, model: attempt.target?.model ?? null },
+    request: { json: attempt.body?.json, dialect: work.dialect, model: attempt.target?.model ?? null },
     answer: { head: result.capture.plain(result.encoding), size: result.capture.size, stream: result.stream },
-    sellsOutput: estimatedTasks[spec?.task ?? 'token-count']?.sellsOutput ?? false,
+    sellsOutput: estimatedTasks[work.task]?.sellsOutput ?? false,
   })
   return counts === told.counts ? told : withCounts(told, counts)
 }
@@ -120,8 +133,7 @@ function uploadOf({ bytes, watched, kind }: RequestBody): HeldUpload | null {
 }
 
 /** Returns true if a provider may charge for the answer. Of operations that Gatehouse does not know those that tell usage are charged. */
-function isBilled({ counts }: Metered, { status }: ChargedAnswer, { name, spec }: MatchedOperation): boolean {
-  if (name === 'countTokens') return false
+function isBilled({ counts }: Metered, { status }: ChargedAnswer, { spec }: MatchedOperation): boolean {
   return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
 }
 

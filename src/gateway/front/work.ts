@@ -1,0 +1,65 @@
+import type { Call } from '../call.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import { conversationOf } from './conversation.ts'
+import { isOperation } from './match.ts'
+import { isCountOfGoogle } from './operation-name.ts'
+import { type Operation, operations, type OperationSpec, type Task } from './operations.ts'
+import { taskOf } from './task.ts'
+
+/** The work of a model that a request asks for, as far as its method and path tell. */
+export interface AskedWork {
+  /** Null: the path is the provider's own, and nobody knows what it does. */
+  readonly task: Task | null
+  /** Null: nobody knows. */
+  readonly dialect: DialectId | null
+  /** The operation that asks for the like of it; null: there is none. */
+  readonly operation: Operation | null
+  /** True if it costs when it has ended, which no answer of its own tells. */
+  readonly beginsJob: boolean
+}
+
+export type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
+
+/**
+ * Returns the work that a request asks for; null: it asks for none, such as a list of files. A path that Gatehouse does not know may ask for
+ * any: its end tells which, as in `/deployments/m/chat/completions`.
+ */
+export function workOf(asking: Asking): AskedWork | null {
+  const { name } = asking.operation
+  if (name !== 'proxy') return ofOperations.get(name) ?? null
+  if (reads.has(asking.exchange.method)) return null
+  if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
+  const asked = taskOf(asking)
+  if (asked !== null) return { ...ofUnknown, task: asked.task, dialect: asked.dialect, operation: asked.operation }
+  const [path = ''] = asking.upstreamPath.split('?', 1)
+  if (isCountOfGoogle(path)) return { ...ofUnknown, task: 'token-count', dialect: 'google' }
+  return ofEnd(path)
+}
+
+const reads: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
+const ofUnknown: AskedWork = { task: null, dialect: null, operation: null, beginsJob: false }
+
+function ofSpec(operation: Operation, { task, dialect, beginsJob }: OperationSpec): AskedWork | null {
+  if (task === undefined && beginsJob !== true) return null
+  return { task: task ?? null, dialect, operation, beginsJob: beginsJob === true }
+}
+
+const specs: readonly (readonly [name: Operation, spec: OperationSpec])[] = Object.entries<OperationSpec>(operations).flatMap(
+  ([name, spec]) => (isOperation(name) ? [[name, spec] as const] : []),
+)
+/** The work of the operations; null: they ask for none. */
+export const ofOperations: ReadonlyMap<string, AskedWork | null> = new Map(specs.map(([name, spec]) => [name, ofSpec(name, spec)]))
+
+/** The operations by the ends of their paths, the longest first. A message of a thread is only kept. */
+const ends: readonly (readonly [end: string, operation: Operation, spec: OperationSpec])[] = specs
+  .filter(([, { method, path }]) => method === 'POST' && !path.includes('{'))
+  .map(([name, spec]) => [spec.path, name, spec] as const)
+  .toSorted(([one], [other]) => other.length - one.length)
+const rerank: AskedWork = { ...ofUnknown, task: 'rerank', dialect: 'cohere' }
+
+function ofEnd(path: string): AskedWork | null {
+  if (path.includes('/threads/')) return ofUnknown
+  if (path.endsWith('/rerank')) return rerank
+  const [, name, spec] = ends.find(([end]) => path.endsWith(end)) ?? []
+  return name === undefined || spec === undefined ? ofUnknown : ofSpec(name, spec)
+}
