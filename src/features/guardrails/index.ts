@@ -11,7 +11,8 @@ export { levelFault } from './guardrails.ts'
 export const guardrails = feature({
   id: 'guardrails',
   since: '1.3.0',
-  changes: ['1.3.3'],
+  // One that is named twice runs once; requests with a JWT pass those of their workspace too.
+  changes: ['1.3.3', '1.7.0'],
   flag: 'GUARDRAILS_ENABLED',
   requires: ['workspaces'],
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(guardrailScopes),

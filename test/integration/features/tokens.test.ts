@@ -469,3 +469,28 @@ test.serial('a token, and a key, can be asked about by who may read users', asyn
   })
   t.like(await form.json(), { active: true, user_id: userId })
 })
+
+test.serial('requests with a token pass the guardrails of their workspace, as those with a key do', async (t) => {
+  const check = { id: 'default.requiredMetadataKeys', parameters: { metadataKeys: ['team'], operator: 'all' } }
+  const made = ok(
+    await control.call(acme.workspaceKey, 'POST', '/guardrails', {
+      name: 'Team',
+      checks: [check],
+      actions: { deny: true },
+    }),
+  )
+  const impose = (guardrails: readonly string[] | null) =>
+    control.call(acme.adminKey, 'PUT', '/admin/workspaces/main', { defaults: { input_guardrails: guardrails } })
+  t.is((await chat(token())).status, 200)
+  ok(await impose([String(made.body['slug'])]))
+  await control.refresh()
+  try {
+    const before = emulator.requests.length
+    for (const secret of [token(), acme.workspaceKey]) t.is((await chat(secret)).status, 446)
+    t.is(emulator.requests.length, before)
+    t.is((await chat(token(), 'x-service-api-key', { 'x-service-metadata': '{"team":"search"}' })).status, 200)
+  } finally {
+    ok(await impose(null))
+    await control.refresh()
+  }
+})
