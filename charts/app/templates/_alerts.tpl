@@ -44,6 +44,18 @@
     "expr" (printf "sum by (kind, layer) (gateway_price_lists_failing{%s}) > 0" $of)
     "summary" "Price lists cannot be read."
     "description" "{{ $value }} lists ({{ $labels.kind }}, {{ $labels.layer }}) could not be read for an hour: requests are priced by the last good ones, and costs may be wrong.")
+  (dict "alert" "GatehouseLogStoreFails" "for" "15m" "severity" "warning"
+    "expr" (printf "max(gateway_log_store_failing{%s}) > 0" $of)
+    "summary" "The log store takes no objects."
+    "description" "Bodies of logs have waited in the database for 15 minutes: the log of the server tells why the log store refuses them. None is lost.")
+  (dict "alert" "GatehouseLogStoreBehind" "for" "30m" "severity" "warning"
+    "expr" (printf "max(gateway_log_store_waiting{%s}) > 10000 and max(delta(gateway_log_store_waiting{%s}[15m])) > 0" $of $of)
+    "summary" "More and more bodies of logs wait for the log store."
+    "description" "{{ $value }} logs wait, and they become more: the log store is slower than the requests, and the database keeps the bodies.")
+  (dict "alert" "GatehouseExportsFail" "for" "30m" "severity" "warning"
+    "expr" (printf "max(gateway_exports_retrying{%s}) > 0" $of)
+    "summary" "Exports do not go on."
+    "description" "{{ $value }} exports could not make their next part for half an hour: each tells its error in `GET /v1/logs/exports`.")
   (dict "alert" "GatehouseSpendHigh" "for" "10m" "severity" "warning" "off" (not $rule.dollarsPerHour)
     "expr" (printf "sum(rate(gateway_cost_usd_total{%s}[1h])) * 3600 > %v" $of $rule.dollarsPerHour)
     "summary" "Requests cost more than expected."

@@ -24,6 +24,16 @@ const measured = {
     aggregator: 'max',
   },
   gateway_log_store_failing: { help: '1 while the log store takes no objects.', labelNames: [], aggregator: 'max' },
+  gateway_exports_running: {
+    help: 'Exports of the installation that are being made, as the process that makes them last found.',
+    labelNames: [],
+    aggregator: 'max',
+  },
+  gateway_exports_retrying: {
+    help: 'Those of them whose next part could not be made when it was tried last.',
+    labelNames: [],
+    aggregator: 'max',
+  },
   gateway_cached_answers_bytes: { help: 'Bytes of cached answers in memory.', labelNames: [] },
   gateway_cached_answers_dropped_total: { help: 'Answers that the database could not keep for the cache.', labelNames: [] },
   gateway_cached_answers_stored_bytes: {

@@ -2,8 +2,27 @@ import { asSystem } from '../../app/database/orm.ts'
 import type { Job } from '../../app/feature.ts'
 import { makeParts } from './run.ts'
 
-/** Makes the files of exports that were started. */
-export const makeExports: Job = { name: 'log-exports.make', every: '*/3 * * * * *', run: makeParts }
+/** Makes the files of exports that were started, and measures how many there are. */
+export const makeExports: Job = {
+  name: 'log-exports.make',
+  every: '*/3 * * * * *',
+  async run(deps) {
+    await makeParts(deps)
+    const rows = await asSystem(deps.orm, (em) =>
+      em.execute<Running[]>(
+        `SELECT count(*)::int AS running, count(*) FILTER (WHERE attempts > 0)::int AS retrying FROM log_exports WHERE status = 'in_progress'`,
+      ),
+    )
+    const [{ running, retrying } = { running: 0, retrying: 0 }] = rows
+    deps.metrics.measure('gateway_exports_running', () => running)
+    deps.metrics.measure('gateway_exports_retrying', () => retrying)
+  },
+}
+
+interface Running {
+  readonly running: number
+  readonly retrying: number
+}
 
 /** Deletes files whose time is over. What was exported stays known. */
 export const deleteFiles: Job = {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
+import { makeExports } from '../../../src/features/log-exports/exports.jobs.ts'
+import { eventually } from '../../support/eventually.ts'
 import { makeParts } from '../../../src/features/log-exports/run.ts'
 import { dataOf, errorOf } from './answers.ts'
 import { recordOf, startExporting, type Exporting } from './exporting.ts'
@@ -133,4 +135,33 @@ test.serial('an export of which an earlier release made a part has no digest', a
   )
   await makeParts(control.started.deps)
   t.like((await call(acme.workspaceKey, 'GET', `/logs/exports/${id}`)).body, { status: 'success', sha256: null })
+})
+
+test.serial('metrics tell how many exports are made, and how many could not go on', async (t) => {
+  const { acme, control } = exporting
+  const { deps } = control.started
+  /** Metrics are rendered once a second. */
+  const told = async (running: number, retrying: number) => {
+    await makeExports.run(deps)
+    const wanted = [`gateway_exports_running ${running}`, `gateway_exports_retrying ${retrying}`]
+    const metrics = async () => (await fetch(`${control.origin}/metrics`)).text()
+    await t.notThrowsAsync(
+      eventually(
+        async () => {
+          const lines = new Set((await metrics()).split('\n'))
+          return wanted.every((line) => lines.has(line))
+        },
+        5000,
+        wanted.join(', '),
+      ),
+    )
+  }
+  await control.sql.query(`UPDATE log_exports SET status = 'stopped' WHERE status = 'in_progress'`)
+  await told(0, 0)
+  const id = await exporting.draft({ requested_data: ['id'] })
+  await call(acme.workspaceKey, 'POST', `/logs/exports/${id}/start`)
+  await control.sql.query(`UPDATE log_exports SET attempts = 1, lease_until = now() + interval '1 hour' WHERE id = $1`, [id])
+  await told(1, 1)
+  await control.sql.query('UPDATE log_exports SET lease_until = NULL WHERE id = $1', [id])
+  await told(0, 0)
 })
