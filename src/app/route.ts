@@ -149,10 +149,10 @@ export interface Identifying<Params, Query, Body> {
 }
 
 /** A request whose caller is known, before its transaction begins. */
-export type Ahead<Params, Query, Body> = Pick<
-  Call<Params, Query, Body>,
-  'params' | 'query' | 'body' | 'actor' | 'offered' | 'clientAddress' | 'headers'
->
+export interface Ahead<Params, Query, Body> extends Identifying<Params, Query, Body> {
+  readonly actor: Actor
+  readonly offered: Call<Params, Query, Body>['offered']
+}
 
 export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -19,6 +19,7 @@ const problems = {
   AB09: { status: 402, type: 'budget_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
   expired_key: { status: 401, type: 'authentication_error' },
+  second_factor_required: { status: 403, type: 'permission_error' },
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'not_found_error' },
   feature_unavailable: { status: 404, type: 'not_found_error' },

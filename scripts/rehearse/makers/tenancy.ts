@@ -67,9 +67,11 @@ export const users: Maker = async (making) => {
 const invite = ({ admin, name }: Making, who: string): Promise<Made> =>
   admin.post('/admin/users/invites', { email: `${name(who)}@example.com`, role: 'member' })
 
-/** Somebody who is signed out everywhere. */
+/** Somebody who is signed out everywhere, and whose second factors are taken away. */
 export const auth: Maker = async (making) => {
-  await making.admin.remove(`/admin/users/${await addUser(making, 'guest')}/sessions`)
+  const id = await addUser(making, 'guest')
+  await making.admin.remove(`/admin/users/${id}/sessions`)
+  await making.admin.remove(`/admin/users/${id}/second-factors`)
 }
 
 /** What a person and a key may do. */

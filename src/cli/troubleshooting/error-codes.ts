@@ -71,6 +71,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The key has passed its `expires_at`, or the transition period after its rotation is over.',
     fix: 'Use the new key, or give this one a later `expires_at`.',
   },
+  second_factor_required: {
+    means:
+      'The password is right, and the person has a second factor, which the sign-in lacks; or the organisation asks everybody for one.',
+    fix: 'Send `code` (of the authenticator app, or a recovery code) or `passkey` with the password; `methods` names what the person has. Who has none sets one up first. An owner or admin resets what somebody lost.',
+  },
   forbidden: {
     means: 'The key may not call models, or the feature, provider or model is not allowed for its workspace.',
     fix: 'Use a workspace key with the scope that the message names, or change what the workspace may use.',

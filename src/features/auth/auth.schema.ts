@@ -55,7 +55,7 @@ export const sessionView = z
   .object({
     id: z.uuid(),
     current: z.boolean().meta({ description: 'True for the session of this request.' }),
-    method: z.enum(['password', 'link', 'oidc', 'saml']),
+    method: z.enum(['password', 'passkey', 'link', 'oidc', 'saml']),
     client_address: z.string().meta({ description: 'Where it was opened.' }),
     user_agent: z.string().nullable(),
     created_at: z.iso.datetime(),
@@ -95,8 +95,10 @@ export const setupBody = z
   .meta({ id: 'Setup', description: 'Who owns the organisation from now on.' })
 
 export const setPasswordBody = z
-  .strictObject({ token, password: newPasswordField })
+  .strictObject({ token, password: newPasswordField, code: codeField })
   .meta({ id: 'SetPassword', description: 'A new password, by the link that was sent.' })
+
+export type SetPassword = z.output<typeof setPasswordBody>
 
 export const ownPasswordBody = z
   .strictObject({ current_password: shownPassword.optional(), password: newPasswordField })

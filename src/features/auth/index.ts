@@ -1,5 +1,10 @@
 import { feature } from '../../app/feature.ts'
 import { asSystem } from '../../app/database/orm.ts'
+import { Passkey } from './factors/passkey.entity.ts'
+import { RecoveryCode } from './factors/recovery-code.entity.ts'
+import { makeRecoveryCodes, resetFactors } from './factors/recovery.routes.ts'
+import { confirmTotp, enrolTotp, removeTotp } from './factors/totp.routes.ts'
+import { UserTotp } from './factors/user-totp.entity.ts'
 import { login, logout, showLogin } from './login.routes.ts'
 import { readMe } from './me.routes.ts'
 import { OneTimeLink } from './one-time-link.entity.ts'
@@ -21,7 +26,7 @@ export const auth = feature({
   since: '1.3.0',
   requires: ['sessions'],
   permissions: ['organisation_users.update'],
-  entities: [UserPassword, UserPreferences, OneTimeLink],
+  entities: [UserPassword, UserPreferences, OneTimeLink, UserTotp, RecoveryCode, Passkey],
   routes: [
     showLogin,
     login,
@@ -38,6 +43,11 @@ export const auth = feature({
     resetPassword,
     readSetup,
     setUp,
+    enrolTotp,
+    confirmTotp,
+    removeTotp,
+    makeRecoveryCodes,
+    resetFactors,
   ],
   jobs: [{ name: 'prune-sign-in-pace', every: '41 * * * *', run: ({ orm, clock }) => asSystem(orm, (em) => prunePace(em, clock.now())) }],
 })

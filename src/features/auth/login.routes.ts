@@ -3,10 +3,11 @@ import { endedCookie, revokeSession } from '../sessions/index.ts'
 import { findProvider, logoutUrlOf } from '../identity-providers/index.ts'
 import { User } from '../users/user.entity.ts'
 import { loginBody, loginOptions, loginQuery, signedIn, signedOut } from './auth.schema.ts'
+import { spend } from './factors/prove.ts'
 import { isLocal } from './local.ts'
 import { nobody } from './nobody.ts'
 import { signedInHere } from './signed-in-here.ts'
-import { identifyByPassword, signIn } from './sign-in.ts'
+import { identifyByPassword, proveBeside, signIn } from './sign-in.ts'
 
 const resource = 'session'
 
@@ -32,9 +33,11 @@ export const login = route({
   resource,
   action: 'sign-in',
   body: loginBody,
+  before: proveBeside,
   response: signedIn,
 })(async (call) => {
   const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' })
+  await spend(call.em, user.id, call.found)
   const { session, answer } = await signIn(call, user, { method: 'password' })
   call.audit({ id: session.id })
   return answer

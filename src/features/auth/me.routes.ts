@@ -9,6 +9,8 @@ import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import { Session, needsFactor } from '../sessions/index.ts'
+import { factorsOf, hasFactor } from './factors/factors.ts'
 import { meView } from './me.schema.ts'
 import { signedInHere } from './signed-in-here.ts'
 import { UserPassword } from './user-password.entity.ts'
@@ -31,7 +33,7 @@ export const readMe = route({
   }
 })
 
-async function presentPerson(em: EntityManager, { userId }: Actor) {
+async function presentPerson(em: EntityManager, { userId, session }: Actor) {
   const user = await em.findOneOrFail(User, { id: userId ?? '' })
   const organisation = await em.findOneOrFail(Organisation, { id: user.organisationId })
   const members = await em.find(WorkspaceMember, { userId: user.id }, { orderBy: { createdAt: 'asc', id: 'asc' } })
@@ -47,6 +49,7 @@ async function presentPerson(em: EntityManager, { userId }: Actor) {
       last_name: user.lastName ?? null,
       role: user.role,
       has_password: (await em.count(UserPassword, { userId: user.id })) > 0,
+      second_factors: await presentFactors(em, user, { session, settings: organisation.settings }),
     },
     organisation: { id: organisation.id, slug: organisation.slug, name: organisation.name },
     scopes: user.role === 'member' ? [] : [...scopesOfRole(personScopes(user.role), roleIn(user.role, null), settings)],
@@ -61,6 +64,19 @@ async function presentPerson(em: EntityManager, { userId }: Actor) {
         : [{ id, slug, name, role, scopes: [...scopesOfRole(personScopes(user.role), role, there)], settings: there }]
     }),
   }
+}
+
+async function presentFactors(em: EntityManager, { id }: User, { session, settings }: Rule) {
+  const factors = await factorsOf(em, id)
+  const { totp, passkeys, recoveryCodes } = factors
+  const { method } = await em.findOneOrFail(Session, { id: session?.id ?? '' })
+  return { totp, passkeys, recovery_codes: recoveryCodes, required: !hasFactor(factors) && needsFactor(settings, method) }
+}
+
+interface Rule {
+  readonly session: Actor['session']
+  /** Of the organisation. */
+  readonly settings: unknown
 }
 
 /** Owners and admins act in the default workspace of the organisation; so do others who are in it, and else in the one they joined first. */

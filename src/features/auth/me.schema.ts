@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { organisationRoles, workspaceRoles } from '../../lib/access/roles.ts'
+import { factorsView } from './factors/factor.schema.ts'
 import { scopeReleases } from '../../lib/access/scopes.ts'
 import { valuesSince } from '../../release/since.ts'
 
@@ -14,6 +15,9 @@ export const meView = z
       last_name: z.string().nullable(),
       role: z.enum(organisationRoles),
       has_password: z.boolean(),
+      second_factors: factorsView.extend({
+        required: z.boolean().meta({ description: 'True if the person must set one up before they do anything else.' }),
+      }),
     }),
     organisation: z.object({ id: z.uuid(), slug: z.string(), name: z.string() }),
     scopes: scopes.meta({

@@ -2,15 +2,17 @@ import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
-import { route } from '../../app/route.ts'
+import { route, type Ahead } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
 import { accountsOf, type Account } from './accounts.ts'
-import { ownPasswordBody, resetBody, setPasswordBody, signedIn } from './auth.schema.ts'
+import { ownPasswordBody, resetBody, setPasswordBody, signedIn, type SetPassword } from './auth.schema.ts'
+import { prove, spend, type Proof } from './factors/prove.ts'
 import { holderOf, makeLink, useLink } from './links.ts'
 import { demandLocal } from './local.ts'
+import { countOwnAttempt } from './own-password.ts'
 import { nobody } from './nobody.ts'
 import { demandPace } from './pace.ts'
 import { setPassword } from './passwords.ts'
@@ -29,10 +31,7 @@ export const changePassword = route({
   resource,
   action: 'change',
   body: ownPasswordBody,
-  before: async ({ actor }, deps) => {
-    demandLocal(deps)
-    await demandPace(deps, [['device', `own ${actor.id}`]])
-  },
+  before: countOwnAttempt,
   response: signedIn,
 })(async (call) => {
   const { em, deps, actor, body, audit } = call
@@ -56,17 +55,26 @@ export const setPasswordByLink = route({
   resource,
   action: 'reset',
   body: setPasswordBody,
+  before: proveBesideLink,
   response: signedIn,
 })(async (call) => {
-  const { em, deps, actor, body, audit } = call
+  const { em, deps, actor, body, found, audit } = call
   const { userId } = await useLink(em, actor, deps)
   const user = await em.findOne(User, { id: userId ?? '', status: 'active' })
   if (user === null) throw new ApiError('AB05', 'This link does not work: its account is gone.', { param: 'token' })
+  await spend(em, user.id, found)
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'link' })
   audit({ id: user.id })
   return answer
 })
+
+/** A link that came by e-mail stands for the password, and not for the second factor. */
+async function proveBesideLink({ actor, body }: Ahead<unknown, unknown, SetPassword>, deps: Deps): Promise<Proof | null> {
+  if (actor.userId === null) return null
+  await demandPace(deps, [['device', `link ${actor.userId}`]])
+  return prove(deps, { ...body, userId: actor.userId, organisationId: actor.organisationId })
+}
 
 export const resetPassword = route({
   method: 'POST',

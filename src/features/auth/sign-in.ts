@@ -1,11 +1,12 @@
 import type { Deps } from '../../app/deps.ts'
-import type { Actor, Call, Identifying } from '../../app/route.ts'
+import type { Actor, Ahead, Call, Identifying } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { csrfTokenOf, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
 import type { User } from '../users/user.entity.ts'
 import { accountOf, type Account } from './accounts.ts'
 import type { Login } from './auth.schema.ts'
 import { deviceCookie, isKnownDevice } from './device.ts'
+import { prove, type Proof } from './factors/prove.ts'
 import { demandLocal } from './local.ts'
 import { demandPace, forgive, type Counted } from './pace.ts'
 
@@ -14,12 +15,17 @@ export async function identifyByPassword({ body, ...asked }: Identifying<unknown
   demandLocal(deps)
   const counted = countedOf(deps, body.email, asked)
   await demandPace(deps, counted)
-  const account = await accountOf(deps, body)
+  return toActor(await accountOf(deps, body))
+}
+
+/** Returns the second factor of somebody whose password was right. Attempts are forgiven only when both are good. */
+export async function proveBeside({ actor, body, ...asked }: Ahead<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
+  const proof = await prove(deps, { ...asked, ...body, userId: actor.id, organisationId: actor.organisationId })
   await forgive(
     deps,
-    counted.filter(([pace]) => pace !== 'account'),
+    countedOf(deps, body.email, asked).filter(([pace]) => pace !== 'account'),
   )
-  return toActor(account)
+  return proof
 }
 
 /** Returns by what attempts against an account are counted. */

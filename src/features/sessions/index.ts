@@ -7,11 +7,13 @@ export { cookieOf, cookieText, endedCookie, secretOf, uniqueCookie } from './coo
 export { Session } from './session.entity.ts'
 export {
   csrfTokenOf,
+  needsFactor,
   openSession,
   revokePresented,
   revokeProviderSessions,
   revokeSession,
   revokeSessionsOf,
+  rotateSession,
   type SignIn,
 } from './sessions.ts'
 

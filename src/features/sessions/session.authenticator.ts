@@ -9,7 +9,8 @@ import { secretOf, sessionCookie } from './cookie.ts'
 import { demandSameOrigin, isForeign } from './origin.ts'
 import { actorOf, membershipColumn, type Person } from './person.ts'
 import { csrfToken, hashSecret, isCsrfToken, isOwnSecret, newSecret } from './secret.ts'
-import { rightsOf } from './sessions.ts'
+import type { SignInMethod } from './session.entity.ts'
+import { needsFactor, rightsOf } from './sessions.ts'
 
 /** A session that serves, with its person. */
 interface Found extends Person {
@@ -20,10 +21,18 @@ interface Found extends Person {
   readonly createdAt: number
   readonly lastUsedAt: number
   readonly expiresAt: number
+  readonly method: SignInMethod
+  /** The person has a second factor. */
+  readonly hasFactor: boolean
 }
 
+/** True if the person `u` has a second factor. */
+const factorColumn = `
+  (EXISTS (SELECT FROM user_totps t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL)
+   OR EXISTS (SELECT FROM passkeys k WHERE k.user_id = u.id))`
+
 const find = `
-  SELECT s.id, s.rights, s.token_hash = ? AS "current", s.user_id AS "userId", s.organisation_id AS "organisationId",
+  SELECT s.id, s.rights, s.method, ${factorColumn} AS "hasFactor", s.token_hash = ? AS "current", s.user_id AS "userId", s.organisation_id AS "organisationId",
          (extract(epoch FROM s.created_at) * 1000)::float8 AS "createdAt",
          (extract(epoch FROM s.last_used_at) * 1000)::float8 AS "lastUsedAt",
          (extract(epoch FROM s.expires_at) * 1000)::float8 AS "expiresAt",
@@ -68,6 +77,7 @@ async function identify(em: EntityManager, deps: Deps, { asked, secret }: Shown)
   const expiresAt = endOf(found, deps)
   if (expiresAt <= now || found.lastUsedAt + deps.config.sessions.idleMs <= now) throw ended()
   if (!readOnly.has(asked.method)) demandOwnPage(deps, { asked, secret })
+  demandFactor(found, asked)
   const session: ActorSession = { id: found.id, csrfToken: csrfToken(deps.vault, secret), expiresAt }
   const known = { actor: actorOf(found, { route: asked.route, named, session }) }
   if (asked.looksOnly === true) return known
@@ -87,6 +97,16 @@ const endOf = ({ createdAt, expiresAt, settings }: Found, { config }: Deps): num
 
 /** One answer for every cookie that does not serve, whatever the reason. */
 const ended = () => new ApiError('AB05', 'This session has ended. Sign in again.', { param: 'cookie' })
+
+/** Throws while somebody has no second factor whose organisation asks for one: till then they only come to where they set one up. */
+function demandFactor({ settings, method, hasFactor }: Found, { route }: AskedBy): void {
+  if (hasFactor || route.root === true || !needsFactor(settings, method)) return
+  throw new ApiError(
+    'second_factor_required',
+    'Your organisation asks for a second factor. Set one up first: an authenticator app (POST /auth/totp) or a passkey.',
+    { details: { methods: [] } },
+  )
+}
 
 /** Throws AB03 for a change that no page of ours can have asked for: a browser sends the cookie along with what other pages send here. */
 function demandOwnPage(deps: Deps, { asked: { headers }, secret }: Shown): void {

@@ -4,7 +4,7 @@ import { tenantFilter } from '../../app/database/orm.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
 /** How a person signed in. */
-export type SignInMethod = 'password' | 'link' | 'oidc' | 'saml'
+export type SignInMethod = 'password' | 'passkey' | 'link' | 'oidc' | 'saml'
 
 /** The session of a person in a browser. Only a keyed hash of its secret is stored. A session that ended has no row. */
 export const Session = defineEntity({

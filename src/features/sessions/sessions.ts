@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
-import { longestSessionMs } from '../../lib/access/session-settings.ts'
+import { longestSessionMs, requiresFactor } from '../../lib/access/session-settings.ts'
 import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
@@ -85,6 +85,19 @@ export async function revokeSession(em: EntityManager, { id, userId }: { readonl
   return session !== null
 }
 
+/** Gives a session another secret, and returns its `Set-Cookie`. The one before is refused from the commit on. */
+export async function rotateSession(
+  em: EntityManager,
+  deps: Pick<Deps, 'config' | 'vault' | 'clock'>,
+  id: string,
+): Promise<{ readonly session: Session; readonly cookie: string }> {
+  const session = await em.findOneOrFail(Session, { id })
+  const secret = newSecret(deps.vault)
+  em.assign(session, { tokenHash: hashSecret(deps.vault, secret), previousTokenHash: null, previousUntil: null })
+  await em.flush()
+  return { session, cookie: sessionCookie(deps, secret, (session.expiresAt.getTime() - deps.clock.now()) / 1000) }
+}
+
 /** Ends all sessions of a person, or all but one, and returns how many. They are refused from the commit on, in every process. */
 export async function revokeSessionsOf(em: EntityManager, userId: string, but: string | null = null): Promise<number> {
   return end(em, await em.find(Session, { userId, ...(but !== null && { id: { $ne: but } }) }))
@@ -105,6 +118,12 @@ async function end(em: EntityManager, sessions: readonly Session[]): Promise<num
   await em.flush()
   return sessions.length
 }
+
+/** The ways to sign in in which a password, or what stands for it, is all that was shown. */
+const byPassword: ReadonlySet<SignInMethod> = new Set(['password', 'link'])
+
+/** Returns true if an organisation asks for a second factor of a person who signed in in this way. */
+export const needsFactor = (settings: unknown, method: SignInMethod): boolean => byPassword.has(method) && requiresFactor(settings)
 
 /** Returns a digest of the roles of a person. When it changes, the secret of their session is renewed. */
 export function rightsOf(

@@ -11,7 +11,12 @@ export const maxSessionTtlField = z
 
 /** The rule of an organisation for the sessions of its people. */
 export const sessionSettingsField = z
-  .strictObject({ max_session_ttl: maxSessionTtlField })
+  .strictObject({
+    max_session_ttl: maxSessionTtlField,
+    require_second_factor: z.boolean().nullable().optional().meta({
+      description: 'On: who signs in with a password has to set up a second factor before they do anything else. Off unless set.',
+    }),
+  })
   .nullable()
   .optional()
   .meta({ description: 'The rules for the sessions of people who signed in.' })
@@ -21,6 +26,9 @@ export function longestSessionMs(settings: unknown): number {
   const seconds = field(field(settings, 'session_settings'), 'max_session_ttl')
   return typeof seconds === 'number' ? seconds * 1000 : Infinity
 }
+
+/** Returns true if people who sign in with a password need a second factor, by what an organisation has stored. */
+export const requiresFactor = (settings: unknown): boolean => field(field(settings, 'session_settings'), 'require_second_factor') === true
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined

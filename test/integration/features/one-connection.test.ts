@@ -6,6 +6,7 @@ import { makeLink } from '../../../src/features/auth/index.ts'
 import { setPassword } from '../../../src/features/auth/passwords.ts'
 import { features } from '../../../src/features/index.ts'
 import { endsWithin } from '../../../src/lib/ends-within.ts'
+import { authenticatorApp } from '../../support/factors.ts'
 import { send, type RawAnswer } from '../../support/http.ts'
 import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
 import { startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
@@ -123,6 +124,19 @@ const logoutToken = () =>
     events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
   })
 
+async function beginTotp() {
+  const person = await newPerson()
+  const browser = await signedIn(person)
+  return { person, browser, answer: await ask({ method: 'POST', path: '/auth/totp', browser, body: { current_password: password } }) }
+}
+
+async function confirmedTotp() {
+  const { person, browser, answer: begun } = await beginTotp()
+  const { secret } = JSON.parse(begun.text) as { secret: string }
+  const body = { code: authenticatorApp(secret)(Date.now()) }
+  return { person, answer: await ask({ method: 'POST', path: '/auth/totp/confirm', browser, body }) }
+}
+
 /** How each route is asked so that its handler has all to do that it may have. */
 const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
   'GET /auth/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/login?email=ana@own.example' })),
@@ -155,6 +169,16 @@ const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
     const person = await newPerson('owner')
     const token = await linkFor('setup', person)
     return ask({ method: 'POST', path: '/auth/setup', body: { token, email: person.email, password } })
+  },
+  'POST /auth/totp': async () => (await beginTotp()).answer,
+  'POST /auth/totp/confirm': async () => (await confirmedTotp()).answer,
+  'DELETE /auth/totp': async () => {
+    const { person } = await confirmedTotp()
+    return ask({ method: 'DELETE', path: '/auth/totp', browser: await signedIn(person), body: { current_password: password } })
+  },
+  'POST /auth/recovery-codes': async () => {
+    const { person } = await confirmedTotp()
+    return ask({ method: 'POST', path: '/auth/recovery-codes', browser: await signedIn(person), body: { current_password: password } })
   },
   'GET /auth/oidc/:organisation/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/oidc/own/login' })),
   'GET /auth/oidc/callback': async () => {

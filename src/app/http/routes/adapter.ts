@@ -6,7 +6,6 @@ import { admit, callerOf, unlessRefused, type Admission } from './authenticate.t
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, isConditional, parseIfMatch, representations, type Representations } from './etag.ts'
-import type { Deps } from '../../deps.ts'
 import type { Frame, Running } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
@@ -72,18 +71,27 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const repeatable =
     parsed.key === null ? null : { actor, key: parsed.key, request: { path: ctx.path, query: parsed.query, body: parsed.body } }
   const about = aboutRequest(ctx, frame)
-  const asked = await lookAhead(deps, { route, actor, ...parsed, repeatable, reach: reachOf(ctx, adapted, { running, actor }), ...about })
+  const asked = await lookAhead(running, {
+    route,
+    actor,
+    ...parsed,
+    repeatable,
+    reach: reachOf(ctx, adapted, { running, actor }),
+    ...about,
+  })
   const performed = await perform(deps, asked)
   if (performed.answer instanceof LaterAnswer) await answerLater(ctx, performed.answer)
   else answer(ctx, adapted, performed)
 }
 
 /** Returns the request with what its route, and the one of its ETag, find out before the transaction. */
-async function lookAhead(deps: Deps, request: Request): Promise<Request> {
-  const { route, input, ifMatch } = request
-  const ahead = { ...request, ...request.reach, ...input }
-  const found = await route.before?.(ahead, deps)
-  const representation = await ifMatch?.representation?.before?.({ ...ahead, body: undefined }, deps)
+async function lookAhead(running: Running, request: Request): Promise<Request> {
+  const { route, input, ifMatch, clientAddress } = request
+  const ahead = { ...request, ...request.reach, ...input, clientNetwork: networkOf(clientAddress) }
+  const look = async () => route.before?.(ahead, running.deps)
+  // Who has no credential yet may show one here.
+  const found = await (route.identify === undefined ? look() : countingFailures(running, clientAddress, look))
+  const representation = await ifMatch?.representation?.before?.({ ...ahead, body: undefined }, running.deps)
   return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
 }
 
@@ -130,15 +138,21 @@ async function entitled(ctx: Context, adapted: Adapted, running: Running): Promi
 
 /** Returns the actor that a secret in the request identifies. */
 async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Presented): Promise<Actor> {
+  const { headers } = ctx.req
+  const clientAddress = frame.clientAddress(ctx.req)
+  const asked = { ...input, headers, clientAddress, clientNetwork: networkOf(clientAddress) }
+  const actor = await countingFailures(running, clientAddress, async () => route.identify?.(asked, running.deps))
+  if (actor === undefined) throw new Error(`nobody says who calls ${route.path}`)
+  return actor
+}
+
+/** Does what finds out who somebody is. What is not good counts against the address. */
+async function countingFailures<Found>(running: Running, address: string, work: () => Promise<Found>): Promise<Found> {
   try {
-    const { headers } = ctx.req
-    const clientAddress = frame.clientAddress(ctx.req)
-    const actor = await route.identify?.({ ...input, headers, clientAddress, clientNetwork: networkOf(clientAddress) }, running.deps)
-    if (actor !== undefined) return actor
+    return await work()
   } catch (error) {
-    throw error instanceof ApiError && error.status === 401 ? failed(running, frame.clientAddress(ctx.req), error) : error
+    throw error instanceof ApiError && error.status === 401 ? failed(running, address, error) : error
   }
-  throw new Error(`nobody says who calls ${route.path}`)
 }
 
 /** Before anything of the request is read. */

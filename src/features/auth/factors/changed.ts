@@ -1,0 +1,28 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Call } from '../../../app/route.ts'
+import { csrfTokenOf, revokeSessionsOf, rotateSession } from '../../sessions/index.ts'
+import { User } from '../../users/user.entity.ts'
+import { signedInHere } from '../signed-in-here.ts'
+import { factorsOf, hasFactor } from './factors.ts'
+import { replaceRecoveryCodes } from './recovery-codes.ts'
+
+type Changing = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'actor' | 'reply'>
+
+/**
+ * Ends all other sessions of a person whose factors have changed, and gives this one a new secret: whoever got in before by less, or has a
+ * copy of the cookie, is out.
+ */
+export async function renewSession({ em, deps, actor, reply }: Changing) {
+  const { id } = signedInHere(actor)
+  await revokeSessionsOf(em, actor.id, id)
+  const { session, cookie } = await rotateSession(em, deps, id)
+  reply.cookie(cookie)
+  return { csrf_token: csrfTokenOf(deps, cookie), expires_at: session.expiresAt.toISOString() }
+}
+
+/** Returns the recovery codes of somebody who has got a second factor; null: they have some already. */
+export async function firstRecoveryCodes(em: EntityManager, deps: Changing['deps'], userId: string): Promise<string[] | null> {
+  const factors = await factorsOf(em, userId)
+  if (!hasFactor(factors) || factors.recoveryCodes > 0) return null
+  return [...(await replaceRecoveryCodes(em, deps, await em.findOneOrFail(User, { id: userId })))]
+}

@@ -1,0 +1,66 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
+import { inTenant } from '../../../app/database/orm.ts'
+import type { Deps } from '../../../app/deps.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import { factorRequired, factorsOf, hasFactor } from './factors.ts'
+import { RecoveryCode } from './recovery-code.entity.ts'
+import { findRecoveryCode } from './recovery-codes.ts'
+import { isTotpCode, stepOf } from './totp.ts'
+import { totpPlace, UserTotp } from './user-totp.entity.ts'
+
+/** A second factor that was shown and is good, and has not been used up yet. */
+export type Proof = { readonly kind: 'totp'; readonly step: number } | { readonly kind: 'recovery-code'; readonly id: string }
+
+/** A person whose password was right, with the second factor that they show beside it. */
+export interface Showing {
+  readonly userId: string
+  readonly organisationId: string
+  readonly code?: string | undefined
+}
+
+/**
+ * Returns the second factor that somebody has shown; null: they have none and need none. Throws `second_factor_required` when they have one
+ * and show nothing, AB05 when what they show is not good.
+ */
+export const prove = (deps: Deps, showing: Showing): Promise<Proof | null> =>
+  inTenant(deps.orm, showing.organisationId, async (em) => {
+    const factors = await factorsOf(em, showing.userId)
+    if (!hasFactor(factors)) return null
+    if (showing.code === undefined) throw factorRequired(factors)
+    return (await proveCode(em, deps, { ...showing, code: showing.code.trim() })) ?? wrong()
+  })
+
+async function proveCode(em: EntityManager, deps: Deps, { userId, code }: Showing & { readonly code: string }): Promise<Proof | null> {
+  const digits = code.replaceAll(/\s/g, '')
+  if (!isTotpCode(digits)) {
+    const found = await findRecoveryCode(em, deps, { userId, code })
+    return found && { kind: 'recovery-code', id: found.id }
+  }
+  const totp = await em.findOne(UserTotp, { userId, confirmedAt: { $ne: null } })
+  const step = totp && stepOf(digits, await deps.vault.decrypt(totpPlace(totp), totp.secret), deps.clock.now())
+  return totp === null || step === null || step <= totp.lastStep ? null : { kind: 'totp', step }
+}
+
+function wrong(): never {
+  throw new ApiError('AB05', 'This code is wrong, was used before, or its time is over.', { param: 'code' })
+}
+
+/** Uses a second factor up, in the transaction of what it lets through. AB05 for the second of two who show the same one at once. */
+export async function spend(em: EntityManager, userId: string, proof: Proof | null): Promise<void> {
+  if (proof === null) return
+  if (proof.kind === 'totp') return spendStep(em, userId, proof.step)
+  const code = await em.findOne(RecoveryCode, { id: proof.id, userId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (code === null) wrong()
+  em.remove(code)
+  await em.flush()
+}
+
+/** Accepts a time step, and with it no earlier one any more. */
+export async function spendStep(em: EntityManager, userId: string, step: number): Promise<void> {
+  const rows = await em.execute<unknown[]>('UPDATE user_totps SET last_step = ? WHERE user_id = ? AND last_step < ? RETURNING id', [
+    step,
+    userId,
+    step,
+  ])
+  if (rows.length === 0) wrong()
+}

@@ -1,0 +1,25 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Deps } from '../../app/deps.ts'
+import type { Actor } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { isPassword } from '../../lib/password.ts'
+import { demandLocal } from './local.ts'
+import { demandPace } from './pace.ts'
+import { UserPassword } from './user-password.entity.ts'
+
+/** Counts an attempt of somebody to show who they are once more, before the transaction of their request. */
+export async function countOwnAttempt({ actor }: { readonly actor: Actor }, deps: Deps): Promise<void> {
+  demandLocal(deps)
+  await demandPace(deps, [['device', `own ${actor.id}`]])
+}
+
+/** Throws AB03 unless somebody who is signed in shows the password that they have, AB01 if they have none. */
+export async function demandOwnPassword(em: EntityManager, userId: string, password: string): Promise<void> {
+  const known = await em.findOne(UserPassword, { userId })
+  if (known === null)
+    throw new ApiError('AB01', 'You have no password, which a second factor stands beside. Set one first: POST /auth/password.', {
+      param: 'current_password',
+    })
+  if (!(await isPassword(password, known.passwordHash)))
+    throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
+}
