@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { newPasswordField } from '../../lib/password.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
+import { assertion } from './factors/passkey.schema.ts'
 import { emailField } from '../users/index.ts'
 
 const slug = z.string().min(1).max(255)
@@ -28,8 +29,10 @@ const codeField = textField(64)
   .optional()
   .meta({ description: 'From an authenticator app, or a recovery code; asked for when the person has one.' })
 
+const passkeyField = assertion.optional().meta({ description: 'A passkey as second factor, with a challenge for `second-factor`.' })
+
 export const loginBody = z
-  .strictObject({ email: emailField, password: shownPassword, code: codeField, organisation: slug.optional() })
+  .strictObject({ email: emailField, password: shownPassword, code: codeField, passkey: passkeyField, organisation: slug.optional() })
   .meta({ id: 'Login', description: 'A local sign-in. `organisation` chooses between accounts with the same address and password.' })
 
 export type Login = z.output<typeof loginBody>
@@ -95,7 +98,7 @@ export const setupBody = z
   .meta({ id: 'Setup', description: 'Who owns the organisation from now on.' })
 
 export const setPasswordBody = z
-  .strictObject({ token, password: newPasswordField, code: codeField })
+  .strictObject({ token, password: newPasswordField, code: codeField, passkey: passkeyField })
   .meta({ id: 'SetPassword', description: 'A new password, by the link that was sent.' })
 
 export type SetPassword = z.output<typeof setPasswordBody>

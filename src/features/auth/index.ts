@@ -1,5 +1,15 @@
 import { feature } from '../../app/feature.ts'
 import { asSystem } from '../../app/database/orm.ts'
+import { pruneChallenges } from './factors/challenges.ts'
+import {
+  addPasskey,
+  beginPasskey,
+  beginPasskeyLogin,
+  listPasskeys,
+  loginByPasskey,
+  removePasskey,
+  renamePasskey,
+} from './factors/passkeys.routes.ts'
 import { Passkey } from './factors/passkey.entity.ts'
 import { RecoveryCode } from './factors/recovery-code.entity.ts'
 import { makeRecoveryCodes, resetFactors } from './factors/recovery.routes.ts'
@@ -48,6 +58,20 @@ export const auth = feature({
     removeTotp,
     makeRecoveryCodes,
     resetFactors,
+    listPasskeys,
+    beginPasskey,
+    addPasskey,
+    beginPasskeyLogin,
+    loginByPasskey,
+    renamePasskey,
+    removePasskey,
   ],
-  jobs: [{ name: 'prune-sign-in-pace', every: '41 * * * *', run: ({ orm, clock }) => asSystem(orm, (em) => prunePace(em, clock.now())) }],
+  jobs: [
+    { name: 'prune-sign-in-pace', every: '41 * * * *', run: ({ orm, clock }) => asSystem(orm, (em) => prunePace(em, clock.now())) },
+    {
+      name: 'prune-passkey-challenges',
+      every: '43 * * * *',
+      run: ({ orm, clock }) => asSystem(orm, (em) => pruneChallenges(em, clock.now())),
+    },
+  ],
 })

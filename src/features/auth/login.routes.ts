@@ -37,7 +37,7 @@ export const login = route({
   response: signedIn,
 })(async (call) => {
   const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' })
-  await spend(call.em, user.id, call.found)
+  await spend(call.em, call.deps, { userId: user.id, proof: call.found })
   const { session, answer } = await signIn(call, user, { method: 'password' })
   call.audit({ id: session.id })
   return answer

@@ -11,7 +11,7 @@ interface Pace {
 
 /**
  * From one network against one account; from all networks together against one account; from a browser in which the account was signed in
- * before; links to one address. The second holds off those who have many addresses; the third is apart from it, so that they cannot lock out
+ * before; links to one address; challenges for passkeys to one network. The second holds off those who have many addresses; the third is apart from it, so that they cannot lock out
  * the owner.
  */
 const paces = {
@@ -19,6 +19,7 @@ const paces = {
   account: { burst: 100, perHour: 100 },
   device: { burst: 20, perHour: 80 },
   reset: { burst: 3, perHour: 6 },
+  challenge: { burst: 60, perHour: 1200 },
 } as const satisfies Readonly<Record<string, Pace>>
 
 export type PaceName = keyof typeof paces

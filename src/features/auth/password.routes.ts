@@ -62,7 +62,7 @@ export const setPasswordByLink = route({
   const { userId } = await useLink(em, actor, deps)
   const user = await em.findOne(User, { id: userId ?? '', status: 'active' })
   if (user === null) throw new ApiError('AB05', 'This link does not work: its account is gone.', { param: 'token' })
-  await spend(em, user.id, found)
+  await spend(em, deps, { userId: user.id, proof: found })
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'link' })
   audit({ id: user.id })
@@ -70,10 +70,10 @@ export const setPasswordByLink = route({
 })
 
 /** A link that came by e-mail stands for the password, and not for the second factor. */
-async function proveBesideLink({ actor, body }: Ahead<unknown, unknown, SetPassword>, deps: Deps): Promise<Proof | null> {
+async function proveBesideLink({ actor, body, headers }: Ahead<unknown, unknown, SetPassword>, deps: Deps): Promise<Proof | null> {
   if (actor.userId === null) return null
   await demandPace(deps, [['device', `link ${actor.userId}`]])
-  return prove(deps, { ...body, userId: actor.userId, organisationId: actor.organisationId })
+  return prove(deps, { ...body, cookie: headers.cookie, userId: actor.userId, organisationId: actor.organisationId })
 }
 
 export const resetPassword = route({

@@ -20,7 +20,7 @@ export async function identifyByPassword({ body, ...asked }: Identifying<unknown
 
 /** Returns the second factor of somebody whose password was right. Attempts are forgiven only when both are good. */
 export async function proveBeside({ actor, body, ...asked }: Ahead<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
-  const proof = await prove(deps, { ...asked, ...body, userId: actor.id, organisationId: actor.organisationId })
+  const proof = await prove(deps, { ...body, cookie: asked.headers.cookie, userId: actor.id, organisationId: actor.organisationId })
   await forgive(
     deps,
     countedOf(deps, body.email, asked).filter(([pace]) => pace !== 'account'),
@@ -42,7 +42,7 @@ export function countedOf(
 }
 
 /** A person who is known and has no session yet: they may do nothing else. */
-const toActor = ({ userId, organisationId, email }: Account): Actor => ({
+export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash'>): Actor => ({
   type: 'user',
   id: userId,
   name: email,

@@ -10,6 +10,7 @@ import { authenticatorApp } from '../../support/factors.ts'
 import { send, type RawAnswer } from '../../support/http.ts'
 import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
 import { startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
+import { createAuthenticator, type PasskeyOptions } from '../../support/passkeys.ts'
 import { addPerson, signIn, type Browser, type TestPerson } from '../../support/people.ts'
 import { openSamlBrowser } from '../../support/saml/browser.ts'
 import { craft, makeIdp, requestIn, type CraftedIdp } from '../../support/saml/crafted.ts'
@@ -137,6 +138,17 @@ async function confirmedTotp() {
   return { person, answer: await ask({ method: 'POST', path: '/auth/totp/confirm', browser, body }) }
 }
 
+async function withPasskey() {
+  const person = await newPerson()
+  const browser = await signedIn(person)
+  const authenticator = createAuthenticator(publicUrl)
+  const begun = await ask({ method: 'POST', path: '/auth/passkeys/register/options', browser, body: { current_password: password } })
+  const body = { passkey: authenticator.create(JSON.parse(begun.text) as PasskeyOptions) }
+  const answer = await ask({ method: 'POST', path: '/auth/passkeys/register/verify', browser, body })
+  const { passkey } = JSON.parse(answer.text) as { passkey: { id: string } }
+  return { person, authenticator, passkey, answer }
+}
+
 /** How each route is asked so that its handler has all to do that it may have. */
 const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
   'GET /auth/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/login?email=ana@own.example' })),
@@ -179,6 +191,29 @@ const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
   'POST /auth/recovery-codes': async () => {
     const { person } = await confirmedTotp()
     return ask({ method: 'POST', path: '/auth/recovery-codes', browser: await signedIn(person), body: { current_password: password } })
+  },
+  'GET /auth/passkeys': async () => ask({ method: 'GET', path: '/auth/passkeys', browser: await signedIn() }),
+  'POST /auth/passkeys/register/options': async () => {
+    const body = { current_password: password }
+    return ask({ method: 'POST', path: '/auth/passkeys/register/options', browser: await signedIn(await newPerson()), body })
+  },
+  'POST /auth/passkeys/register/verify': async () => (await withPasskey()).answer,
+  'PUT /auth/passkeys/:passkeyId': async () => {
+    const { person, passkey } = await withPasskey()
+    return ask({ method: 'PUT', path: `/auth/passkeys/${passkey.id}`, browser: await signedIn(person), body: { name: 'Phone' } })
+  },
+  'DELETE /auth/passkeys/:passkeyId': async () => {
+    const { person, passkey } = await withPasskey()
+    const body = { current_password: password }
+    return ask({ method: 'DELETE', path: `/auth/passkeys/${passkey.id}`, browser: await signedIn(person), body })
+  },
+  'POST /auth/passkeys/login/options': () => ask({ method: 'POST', path: '/auth/passkeys/login/options', body: {} }),
+  'POST /auth/passkeys/login/verify': async () => {
+    const { authenticator } = await withPasskey()
+    const asking = await ask({ method: 'POST', path: '/auth/passkeys/login/options', body: {} })
+    const cookie = asking.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+    const passkey = authenticator.get(JSON.parse(asking.text) as PasskeyOptions)
+    return ask({ method: 'POST', path: '/auth/passkeys/login/verify', browser: { sessionId: '', cookie, csrf: '' }, body: { passkey } })
   },
   'GET /auth/oidc/:organisation/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/oidc/own/login' })),
   'GET /auth/oidc/callback': async () => {
