@@ -158,6 +158,9 @@ const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
     return ask({ method: 'POST', path: '/auth/logout', browser: await fromProvider() })
   },
   'GET /auth/me': async () => ask({ method: 'GET', path: '/auth/me', browser: await signedIn() }),
+  'GET /auth/me/preferences': async () => ask({ method: 'GET', path: '/auth/me/preferences', browser: await signedIn() }),
+  'PUT /auth/me/preferences': async () =>
+    ask({ method: 'PUT', path: '/auth/me/preferences', browser: await signedIn(), body: { preferences: { theme: 'dark' } } }),
   'GET /auth/sessions': async () => ask({ method: 'GET', path: '/auth/sessions', browser: await signedIn() }),
   'DELETE /auth/sessions': async () => ask({ method: 'DELETE', path: '/auth/sessions', browser: await signedIn() }),
   'DELETE /auth/sessions/:sessionId': async () => {
