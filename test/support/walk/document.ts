@@ -40,13 +40,15 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Every operation of the control plane below `/v1` that a document describes: what is added to the product is in here without a word. */
-export function readDescription(json: string): Description {
+/** Every operation of the control plane that a document describes, below `/v1` or at the root: what is added to the product is in here without a word. */
+export function readDescription(json: string, place: 'below /v1' | 'at the root' = 'below /v1'): Description {
   const { paths, components } = JSON.parse(json) as Document
   return {
     operations: Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, written]) =>
-        written.tags.includes('gateway') || written.servers !== undefined ? [] : [toOperation(method, path, written)],
+        written.tags.includes('gateway') || (written.servers !== undefined) !== (place === 'at the root')
+          ? []
+          : [toOperation(method, path, written)],
       ),
     ),
     resolve: ({ $ref: reference, ...own }) =>
