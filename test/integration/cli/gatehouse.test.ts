@@ -55,7 +55,7 @@ const hints: readonly (readonly [args: string, hint: string])[] = [
   ['migrat', '(Did you mean migrate?)\n"gatehouse --help" lists the commands.'],
   ['backfill stat', '(Did you mean status?)\n"gatehouse backfill --help" lists the commands.'],
   ['path 1.3.0', 'usage: gatehouse path [options] <from> <to>'],
-  ['doctor --explan x', '(Did you mean --explain?)\nusage: gatehouse doctor [options]'],
+  ['doctor --explan x', '(Did you mean --explain?)\n"gatehouse doctor --help" lists the commands.'],
   ['doctor --explain blocked_hst', 'error: blocked_hst is not known; did you mean blocked_host?'],
 ]
 
