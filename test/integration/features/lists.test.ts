@@ -16,7 +16,7 @@ const isList = ({ method, response }: Route) => {
   return method === 'GET' && object instanceof z.ZodLiteral && object.value === 'list'
 }
 
-/** Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions are listed to who is signed in. */
+/** Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions and passkeys are listed whole, to who is signed in. */
 const elsewhere: ReadonlySet<string> = new Set([
   '/logs',
   '/traces',
@@ -24,6 +24,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   '/analytics/groups/:groupBy',
   '/alerts',
   '/auth/sessions',
+  '/auth/passkeys',
   '/limits',
   '/policies/rate-limits/:rateLimitsPolicyId/entities',
   '/analytics/groups/workspaces',
