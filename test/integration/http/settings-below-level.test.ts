@@ -42,8 +42,8 @@ test('from its release on a flag turns off, and nothing is said of it', async (t
 })
 
 test('settings that nothing reads yet are named at the start', async (t) => {
+  // None at times: a release that announces one before it is read has it here by itself.
   const unread = allSettingNames.filter((name) => settings[name].idle)
-  t.true(unread.length > 0)
   const app = await startApp({ env: Object.fromEntries(unread.map((name) => [name, settings[name].example])) })
   t.teardown(() => app.stop())
   const told = app.logged.flatMap(({ name, msg }) => (unread.some((one) => one === name) ? [msg] : []))
