@@ -5,6 +5,7 @@ import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type MetadataServices, startMetadataServices } from '../../support/metadata-services.ts'
+import { movedClock } from '../../support/moved-clock.ts'
 import {
   awsKeys,
   azureApplication,
@@ -101,21 +102,7 @@ async function made(answer: Promise<Answer>): Promise<void> {
   if (status !== 200) throw new Error(`${status} ${text}`)
 }
 
-/** The clock of the process is moved on where a test would wait for the end of a value. */
-let ahead = 0
-const clock = { now: () => Date.now() + ahead }
-const later = (ms: number): void => void (ahead += ms)
-
-/** Resolves when the condition holds, while time flies. */
-const inTime = (condition: () => Promise<boolean>, what: string) =>
-  eventually(
-    () => {
-      later(200)
-      return condition()
-    },
-    10_000,
-    what,
-  )
+const { clock, later, inTime } = movedClock()
 
 let count = 0
 

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { movedClock } from '../../support/moved-clock.ts'
 import { type FakeVault, startFakeVault } from '../../support/secret-managers.ts'
 import { type Answer, type Control, startControl, type Tenant } from './setup.ts'
 
@@ -46,21 +47,7 @@ async function made(answer: Promise<Answer>): Promise<Fields & { readonly id: st
   return { ...body, id: String(body['id']), slug: String(body['slug']) }
 }
 
-/** The clock of the process is moved on where a test would wait for the end of a value. */
-let ahead = 0
-const clock = { now: () => Date.now() + ahead }
-const later = (ms: number): void => void (ahead += ms)
-
-/** Resolves when the condition holds, while time flies. */
-const inTime = (condition: () => Promise<boolean>, what: string) =>
-  eventually(
-    () => {
-      later(200)
-      return condition()
-    },
-    10_000,
-    what,
-  )
+const { clock, later, inTime } = movedClock()
 
 let count = 0
 /** A secret in the vault, its reference, and an integration with a provider that uses it. */
