@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { LogStoreError } from '../src/app/log-store/log-store.ts'
 import { openLogStore } from '../src/app/log-store/open-log-store.ts'
 import { loadConfig } from '../src/config/index.ts'
+import type { Egress } from '../src/gateway/egress/egress.ts'
 import { createEgress } from '../src/gateway/egress/create-egress.ts'
 import { freePort } from '../src/app/database/embedded/port.ts'
 import { Report } from './report.ts'
@@ -24,7 +25,7 @@ const report = new Report('log stores')
 interface Server {
   readonly env: Readonly<Record<string, string>>
   /** What `read-back.mjs` takes; null: no SDK of the vendor reads it. */
-  readonly sdk: { readonly vendor: 's3' | 'azure'; readonly options: Readonly<Record<string, string>> } | null
+  readonly sdk: { readonly vendor: 's3' | 'azure' | 'gcs'; readonly options: Readonly<Record<string, string>> } | null
   /** The setting whose change makes a credential that is refused; null: the server takes every one. */
   readonly secret: string | null
 }
@@ -52,6 +53,28 @@ const s3Server = (port: number, keys: { readonly id: string; readonly secret: st
   },
   sdk: { vendor: 's3', options: { endpoint: host(port), region: 'us-east-1', bucket, ...keys } },
   secret: proves ? 'LOG_STORE_SECRET_KEY' : null,
+})
+
+/** Google takes HMAC keys at its XML API alone, which is S3's with another region: a server of S3 checks the signatures. */
+const hmacServer = (port: number, keys: { readonly id: string; readonly secret: string }): Server => {
+  const { env, sdk, secret } = s3Server(port, keys)
+  const { LOG_STORE_REGION: _, ...others } = env
+  return { env: { ...others, LOG_STORE: 'gcs' }, sdk: sdk && { ...sdk, options: { ...sdk.options, region: 'auto' } }, secret }
+}
+
+const federatedServer = (port: number): Server => ({
+  env: {
+    LOG_STORE: 'gcs_assume',
+    LOG_STORE_BASEPATH: host(port),
+    LOG_STORE_GENERATIONS_BUCKET: bucket,
+    LOG_STORE_REGION: 'eu-west-1',
+    LOG_STORE_ACCESS_KEY: 'AKIA',
+    LOG_STORE_SECRET_KEY: 'a secret of AWS',
+    GCP_WIF_AUDIENCE: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/aws',
+    GCP_WIF_SERVICE_ACCOUNT_EMAIL: 'logs@project.iam.gserviceaccount.com',
+  },
+  sdk: { vendor: 'gcs', options: { endpoint: host(port), bucket } },
+  secret: null,
 })
 
 /** The account that Azurite documents. */
@@ -104,12 +127,27 @@ const kinds: readonly Kind[] = [
   },
   {
     name: 's3_custom at versitygw',
-    provide: async (port, folder) => {
-      await mkdir(path.join(folder, 'gw', bucket), { recursive: true })
-      const program = await goProgram('github.com/versity/versitygw/cmd/versitygw@v1.8.0')
-      return [program, '--port', `127.0.0.1:${port}`, '--access', 'gatehouse', '--secret', 'a-secret', 'posix', path.join(folder, 'gw')]
-    },
-    server: (port) => s3Server(port, { id: 'gatehouse', secret: 'a-secret' }),
+    provide: (port, folder) => versitygw(port, folder, 'us-east-1'),
+    server: (port) => s3Server(port, versityKeys),
+  },
+  {
+    name: 'gcs by HMAC keys at versitygw',
+    provide: (port, folder) => versitygw(port, folder, 'auto'),
+    server: (port) => hmacServer(port, versityKeys),
+  },
+  {
+    name: 'gcs_assume at fake-gcs-server',
+    provide: async (port) => [
+      await goProgram('github.com/fsouza/fake-gcs-server@v1.56.1'),
+      '-scheme=http',
+      '-host=127.0.0.1',
+      `-port=${port}`,
+      '-backend=memory',
+      '-log-level=error',
+    ],
+    server: federatedServer,
+    prepare: async (_, port) =>
+      void (await fetch(`${host(port)}/storage/v1/b?project=project`, { method: 'POST', body: JSON.stringify({ name: bucket }) })),
   },
   {
     name: 's3_custom at moto',
@@ -118,6 +156,16 @@ const kinds: readonly Kind[] = [
     prepare: async (_, port) => void (await fetch(`${host(port)}/${bucket}`, { method: 'PUT' })),
   },
 ]
+
+const versityKeys = { id: 'gatehouse', secret: 'a-secret' }
+
+async function versitygw(port: number, folder: string, region: string): ReturnType<Kind['provide']> {
+  const root = path.join(folder, 'gw')
+  await mkdir(path.join(root, bucket), { recursive: true })
+  const program = await goProgram('github.com/versity/versitygw/cmd/versitygw@v1.8.0')
+  const { id, secret } = versityKeys
+  return [program, '--port', `127.0.0.1:${port}`, '--region', region, '--access', id, '--secret', secret, 'posix', root]
+}
 
 /** Installs the servers of npm, once for each lock. */
 async function npmServers(): Promise<string> {
@@ -186,10 +234,29 @@ async function answering(port: number, child: ChildProcess): Promise<void> {
 }
 
 const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 5_000 })
+
+/** Google's token services have no server that installs; what they are asked is proved by `test/unit/app/log-store.test.ts`. */
+const tokens: readonly (readonly [url: string, answer: () => object])[] = [
+  ['https://sts.googleapis.com/', () => ({ access_token: 'federated', expires_in: 3600 })],
+  [
+    'https://iamcredentials.googleapis.com/',
+    () => ({ accessToken: 'impersonated', expireTime: new Date(Date.now() + 3_600_000).toISOString() }),
+  ],
+]
+const egressWithTokens: Egress = {
+  ...egress,
+  async exchange(request) {
+    const found = tokens.find(([url]) => request.url.startsWith(url))
+    if (found === undefined) return egress.exchange(request)
+    const text = JSON.stringify(found[1]())
+    return { status: 200, headers: {}, bytes: Buffer.from(text), text }
+  },
+}
+
 const storeAt = (env: Server['env']) => {
   const { logStore } = loadConfig({ DB_HOST: 'localhost', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'), ...env })
   if (logStore === null) throw new Error('the settings name no log store')
-  return openLogStore(logStore, { egress, now: Date.now })
+  return openLogStore(logStore, { egress: egressWithTokens, now: Date.now })
 }
 
 function demand(holds: boolean, what: string): void {

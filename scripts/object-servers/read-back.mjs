@@ -1,4 +1,4 @@
-// Reads objects with the SDK of their vendor: `node read-back.mjs s3|azure <options as JSON> <key>`. Prints the object.
+// Reads objects with the SDK of their vendor: `node read-back.mjs s3|azure|gcs <options as JSON> <key>`. Prints the object.
 const [vendor, json, key] = process.argv.slice(2)
 const { endpoint, region, bucket, id, secret, container } = JSON.parse(json)
 
@@ -8,6 +8,12 @@ const readers = {
     const client = new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId: id, secretAccessKey: secret } })
     const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }))
     return Body.transformToString()
+  },
+  async gcs() {
+    const { Storage } = await import('@google-cloud/storage')
+    const storage = new Storage({ apiEndpoint: endpoint, projectId: 'project', useAuthWithCustomEndpoint: false })
+    const [content] = await storage.bucket(bucket).file(key).download({ validation: 'md5' })
+    return content.toString()
   },
   async azure() {
     const { BlobServiceClient, StorageSharedKeyCredential } = await import('@azure/storage-blob')

@@ -7,6 +7,7 @@ import { entraToken, type EntraProof } from '../../gateway/credentials/entra.ts'
 import type { AwsKeys } from '../../gateway/credentials/sigv4.ts'
 import { assumeRoleByToken, readToken } from '../../gateway/credentials/web-identity.ts'
 import { type Auth, sigv4 } from '../../gateway/providers/provider.ts'
+import { googleObjects } from './google-objects.ts'
 import { createLocalStore } from './local-store.ts'
 import type { LogStore } from './log-store.ts'
 import { createObjectStore, type ObjectPlace, type ObjectRequest } from './object-store.ts'
@@ -42,7 +43,8 @@ const azure: MakePlace = (config, deps) => ({
 
 const googleByFederation: MakePlace = (config, deps) => ({
   name: `gcs_assume ${config.bucket}`,
-  base: `${config.endpoint ?? googleHost}/${config.bucket}`,
+  base: config.endpoint ?? googleHost,
+  api: googleObjects(config.bucket),
   putHeaders: [],
   async authorize() {
     const { federationAudience: audience, serviceAccount, region } = config
@@ -57,6 +59,7 @@ const places: Readonly<Record<Exclude<LogStoreConfig['kind'], 'local'>, MakePlac
   s3,
   s3_assume: s3,
   s3_custom: s3,
+  // Google takes HMAC keys at its XML API alone, which is S3's.
   gcs: (config, deps) => s3({ ...config, endpoint: config.endpoint ?? googleHost }, deps),
   gcs_assume: googleByFederation,
   azure,

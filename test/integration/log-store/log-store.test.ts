@@ -233,6 +233,33 @@ test.serial(
   },
 )
 
+for (const status of [403, 409, 412])
+  test.serial(`a lock on objects refuses with ${status} what a write left whose answer was lost: it counts as written`, async (t) => {
+    const app = await startApp({
+      env: { ...s3Env(), LOG_STORE_GENERATIONS_BUCKET: `locked-${status}`, LOG_STORE_CONNECTION_BACKOFF_MS: '200' },
+    })
+    t.teardown(() => app.stop())
+    const locked = new Map<string, Buffer>()
+    const refused: string[] = []
+    s3.misbehave(({ method, path, body }, response) => {
+      const there = locked.get(path)
+      if (method === 'GET') return there !== undefined && !!response.end(there)
+      // Another object in its place is no copy of it.
+      if (there === undefined) return !!locked.set(path, body.includes('of another') ? Buffer.from('{}') : body) && !!response.destroy()
+      refused.push(path)
+      return !!response.writeHead(status).end('<Error><Code>ObjectLocked</Code></Error>')
+    })
+    t.teardown(() => s3.misbehave(null))
+    const id = await ask(app, said)
+    await eventually(() => refused.length > 0, 10_000, 'a second write')
+    await eventually(() => isEmpty(app), 10_000, 'the queue to empty')
+    t.like((await readLog(app, id)).body.request?.body, { messages: [{ content: said }] })
+    const other = await ask(app, 'of another')
+    await eventually(() => refused.filter((path) => path.includes(other)).length > 1, 10_000, 'more writes')
+    t.false(await isEmpty(app))
+    t.truthy((await readLog(app, other)).body.request?.body)
+  })
+
 test.serial('the object of another log is not shown', async (t) => {
   const app = await startApp({ env: { ...s3Env(), LOG_STORE_GENERATIONS_BUCKET: 'mixed' } })
   t.teardown(() => app.stop())

@@ -99,8 +99,8 @@ test('gcs signs with an HMAC key; gcs_assume comes from another cloud without a 
     'https://sts.eu-west-1.amazonaws.com/',
     'https://sts.googleapis.com/v1/token',
     'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/logs%40project.iam.gserviceaccount.com:generateAccessToken',
-    'https://storage.googleapis.com/logs/90/o/log.json',
-    'https://storage.googleapis.com/logs/90/o/log.json',
+    'https://storage.googleapis.com/upload/storage/v1/b/logs/o?uploadType=multipart',
+    'https://storage.googleapis.com/upload/storage/v1/b/logs/o?uploadType=multipart',
   ])
   const exchange = new URLSearchParams(federated[1]?.body)
   t.is(exchange.get('audience'), audience)
@@ -116,6 +116,17 @@ test('gcs signs with an HMAC key; gcs_assume comes from another cloud without a 
   )
   t.is(federated[2]?.headers['authorization'], 'Bearer federated')
   t.is(federated[3]?.headers['authorization'], 'Bearer impersonated')
+  const [, boundary = ''] = /^multipart\/related; boundary=(\S+)$/.exec(federated[3]?.headers['content-type'] ?? '') ?? []
+  const parts = Buffer.from(federated[3]?.bytes ?? [])
+    .toString()
+    .split(`--${boundary}`)
+    .map((part) => part.split('\r\n\r\n')[1]?.trim())
+  t.deepEqual(parts, [
+    undefined,
+    '{"name":"90/o/log.json","contentType":"application/json","md5Hash":"mZFLkyvTelC5g8XnyQrpOw=="}',
+    '{}',
+    undefined,
+  ])
 })
 
 test('azure as an Entra application: by its secret, or by the token of the workload', async (t) => {

@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto'
+import { md5, type ObjectApi } from './object-store.ts'
+
+/**
+ * Returns how Google's JSON API is asked for objects of a bucket. One request holds an object and what is said of it, so that the store
+ * refuses half an object.
+ */
+export const googleObjects = (bucket: string): ObjectApi => ({
+  put(key, object) {
+    const boundary = randomUUID()
+    const said = JSON.stringify({ name: key, contentType: 'application/json', md5Hash: md5(object) })
+    const part = `--${boundary}\r\ncontent-type: application/json\r\n\r\n`
+    return {
+      method: 'POST',
+      path: `/upload/storage/v1/b/${encodeURIComponent(bucket)}/o?uploadType=multipart`,
+      headers: ['content-type', `multipart/related; boundary=${boundary}`],
+      body: Buffer.concat([Buffer.from(`${part}${said}\r\n${part}`), object, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    }
+  },
+  get: (key) => `/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`,
+})
