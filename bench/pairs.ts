@@ -1,5 +1,6 @@
-// What limits cost a request: one process is asked with a key without limits and with one that has a budget in dollars and a rate limit, in short
-// rounds that take turns, so that what else the machine does falls on both. `--rounds 30`, `--top 40` functions whose time differs, `--build`.
+// What limits (`--of f`, a key with a budget in dollars and a rate limit) or translation (`--of g`) cost a request: one process is asked with them
+// and without, in short rounds that take turns, so that what else the machine does falls on both. `--rounds 30`, `--top 40` functions whose time differs,
+// `--build`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '30' },
     top: { type: 'string', default: '0' },
+    of: { type: 'string', default: 'f' },
     build: { type: 'boolean', default: true },
   },
   allowNegative: true,
@@ -71,13 +73,13 @@ async function run(): Promise<void> {
   }
   const stand: Stand = { emulatorPort: await portOf(child('emulator')), database, folder, cores: '1' }
   const tools = { driver: child('driver'), answers: new Map<number, number>() }
-  const [plain, limited] = ['c', 'f'].map((id) => subjects.find((subject) => subject.id === id))
-  if (plain === undefined || limited === undefined) throw new Error('a subject is missing')
+  const [plain, dearer] = ['c', options.of].map((id) => subjects.find((subject) => subject.id === id))
+  if (plain === undefined || dearer === undefined) throw new Error('a subject is missing')
   const { running, port, probe } = await plain.start(stand)
   stops.push(() => running.stop())
   await plain.prepare?.(stand, port)
-  await limited.prepare?.(stand, port)
-  const sides = [plain, limited].map((subject) => sideOf(aimsAt(port, subject.headers(stand)).json))
+  await dearer.prepare?.(stand, port)
+  const sides = [plain, dearer].map((subject) => sideOf(aimsAt(port, subject.headers(stand)).json))
   const load = (aim: Aim, durationMs: number) => ask<LoadResult>(tools, { kind: 'load', aim, connections, durationMs })
   for (let turn = 0; turn < 3; turn += 1) for (const { aim } of sides) await load(aim, 3000)
 
@@ -115,21 +117,21 @@ async function profile(side: Side, { probe, load }: Loading): Promise<void> {
   side.answers += answers
 }
 
-function print([plain, limited]: readonly Side[]): void {
-  if (plain === undefined || limited === undefined) return
+function print([plain, dearer]: readonly Side[]): void {
+  if (plain === undefined || dearer === undefined) return
   for (const [what, one, other] of [
-    ['all threads', plain.cpu, limited.cpu],
-    ['main thread', plain.main, limited.main],
+    ['all threads', plain.cpu, dearer.cpu],
+    ['main thread', plain.main, dearer.main],
   ] as const) {
     const more = other.map((cpu, at) => cpu - (one[at] ?? Number.NaN)).toSorted((a, b) => a - b)
     const at = (share: number): string => (more[Math.floor(more.length * share)] ?? Number.NaN).toFixed(1)
-    console.log(`${what}: CPU µs a request ${median(one).toFixed(1)} without limits, ${median(other).toFixed(1)} with`)
+    console.log(`${what}: CPU µs a request ${median(one).toFixed(1)} without, ${median(other).toFixed(1)} with`)
     console.log(`  difference of pairs: median ${at(0.5)}, quartiles ${at(0.25)} to ${at(0.75)}, of ${more.length} pairs`)
   }
-  console.log(`KB a request, main thread: ${median(plain.kilobytes).toFixed(2)} and ${median(limited.kilobytes).toFixed(2)}`)
-  const places = new Set([...plain.times.keys(), ...limited.times.keys()])
+  console.log(`KB a request, main thread: ${median(plain.kilobytes).toFixed(2)} and ${median(dearer.kilobytes).toFixed(2)}`)
+  const places = new Set([...plain.times.keys(), ...dearer.times.keys()])
   const differences = [...places].map((place) => {
-    const [one, other] = [plain, limited].map(({ times, answers }) => (times.get(place) ?? 0) / answers)
+    const [one, other] = [plain, dearer].map(({ times, answers }) => (times.get(place) ?? 0) / answers)
     return { place, one: one ?? 0, other: other ?? 0, more: (other ?? 0) - (one ?? 0) }
   })
   for (const { place, one, other, more: by } of differences.toSorted((a, b) => b.more - a.more).slice(0, Number(options.top)))

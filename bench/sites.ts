@@ -48,7 +48,7 @@ const folder = mkdtempSync(join(tmpdir(), 'gatehouse-sites-'))
 const stops: (() => Promise<void>)[] = []
 
 async function run(): Promise<void> {
-  if (options.id === 'c') buildGatehouse()
+  buildGatehouse()
   const database = await startEmbedded({ dataDir: join(folder, 'database'), log: pino({ level: 'silent' }) })
   stops.push(() => database.stop())
   const child = (name: string): Running => {

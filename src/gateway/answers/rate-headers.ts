@@ -1,5 +1,5 @@
 import type { DialectId } from '../dialects/dialect.ts'
-import { type HeaderList, headersWithout, headerValue } from '../wire/header-list.ts'
+import { type HeaderList, headersWithout, headerValue, someHeader } from '../wire/header-list.ts'
 
 /** The names of rate-limit headers, in the order of Anthropic's and OpenAI's. */
 const pairs: readonly (readonly [anthropic: string, openai: string])[] = [
@@ -21,7 +21,7 @@ interface Between {
 /** Returns headers with the provider's rate limits in the words of the caller's dialect. */
 export function rateHeaders(headers: HeaderList, { from, to, now }: Between): HeaderList {
   const isFromAnthropic = from === 'anthropic'
-  if (isFromAnthropic === (to === 'anthropic')) return headers
+  if (isFromAnthropic === (to === 'anthropic') || !tellsLimits(headers)) return headers
   const moved: string[] = []
   for (const [anthropic, openai] of pairs) {
     const value = headerValue(headers, isFromAnthropic ? anthropic : openai)
@@ -32,6 +32,9 @@ export function rateHeaders(headers: HeaderList, { from, to, now }: Between): He
   const names = new Set(pairs.map(([anthropic, openai]) => (isFromAnthropic ? anthropic : openai)))
   return moved.length === 0 ? headers : [...headersWithout(headers, (name) => names.has(name)), ...moved]
 }
+
+/** Most answers tell no limits, and this is one look at each of their headers. */
+const tellsLimits = (headers: HeaderList): boolean => someHeader(headers, (name) => /ratelimit/i.test(name))
 
 function durationUntil(time: string, now: number): string | null {
   const at = Date.parse(time)

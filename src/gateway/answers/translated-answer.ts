@@ -10,7 +10,7 @@ import { namesContextWindow } from '../dialects/provider-error.ts'
 import type { WayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
-import { headersWithout, headerValue } from '../wire/header-list.ts'
+import { headerValue } from '../wire/header-list.ts'
 import { type FrameReader, frameReader, type FrameWriter, frameWriter } from './framing.ts'
 import { headersFor } from './inspect/answer-head.ts'
 import { rateHeaders } from './rate-headers.ts'
@@ -177,9 +177,8 @@ export class TranslatedAnswer implements EgressHandler {
   }
 
   #headers(type: string, length: number | null): readonly string[] {
-    const plain = headersWithout(headersFor(this.#head.rawHeaders, length), (name) => name === 'content-type')
     const { client, provider, now } = this.#options
-    return rateHeaders([...plain, 'content-type', type], { from: provider.id, to: client.id, now: now() })
+    return rateHeaders(headersFor(this.#head.rawHeaders, length, type), { from: provider.id, to: client.id, now: now() })
   }
 
   #write(frames: readonly Frame[]): void {

@@ -18,7 +18,7 @@ import { serves, spokenAt } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { headersWithout, headerValue } from '../wire/header-list.ts'
+import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
 import { fieldsOf } from './prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
@@ -283,11 +283,10 @@ const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-ty
 export const translatedHeaders = (forward: readonly string[], { headers, contentType, sameDialect }: TranslatedCall): readonly string[] =>
   sameDialect
     ? forward
-    : [
-        ...headersWithout(forward, (name) => foreign.test(name) || headers.some((own, at) => at % 2 === 0 && own === name)),
+    : headersWithout(forward, (name) => foreign.test(name) || hasHeader(headers, name)).concat(
         'content-type',
         contentType ?? 'application/json',
         'accept-encoding',
         'identity',
-        ...headers,
-      ]
+        headers,
+      )

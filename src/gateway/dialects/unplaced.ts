@@ -37,9 +37,32 @@ interface Walk {
 
 /** Names the fields of a request, below its top level, that its decoder does not read: they have no place in the neutral form. */
 export function unplacedIn(body: Fields, within: Read['within'], camel = false): readonly string[] {
-  const walk: Walk = { found: [], camel }
-  for (const name in within) if (Object.hasOwn(body, name)) visit(body[name], name, { shape: within[name], walk })
-  return walk.found
+  let walk: Walk | null = null
+  for (const name in within)
+    if (Object.hasOwn(body, name) && holdsUnplaced(body[name], within[name], camel))
+      visit(body[name], name, { shape: within[name], walk: (walk ??= { found: [], camel }) })
+  return walk === null ? none : walk.found
+}
+
+const none: readonly string[] = []
+
+/** Most requests hold no such field: this look writes no names of places. */
+function holdsUnplaced(value: unknown, shape: Read | ByType | undefined, camel: boolean): boolean {
+  if (shape === undefined || typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((item) => holdsUnplaced(item, shape, camel))
+  if (!isFields(value)) return false
+  const read = 'types' in shape ? typed(value, shape) : shape
+  return read !== undefined && hasUnplaced(camel ? camelCased(value) : value, read, camel)
+}
+
+function hasUnplaced(value: Fields, { known, within }: Read, camel: boolean): boolean {
+  for (const name in value) {
+    const field = value[name]
+    if (field === null || field === undefined) continue
+    if (known !== null && !known.has(name)) return true
+    if (holdsUnplaced(field, within[name], camel)) return true
+  }
+  return false
 }
 
 interface Visit {

@@ -1,3 +1,4 @@
+import { createLru, type Lru } from '../../lib/collections/lru.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { clientCodecOf, providerCodecOf } from '../dialects/codecs.ts'
 import { formatOf, translatesTask } from '../dialects/tasks/translate-task.ts'
@@ -39,6 +40,34 @@ export interface Asked {
 
 /** Returns how a provider serves an operation: as the caller asks it, or in a format of its own. Null: it cannot. */
 export function servingOf(provider: Provider, asked: Asked): Serving | null {
+  const { operation, model, dialect, options } = asked
+  if (options !== undefined || dependsOnFields(provider) || (model !== null && model.length > longestKept))
+    return findServing(provider, asked)
+  const held = keptFor(provider)
+  const key = model === null ? `${operation} ${dialect}` : `${operation} ${dialect} ${model}`
+  const known = held.get(key)
+  if (known !== undefined) return known
+  const found = findServing(provider, asked)
+  held.set(key, found)
+  return found
+}
+
+/** Returns true if it is the fields of a credential that tell where a provider is reached, or what its requests hold. */
+const dependsOnFields = ({ variants, bodyFields }: Provider): boolean => variants !== undefined || bodyFields !== undefined
+
+/** Few models are asked for again and again. Bounded, because names come from outside. */
+const kept = new WeakMap<Provider, Lru<Serving | null>>()
+const [mostKept, longestKept] = [200, 200]
+
+function keptFor(provider: Provider): Lru<Serving | null> {
+  const held = kept.get(provider)
+  if (held !== undefined) return held
+  const made = createLru<Serving | null>(mostKept)
+  kept.set(provider, made)
+  return made
+}
+
+function findServing(provider: Provider, asked: Asked): Serving | null {
   const { operation, model, fields = {} } = asked
   const spoken = spokenAt(provider, operation, fields)
   if (spoken !== null && serves(spoken, model)) return toServing(provider, betterThan(spoken, provider, asked) ?? spoken, { model, fields })

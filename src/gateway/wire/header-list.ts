@@ -38,10 +38,17 @@ export function eachHeader(list: HeaderList, visit: (name: string, value: string
 /** Returns a list without the headers that are dropped, which `drops` tells by their names in lower case. */
 export function headersWithout(list: HeaderList, drops: (name: string) => boolean): string[] {
   const kept: string[] = []
-  eachHeader(list, (name, value) => {
-    if (!drops(name.toLowerCase())) kept.push(name, value)
-  })
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at] ?? ''
+    if (!drops(name.toLowerCase())) kept.push(name, list[at + 1] ?? '')
+  }
   return kept
+}
+
+/** Returns true if a test tells so of the name of any header, as it came. */
+export function someHeader(list: HeaderList, test: (name: string) => boolean): boolean {
+  for (let at = 0; at < list.length; at += 2) if (test(list[at] ?? '')) return true
+  return false
 }
 
 /** Takes a header out of a list; the name in lower case. */
@@ -66,7 +73,7 @@ function withoutThose(list: HeaderList, others: HeaderList): string[] {
 }
 
 /** Returns true if a list holds a header, in whatever case either writes the name. */
-function hasHeader(list: HeaderList, name: string): boolean {
+export function hasHeader(list: HeaderList, name: string): boolean {
   for (let at = 0; at < list.length; at += 2) {
     const candidate = list[at] ?? ''
     if (candidate.length === name.length && candidate.toLowerCase() === name.toLowerCase()) return true

@@ -38,8 +38,11 @@ export class SseReader {
 
   #lines(text: string, events: SseEvent[]): void {
     let from = 0
+    // Looked for once where there is none: a look from each line would read the rest of the text each time.
+    let carriage = text.indexOf('\r')
     for (;;) {
-      const at = lineEnd(text, from)
+      if (carriage !== -1 && carriage < from) carriage = text.indexOf('\r', from)
+      const at = lineEnd(text, from, carriage)
       if (at === -1) break
       this.#line(text.slice(from, at), events)
       from = text.startsWith('\r\n', at) ? at + 2 : at + 1
@@ -68,10 +71,9 @@ export class SseReader {
 }
 
 /** Returns where the next line ends; -1: nowhere yet. A CR at the very end may be the half of a CRLF. */
-function lineEnd(text: string, from: number): number {
+function lineEnd(text: string, from: number, carriage: number): number {
   const feed = text.indexOf('\n', from)
   const end = feed === -1 ? text.length : feed
-  const carriage = text.indexOf('\r', from)
   if (carriage === -1 || carriage > end) return feed
   return carriage === text.length - 1 ? -1 : carriage
 }

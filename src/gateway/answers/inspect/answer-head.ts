@@ -23,8 +23,10 @@ export function answerKind({ status, rawHeaders }: AnswerHead, method: string): 
 /** Headers that describe bytes which are not the same any more. */
 const ofBytes = new Set(['content-length', 'content-encoding', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag', 'trailer'])
 
-/** The headers of an answer whose body has changed. */
-export function headersFor(rawHeaders: readonly string[], length: number | null): readonly string[] {
-  const kept = headersWithout(rawHeaders, (name) => ofBytes.has(name))
-  return length === null ? kept : [...kept, 'content-length', String(length)]
+/** Returns the headers of an answer whose body has changed. `type`: another media type than it had. */
+export function headersFor(rawHeaders: readonly string[], length: number | null, type: string | null = null): readonly string[] {
+  const kept = headersWithout(rawHeaders, (name) => ofBytes.has(name) || (type !== null && name === 'content-type'))
+  if (type !== null) kept.push('content-type', type)
+  if (length !== null) kept.push('content-length', String(length))
+  return kept
 }

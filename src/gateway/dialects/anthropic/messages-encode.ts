@@ -18,7 +18,7 @@ export const writeMark = (cache: CacheMark | null): Fields | null =>
 export function writeSystem({ system, turns }: NeutralRequest, more: string | null, { loss }: EncodeContext): unknown {
   const later = turns.filter(({ role }) => role === 'system')
   for (const { at } of later) loss.dropAt(at, 'was moved to the beginning')
-  const parts = [...system, ...later.flatMap((turn) => turn.parts)]
+  const parts = later.length === 0 ? system : system.concat(later.flatMap((turn) => turn.parts))
   const blocks = parts.flatMap((part) => {
     if (part.kind !== 'text') return loss.refuseAt(part.at, 'is no text, and instructions are texts there')
     return isBlank(part.text) ? [] : [compact({ type: 'text', text: part.text, cache_control: writeMark(part.cache) })]
@@ -29,7 +29,7 @@ export function writeSystem({ system, turns }: NeutralRequest, more: string | nu
   return blocks.length === 1 && only['cache_control'] === undefined ? only['text'] : blocks
 }
 
-const isBlank = (text: string): boolean => text.trim() === ''
+const isBlank = (text: string): boolean => !/\S/.test(text)
 
 interface Message {
   readonly role: 'user' | 'assistant'

@@ -48,21 +48,38 @@ interface OpenChoice {
 const opened = (block: BlockStart): OpenBlock => ({ block, text: '', citations: [], logprobs: [], end: plainEnd })
 
 /** Adds up the events of an answer. */
-export function foldEvents(events: Iterable<NeutralEvent>): NeutralAnswer {
+export function foldEvents(events: readonly NeutralEvent[]): NeutralAnswer {
   const choices: OpenChoice[] = []
-  const head: { id: string | null; model: string | null; created: number | null } = { id: null, model: null, created: null }
+  let [id, model, created]: [string | null, string | null, number | null] = [null, null, null]
   let usage: TokenUsage | null = null
   let tier: string | null = null
   let error: NeutralError | null = null
   for (const event of events) {
-    if (event.type === 'start') Object.assign(head, { id: event.id, model: event.model, created: event.created })
-    else if (event.type === 'usage') {
-      usage = mergeUsage(usage, event.usage)
-      tier = event.tier ?? tier
-    } else if (event.type === 'error') ({ error } = event)
-    else if ('choice' in event) addTo((choices[event.choice] ??= { blocks: [], finish: null }), event)
+    switch (event.type) {
+      case 'start':
+        ;({ id, model, created } = event)
+        break
+      case 'usage':
+        usage = mergeUsage(usage, event.usage)
+        tier = event.tier ?? tier
+        break
+      case 'error':
+        ;({ error } = event)
+        break
+      case 'ping':
+      case 'end':
+        break
+      default:
+        addTo(choiceAt(choices, event.choice), event)
+    }
   }
-  return { ...head, choices: Array.from(choices, (choice) => choice ?? { blocks: [], finish: null }), usage, tier, error }
+  return { id, model, created, choices, usage, tier, error }
+}
+
+/** Returns a choice, with those before it, since a provider may begin with any of them. */
+function choiceAt(choices: OpenChoice[], place: number): OpenChoice {
+  for (let at = choices.length; at <= place; at += 1) choices.push({ blocks: [], finish: null })
+  return choices[place] ?? { blocks: [], finish: null }
 }
 
 type ChoiceEvent = Extract<NeutralEvent, { readonly choice: number }>

@@ -10,7 +10,7 @@ export class Loss {
   readonly #names: FieldNames
   readonly #provider: string
   readonly #strict: boolean
-  readonly #dropped = new Set<string>()
+  #dropped: Set<string> | null = null
 
   constructor(options: { readonly names: FieldNames; readonly provider: string; readonly strict: boolean }) {
     this.#names = options.names
@@ -20,7 +20,7 @@ export class Loss {
 
   /** The fields that were dropped, in the caller's words, in the order in which it was noticed. */
   get dropped(): readonly string[] {
-    return this.#dropped.size === 0 ? none : [...this.#dropped]
+    return this.#dropped === null ? none : [...this.#dropped]
   }
 
   /** Notes a field of the request that steers and has no place at the provider, or got another value. */
@@ -36,7 +36,8 @@ export class Loss {
 
   /** Names a value that was chosen for the caller, such as `max_tokens=4096`. It is no loss. */
   note(text: string): void {
-    if (this.#dropped.size < mostNames) this.#dropped.add(oneLine(text, mostLength))
+    const dropped = (this.#dropped ??= new Set())
+    if (dropped.size < mostNames) dropped.add(oneLine(text, mostLength))
   }
 
   /** Throws `invalid_request` for a field without which the request would mean something else. */
