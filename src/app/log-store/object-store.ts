@@ -47,7 +47,7 @@ export interface ObjectPlace {
 /** The most bytes that a log's object may have: two bodies in base64, and their headers. */
 const longestObject = 256 * 1024 * 1024
 
-/** What an object that is locked, or may not be replaced, is refused with. */
+/** Statuses by which stores refuse to replace an object: it is locked, or there is no right to. */
 const keptStatuses: ReadonlySet<number> = new Set([403, 409, 412])
 
 /** Creates a store over the egress guard. */
