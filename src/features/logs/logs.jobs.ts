@@ -1,24 +1,12 @@
 import { asSystem } from '../../app/database/orm.ts'
 import type { Job } from '../../app/feature.ts'
+import { renewPartitions } from './partitions.ts'
 import { expireOfWorkspaces } from './workspace-retention.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/**
- * Makes the partitions of today and tomorrow, and drops those whose last log is older than LOG_RETENTION_DAYS. Hourly, so that
- * a process that was down at one time of the day does not miss it; most runs find nothing to do.
- */
-export const keepPartitions: Job = {
-  name: 'logs.keep-partitions',
-  every: '7 * * * *',
-  async run({ orm, config, clock }) {
-    const now = clock.now()
-    await asSystem(orm, async (em) => {
-      for (const day of [now, now + dayMs]) await em.execute('SELECT ensure_log_partitions(?::date)', [dateOf(day)])
-      await em.execute('SELECT drop_log_partitions(?::date)', [dateOf(now - config.logRetentionDays * dayMs)])
-    })
-  },
-}
+/** Hourly, so that a process that was down at one time of the day does not miss it; most runs find nothing to do. */
+export const keepPartitions: Job = { name: 'logs.keep-partitions', every: '7 * * * *', run: renewPartitions }
 
 /** Deletes the logs of workspaces that keep theirs for a shorter time. */
 export const keepWorkspaces: Job = { name: 'logs.expire-of-workspaces', every: '*/5 * * * *', run: expireOfWorkspaces }

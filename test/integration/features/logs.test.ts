@@ -8,6 +8,7 @@ import { inTenant } from '../../../src/app/database/orm.ts'
 import { writeCursor } from '../../../src/features/logs/cursor.ts'
 import { keepPartitions } from '../../../src/features/logs/logs.jobs.ts'
 import { silent } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
 import { exchangeBodies, exchangeRecord, temporaryDirectory } from '../../support/journal.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
@@ -442,7 +443,7 @@ test('a row of a list names its key, person and provider, and tells attempts, co
   t.deepEqual((await list(acme.workspaceKey, { trace_id: 'named', guardrail: 'passed' })).body['data'], [])
 })
 
-test('partitions are made ahead and dropped after the retention', async (t) => {
+test.serial('partitions are made ahead and dropped after the retention', async (t) => {
   const { deps } = control.started
   await control.sql.query(`SELECT ensure_log_partitions('2020-01-01')`)
   await keepPartitions.run({ ...deps, clock: { now: () => Date.UTC(2026, 5, 30, 12) }, config: { ...deps.config, logRetentionDays: 365 } })
@@ -451,3 +452,36 @@ test('partitions are made ahead and dropped after the retention', async (t) => {
   for (const made of ['logs_20260630', 'logs_20260701', 'log_bodies_20260701']) t.true(names.has(made), made)
   for (const dropped of ['logs_20200101', 'log_bodies_20200101']) t.false(names.has(dropped), dropped)
 })
+
+test.serial(
+  'nobody waits for partitions that wait to be dropped: the work gives way to a long query, and is done when that ends',
+  async (t) => {
+    const { deps } = control.started
+    await control.sql.query(`SELECT ensure_log_partitions('2020-01-02'), ensure_log_partitions('2020-01-03')`)
+    const days = async () => {
+      const { rows } = await control.sql.query<{ name: string }>(
+        `SELECT relname AS name FROM pg_class WHERE relname ~ '_2020010[23]$' AND relkind = 'r'`,
+      )
+      return rows.length
+    }
+    const reader = await control.sql.connect()
+    t.teardown(() => reader.release())
+    await reader.query('BEGIN; SELECT FROM logs LIMIT 0')
+    const dropped = keepPartitions.run({ ...deps, config: { ...deps.config, logRetentionDays: 365 } })
+    const waits: number[] = []
+    const isWaiting = async () =>
+      (await control.sql.query(`SELECT FROM pg_locks WHERE NOT granted AND relation IN ('logs'::regclass, 'log_bodies'::regclass)`)).rows
+        .length > 0
+    await eventually(isWaiting, 10_000, 'a drop that waits')
+    while (waits.length < 30) {
+      const startedAt = performance.now()
+      t.is((await list(acme.workspaceKey, { page_size: '1' })).status, 200)
+      waits.push(performance.now() - startedAt)
+    }
+    t.is(await days(), 4, 'the reader holds on to them')
+    t.true(Math.max(...waits) < 1000, `a list took ${Math.max(...waits)} ms`)
+    await reader.query('COMMIT')
+    await dropped
+    t.is(await days(), 0)
+  },
+)
