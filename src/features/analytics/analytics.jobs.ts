@@ -17,7 +17,7 @@ export const fillUsage: Job = {
   },
 }
 
-/** Merges the latencies of days that are over, one day in each transaction, the youngest first; again when a late log came. */
+/** Merges the latencies and the users of days that are over, one day in each transaction, the youngest first; again when a late log came. */
 export const settleUsage: Job = {
   name: 'analytics.settle',
   every: '3-59/10 * * * *',
@@ -27,6 +27,7 @@ export const settleUsage: Job = {
       await asSystem(orm, async (em) => {
         await em.execute('SELECT begin_settling(?)', [day])
         for (const trait of ['all', ...settledTraits]) await em.execute('SELECT settle_latencies(?, ?)', [day, trait])
+        await em.execute('SELECT settle_users(?)', [day])
         await em.execute('INSERT INTO usage_settled_days VALUES (?) ON CONFLICT DO NOTHING', [day])
       })
   },
@@ -35,7 +36,8 @@ export const settleUsage: Job = {
 const unsettled = `
   SELECT day FROM usage_state s,
          generate_series(date_trunc('day', now(), 'UTC') - interval '1 day', greatest(s.complete_from, now() - ? * interval '1 day'), interval '-1 day') day
-   WHERE NOT EXISTS (SELECT FROM usage_settled_days d WHERE d.bucket = day) AND EXISTS (SELECT FROM usage_days u WHERE u.bucket = day)
+   WHERE NOT (EXISTS (SELECT FROM usage_settled_days d WHERE d.bucket = day) AND EXISTS (SELECT FROM usage_settled_user_days d WHERE d.bucket = day))
+     AND EXISTS (SELECT FROM usage_days u WHERE u.bucket = day)
    ORDER BY day DESC`
 
 /** Forgets figures older than METRICS_RETENTION_DAYS. */
@@ -44,7 +46,7 @@ export const forgetUsage: Job = {
   every: '41 3 * * *',
   run: ({ orm, config }) =>
     asSystem(orm, async (em) => {
-      for (const table of ['usage_hours', 'usage_days', 'usage_day_latencies', 'usage_user_hours', 'usage_user_days'])
+      for (const table of ['usage_hours', 'usage_days', 'usage_day_latencies', 'usage_day_users', 'usage_user_hours', 'usage_user_days'])
         await em.execute(`DELETE FROM ${table} WHERE bucket < now() - ? * interval '1 day'`, [config.metricsRetentionDays])
     }),
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { arrayText } from '../../lib/text/array-text.ts'
 import { measureNames, measures, type MeasureName } from './measures.ts'
 import { histogramsOf, percentileOf } from './percentiles.ts'
 import { latencySource, usageSource, type Fragment, type Usage } from './usage-source.ts'
@@ -23,8 +24,9 @@ interface Grouping {
 /** `key` holds the values of all columns, as a JSON array. */
 type Row = Readonly<Record<string, unknown>> & { readonly key: string; readonly requests: number }
 
-const keyOf = (by: readonly string[]): string => `jsonb_build_array(${by.map((column) => `l.${column}::text`).join(', ')})::text`
-const columnsOf = (by: readonly string[]): string => by.map((column) => `l.${column}`).join(', ')
+const keyOf = (columns: readonly string[]): string => `jsonb_build_array(${columns.map((column) => `${column}::text`).join(', ')})::text`
+const named = (by: readonly string[]): readonly string[] => by.map((column) => `l.${column}`)
+const columnsOf = (by: readonly string[]): string => named(by).join(', ')
 
 function keysOf(key: string): readonly (string | null)[] {
   const keys: (string | null)[] = JSON.parse(key)
@@ -52,7 +54,7 @@ export async function groupsOf(em: EntityManager, source: Source, grouping: Omit
     return 'sql' in from ? [`, ${from.sql} AS ${name}`] : []
   })
   const rows = await em.execute<Row[]>(
-    `SELECT ${keyOf(by)} AS key, sum(l.requests)::float8 AS requests, count(*) OVER ()::float8 AS groups${figures.join('')}
+    `SELECT ${keyOf(named(by))} AS key, sum(l.requests)::float8 AS requests, count(*) OVER ()::float8 AS groups${figures.join('')}
        FROM ${source.sql} GROUP BY ${columnsOf(by)} ORDER BY requests DESC, key LIMIT ${size} OFFSET ${size * page}`,
     [...source.values],
   )
@@ -88,9 +90,17 @@ async function percentilesOf(
     return 'share' in from ? [{ name, share: from.share }] : []
   })
   if (wanted.length === 0 || rows.length === 0) return () => ({})
-  const keys = rows.map(({ key }) => key)
-  const key = keyOf(by)
-  const where = ` WHERE ${key} IN (${keys.map(() => '?').join(', ')})`
-  const histograms = await histogramsOf(em, source, { key, where, values: keys })
+  const histograms = await histogramsOf(em, source, { columns: named(by), key: keyOf, ...oneOf(by, rows) })
   return (of: string) => Object.fromEntries(wanted.map(({ name, share }) => [name, percentileOf(histograms.of(of), share)]))
+}
+
+/** Returns the condition on a usage `l` that leaves the values of some groups. Of several columns it may leave more. */
+function oneOf(by: readonly string[], rows: readonly Row[]): { readonly where: string; readonly values: readonly unknown[] } {
+  const keys = rows.map(({ key }) => keysOf(key))
+  const conditions = by.map((column, at) => {
+    const orNull = keys.some((values) => values[at] === null) ? ` OR l.${column} IS NULL` : ''
+    return `(l.${column}::text = ANY (?::text[])${orNull})`
+  })
+  const values = by.map((_, at) => arrayText([...new Set(keys.flatMap((those) => those[at] ?? []))]))
+  return { where: ` WHERE ${conditions.join(' AND ')}`, values }
 }

@@ -21,24 +21,35 @@ export function percentileOf(histogram: Histogram, share: number): number | null
   return null
 }
 
-const cells = (key: string, { sql }: Fragment, where: string): string => `
-  SELECT ${key} AS key, cell >> 32 AS bucket, sum(cell & 4294967295) AS count
-    FROM (SELECT l.*, unnest(l.latency) AS cell FROM ${sql}${where}) l`
-
 interface Row {
   readonly key: string | null
   readonly bucket: number
   readonly count: number
 }
 
-/** Returns the histogram of each value of a key, an expression over the usage `l`, and that of all together. */
+/** How histograms are told apart. */
+interface Told {
+  /** Expressions over the usage `l`: cheap ones, since each cell of a histogram has them. */
+  readonly columns: readonly string[]
+  /** Returns SQL of the key, from the names of the columns. */
+  readonly key: (names: readonly string[]) => string
+  readonly where?: string
+  readonly values?: readonly unknown[]
+}
+
+/** Returns the histogram of each value of a key, and that of all together. */
 export async function histogramsOf(
   em: EntityManager,
   source: Fragment,
-  { key, where = '', values = [] }: { readonly key: string; readonly where?: string; readonly values?: readonly unknown[] },
+  { columns, key, where = '', values = [] }: Told,
 ): Promise<{ readonly all: Histogram; of(key: string | null): Histogram }> {
+  const names = columns.map((_, at) => `k${at}`)
+  const fields = columns.map((column, at) => `${column} AS k${at}`)
   const rows = await em.execute<Row[]>(
-    `SELECT key::text, bucket::float8, count::float8 FROM (${cells(key, source, where)} GROUP BY 1, 2) c ORDER BY 2`,
+    `SELECT (${key(names)})::text AS key, bucket::float8, count::float8
+       FROM (SELECT ${names.join(', ')}, cell >> 32 AS bucket, sum(cell & 4294967295) AS count
+               FROM (SELECT ${fields.join(', ')}, unnest(l.latency) AS cell FROM ${source.sql}${where}) cells
+              GROUP BY ${names.join(', ')}, bucket) c ORDER BY 2`,
     [...source.values, ...values],
   )
   const groups = Map.groupBy(rows, (row) => row.key)

@@ -71,7 +71,10 @@ async function latenciesOf(
   const wanted = Object.entries(shares)
   if (wanted.length === 0) return () => ({})
   const merged = await latencySource(em, usage, { by: null, logsFrom })
-  const histograms = await histogramsOf(em, merged ?? source, { key: epochMs(grid.beginOf('l.bucket')) })
+  const histograms = await histogramsOf(em, merged ?? source, {
+    columns: [grid.beginOf('l.bucket')],
+    key: ([begin = '']) => epochMs(begin),
+  })
   return (at: number | null) => {
     const histogram = at === null ? histograms.all : histograms.of(String(at))
     return Object.fromEntries(wanted.map(([name, share]) => [name, percentileOf(histogram, share)]))

@@ -94,10 +94,11 @@ export async function usageSource(em: EntityManager, usage: Usage, logsFrom: num
   return union(parts.map((part) => select(columns, tables[part.table], [...conditions, within(part)])))
 }
 
-const settled = (is: boolean): Condition => ({
-  sql: `l.bucket ${is ? '' : 'NOT '}IN (SELECT bucket FROM usage_settled_days)`,
-  values: [],
-})
+const settledIn =
+  (table: 'usage_settled_days' | 'usage_settled_user_days') =>
+  (is: boolean): Condition => ({ sql: `l.bucket ${is ? '' : 'NOT '}IN (SELECT bucket FROM ${table})`, values: [] })
+const settled = settledIn('usage_settled_days')
+const usersSettled = settledIn('usage_settled_user_days')
 
 /** The traits by which latencies of settled days are kept. */
 export const settledTraits: ReadonlySet<string> = new Set([
@@ -146,17 +147,30 @@ export function metadataSource(usage: Usage, key: string): Fragment {
   return { sql: `(${sql}) l`, values: [key, ...values] }
 }
 
-/** Returns the cells `l.cell` of users, by `l.bucket`. Roll-ups know of users only which workspace they are of. */
+/**
+ * Returns the cells `l.cell` of users, by `l.bucket`; days that are over come merged. Roll-ups know of users only which workspace they are of.
+ */
 export async function userCells(em: EntityManager, usage: Usage, logsFrom: number): Promise<Fragment> {
   const parts = isNarrowed(usage) ? onlyLogs(usage) : partsOf(usage, await keptOf(em, logsFrom))
-  return union(
-    parts.map((part) => {
-      const ofLogs = part.table === 'logs'
-      const named: readonly Condition[] = ofLogs ? [{ sql: `l.metadata ->> '_user' IS NOT NULL`, values: [] }] : []
-      const cell = ofLogs ? `sketch_cell(l.metadata ->> '_user') AS cell` : 'l.cell'
-      return select(`l.bucket, ${cell}`, userTables[part.table], [...conditionsOf(usage), ...named, within(part)])
-    }),
-  )
+  return union(parts.flatMap((part) => userCellsOf(part, usage)))
+}
+
+const ofWholeOrganisation: Condition = { sql: 'l.workspace_id IS NULL', values: [] }
+
+function userCellsOf(part: Part, usage: Usage): readonly Fragment[] {
+  const { table } = part
+  const all = [...conditionsOf(usage), within(part)]
+  const rows = 'l.bucket, l.cell'
+  if (table === 'hours') return [select(rows, userTables.hours, all)]
+  if (table === 'logs') {
+    const named: Condition = { sql: `l.metadata ->> '_user' IS NOT NULL`, values: [] }
+    return [select(`l.bucket, sketch_cell(l.metadata ->> '_user') AS cell`, userTables.logs, [...all, named])]
+  }
+  const place = usage.scope.workspaceId === null ? [ofWholeOrganisation] : []
+  return [
+    select('l.bucket, unnest(l.cells) AS cell', 'usage_day_users', [...all, ...place, usersSettled(true)]),
+    select(rows, userTables.days, [...all, usersSettled(false)]),
+  ]
 }
 
 const onlyLogs = ({ from, to }: Usage): readonly Part[] => [{ table: 'logs', from, until: to + 1 }]
