@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg'
+import { Client, type ClientBase, type ClientConfig } from 'pg'
 import { settledTraits } from '../src/features/analytics/usage-source.ts'
 
 /** An organisation's logs of 30 days, in ten workspaces: skewed keys and models, few failures, latencies from 20 ms to 8 s. */
@@ -32,48 +32,84 @@ export async function addWorkspaces(client: ClientBase): Promise<void> {
     SELECT gen_random_uuid(), o.id, 'bench-' || n, 'Workspace ' || n FROM organisations o, generate_series(1, 9) n`)
 }
 
-/** Fills the days up to now, without roll-ups; then counts them as an upgrade would. Returns the seconds of each. */
-export async function fillLogs(client: ClientBase, { rows, days }: LogAmounts, say: (text: string) => void) {
-  const now = Date.now()
-  const startedAt = performance.now()
-  await client.query('ALTER TABLE logs DISABLE TRIGGER logs_usage')
-  for (let day = days; day >= 0; day--)
-    await client.query('SELECT ensure_log_partitions($1::date)', [new Date(now - day * dayMs).toISOString().slice(0, 10)])
+/** Fills the days up to now, with roll-ups; then settles the days that are over. Returns the seconds of each. */
+export async function fillLogs(server: ClientConfig, amounts: LogAmounts, say: (text: string) => void) {
+  const clients = [new Client(server), new Client(server)]
+  await Promise.all(clients.map((client) => client.connect()))
+  try {
+    const now = Date.now()
+    const startedAt = performance.now()
+    for (let day = amounts.days; day >= 0; day--)
+      await clients[0]?.query('SELECT ensure_log_partitions($1::date)', [new Date(now - day * dayMs).toISOString().slice(0, 10)])
+    const half = { rows: amounts.rows / 2, days: amounts.days / 2 }
+    // Of different days: who counts the logs of a day waits for who counts others of it.
+    await Promise.all(clients.map((client, at) => fillHalf(client, { ...half, until: now - at * half.days * dayMs }, say)))
+    const filled = (performance.now() - startedAt) / 1000
+    await settle(clients[0], amounts.days)
+    return { filled, settled: (performance.now() - startedAt) / 1000 - filled }
+  } finally {
+    await Promise.all(clients.map((client) => client.end()))
+  }
+}
+
+async function fillHalf(client: Client, { rows, days, until }: LogAmounts & { readonly until: number }, say: (text: string) => void) {
   const statements = Math.ceil(rows / perStatement)
   const length = (days * dayMs) / statements
   for (let at = 0; at < statements; at++) {
-    const from = Math.floor(now - days * dayMs + at * length)
-    await client.query(insert, [from, Math.floor(from + length), perStatement])
-    if (at % 10 === 9) say(`${((at + 1) * perStatement).toLocaleString('en')} logs`)
+    const from = Math.floor(until - days * dayMs + at * length)
+    await client.query(insert, [from, Math.floor(from + length), Math.min(perStatement, rows)])
+    if (at % 10 === 9) say(`${((at + 1) * perStatement).toLocaleString('en')} logs of a half`)
   }
-  await client.query('ALTER TABLE logs ENABLE TRIGGER logs_usage')
-  const filled = (performance.now() - startedAt) / 1000
-  await client.query(`UPDATE usage_state SET complete_from = date_trunc('day', now(), 'UTC') + interval '1 day'`)
-  const countingAt = performance.now()
-  for (let more = true; more;) {
-    const answer = await client.query<{ more: boolean }>('SELECT fill_usage(50000) AS more')
-    more = answer.rows[0]?.more === true
-  }
-  const counted = (performance.now() - countingAt) / 1000
-  await client.query('ANALYZE usage_days')
+}
+
+async function settle(client: Client | undefined, days: number): Promise<void> {
+  await client?.query('ANALYZE usage_days')
   for (let ago = 1; ago <= days; ago++) {
     const day = `date_trunc('day', now(), 'UTC') - interval '${ago} days'`
-    await client.query(`SELECT begin_settling(${day})`)
-    for (const trait of ['all', ...settledTraits]) await client.query(`SELECT settle_latencies(${day}, $1)`, [trait])
+    await client?.query(`SELECT begin_settling(${day})`)
+    for (const trait of ['all', ...settledTraits]) await client?.query(`SELECT settle_latencies(${day}, $1)`, [trait])
+    await client?.query(`SELECT settle_users(${day})`)
     // The job of the process that runs beside may have settled it meanwhile.
-    await client.query(`INSERT INTO usage_settled_days VALUES (${day}) ON CONFLICT DO NOTHING`)
+    await client?.query(`INSERT INTO usage_settled_days VALUES (${day}) ON CONFLICT DO NOTHING`)
   }
-  const settled = (performance.now() - countingAt) / 1000 - counted
-  await client.query('VACUUM (ANALYZE) logs')
-  await client.query('VACUUM (ANALYZE) usage_hours, usage_days, usage_day_latencies, usage_user_hours, usage_user_days')
-  return { filled, counted, settled }
+  await client?.query('VACUUM (ANALYZE) logs')
+  await client?.query('VACUUM (ANALYZE) usage_hours, usage_days, usage_day_latencies, usage_day_users, usage_user_hours, usage_user_days')
+}
+
+/** How many of the latest logs have bodies: those that are searched and exported. */
+export const withBodies = (rows: number): number => Math.round(rows / 10)
+
+/** Every so many logs with bodies one says so. */
+export const markedEvery = 100_000
+const words = 2_000
+
+/** Gives bodies to the latest logs: a kilobyte of words each, and here and there a marked one. Returns the time of the first of them. */
+export async function fillBodies(client: ClientBase, rows: number): Promise<number> {
+  const syllables = ['ka', 'lo', 'mi', 'ren', 'su', 'ta', 'vo', 'zen', 'bri', 'dal', 'fe', 'gu', 'ho', 'ji', 'na', 'per']
+  const pick = () => syllables[Math.floor(Math.random() * syllables.length)] ?? ''
+  const corpus = Array.from({ length: words }, () => Array.from({ length: 2 + Math.floor(Math.random() * 3) }, pick).join('')).join(' ')
+  const { rows: first } = await client.query<{ at: string; ms: number }>(
+    `SELECT created_at::text AS at, (extract(epoch FROM created_at) * 1000)::float8 AS ms FROM logs ORDER BY created_at DESC OFFSET $1 LIMIT 1`,
+    [withBodies(rows) - 1],
+  )
+  await client.query(
+    `INSERT INTO log_bodies (id, organisation_id, created_at, request_headers, response_headers, request_body, response_body, request_truncated, response_truncated)
+     SELECT id, organisation_id, created_at, '{"content-type":"application/json"}', '{"content-type":"application/json"}',
+            convert_to('{"model":"m","messages":[{"role":"user","content":"' || substr($2::text, (1 + n * 7919 % (length($2::text) - 1000))::int, 900) ||
+                       CASE WHEN n % ${markedEvery} = 0 THEN ' Marked order 4711' ELSE '' END || '"}]}', 'UTF8'),
+            convert_to('{"choices":[{"message":{"content":"' || substr($2::text, (1 + n * 104729 % (length($2::text) - 1000))::int, 150) || '"}}]}', 'UTF8'), false, false
+       FROM (SELECT id, organisation_id, created_at, row_number() OVER (ORDER BY created_at DESC) AS n FROM logs WHERE created_at >= $1::timestamptz) l ON CONFLICT DO NOTHING`,
+    [first[0]?.at, corpus],
+  )
+  await client.query('VACUUM (ANALYZE) log_bodies')
+  return first[0]?.ms ?? NaN
 }
 
 /** Returns the megabytes of logs with their indexes, and of roll-ups. */
 export async function sizesOf(client: ClientBase): Promise<{ readonly logs: number; readonly rollUps: number; readonly rows: number }> {
   const { rows } = await client.query<{ logs: number; rollups: number; n: number }>(`
     SELECT (SELECT sum(pg_total_relation_size(inhrelid))::float8 / 1e6 FROM pg_inherits WHERE inhparent = 'logs'::regclass) AS logs,
-           (SELECT sum(pg_total_relation_size(t))::float8 / 1e6 FROM unnest('{usage_hours,usage_days,usage_day_latencies,usage_user_hours,usage_user_days}'::regclass[]) t) AS rollups,
+           (SELECT sum(pg_total_relation_size(t))::float8 / 1e6 FROM unnest('{usage_hours,usage_days,usage_day_latencies,usage_day_users,usage_user_hours,usage_user_days}'::regclass[]) t) AS rollups,
            (SELECT count(*)::float8 FROM usage_hours) AS n`)
   return { logs: rows[0]?.logs ?? NaN, rollUps: rows[0]?.rollups ?? NaN, rows: rows[0]?.n ?? NaN }
 }
