@@ -134,12 +134,24 @@ export interface OidcConfig {
   readonly authMethod: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none'
   /** Null: it follows from `publicUrl`. */
   readonly redirectUri: string | null
+  /** Null: nowhere. */
+  readonly postLogoutRedirectUri: string | null
+  /** Those that are given by hand; null: as the discovery document says. */
+  readonly endpoints: {
+    readonly authorization_endpoint: string | null
+    readonly token_endpoint: string | null
+    readonly jwks_uri: string | null
+    readonly userinfo_endpoint: string | null
+    readonly end_session_endpoint: string | null
+  }
   /** Empty: the usual ones. */
   readonly scopes: readonly string[]
   readonly domains: readonly string[]
   readonly emailVerifiedClaim: string
   readonly autoProvision: boolean
   readonly groupClaim: string | null
+  /** The authorities that sign the certificates of the issuer, PEM; null: the usual ones. */
+  readonly ca: string | null
 }
 
 /** A provider of SAML 2.0, as the settings have it. */

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { faultOfCertificates } from '../lib/certificates.ts'
 import { Secret } from '../lib/secret.ts'
 import { fault, type Kind } from './kinds.ts'
 
@@ -8,10 +9,8 @@ export const certificates: Kind<string> = {
   name: 'PEM or path',
   parse: (input) => {
     const pem = readPem(input)
-    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
-    if (!blocks) return fault('holds no certificate')
-    const broken = blocks.findIndex((block) => !isCertificate(block))
-    return broken === -1 ? pem : fault(`holds a certificate (number ${broken + 1}) that cannot be read`)
+    const wrong = faultOfCertificates(pem)
+    return wrong === null ? pem : fault(wrong)
   },
 }
 
@@ -58,13 +57,5 @@ function readFile(path: string): string {
     return readFileSync(path, 'utf8')
   } catch {
     return fault('is neither PEM text nor the path of a file that can be read')
-  }
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).serialNumber !== ''
-  } catch {
-    return false
   }
 }

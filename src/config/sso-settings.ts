@@ -1,6 +1,7 @@
 import { Secret } from '../lib/secret.ts'
 import { choice, fault, formed, list, onOff, quoted, secret, text, type Kind } from './kinds.ts'
 import { domainPattern, isDomain, mailDomain } from './mail-domain.ts'
+import { certificates } from './pem.ts'
 import { samlSettings } from './saml-settings.ts'
 import { optional, setting } from './setting.ts'
 
@@ -83,6 +84,34 @@ export const ssoSettings = {
   OIDC_REDIRECT_URI: optional(httpUrl, {
     desc: 'The URL that the issuer sends people back to. Default: `PUBLIC_URL` and `/auth/oidc/callback`.',
     example: 'https://gateway.example.com/auth/oidc/callback',
+  }),
+  OIDC_AUTHORIZATION_ENDPOINT: optional(httpUrl, {
+    desc: 'Where people sign in, of an issuer without discovery; with `OIDC_TOKEN_ENDPOINT` and `OIDC_JWKS_URI`.',
+    example: 'https://login.example.com/authorize',
+  }),
+  OIDC_TOKEN_ENDPOINT: optional(httpUrl, {
+    desc: 'Where codes are exchanged for tokens, of an issuer without discovery.',
+    example: 'https://login.example.com/token',
+  }),
+  OIDC_JWKS_URI: optional(httpUrl, {
+    desc: 'The keys with which ID tokens are signed, of an issuer without discovery.',
+    example: 'https://login.example.com/keys',
+  }),
+  OIDC_USERINFO_ENDPOINT: optional(httpUrl, {
+    desc: 'Where more about a person is asked than the ID token says. Default: as the discovery document says, else nowhere.',
+    example: 'https://login.example.com/userinfo',
+  }),
+  OIDC_END_SESSION_ENDPOINT: optional(httpUrl, {
+    desc: 'Where a browser signs out at the issuer. Default: as the discovery document says, else nowhere.',
+    example: 'https://login.example.com/logout',
+  }),
+  OIDC_POST_LOGOUT_REDIRECT_URI: optional(httpUrl, {
+    desc: 'Where the issuer sends a browser on that has signed out there. The issuer must know it. Default: nowhere.',
+    example: 'https://gateway.example.com/console',
+  }),
+  OIDC_CA: optional(certificates, {
+    desc: 'The authorities that sign the certificates of the issuer, in place of the usual ones. They count for calls to this issuer alone.',
+    example: '/etc/gatehouse/issuer-ca.crt',
   }),
   OIDC_CUSTOM_SCOPES: setting(list(scope), '', {
     desc: 'The scopes that are asked for. Default: `openid,profile,email`; `openid` is always among them.',

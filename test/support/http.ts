@@ -1,4 +1,5 @@
 import { request, type IncomingHttpHeaders } from 'node:http'
+import { request as requestByTls } from 'node:https'
 
 export interface RawAnswer {
   readonly status: number
@@ -15,18 +16,27 @@ export interface RawRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Uint8Array
+  /** Of `https`: the authority that is believed, PEM. */
+  readonly ca?: string
 }
 
 /** One request on a connection of its own, answered as the bytes were on the wire: nothing is decoded or followed. */
-export function send(url: string, { method = 'GET', headers = {}, body }: RawRequest = {}): Promise<RawAnswer> {
+export function send(url: string, { method = 'GET', headers = {}, body, ca }: RawRequest = {}): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const informational: number[] = []
     const framed =
       body === undefined || 'transfer-encoding' in headers || 'content-length' in headers
         ? {}
         : { 'content-length': String(Buffer.byteLength(body)) }
-    const sent = request(
-      { ...address(url), method, headers: { ...(headers as Record<string, string | string[]>), ...framed }, agent: false },
+    const open = url.startsWith('https:') ? requestByTls : request
+    const sent = open(
+      {
+        ...address(url),
+        ...(ca !== undefined && { ca }),
+        method,
+        headers: { ...(headers as Record<string, string | string[]>), ...framed },
+        agent: false,
+      },
       (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -55,7 +65,7 @@ export function send(url: string, { method = 'GET', headers = {}, body }: RawReq
 /** Host, port and the path as it stands: a URL object would fold dot segments away. */
 function address(url: string): { readonly host: string; readonly port: string; readonly path: string } {
   const { hostname, port } = new URL(url)
-  return { host: hostname, port, path: url.slice(url.indexOf('/', 'http://'.length)) }
+  return { host: hostname, port, path: url.slice(url.indexOf('/', url.indexOf('//') + 2)) }
 }
 
 /** A JSON request. */

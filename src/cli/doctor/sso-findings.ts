@@ -17,7 +17,7 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
   },
   'sso-unreachable': {
     means: 'Gatehouse cannot reach the identity provider.',
-    fix: 'If the address is refused, put the host into `TRUSTED_CUSTOM_HOSTS` (and into `ALLOWED_CUSTOM_HOSTS` if that is set). If it is not reached, look at name resolution, network policies, and the authorities in `NODE_EXTRA_CA_CERTS`.',
+    fix: 'If the address is refused, put the host into `TRUSTED_CUSTOM_HOSTS` (and into `ALLOWED_CUSTOM_HOSTS` if that is set). If it is not reached, look at name resolution and network policies. If its certificate comes from an unknown authority, set that as `ca` (`OIDC_CA`), or in `NODE_EXTRA_CA_CERTS` for all calls.',
   },
   'sso-discovery': {
     means: 'The identity provider does not describe itself at `/.well-known/openid-configuration` below the issuer.',

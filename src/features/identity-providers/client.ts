@@ -10,24 +10,33 @@ import {
   PrivateKeyJwt,
   type ClientAuth,
   type CustomFetch,
+  type ServerMetadata,
 } from 'openid-client'
 import { importJWK } from 'jose'
 import { z } from 'zod'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { createLru, type Lru } from '../../lib/collections/lru.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { callsTo } from './calls.ts'
+import { endpointsOf, hasAll } from './endpoints.ts'
 import type { Provider } from './provider.ts'
 
 const timeoutMs = 10_000
 
-/** Returns how the library calls a provider: through the egress guard. The operator's own settings need no leave of ALLOWED_CUSTOM_HOSTS. */
+/** Returns how the library calls a provider: through the egress guard. */
 const fetchOf =
-  (egress: Egress, { source }: Pick<Provider, 'source'>): CustomFetch =>
+  (egress: Egress, provider: Provider): CustomFetch =>
   async (url, { method, headers, body }) => {
     const text =
       body === undefined || body === null ? {} : { body: body instanceof URLSearchParams ? body.toString() : z.string().parse(body) }
-    const named = source === 'settings' ? 'by catalogue' : 'by data'
-    const answer = await egress.exchange({ url, method: method === 'POST' ? 'POST' : 'GET', headers, ...text, timeoutMs, named })
+    const answer = await egress.exchange({
+      url,
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers,
+      ...text,
+      timeoutMs,
+      ...callsTo(provider),
+    })
     const kept = Object.entries(answer.headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] satisfies [string, string]],
     )
@@ -72,31 +81,29 @@ export async function makeClient(egress: Egress, provider: Provider): Promise<Co
   const fetch = fetchOf(egress, provider)
   // Every ID token is checked against the keys of the issuer. Where plain http may go, the egress guard says.
   const always = issuer.startsWith('http:') ? [allowInsecureRequests, enableNonRepudiationChecks] : [enableNonRepudiationChecks]
-  const byHand = endpointsOf(provider)
-  if (byHand !== null) {
-    const client = new Configuration({ issuer, ...byHand }, clientId, metadata, authentication)
+  const withEndpoints = (server: ServerMetadata): Configuration => {
+    const client = new Configuration(server, clientId, metadata, authentication)
     client[customFetch] = fetch
     client.timeout = timeoutMs / 1000
     for (const extend of always) extend(client)
     return client
   }
-  const client = await discovery(new URL(issuer), clientId, metadata, authentication, {
+  const byHand = endpointsOf(provider)
+  if (hasAll(byHand)) return withEndpoints({ issuer, ...byHand })
+  const found = await discovery(new URL(issuer), clientId, metadata, authentication, {
     [customFetch]: fetch,
     timeout: timeoutMs / 1000,
     execute: always,
   })
-  const told = client.serverMetadata().issuer
+  const told = found.serverMetadata().issuer
   // The library takes it that Entra and B2C name an issuer for all tenants; who may sign in would then be anybody's choice.
   if (new URL(told).href !== new URL(issuer).href)
     throw new ApiError('upstream_bad_response', `The discovery document of ${issuer} names another issuer, ${told.slice(0, 200)}.`, {
       param: 'issuer',
     })
-  return client
-}
-
-function endpointsOf({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }: Provider) {
-  if (authorization_endpoint === null || token_endpoint === null || jwks_uri === null) return null
-  return { authorization_endpoint, token_endpoint, jwks_uri, ...(userinfo_endpoint !== null && { userinfo_endpoint }) }
+  // Without the functions that the library adds to what the provider says.
+  const described = Object.fromEntries(Object.entries(found.serverMetadata()).filter(([, value]) => typeof value !== 'function'))
+  return Object.keys(byHand).length === 0 ? found : withEndpoints({ ...described, issuer: told, ...byHand })
 }
 
 async function authenticationOf({ token_endpoint_auth_method: method, secret }: Provider): Promise<ClientAuth> {

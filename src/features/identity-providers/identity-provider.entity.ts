@@ -27,7 +27,13 @@ export interface ProviderSettings extends CommonSettings {
   readonly token_endpoint: string | null
   readonly jwks_uri: string | null
   readonly userinfo_endpoint: string | null
+  /** The page where a browser signs out; absent: as null. */
+  readonly end_session_endpoint?: string | null
+  /** The page to which the provider sends a browser that has signed out there; absent: as null, none. */
+  readonly post_logout_redirect_uri?: string | null
   readonly email_verified_claim: string
+  /** The authorities that sign the certificates of the provider, PEM, in place of the usual ones; null or absent: the usual ones. */
+  readonly ca?: string | null
   /** Absent: the provider speaks OpenID Connect. */
   readonly saml?: SamlSettings | undefined
 }

@@ -1,3 +1,4 @@
+export { callsTo } from './calls.ts'
 export { takeGroups } from './claimed-groups.ts'
 export { clientOf } from './client.ts'
 export { examineProviders, type Examined, type SsoFindingId } from './examine/index.ts'
@@ -6,7 +7,7 @@ export { IdentityProvider, type SamlSettings } from './identity-provider.entity.
 export { providerError } from './provider-error.ts'
 export { putProvider, readProvider, testProvider } from './provider.routes.ts'
 export { logoutUrlOf } from './logout-url.ts'
-export { isOwned, providersOf, servingProvider, standingOf, type Provider } from './provider.ts'
+export { isOwned, loginPathOf, providersOf, servingProvider, standingOf, type Provider } from './provider.ts'
 export { saml, type IdpMetadata } from './saml/metadata.ts'
 export { metadataIn } from './saml/saml-provider.ts'
 export { childrenOf, onlyChild, parseStrictXml, textOf, toXml, withDescendants, XmlFault, type XmlElement } from './saml/strict-xml.ts'

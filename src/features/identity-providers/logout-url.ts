@@ -21,7 +21,11 @@ export async function logoutUrlOf(deps: Deps, { id, organisationId }: Pick<Sessi
   const { issuer, end_session_endpoint } = client?.serverMetadata() ?? {}
   if (client === null || end_session_endpoint === undefined || issuer !== session.issuer) return null
   const token = session.providerToken ? await deps.vault.decrypt(providerTokenPlace(session), session.providerToken) : ''
-  return buildEndSessionUrl(client, token === '' || token.length > longestHint ? {} : { id_token_hint: token }).href
+  const { post_logout_redirect_uri } = provider
+  return buildEndSessionUrl(client, {
+    ...(token !== '' && token.length <= longestHint && { id_token_hint: token }),
+    ...(post_logout_redirect_uri !== null && { post_logout_redirect_uri }),
+  }).href
 }
 
 interface Shown {

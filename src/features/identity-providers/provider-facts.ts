@@ -1,7 +1,11 @@
 import type { CommonSettings, IdentityProvider, ProviderSettings, ProviderType } from './identity-provider.entity.ts'
 
 /** The identity provider of an organisation. */
-export interface Provider extends ProviderSettings {
+export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_endpoint' | 'post_logout_redirect_uri'> {
+  readonly post_logout_redirect_uri: string | null
+  readonly end_session_endpoint: string | null
+  /** PEM; null: the usual authorities sign its certificates. */
+  readonly ca: string | null
   readonly type: ProviderType
   readonly source: 'settings' | 'api'
   readonly organisationId: string

@@ -8,6 +8,7 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { hold, settlePlaces } from '../scim/index.ts'
 import { findWorkspace } from '../workspaces/index.ts'
 import { forgetGroups } from './claimed-groups.ts'
+import { endpointNames, neededEndpoints } from './endpoints.ts'
 import { privateKeyOf } from './client.ts'
 import { IdentityProvider, secretPlace, type CommonSettings, type RoleMapping } from './identity-provider.entity.ts'
 import { providerOf, standingOf, type Standing } from './provider.ts'
@@ -88,12 +89,11 @@ function demandMayHave({ level }: Deps, { isFirst }: Standing): void {
   })
 }
 
-const urlFields = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const
+const urlFields = ['issuer', ...endpointNames] as const
 
 async function demandUrls({ egress }: Deps, body: PutOidc): Promise<void> {
-  const given = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
-  const missing = given.filter((name) => body[name] === null)
-  if (missing[0] !== undefined && missing.length < given.length)
+  const missing = neededEndpoints.filter((name) => body[name] === null)
+  if (missing[0] !== undefined && missing.length < neededEndpoints.length)
     throw new ApiError('AB01', `The endpoints come together: ${missing.join(' and ')} is missing.`, { param: missing[0] })
   if (new URL(body.issuer).search !== '') throw new ApiError('AB01', 'An issuer has no query.', { param: 'issuer' })
   for (const field of urlFields) {
@@ -159,6 +159,9 @@ function oidcValues(before: IdentityProvider | null, body: PutOidc): TypedValues
       token_endpoint: body.token_endpoint,
       jwks_uri: body.jwks_uri,
       userinfo_endpoint: body.userinfo_endpoint,
+      end_session_endpoint: body.end_session_endpoint,
+      post_logout_redirect_uri: body.post_logout_redirect_uri,
+      ca: body.ca,
       email_verified_claim: body.email_verified_claim,
     },
   }
@@ -173,7 +176,7 @@ function secretIn(body: PutOidc): string | null {
   return body.client_jwks === undefined ? null : JSON.stringify(privateKeyOf(JSON.stringify(body.client_jwks)))
 }
 
-/** A stored secret goes to no other token endpoint, and is shown in no other way. */
+/** A stored secret goes to no other token endpoint, is shown in no other way, and to nobody for whom another authority vouches. */
 function mayKeep(before: IdentityProvider | null, body: PutOidc): boolean {
   if (before === null || before.type !== 'oidc' || !before.clientSecret) return false
   const { settings } = before
@@ -181,6 +184,7 @@ function mayKeep(before: IdentityProvider | null, body: PutOidc): boolean {
     before.issuer === body.issuer &&
     before.clientId === body.client_id &&
     settings.token_endpoint === body.token_endpoint &&
+    (settings.ca ?? null) === body.ca &&
     (settings.token_endpoint_auth_method === 'private_key_jwt') === (body.token_endpoint_auth_method === 'private_key_jwt')
   )
 }

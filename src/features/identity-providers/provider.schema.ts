@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { workspaceRoles } from '../../lib/access/roles.ts'
+import { faultOfCertificates } from '../../lib/certificates.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
@@ -8,6 +9,12 @@ import { authMethods } from './identity-provider.entity.ts'
 const url = z.url({ protocol: /^https?$/ }).max(320)
 const endpoint = url.nullable().default(null)
 const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'A scope is a word of printable ASCII.')
+const authorities = textField(65_536)
+  .min(1)
+  .superRefine((pem, context) => {
+    const wrong = faultOfCertificates(pem)
+    if (wrong !== null) context.addIssue({ code: 'custom', message: `This ${wrong}: write one or more certificates in PEM.` })
+  })
 const claimPath = textField(255).min(1)
 
 /** A domain of e-mail addresses, in lower case. */
@@ -61,7 +68,7 @@ export const oidcBody = z
     client_id: textField(320).min(1),
     client_secret: textField(4096).min(1).optional().meta({
       description:
-        'Absent: the secret that is stored stays, as long as `issuer`, `client_id`, `token_endpoint` and `token_endpoint_auth_method` do.',
+        'Absent: the secret that is stored stays, as long as `issuer`, `client_id`, `token_endpoint`, `token_endpoint_auth_method` and `ca` do.',
     }),
     client_jwks: clientKey
       .or(z.looseObject({ keys: z.array(clientKey).min(1).max(10) }))
@@ -85,6 +92,16 @@ export const oidcBody = z
     token_endpoint: endpoint,
     jwks_uri: endpoint,
     userinfo_endpoint: endpoint,
+    end_session_endpoint: endpoint.meta({
+      description: 'Where a browser signs out at the provider. As `userinfo_endpoint`, it may be given alone.',
+    }),
+    ca: authorities.nullable().default(null).meta({
+      description:
+        'The authorities that sign the certificates of the provider, PEM, in place of the usual ones. They count for calls to this provider alone.',
+    }),
+    post_logout_redirect_uri: url.nullable().default(null).meta({
+      description: 'Where the provider sends a browser on that has signed out there. The provider must know it. Null: nowhere.',
+    }),
     email_verified_claim: claimPath.default('email_verified').meta({ description: 'The claim that says whether an address is verified.' }),
   })
   .meta({ id: 'PutOidcProvider', description: 'A provider of OpenID Connect, whole.' })
@@ -163,6 +180,9 @@ export const providerView = z
     token_endpoint: z.string().nullable(),
     jwks_uri: z.string().nullable(),
     userinfo_endpoint: z.string().nullable(),
+    end_session_endpoint: z.string().nullable(),
+    post_logout_redirect_uri: z.string().nullable(),
+    ca: z.string().nullable(),
     domains: z.array(z.string()),
     owned_domains: z.array(z.string()).meta({ description: 'Those of `domains` that count.' }),
     email_verified_claim: z.string(),

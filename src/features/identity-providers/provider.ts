@@ -55,12 +55,15 @@ export async function providerOf(em: EntityManager, deps: Needs, standing: Stand
 interface Serving extends Standing {
   /** Only a provider of this type; absent: of any. */
   readonly type?: ProviderType
+  /** One that is turned off too, for who tests it. */
+  readonly alsoOff?: boolean
 }
 
 /** Returns a provider by which people may sign in now. */
 export async function servingProvider(em: EntityManager, deps: Needs, standing: Serving): Promise<Provider | null> {
   const provider = await providerOf(em, deps, standing)
-  return provider?.enabled === true && (standing.type ?? provider.type) === provider.type ? provider : null
+  if (provider === null || !(provider.enabled || standing.alsoOff === true)) return null
+  return (standing.type ?? provider.type) === provider.type ? provider : null
 }
 
 function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider {
@@ -68,6 +71,9 @@ function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider
   const ownedDomains = settings.domains.filter((domain) => standing.isOnly || ownerIn(deps, domain) === standing.slug)
   return {
     ...settings,
+    ca: settings.ca ?? null,
+    end_session_endpoint: settings.end_session_endpoint ?? null,
+    post_logout_redirect_uri: settings.post_logout_redirect_uri ?? null,
     auto_provision: settings.auto_provision && deps.level.atLeast('1.7.0'),
     type,
     source: 'api',
@@ -99,10 +105,9 @@ function ofSettings(deps: Needs, { id: organisationId }: Standing, oidc: OidcCon
     ownedDomains: oidc.domains,
     scopes: level.atLeast('1.11.1') ? oidc.scopes : [],
     token_endpoint_auth_method: oidc.authMethod,
-    authorization_endpoint: null,
-    token_endpoint: null,
-    jwks_uri: null,
-    userinfo_endpoint: null,
+    ...oidc.endpoints,
+    post_logout_redirect_uri: oidc.postLogoutRedirectUri,
+    ca: oidc.ca,
     auto_provision: oidc.autoProvision && level.atLeast('1.7.0'),
     group_claim: level.atLeast('1.6.0') ? oidc.groupClaim : null,
     email_verified_claim: oidc.emailVerifiedClaim,

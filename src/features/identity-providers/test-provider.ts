@@ -1,5 +1,6 @@
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { callsTo } from './calls.ts'
 import { makeClient } from './client.ts'
 import type { Provider } from './provider.ts'
 import { providerError } from './provider-error.ts'
@@ -31,15 +32,14 @@ export async function testSignIn(egress: Egress, provider: Provider): Promise<{ 
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), use: z.string().optional() })) })
 
-async function keysOf(egress: Egress, url: string, { source }: Provider): Promise<Step> {
+async function keysOf(egress: Egress, url: string, provider: Provider): Promise<Step> {
   try {
-    const named = source === 'settings' ? 'by catalogue' : 'by data'
     const { status, text } = await egress.exchange({
       url,
       method: 'GET',
       headers: { accept: 'application/json' },
       timeoutMs: 10_000,
-      named,
+      ...callsTo(provider),
     })
     if (status !== 200) return { step: 'keys', ok: false, detail: `The provider answered ${status} at ${url}.` }
     const signing = keySet.parse(JSON.parse(text)).keys.filter(({ use }) => use === undefined || use === 'sig')

@@ -6,7 +6,7 @@ import type { Deps } from '../../app/deps.ts'
 import type { Actor, Identifying } from '../../app/route.ts'
 import { remoteKeys } from '../../gateway/callers/tokens/jwks.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { clientOf, providersOf, type Provider } from '../identity-providers/index.ts'
+import { callsTo, clientOf, providersOf, type Provider } from '../identity-providers/index.ts'
 import { revokeProviderSessions } from '../sessions/index.ts'
 import { findByIdentity } from '../users/index.ts'
 import { actorOf } from './actor.ts'
@@ -97,7 +97,7 @@ async function verify(token: string, provider: Provider, { egress, clock }: Deps
     maxAgeMs: 600_000,
     timeoutMs: 5000,
     now: () => clock.now(),
-    named: provider.source === 'settings' ? 'by catalogue' : 'by data',
+    ...callsTo(provider),
   })
   const { payload, protectedHeader } = await jwtVerify(token, keys, {
     issuer,

@@ -32,6 +32,8 @@ export interface ConnectOptions {
   readonly trust: Trust
   readonly resolver: Resolver
   readonly timeoutMs: number
+  /** The only authorities that are believed, PEM; undefined: the usual ones. */
+  readonly ca?: string | undefined
 }
 
 /** Opens a socket to the target and reports once. Destroy the returned socket to give up. */
@@ -62,6 +64,7 @@ export function createConnect(target: Target, options: ConnectOptions): Connect 
       ...common,
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
+      ...(options.ca !== undefined && { ca: options.ca }),
       ...(session && { session }),
     })
     return socket.on('session', (fresh) => void (session = fresh))

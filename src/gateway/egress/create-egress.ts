@@ -60,7 +60,7 @@ export function createEgress(options: EgressOptions): Egress {
   const checked = createLru<EgressOrigin>(maxCheckedOrigins)
 
   const parts = { trust, resolver, guard, pools, timeoutMs }
-  const originOf = (target: Target, param: string): EgressOrigin => createOrigin(target, param, parts)
+  const originOf = (target: Target, param: string, ca?: string): EgressOrigin => createOrigin(target, param, { ...parts, ca })
 
   return {
     origin(url, param, named = 'by data') {
@@ -77,7 +77,7 @@ export function createEgress(options: EgressOptions): Egress {
     },
     async exchange(request) {
       const target = guard.inspect(request.url, 'url', request.named ?? 'by data')
-      return sendSmall(originOf(target, 'url'), target.url.pathname + target.url.search, request)
+      return sendSmall(originOf(target, 'url', request.ca), target.url.pathname + target.url.search, request)
     },
     async resolves(url) {
       try {

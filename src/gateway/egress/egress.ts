@@ -75,6 +75,8 @@ export interface SmallRequest {
   readonly maxBytes?: number
   /** Absent: by data. */
   readonly named?: HostNamed
+  /** The authorities that may sign the certificate of the host, PEM, in place of the usual ones. */
+  readonly ca?: string | undefined
 }
 
 export interface SmallResponse {

@@ -17,11 +17,13 @@ export interface OriginParts {
   readonly pools: Pools
   /** For a new connection. */
   readonly timeoutMs: number
+  /** The only authorities that are believed, PEM; undefined: the usual ones. */
+  readonly ca?: string | undefined
 }
 
 /** Builds the origin of a URL that was checked; `param` is the field that named it. */
-export function createOrigin(target: Target, param: string, { trust, resolver, guard, pools, timeoutMs }: OriginParts): EgressOrigin {
-  const connect = createConnect(target, { trust, resolver, timeoutMs })
+export function createOrigin(target: Target, param: string, { trust, resolver, guard, pools, timeoutMs, ca }: OriginParts): EgressOrigin {
+  const connect = createConnect(target, { trust, resolver, timeoutMs, ca })
   const authority = authorityOf(target)
   const origin = `${target.url.protocol}//${authority}`
   const route: Route = { authority, explain: (error) => guard.explain(error, target, param) }
@@ -30,7 +32,7 @@ export function createOrigin(target: Target, param: string, { trust, resolver, g
     basePath: target.url.pathname.replace(/\/+$/, ''),
     send(request, handler) {
       const exchange = new Exchange(route, request, handler)
-      exchange.begin(pools.of(origin, connect))
+      exchange.begin(pools.of({ origin, ca }, connect))
       return exchange
     },
     async resolve() {

@@ -81,7 +81,7 @@ const ofChecks = [
 const createGuardrail = (id: string, parameters: Fields) =>
   manage('/guardrails', { name: 'evil', checks: [{ id, parameters }], actions: { onFail: 'block' } })
 
-const ssoFields = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const
+const ssoFields = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'end_session_endpoint'] as const
 
 const identityProvider = {
   type: 'oidc',
@@ -238,6 +238,8 @@ test('every field of the documents that sounds like an address is among the surf
     'logout_url',
     // Of a provider of SAML, to which browsers go: nothing here calls it.
     'sso_url',
+    // Of a provider of OpenID Connect: where it sends browsers on that have signed out there.
+    'post_logout_redirect_uri',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
     // Names a receiver of alerts.

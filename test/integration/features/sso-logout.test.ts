@@ -7,6 +7,10 @@ import { startControl, type Control, type Tenant } from './setup.ts'
 
 let control: Control
 let issuer: FaultyIssuer
+/** The one of the settings: it has no discovery document. */
+let plain: FaultyIssuer
+/** The organisation of the settings. */
+let first: string
 let own: Tenant
 let shared: Tenant
 let now = Date.now()
@@ -24,10 +28,28 @@ const settings = (domain: string, more = {}) => ({
 
 test.before(async () => {
   issuer = await startFaultyIssuer()
+  plain = await startFaultyIssuer()
+  const jwksUri = await keysOf(plain)
+  plain.fault = { description: { status: 404, body: '{}' } }
   control = await startControl(
     { clock: { now: () => now } },
-    { PUBLIC_URL: publicUrl, ORGANISATION_DOMAINS: 'own=own.example,shared=shared.example,rogue=rogue.example' },
+    {
+      PUBLIC_URL: publicUrl,
+      ORGANISATION_DOMAINS: 'own=own.example,shared=shared.example,rogue=rogue.example',
+      OIDC_ISSUER: plain.issuer,
+      OIDC_CLIENT_ID: 'gatehouse',
+      OIDC_CLIENT_SECRET: 'a secret',
+      OIDC_DOMAINS: 'first.example',
+      OIDC_AUTO_PROVISION: 'ON',
+      OIDC_AUTHORIZATION_ENDPOINT: `${plain.issuer}/authorize`,
+      OIDC_TOKEN_ENDPOINT: `${plain.issuer}/token`,
+      OIDC_JWKS_URI: jwksUri,
+      OIDC_END_SESSION_ENDPOINT: `${plain.issuer}/signed-out`,
+      OIDC_POST_LOGOUT_REDIRECT_URI: `${publicUrl}/signed-out`,
+    },
   )
+  const { rows } = await control.sql.query<{ slug: string }>('SELECT slug FROM organisations ORDER BY created_at LIMIT 1')
+  first = rows[0]?.slug ?? ''
   own = await control.createTenant('own')
   shared = await control.createTenant('shared')
   await control.call(own.adminKey, 'PUT', path, settings('own.example'))
@@ -36,13 +58,20 @@ test.before(async () => {
 test.after.always(async () => {
   await control?.close()
   issuer?.close()
+  plain?.close()
 })
 test.beforeEach(() => {
   now = Date.now()
 })
 
+async function keysOf({ issuer: url }: FaultyIssuer): Promise<string> {
+  const answer = await fetch(`${url}/.well-known/openid-configuration`)
+  return ((await answer.json()) as { jwks_uri: string }).jwks_uri
+}
+
 async function comeIn(sub: string, { organisation = 'own', sid = undefined as string | undefined } = {}): Promise<SsoBrowser> {
   issuer.person = { sub, sid, email: `${sub}@${organisation}.example`, email_verified: true }
+  plain.person = { sub, sid, email: `${sub}@first.example`, email_verified: true }
   const browser = openBrowser(control.origin)
   const answer = await browser.signIn(`/auth/oidc/${organisation}/login`)
   if (answer.status !== 303) throw new Error(answer.text)
@@ -151,21 +180,28 @@ test.serial('an organisation that names the issuer of others with keys of its ow
   const rogue = await control.createTenant('rogue')
   const evil = await startFaultyIssuer()
   t.teardown(() => evil.close())
-  const keys = await fetch(`${evil.issuer}/.well-known/openid-configuration`)
-  const { jwks_uri } = (await keys.json()) as { jwks_uri: string }
-  const byHand = { authorization_endpoint: `${evil.issuer}/authorize`, token_endpoint: `${evil.issuer}/token`, jwks_uri }
+  const byHand = {
+    authorization_endpoint: `${evil.issuer}/authorize`,
+    token_endpoint: `${evil.issuer}/token`,
+    jwks_uri: await keysOf(evil),
+  }
   t.is((await control.call(rogue.adminKey, 'PUT', path, settings('rogue.example', byHand))).status, 200)
   const browser = await comeIn('gus')
   t.is((await tell(evil.sign(claimsOf({ sub: 'gus' })))).status, 200)
   t.true(await isIn(browser))
 })
 
-test.serial('who signs out is told where they sign out at the provider', async (t) => {
-  const browser = await comeIn('hal')
+/** Signs out, and returns where the browser signs out at the provider. */
+async function leave(browser: SsoBrowser): Promise<URL> {
   const me = JSON.parse((await ask(browser, '/auth/me')).text) as { csrf_token: string }
   const answer = await ask(browser, '/auth/logout', { method: 'POST', headers: { origin: publicUrl, 'x-csrf-token': me.csrf_token } })
-  t.is(answer.status, 200, answer.text)
-  const url = new URL((JSON.parse(answer.text) as { logout_url: string }).logout_url)
+  if (answer.status !== 200) throw new Error(answer.text)
+  return new URL((JSON.parse(answer.text) as { logout_url: string }).logout_url)
+}
+
+test.serial('who signs out is told where they sign out at the provider', async (t) => {
+  const browser = await comeIn('hal')
+  const url = await leave(browser)
   t.is(url.origin + url.pathname, `${issuer.issuer}/end-session`)
   t.is(url.searchParams.get('client_id'), 'gatehouse')
   const [, payload = ''] = (url.searchParams.get('id_token_hint') ?? '').split('.')
@@ -173,4 +209,42 @@ test.serial('who signs out is told where they sign out at the provider', async (
   t.false(await isIn(browser))
   await comeIn('hal')
   t.false((await control.dump()).includes(payload), 'the ID token is sealed')
+})
+
+test.serial(
+  'endpoints of the settings take the place of discovery: people sign in and out, and nobody asks for the document',
+  async (t) => {
+    const browser = await comeIn('ida', { organisation: first })
+    t.true(await isIn(browser))
+    const url = await leave(browser)
+    t.is(url.origin + url.pathname, `${plain.issuer}/signed-out`)
+    t.is(url.searchParams.get('post_logout_redirect_uri'), `${publicUrl}/signed-out`)
+    t.deepEqual(plain.asked.filter((one) => one.includes('.well-known')).length, 1, 'the one question is that of this test')
+    const again = await comeIn('ida', { organisation: first })
+    t.is((await tell(plain.sign({ ...claimsOf({ sub: 'ida' }), iss: plain.issuer }))).status, 200)
+    t.false(await isIn(again), 'its logout tokens are verified by the keys that were given')
+  },
+)
+
+test.serial('an endpoint given beside discovery goes before what the document says', async (t) => {
+  const there = { ...settings('shared.example'), end_session_endpoint: `${issuer.issuer}/elsewhere?tenant=a` }
+  const saved = await control.call(shared.adminKey, 'PUT', path, there)
+  t.is(saved.status, 200, saved.text)
+  t.like(saved.body, { end_session_endpoint: there.end_session_endpoint, token_endpoint: null })
+  const url = await leave(await comeIn('joe', { organisation: 'shared' }))
+  t.is(url.origin + url.pathname, `${issuer.issuer}/elsewhere`)
+  t.is(url.searchParams.get('tenant'), 'a')
+  t.false(url.searchParams.has('post_logout_redirect_uri'), 'nobody has set one')
+  t.is(
+    (await control.call(shared.adminKey, 'PUT', path, { ...there, post_logout_redirect_uri: 'https://intranet.example/bye' })).status,
+    200,
+  )
+  const on = await leave(await comeIn('joe', { organisation: 'shared' }))
+  t.is(on.searchParams.get('post_logout_redirect_uri'), 'https://intranet.example/bye')
+  t.is((await control.call(shared.adminKey, 'PUT', path, { ...there, post_logout_redirect_uri: 'javascript:alert(1)' })).status, 400)
+  for (const end_session_endpoint of ['http://169.254.169.254/logout', 'javascript:alert(1)']) {
+    const refused = await control.call(shared.adminKey, 'PUT', path, { ...there, end_session_endpoint })
+    t.is(refused.status, 400, end_session_endpoint)
+    t.regex(refused.text, /"param":"end_session_endpoint"/)
+  }
 })

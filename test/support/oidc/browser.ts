@@ -17,7 +17,8 @@ export interface SsoBrowser {
 
 const mostHops = 10
 
-export function openBrowser(origin: string): SsoBrowser {
+/** `ca`: the authority of issuers with TLS, PEM. */
+export function openBrowser(origin: string, ca?: string): SsoBrowser {
   const jars = new Map<string, Map<string, string>>()
 
   async function ask(url: string): Promise<RawAnswer> {
@@ -26,7 +27,7 @@ export function openBrowser(origin: string): SsoBrowser {
     jars.set(site, jar)
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const target = site === publicUrl ? `${origin}${pathname}${search}` : url
-    const answer = await send(target, { headers: cookie === '' ? {} : { cookie } })
+    const answer = await send(target, { headers: cookie === '' ? {} : { cookie }, ...(ca !== undefined && { ca }) })
     for (const text of answer.headers['set-cookie'] ?? []) {
       const [pair = ''] = text.split(';', 1)
       const at = pair.indexOf('=')

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Provider, type GrantContext } from 'oidc-provider'
+import type { Certificate } from '../certificates.ts'
 
 type Claims = Readonly<Record<string, unknown>>
 
@@ -18,15 +20,18 @@ export interface CertifiedProvider {
   close(): void
 }
 
-export async function startCertified(clients: readonly CertifiedClient[], jwks: Claims): Promise<CertifiedProvider> {
+/** `tls`: the certificate of `localhost` with which it is reached. */
+export async function startCertified(clients: readonly CertifiedClient[], jwks: Claims, tls?: Certificate): Promise<CertifiedProvider> {
   let callback: RequestListener | null = null
-  const server = createServer((req, res) => {
+  const listen: RequestListener = (req, res) => {
     if (req.url !== '/interaction') return callback?.(req, res)
     people.set(known.person.sub, known.person.claims)
     return provider.interactionFinished(req, res, { login: { accountId: known.person.sub } })
-  })
+  }
+  const server = tls === undefined ? createServer(listen) : createTlsServer({ cert: tls.cert, key: tls.key }, listen)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = server.address() as AddressInfo
+  const issuer = tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`
   const people = new Map<string, Claims>()
   const known: CertifiedProvider = {
     issuer,

@@ -194,6 +194,17 @@ test('a provider of SAML comes from text or a file, and counts only where the ty
   t.is(loadConfig({ SAML_METADATA_XML: xml }).saml, null)
 })
 
+const issuer = { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_ID: 'gatehouse', OIDC_CLIENT_SECRET: 's' }
+
+const oidcFaults: readonly (readonly [Readonly<Record<string, string>>, string, string])[] = [
+  [
+    { ...issuer, OIDC_TOKEN_ENDPOINT: 'https://login.example.com/token' },
+    'OIDC_JWKS_URI',
+    'is missing although OIDC_TOKEN_ENDPOINT is given',
+  ],
+  [{ ...issuer, OIDC_CA: 'no certificate' }, 'OIDC_CA', 'is neither PEM text nor the path of a file that can be read'],
+]
+
 const samlFaults: readonly (readonly [Readonly<Record<string, string>>, string, string])[] = [
   [{ AUTH_SSO_TYPE: 'saml' }, 'SAML_METADATA_XML', 'is missing although AUTH_SSO_TYPE is saml'],
   [{ SAML_METADATA_XML: '/nowhere/metadata.xml' }, 'SAML_METADATA_XML', 'is neither XML nor the path of a file that can be read'],
@@ -205,7 +216,9 @@ const samlFaults: readonly (readonly [Readonly<Record<string, string>>, string, 
   [{ SAML_SP_KEY: '/nowhere/saml.key' }, 'SAML_SP_KEY', 'is neither PEM text nor the path of a file that can be read'],
 ]
 
-for (const [env, name, fault] of samlFaults)
+const ssoFaults = [...samlFaults, ...oidcFaults]
+
+for (const [env, name, fault] of ssoFaults)
   test(`${JSON.stringify(env)}: ${name} ${fault}`, (t) => {
     const problems = problemsOf(env)
     t.deepEqual(

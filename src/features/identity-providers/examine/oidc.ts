@@ -4,6 +4,8 @@ import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
 import type { SmallResponse } from '../../../gateway/egress/egress.ts'
 import { ApiError } from '../../../lib/errors.ts'
+import { callsTo } from '../calls.ts'
+import { endpointsOf, hasAll } from '../endpoints.ts'
 import { makeClient } from '../client.ts'
 import { providerError } from '../provider-error.ts'
 import type { Provider } from '../provider.ts'
@@ -43,9 +45,9 @@ export async function examineOidc(deps: Needs, provider: Provider): Promise<read
 type Discovered = { readonly clock: readonly SsoFinding[] } & ({ readonly said: Document } | { readonly finding: SsoFinding })
 
 async function discover(deps: Needs, provider: Provider): Promise<Discovered> {
-  const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = provider
-  if (authorization_endpoint !== null && token_endpoint !== null && jwks_uri !== null)
-    return { clock: [], said: { issuer, authorization_endpoint, token_endpoint, jwks_uri } }
+  const { issuer } = provider
+  const byHand = endpointsOf(provider)
+  if (hasAll(byHand)) return { clock: [], said: { issuer, ...byHand } }
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const answer = await ask(deps, provider, url)
   if (answer instanceof ApiError) return { clock: [], finding: wrong('sso-unreachable', failedAt(url, answer)) }
@@ -62,10 +64,15 @@ async function discover(deps: Needs, provider: Provider): Promise<Discovered> {
 const timeoutMs = 10_000
 
 /** Asks a provider through the egress guard; an ApiError says why it cannot be asked. */
-async function ask({ egress }: Needs, { source }: Provider, url: string): Promise<SmallResponse | ApiError> {
+async function ask({ egress }: Needs, provider: Provider, url: string): Promise<SmallResponse | ApiError> {
   try {
-    const named = source === 'settings' ? 'by catalogue' : 'by data'
-    return await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json, text/html' }, timeoutMs, named })
+    return await egress.exchange({
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json, text/html' },
+      timeoutMs,
+      ...callsTo(provider),
+    })
   } catch (error) {
     return error instanceof ApiError ? error : new ApiError('upstream_bad_response', `What ${url} answered could not be read.`)
   }

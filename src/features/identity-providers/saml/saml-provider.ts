@@ -72,5 +72,8 @@ export const oidcOnly = {
   token_endpoint: null,
   jwks_uri: null,
   userinfo_endpoint: null,
+  end_session_endpoint: null,
+  post_logout_redirect_uri: null,
+  ca: null,
   email_verified_claim: 'email_verified',
 } as const

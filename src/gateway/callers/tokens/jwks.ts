@@ -22,6 +22,8 @@ export interface JwksOptions {
   readonly now: () => number
   /** Absent: by data. */
   readonly named?: HostNamed
+  /** The authorities of the issuer's certificate, PEM; absent: the usual ones. */
+  readonly ca?: string | undefined
 }
 
 /** A token with an unknown key id asks again no sooner than this, so that strangers cannot make us call. */
@@ -63,18 +65,19 @@ export function remoteKeys(options: JwksOptions): FindKey {
   }
 }
 
-function heldFor({ egress, url, owner }: JwksOptions): Held {
+function heldFor({ egress, url, owner, ca = '' }: JwksOptions): Held {
+  const place = `${url} ${ca}`
   const owners = byEgress.get(egress) ?? new Map<string, Map<string, Held>>()
   byEgress.set(egress, owners)
   const sets = owners.get(owner) ?? new Map<string, Held>()
-  const existing = sets.get(url)
+  const existing = sets.get(place)
   if (existing !== undefined) return existing
   forgetOldest(sets, maxSets)
   owners.delete(owner)
   forgetOldest(owners, maxOwners)
   owners.set(owner, sets)
   const made: Held = { keys: null, fetchedAt: -Infinity, askedAt: -Infinity, running: null }
-  sets.set(url, made)
+  sets.set(place, made)
   return made
 }
 
@@ -108,9 +111,9 @@ async function refresh(held: Held, options: JwksOptions): Promise<void> {
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })
 
-async function ask(held: Held, { egress, url, timeoutMs, now, named = 'by data' }: JwksOptions): Promise<void> {
+async function ask(held: Held, { egress, url, timeoutMs, now, named = 'by data', ca }: JwksOptions): Promise<void> {
   held.askedAt = now()
-  const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs, named })
+  const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs, named, ca })
   if (status !== 200) throw new Error(`The issuer answered ${status} when asked for its keys.`)
   held.keys = localKeys(JSON.parse(text))
   held.fetchedAt = now()
