@@ -21,7 +21,7 @@ import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { auth, organisations, rights, setting, users, workspaces } from './makers/tenancy.ts'
 import { scim, scimGroupMapping } from './makers/scim.ts'
 import { secrets } from './makers/secrets.ts'
-import { oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
+import { multiOrganisationSso, oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
 
 /** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
@@ -113,7 +113,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'scim-group-mapping': scimGroupMapping,
   'scim-user-membership': withoutData,
   sso,
-  'multi-organisation-sso': withoutData,
+  'multi-organisation-sso': multiOrganisationSso,
   'sso-auto-provisioning': ssoAutoProvisioning,
   'oidc-custom-scopes': oidcCustomScopes,
 }

@@ -98,6 +98,9 @@ export type ListOffered = (asked: {
 export interface Audited {
   readonly id: string
   readonly workspaceId?: string | null
+  /** The noun and the verb of the row, where they are not those of the route. */
+  readonly type?: string
+  readonly action?: string
   readonly changes?: readonly RowChange[]
 }
 

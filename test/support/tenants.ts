@@ -34,6 +34,7 @@ export type Noun =
   | 'breakers'
   | 'scim/tokens'
   | 'scim/workspaces'
+  | 'organisation/sso/test-sign-ins'
   | 'secret-references'
 
 export interface Department {
@@ -131,6 +132,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         plugins: [await makePlugin(gatehouse, admin.key, workspaceId)],
         breakers: [await makeBreaker(gatehouse, organisationId, workspaceId)],
         ...(await makeProvisioning(gatehouse, admin.key, workspaceId)),
+        'organisation/sso/test-sign-ins': [await makeTestSignIn(gatehouse, admin.key)],
         'secret-references': await makeReference(gatehouse, admin.key, workspaceId),
         ...(await makeThings(calls, key, name)),
       },
@@ -161,6 +163,15 @@ async function makeProvisioning(gatehouse: Pick<Gatehouse, 'origin'>, key: strin
   const { id } = JSON.parse(text) as { id: string }
   const mapping = await post('/scim/workspaces', { workspace_id: workspaceId, scim_group_id: id, role: 'member' })
   return { 'scim/tokens': [String(client['id'])], 'scim/workspaces': [String(mapping['id'])] } as const
+}
+
+/** Sets the identity provider of an organisation, turned off, and begins a test of it, whose id it returns. */
+async function makeTestSignIn(gatehouse: Pick<Gatehouse, 'origin'>, key: string): Promise<string> {
+  const path = '/admin/organisation/sso'
+  const provider = { type: 'oidc', enabled: false, issuer: 'https://login.invalid', client_id: 'a', client_secret: 'b' }
+  await demand(ask(gatehouse, key, { method: 'PUT', path, body: provider }))
+  const { id } = await demand(ask(gatehouse, key, { method: 'POST', path: `${path}/test-sign-ins`, body: {} }))
+  return String(id)
 }
 
 /** Stores where a secret is, for one workspace, which only a key of the organisation may, and returns its id and slug. */
@@ -207,7 +218,16 @@ async function makeThings(
 ): Promise<
   Omit<
     Things,
-    'organisations' | 'workspaces' | 'users' | 'invites' | 'plugins' | 'breakers' | 'scim/tokens' | 'scim/workspaces' | 'secret-references'
+    | 'organisations'
+    | 'workspaces'
+    | 'users'
+    | 'invites'
+    | 'plugins'
+    | 'breakers'
+    | 'scim/tokens'
+    | 'scim/workspaces'
+    | 'organisation/sso/test-sign-ins'
+    | 'secret-references'
   >
 > {
   const post = (path: string, body: unknown) => demand(ask(gatehouse, key, { method: 'POST', path, body }))

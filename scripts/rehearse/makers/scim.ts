@@ -8,6 +8,7 @@ export const scim: Maker = async ({ admin, name }) => {
   const { id: revoked } = await admin.post('/scim/tokens', { name: name('revoked provider') })
   await admin.remove(`/scim/tokens/${revoked}`)
   await admin.list('/scim/tokens', 2)
+  await admin.get('/scim/activity')
 }
 
 /** Groups come from an identity provider alone: what is asked about them while there are none. */

@@ -1,3 +1,4 @@
+import { makeKeyPair } from '../../../src/features/identity-providers/saml/key-pair.ts'
 import type { Maker } from '../maker.ts'
 
 const path = '/admin/organisation/sso'
@@ -22,8 +23,28 @@ export const sso: Maker = async ({ admin }) => {
   await admin.put(path, { ...again, enabled: false })
   await admin.get(path)
   await admin.post(`${path}/test`, {})
+  const begun = await admin.post(`${path}/test-sign-ins`, {})
+  await admin.get(`${path}/test-sign-ins/${begun.id}`)
   await admin.refused(400, 'PUT', path)
 }
+
+/** A provider of SAML takes its place: the key of Gatehouse for it is sealed, and stays when it is set again. */
+export const multiOrganisationSso: Maker = async ({ admin }) => {
+  const { certificate, privateKey } = await makeKeyPair(Date.now())
+  const saml = { type: 'saml', enabled: false, name: 'AD FS', domains: ['example.com'], metadata_xml: metadataWith(certificate) }
+  await admin.put(path, { ...saml, email_claim: 'mail', sp_private_key: privateKey, sp_certificate: certificate })
+  await admin.put(path, { ...saml, subject_claim: 'objectidentifier', sign_requests: true })
+  await admin.get(path)
+  await admin.post(`${path}/test`, {})
+}
+
+const metadataWith = (certificate: string): string => `
+  <md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" xmlns:ds="http://www.w3.org/2000/09/xmldsig#" entityID="https://login.invalid/saml">
+    <md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+      <md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>${certificate.replaceAll(/-----[A-Z ]+-----|\s/g, '')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>
+      <md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://login.invalid/saml/sso"/>
+    </md:IDPSSODescriptor>
+  </md:EntityDescriptor>`
 
 /** People of its domains become members. */
 export const ssoAutoProvisioning: Maker = async ({ admin }) => {

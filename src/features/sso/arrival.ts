@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Call } from '../../app/route.ts'
@@ -9,6 +10,9 @@ import { takeGroups, type Provider } from '../identity-providers/index.ts'
 import { actorOf } from './actor.ts'
 import { groupsIn } from './claims.ts'
 import { personOf, presentPerson, type Vouched } from './people.ts'
+import type { comeBack } from './sso.schema.ts'
+import { outcomeOf } from './trial/outcome.ts'
+import { finishTest, isTester, testerOf } from './trial/trial.ts'
 
 /** Something of a sign-in that serves once. */
 export interface Once {
@@ -25,6 +29,8 @@ export interface Arrival {
   /** The path where they go on. */
   readonly returnTo: string
   readonly once: readonly Once[]
+  /** The id of the test sign-in that it is; undefined: it is a real one. */
+  readonly test?: string | undefined
   /** The `Set-Cookie` by which the browser forgets the way that it has come; absent: it needs none. */
   readonly cookie?: string
 }
@@ -33,7 +39,8 @@ const arrivals = new WeakMap<Actor, Arrival>()
 
 /** Returns the caller that an arrival makes, before the transaction of their request begins. */
 export async function welcome(deps: Deps, arrival: Arrival): Promise<Actor> {
-  const { provider, vouched } = arrival
+  const { provider, vouched, test } = arrival
+  if (test !== undefined) return testerOf(provider.organisationId, { id: test, outcome: await outcomeOf(deps, provider, vouched) })
   const user = await inTenant(deps.orm, provider.organisationId, (em) => presentPerson(em, provider, vouched))
   const email = vouched.claims['email']
   const name = user?.email ?? (typeof email === 'string' ? email.slice(0, 320) : null)
@@ -43,8 +50,9 @@ export async function welcome(deps: Deps, arrival: Arrival): Promise<Actor> {
 }
 
 /** Opens the session of somebody who has arrived, with the places that their groups give, and sends the browser on. */
-export async function enter(call: Call<unknown, unknown, unknown>): Promise<Record<string, never>> {
+export async function enter(call: Call<unknown, unknown, unknown>): Promise<z.input<typeof comeBack>> {
   const { em, deps, actor, reply, audit } = call
+  if (isTester(actor)) return { test_sign_in: await finishTest(call) }
   const arrival = arrivals.get(actor)
   if (arrival === undefined) throw new Error('the caller was not identified by a sign-in')
   const { provider, vouched, returnTo, cookie } = arrival

@@ -2,6 +2,9 @@ import { asSystem } from '../../app/database/orm.ts'
 import { feature } from '../../app/feature.ts'
 import { IdentityProvider, putProvider, readProvider, testProvider } from '../identity-providers/index.ts'
 import { backchannelLogout, loginByOidc, returnByOidc } from './oidc.routes.ts'
+import { createTestSignIn, readTestSignIn } from './trial/test-sign-in.routes.ts'
+import { TestSignIn } from './trial/test-sign-in.entity.ts'
+import { pruneTests, testLifeMs } from './trial/trial.ts'
 import { loginBySaml, returnBySaml, samlMetadata } from './saml/saml.routes.ts'
 
 /** People who sign in by the identity provider of their organisation. */
@@ -10,14 +13,31 @@ export const sso = feature({
   since: '1.3.0',
   requires: ['auth'],
   permissions: ['organisation_settings.read', 'organisation_settings.update'],
-  entities: [IdentityProvider],
-  routes: [readProvider, putProvider, testProvider, returnByOidc, backchannelLogout, loginByOidc, loginBySaml, returnBySaml, samlMetadata],
+  entities: [IdentityProvider, TestSignIn],
+  routes: [
+    readProvider,
+    putProvider,
+    testProvider,
+    createTestSignIn,
+    readTestSignIn,
+    returnByOidc,
+    backchannelLogout,
+    loginByOidc,
+    loginBySaml,
+    returnBySaml,
+    samlMetadata,
+  ],
   jobs: [
     {
       name: 'prune-used-sign-ins',
       every: '37 * * * *',
       run: ({ orm, clock }) =>
         asSystem(orm, async (em) => void (await em.execute('DELETE FROM used_sign_ins WHERE expires_at <= ?', [new Date(clock.now())]))),
+    },
+    {
+      name: 'prune-test-sign-ins',
+      every: '39 * * * *',
+      run: ({ orm, clock }) => asSystem(orm, async (em) => void (await em.execute(pruneTests, [new Date(clock.now() - testLifeMs)]))),
     },
   ],
 })

@@ -16,6 +16,8 @@ export interface Journey {
   readonly to: string
   /** The path on this origin where the person goes on. */
   readonly returnTo: string
+  /** The id of the test sign-in that it is; undefined: it is a real one. */
+  readonly test?: string | undefined
   /** Epoch milliseconds. */
   readonly expiresAt: number
 }
@@ -39,23 +41,33 @@ export function begin(
   journey: Omit<Journey, 'expiresAt'>,
 ): { readonly marks: Marks; readonly cookie: string } {
   const browser = browserOf(deps, header) ?? randomBytes(32).toString('base64url')
-  const { organisationId, to, returnTo } = journey
-  const content = [organisationId, to, returnTo, deps.clock.now() + lifeMs, randomBytes(16).toString('base64url')]
-  const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
+  const payload = payloadOf({ ...journey, expiresAt: deps.clock.now() + lifeMs })
   const marks = marksOf(deps, browser, `${payload}.${seal(deps, 'state', `${browser}.${payload}`)}`)
   return { marks, cookie: cookieText(deps, { name: cookieName, value: browser, seconds: lifeMs / 1000, sameSite: 'Lax' }) }
 }
 
-const stated = z.tuple([z.uuid(), z.string(), z.string(), z.number(), z.string()])
+const stated = z.tuple([z.uuid(), z.string(), z.string(), z.number(), z.string(), z.uuid().optional()])
+
+/** Returns a journey as a text that no other has. */
+export function payloadOf({ organisationId, to, returnTo, expiresAt, test }: Journey): string {
+  const content = [organisationId, to, returnTo, expiresAt, randomBytes(24).toString('base64url'), ...(test === undefined ? [] : [test])]
+  return Buffer.from(JSON.stringify(content)).toString('base64url')
+}
+
+/** Returns the journey that such a text holds. Throws for another one: its seal is to be checked before. */
+export function journeyIn(payload: string): Journey {
+  const [organisationId, to, returnTo, expiresAt, , test] = stated.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
+  return { organisationId, to, returnTo, expiresAt, test }
+}
 
 /** Returns the journey that ends with this state. AB05 for one that did not begin in this browser, or took too long. */
 export function end(deps: Needs, header: string | undefined, state: string): { readonly journey: Journey; readonly marks: Marks } {
   const browser = browserOf(deps, header)
   const [payload = '', shown = '', ...more] = state.split('.')
   if (browser === null || more.length > 0 || !isSameText(shown, seal(deps, 'state', `${browser}.${payload}`))) throw lost('state')
-  const [organisationId, to, returnTo, expiresAt] = stated.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
-  if (expiresAt <= deps.clock.now()) throw lost('state')
-  return { journey: { organisationId, to, returnTo, expiresAt }, marks: marksOf(deps, browser, state) }
+  const journey = journeyIn(payload)
+  if (journey.expiresAt <= deps.clock.now()) throw lost('state')
+  return { journey, marks: marksOf(deps, browser, state) }
 }
 
 /** Returns the refusal of somebody who comes back without having left. `param`: what should show where they left. */

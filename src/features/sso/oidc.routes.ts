@@ -5,7 +5,7 @@ import { enter } from './arrival.ts'
 import { endedBy, endSessions, hearLogout } from './backchannel.ts'
 import { leave } from './departure.ts'
 import { arrive, depart } from './sign-in.ts'
-import { callbackQuery, loginParams, loginQuery, logoutBody, sentOn } from './sso.schema.ts'
+import { callbackQuery, comeBack, loginParams, loginQuery, logoutBody, sentOn } from './sso.schema.ts'
 
 export const loginByOidc = route({
   method: 'GET',
@@ -30,7 +30,7 @@ export const returnByOidc = route({
   resource: 'session',
   action: 'sign-in',
   query: callbackQuery,
-  response: sentOn,
+  response: comeBack,
 })(enter)
 
 export const backchannelLogout = route({

@@ -10,17 +10,27 @@ import { farewell } from './departure.ts'
 import { begin, destinationOf, end } from './journey.ts'
 import type { Vouched } from './people.ts'
 import type { CallbackQuery, LoginQuery } from './sso.schema.ts'
+import { failed } from './trial/outcome.ts'
+import { openTest, testerOf } from './trial/trial.ts'
 
 type Leaving = Pick<Identifying<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
 
 /** Sends somebody to the provider of an organisation. AB08 if it has none. */
 export async function depart({ params, query, headers }: Leaving, deps: Deps): Promise<Actor> {
   const standing = await standingOf(deps, { slug: params.organisation })
-  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc' })))
+  const test = standing === null || query.test === undefined ? undefined : await openTest(deps, standing.id, query.test)
+  const provider =
+    standing &&
+    (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc', alsoOff: test !== undefined })))
   if (!provider) throw new ApiError('AB08', 'There is no organisation of this name with an identity provider.', { param: 'organisation' })
   const { organisationId } = provider
   const client = await reached(clientOf(deps.egress, provider))
-  const { marks, cookie } = begin(deps, headers.cookie, { organisationId, to: destinationOf(provider), returnTo: query.return_to })
+  const { marks, cookie } = begin(deps, headers.cookie, {
+    organisationId,
+    to: destinationOf(provider),
+    returnTo: query.return_to,
+    test,
+  })
   const url = buildAuthorizationUrl(client, {
     redirect_uri: provider.redirectUri,
     response_type: 'code',
@@ -43,17 +53,27 @@ type Returning = Pick<Identifying<undefined, CallbackQuery, undefined>, 'query' 
 export async function arrive({ query, headers }: Returning, deps: Deps): Promise<Actor> {
   const { journey, marks } = end(deps, headers.cookie, query.state)
   const standing = await standingOf(deps, { id: journey.organisationId })
-  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc' })))
+  const { test } = journey
+  const provider =
+    standing &&
+    (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc', alsoOff: test !== undefined })))
   if (!provider || destinationOf(provider) !== journey.to)
     throw new ApiError('AB05', 'The identity provider of the organisation has changed meanwhile. Begin again.', { param: 'state' })
   const client = await reached(clientOf(deps.egress, provider))
   const vouched = await vouch(client, provider, { query, marks }).catch((error: unknown) => {
-    const refusal = providerError(error)
     deps.log.warn({ err: error, org: provider.organisationId, issuer: provider.issuer }, 'a sign-in by an identity provider failed')
-    throw refusal
+    return providerError(error)
   })
-  const once = [{ mark: `sso-used:${marks.state}`, until: journey.expiresAt }]
-  return welcome(deps, { provider, vouched, returnTo: journey.returnTo, once })
+  if (!(vouched instanceof ApiError))
+    return welcome(deps, {
+      provider,
+      vouched,
+      returnTo: journey.returnTo,
+      once: [{ mark: `sso-used:${marks.state}`, until: journey.expiresAt }],
+      test,
+    })
+  if (test !== undefined) return testerOf(provider.organisationId, { id: test, outcome: failed(provider, vouched) })
+  throw vouched
 }
 
 interface Shown {

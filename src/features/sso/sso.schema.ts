@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { ownPath } from './journey.ts'
+import { testSignInView } from './trial/test-sign-in.schema.ts'
 
 export const loginParams = z.object({ organisation: z.string().min(1).max(255).meta({ description: 'The slug of the organisation.' }) })
 
 export const sentOn = z.object({}).meta({ description: 'Nothing: the browser is sent on by 303.' })
+
+/** The answer to a browser that comes back. */
+export const comeBack = z
+  .object({ test_sign_in: testSignInView.optional().meta({ description: 'Of a test sign-in: what it has shown.' }) })
+  .meta({ description: 'Nothing: the browser is sent on by 303. Who comes back from a test sign-in sees what it has shown.' })
 
 /** The path at which people go on who do not say where. */
 export const home = '/console'
@@ -19,6 +25,7 @@ export const loginQuery = z.object({
       return z.NEVER
     })
     .meta({ description: 'The path on this origin where the person goes on. Default: `/console`.' }),
+  test: z.string().min(1).max(200).optional().meta({ description: 'Of a test sign-in, in the URL that it was made with.' }),
 })
 
 export type LoginQuery = z.output<typeof loginQuery>

@@ -438,3 +438,33 @@ test.serial('a test tells what is known of the provider', async (t) => {
   t.false(after.ok)
   t.regex(after.steps[1]?.detail ?? '', /None is valid any longer/)
 })
+
+test.serial(
+  'a test sign-in shows what an assertion says and would give, also while the provider is off, and opens no session',
+  async (t) => {
+    await put(
+      settings({
+        enabled: false,
+        group_claim: 'memberOf',
+        role_mappings: [{ group: 'Crew', workspace_id: second.workspaceId, role: 'admin' }],
+      }),
+    )
+    const begin = async () => {
+      const { body } = await control.call(second.adminKey, 'POST', `${path}/test-sign-ins`)
+      return new URL((body as { url: string }).url).search
+    }
+    const { answer, browser } = await come(person('tess', { memberOf: ['Crew', 'Choir'], badge: ['7'] }), {}, await begin())
+    t.is(answer.status, 200, answer.text)
+    const { outcome } = (JSON.parse(answer.text) as { test_sign_in: { outcome: Readonly<Record<string, unknown>> } }).test_sign_in
+    t.like(outcome, { ok: true, person: 'new', email: 'tess@second.example', subject: 'tess', groups: ['Crew', 'Choir'] })
+    t.like(outcome['claims'], { badge: '7', memberOf: ['Crew', 'Choir'] })
+    t.like((outcome['workspaces'] as readonly object[])[0], { workspace_id: second.workspaceId, role: 'admin', by_group: true })
+    t.false(browser.cookies.has('__Host-gatehouse'))
+    t.is(await roleIn('tess@second.example', second.workspaceId), null)
+    const nobody = await come({ ...person('tess'), nameId: '' }, {}, await begin())
+    t.true(nobody.answer.status === 200 || nobody.answer.status === 401, nobody.answer.text)
+    t.false(nobody.browser.cookies.has('__Host-gatehouse'))
+    const off = openSamlBrowser(control.origin)
+    t.is((await off.get('/auth/saml/second/login')).status, 404)
+  },
+)

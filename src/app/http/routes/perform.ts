@@ -196,12 +196,17 @@ interface Written extends Pick<AuditEntry, 'changes' | 'at'> {
   readonly resource: Audited | undefined
 }
 
+/** The noun and the verb of a row. */
+const namesOf = (route: Route, resource: Audited | undefined) => ({
+  action: resource?.action ?? actionOf(route),
+  resourceType: resource?.type ?? route.resource ?? 'unknown',
+})
+
 /** The row of one write. The body is the parsed one: what the schema does not know was never used. */
 const toEntry = ({ route, actor, input, ...request }: Request, { resource, changes, at }: Written): AuditEntry => ({
   actor,
   workspaceId: resource?.workspaceId ?? actor.workspaceId,
-  action: actionOf(route),
-  resourceType: route.resource ?? 'unknown',
+  ...namesOf(route, resource),
   resourceId: resource?.id ?? null,
   method: route.method,
   uri: request.path,

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
 import { isSameText } from '../../../lib/text/same-text.ts'
 import { cookieOf, cookieText, uniqueCookie } from '../../sessions/index.ts'
-import { lost, type Journey } from '../journey.ts'
+import { journeyIn, lost, payloadOf, type Journey } from '../journey.ts'
 
 type Needs = Pick<Deps, 'vault' | 'config' | 'clock'>
 
@@ -21,15 +19,12 @@ export interface SamlDeparture {
 
 const lifeMs = 10 * 60_000
 
-export function beginSaml(deps: Needs, { organisationId, to, returnTo }: Omit<Journey, 'expiresAt'>): SamlDeparture {
-  const content = [organisationId, to, returnTo, deps.clock.now() + lifeMs, randomBytes(24).toString('base64url')]
-  const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
+export function beginSaml(deps: Needs, journey: Omit<Journey, 'expiresAt'>): SamlDeparture {
+  const payload = payloadOf({ ...journey, expiresAt: deps.clock.now() + lifeMs })
   const value = `${payload}.${seal(deps, payload)}`
   const requestId = requestIdOf(deps, value)
   return { requestId, cookie: cookieText(deps, { name: cookieName(requestId), value, seconds: lifeMs / 1000, sameSite: 'None' }) }
 }
-
-const stated = z.tuple([z.uuid(), z.string(), z.string(), z.number(), z.string()])
 
 /** Returns the journey that began with a request of this id. AB05 for one that did not begin in this browser, or took too long. */
 export function endSaml(deps: Needs, header: string | undefined, requestId: string): Journey {
@@ -38,9 +33,9 @@ export function endSaml(deps: Needs, header: string | undefined, requestId: stri
   const [payload = '', shown = '', ...more] = value.split('.')
   if (more.length > 0 || !isSameText(shown, seal(deps, payload)) || !isSameText(requestId, requestIdOf(deps, value)))
     throw lost('InResponseTo')
-  const [organisationId, to, returnTo, expiresAt] = stated.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
-  if (expiresAt <= deps.clock.now()) throw lost('InResponseTo')
-  return { organisationId, to, returnTo, expiresAt }
+  const journey = journeyIn(payload)
+  if (journey.expiresAt <= deps.clock.now()) throw lost('InResponseTo')
+  return journey
 }
 
 /** Returns the `Set-Cookie` by which the browser forgets a journey. */

@@ -6,7 +6,7 @@ import type { Deps } from '../../../app/deps.ts'
 import { actorOf } from '../actor.ts'
 import { enter } from '../arrival.ts'
 import { leave } from '../departure.ts'
-import { acsBody, loginParams, loginQuery, sentOn } from '../sso.schema.ts'
+import { acsBody, comeBack, loginParams, loginQuery, sentOn } from '../sso.schema.ts'
 import { signsRequests } from './client.ts'
 import { arriveBySaml, departBySaml, samlProviderOf, type SamlProvider } from './sign-in.ts'
 
@@ -34,7 +34,7 @@ export const returnBySaml = route({
   action: 'sign-in',
   params: loginParams,
   body: acsBody,
-  response: sentOn,
+  response: comeBack,
 })(enter)
 
 const mediaType = 'application/samlmetadata+xml'

@@ -19,6 +19,8 @@ import type { Assertion } from './assertion.ts'
 import { claimsIn, formatOf } from './attributes.ts'
 import { samlClient } from './client.ts'
 import { beginSaml, endSaml, forgottenCookie } from './journey.ts'
+import { failed } from '../trial/outcome.ts'
+import { openTest, testerOf } from '../trial/trial.ts'
 import { SamlFault } from './saml-fault.ts'
 import { verifyResponse } from './verify.ts'
 
@@ -32,23 +34,27 @@ export interface SamlProvider {
   readonly key: string | null
 }
 
-/** Returns the provider of SAML of an organisation. AB08 if it has none. */
-export async function samlProviderOf(deps: Deps, { organisation }: Params): Promise<SamlProvider> {
+/** Returns the provider of SAML of an organisation. AB08 if it has none. `alsoOff`: one that is turned off too. */
+export async function samlProviderOf(deps: Deps, { organisation }: Params, alsoOff = false): Promise<SamlProvider> {
   const standing = await standingOf(deps, { slug: organisation })
-  const provider = standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'saml' })))
-  if (!provider?.saml)
-    throw new ApiError('AB08', 'There is no organisation of this name with an identity provider of SAML.', { param: 'organisation' })
+  const provider =
+    standing && (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'saml', alsoOff })))
+  if (!provider?.saml) throw none()
   const metadata = metadataIn(provider.saml.metadata_xml, 'metadata_xml')
   return { provider, settings: provider.saml, metadata, key: await provider.secret() }
 }
+
+const none = () =>
+  new ApiError('AB08', 'There is no organisation of this name with an identity provider of SAML.', { param: 'organisation' })
 
 type Leaving = Pick<Identifying<Params, LoginQuery, undefined>, 'params' | 'query'>
 
 /** Sends somebody to the provider of an organisation. */
 export async function departBySaml({ params, query }: Leaving, deps: Deps): Promise<Actor> {
-  const known = await samlProviderOf(deps, params)
+  const known = await samlProviderOf(deps, params, query.test !== undefined)
   const { organisationId } = known.provider
-  const { requestId, cookie } = beginSaml(deps, { organisationId, to: destinationOf(known.provider), returnTo: query.return_to })
+  const test = query.test === undefined ? undefined : await openTest(deps, organisationId, query.test)
+  const { requestId, cookie } = beginSaml(deps, { organisationId, to: destinationOf(known.provider), returnTo: query.return_to, test })
   const client = await samlClient(known, requestId)
   return farewell(organisationId, { url: await client.getAuthorizeUrlAsync('', undefined, {}), cookie })
 }
@@ -57,7 +63,7 @@ type Returning = Pick<Identifying<Params, undefined, AcsBody>, 'params' | 'body'
 
 /** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
 export async function arriveBySaml({ params, body, headers }: Returning, deps: Deps): Promise<Actor> {
-  const known = await samlProviderOf(deps, params)
+  const known = await samlProviderOf(deps, params, true)
   const { provider, settings } = known
   const { organisationId, issuer } = provider
   const client = await samlClient(known)
@@ -68,13 +74,21 @@ export async function arriveBySaml({ params, body, headers }: Returning, deps: D
     },
   )
   const way = wayOf(deps, known, { assertion, body, cookies: headers.cookie })
+  const { test } = way
+  if (!provider.enabled && test === undefined) throw none()
+  const identity = identityIn(assertion, settings, issuer)
+  if (identity instanceof ApiError) {
+    if (test !== undefined) return testerOf(organisationId, { id: test, outcome: failed(provider, identity) })
+    throw identity
+  }
   return welcome(deps, {
     provider,
     returnTo: way.returnTo,
+    test,
     once: [...way.once, { mark: `saml-assertion:${organisationId}:${issuer}:${assertion.id}`, until: assertion.until }],
     ...(way.cookie !== undefined && { cookie: way.cookie }),
     vouched: {
-      identity: identityIn(assertion, settings, issuer),
+      identity,
       session: assertion.sessionIndex?.slice(0, 320) ?? null,
       endsAt: assertion.endsAt,
       token: undefined,
@@ -107,28 +121,28 @@ function wayOf(deps: Deps, { provider, settings }: SamlProvider, { assertion, bo
       throw new ApiError('AB05', 'Sign-ins begin here, not at the identity provider: open the sign-in page of Gatehouse.', {
         param: 'InResponseTo',
       })
-    return { returnTo: ownPath(body.RelayState ?? home) ?? home, once: [], cookie: undefined }
+    return { returnTo: ownPath(body.RelayState ?? home) ?? home, once: [], cookie: undefined, test: undefined }
   }
-  const { organisationId, to, returnTo, expiresAt } = endSaml(deps, cookies, inResponseTo)
+  const { organisationId, to, returnTo, expiresAt, test } = endSaml(deps, cookies, inResponseTo)
   if (organisationId !== provider.organisationId || to !== destinationOf(provider))
     throw new ApiError('AB05', 'The identity provider of the organisation has changed meanwhile. Begin again.', { param: 'InResponseTo' })
-  return { returnTo, once: [{ mark: `saml-request:${inResponseTo}`, until: expiresAt }], cookie: forgottenCookie(deps, inResponseTo) }
+  return { returnTo, once: [{ mark: `saml-request:${inResponseTo}`, until: expiresAt }], cookie: forgottenCookie(deps, inResponseTo), test }
 }
 
 const longestSubject = 320
 
-/** Returns who somebody is to a provider. AB03 if it does not say so for good. */
-function identityIn({ attributes, nameId, nameIdFormat }: Assertion, { subject_claim }: SamlSettings, issuer: string): Identity {
+/** Returns who somebody is to a provider; AB03 if it does not say so for good. */
+function identityIn({ attributes, nameId, nameIdFormat }: Assertion, { subject_claim }: SamlSettings, issuer: string): Identity | ApiError {
   const values = subject_claim === null ? [nameId] : (attributes.get(subject_claim) ?? [])
   const [subject] = values
   if (subject === null || subject === undefined || values.length > 1)
-    throw new ApiError(
+    return new ApiError(
       'AB03',
       `The identity provider does not say who you are: ${subject_claim ?? 'NameID'} is missing, or has several values.`,
     )
   if (subject.length > longestSubject)
-    throw new ApiError('AB03', `${subject_claim ?? 'NameID'} is longer than ${longestSubject} characters.`)
+    return new ApiError('AB03', `${subject_claim ?? 'NameID'} is longer than ${longestSubject} characters.`)
   if (subject_claim === null && formatOf(nameIdFormat) === 'transient')
-    throw new ApiError('AB03', 'NameID is another one each time (transient): the identity provider has to send a persistent one.')
+    return new ApiError('AB03', 'NameID is another one each time (transient): the identity provider has to send a persistent one.')
   return { issuer, subject }
 }
