@@ -17,6 +17,19 @@ export interface Protocol<Answer = unknown> {
   identify(token: string, deps: Deps): Promise<Actor>
   answer(answer: Answer): ProtocolAnswer
   refuse(error: ApiError, requestId: string): ProtocolAnswer
+  /** Hears of every request whose caller is known, before its answer goes out. Its failures are logged. */
+  heard?(heard: Heard, deps: Deps): Promise<void>
+}
+
+/** A request that has its answer. */
+export interface Heard {
+  readonly actor: Actor
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+  /** As it was sent; undefined: none was read. */
+  readonly body: unknown
+  readonly answer: ProtocolAnswer
+  readonly requestId: string
 }
 
 /** The answer that goes out. */

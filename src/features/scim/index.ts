@@ -1,5 +1,8 @@
 import { feature } from '../../app/feature.ts'
+import { pruneScimActivity } from './prune-activity.jobs.ts'
 import { scimProtocol } from './protocol.ts'
+import { ScimActivity } from './scim-activity.entity.ts'
+import { listScimActivity } from './scim-activity.routes.ts'
 import { ScimGroup } from './scim-group.entity.ts'
 import { ScimToken } from './scim-token.entity.ts'
 import { createScimToken, deleteScimToken, listScimTokens, rotateScimToken } from './scim-tokens.routes.ts'
@@ -22,9 +25,10 @@ export const scim = feature({
   flag: 'SCIM_ENABLED',
   requires: ['users'],
   permissions: ['organisation_settings.read', 'organisation_settings.update'],
-  entities: [ScimToken, ScimUser, ScimGroup],
-  routes: [createScimToken, listScimTokens, rotateScimToken, deleteScimToken],
+  entities: [ScimToken, ScimUser, ScimGroup, ScimActivity],
+  routes: [createScimToken, listScimTokens, rotateScimToken, deleteScimToken, listScimActivity],
   protocols: [scimProtocol],
+  jobs: [pruneScimActivity],
 })
 
 /** Groups that give their members roles in workspaces and in the organisation. */

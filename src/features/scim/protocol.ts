@@ -2,6 +2,7 @@ import type { Protocol, ProtocolAnswer } from '../../app/protocol.ts'
 import type { ApiError } from '../../lib/errors.ts'
 import type { ScimAnswer } from './answer.ts'
 import { identifyClient } from './clients.ts'
+import { noteActivity } from './note-activity.ts'
 import { listResourceTypes, listSchemas, readResourceType, readSchema, readServiceProviderConfig } from './resources/discovery.routes.ts'
 import {
   createScimGroup,
@@ -41,6 +42,7 @@ export const scimProtocol: Protocol<ScimAnswer> = {
   identify: identifyClient,
   answer: ({ status, headers, body }) => ({ status, headers, type, body }),
   refuse: toScimError,
+  heard: noteActivity,
 }
 
 /** An error in the schema of SCIM; `request_id` beside it leads to our log. */

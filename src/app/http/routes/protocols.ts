@@ -101,18 +101,43 @@ function write(ctx: Context, { status, headers, type, body }: ProtocolAnswer): v
 }
 
 async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
-  const { protocol, frame, ownerOf, readBody } = spoken
+  const { protocol, frame } = spoken
   ctx.state.access.route = ctx.path.slice(0, ctx.path.indexOf(route.path.split('/:', 1)[0] ?? '')) + route.path
   const running = demandRunning(frame)
   const actor = await callerBy(ctx, protocol, { frame, running })
   ctx.state.access.organisationId = actor.organisationId
   ctx.state.access.apiKeyId = actor.id
+  const heard: Hearing = { actor, body: undefined }
+  const answer = await answered(ctx, spoken, { route, running, heard }).catch(async (thrown: unknown) => {
+    await tell(ctx, spoken, { route, running, heard, answer: protocol.refuse(toCallerError(thrown), ctx.state.requestId) })
+    throw thrown
+  })
+  await tell(ctx, spoken, { route, running, heard, answer })
+  write(ctx, answer)
+}
+
+/** The caller, and the body as far as it has been read. */
+interface Hearing {
+  readonly actor: Actor
+  body: unknown
+}
+
+interface Asked {
+  readonly route: Route
+  readonly running: Running
+  readonly heard: Hearing
+}
+
+async function answered(ctx: Context, spoken: Spoken, { route, running, heard }: Asked): Promise<ProtocolAnswer> {
+  const { protocol, frame, ownerOf, readBody } = spoken
+  const { actor } = heard
   const query = Object.fromEntries(Object.entries(ctx.query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
   const { level } = frame
+  if (route.body !== undefined) heard.body = await readBody(ctx)
   const input = {
     params: parseInput(route.params, ctx['params'], { place: 'path', level }),
     query: parseInput(route.query, query, { place: 'query', level }),
-    body: route.body === undefined ? undefined : parseInput(route.body, await readBody(ctx), { place: 'body', level }),
+    body: route.body === undefined ? undefined : parseInput(route.body, heard.body, { place: 'body', level }),
   }
   const performed = await perform(running.deps, {
     route,
@@ -133,7 +158,23 @@ async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
       again: () => unlessRefused(() => callerBy(ctx, protocol, { frame, running })),
     },
   })
-  write(ctx, protocol.answer(performed.answer))
+  return protocol.answer(performed.answer)
+}
+
+interface Answered extends Asked {
+  readonly answer: ProtocolAnswer
+}
+
+/** Tells the protocol of an exchange; of one that the database could not serve it could note nothing. */
+async function tell(ctx: Context, { protocol, frame }: Spoken, { route, running, heard, answer }: Answered): Promise<void> {
+  if (protocol.heard === undefined || answer.status === 503) return
+  const { requestId } = ctx.state
+  const params: Readonly<Record<string, string>> = ctx['params']
+  try {
+    await protocol.heard({ ...heard, route, params, answer, requestId }, running.deps)
+  } catch (error) {
+    frame.log.warn({ err: error, request_id: requestId }, 'a request of a protocol of others could not be noted')
+  }
 }
 
 interface Known {
