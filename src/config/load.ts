@@ -12,6 +12,7 @@ import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import { announcedNames, settingNames, settings, type SettingName } from './settings.ts'
+import { toldSettings } from './told-settings.ts'
 import { version } from './version.ts'
 
 type Values = CleanedEnv<typeof settings>
@@ -31,6 +32,7 @@ export function loadConfig(env: Environment): Config {
   return deepFreeze({
     ...assemble(values),
     given: settingNames.filter((name) => given.values[name] !== undefined),
+    told: toldSettings(given.values),
     unread: announcedNames.filter((name) => env[name]?.trim()),
     inKubernetes: Boolean(env['KUBERNETES_SERVICE_HOST']),
   })
@@ -112,7 +114,7 @@ const shownRetention = (values: Values) => ({
   metrics: values.METRICS_RETENTION_DISPLAY ?? values.METRICS_RETENTION_DAYS,
 })
 
-function assemble(values: Values): Omit<Config, 'given' | 'unread' | 'inKubernetes'> {
+function assemble(values: Values): Omit<Config, 'given' | 'told' | 'unread' | 'inKubernetes'> {
   const embedded = values.DB_HOST === undefined
   return {
     host: values.HOST,

@@ -19,7 +19,7 @@ import {
   userRights,
 } from './rights.schema.ts'
 import { presentScopes } from './scope-catalogue.ts'
-import { presentSettings } from './setting-catalogue.ts'
+import { presentProcessSettings, presentSettings } from './setting-catalogue.ts'
 
 const presentPlace = (workspace: Workspace | null) => workspace && { id: workspace.id, slug: workspace.slug, name: workspace.name }
 
@@ -98,11 +98,11 @@ export const listSettings = route({
   const reference = query.workspace ?? actor.workspaceId
   const workspace = reference === null ? null : await findWorkspace(em, actor, { reference, param: 'workspace' })
   const { organisationId } = actor
+  const isAsked = ({ name }: { readonly name: string }) => query.name === undefined || name === query.name
   return {
     object: 'setting_catalogue' as const,
     workspace: presentPlace(workspace),
-    data: (await presentSettings(em, { organisationId, workspace }, deps.level)).filter(
-      ({ name }) => query.name === undefined || name === query.name,
-    ),
+    data: (await presentSettings(em, { organisationId, workspace }, deps.level)).filter(isAsked),
+    environment: presentProcessSettings(deps.config, deps.level).filter(isAsked),
   }
 })

@@ -123,5 +123,20 @@ export const settingCatalogue = z
         people_bound: z.int().meta({ description: 'How many people that are.' }),
       }),
     ),
+    environment: z
+      .array(
+        z.object({
+          name: z.string().meta({ description: 'The variable, such as `SESSION_LIFETIME`.' }),
+          effect: z.string(),
+          default: z.string().nullable().meta({ description: 'Null: none.' }),
+          since: z.string(),
+          value: z.string().nullable().meta({ description: 'The value that counts, as it is written in the environment.' }),
+          source: z.enum(['default', 'environment']),
+        }),
+      )
+      .meta({
+        description:
+          'The settings of the installation that bind people of every organisation. The operator sets them, and nobody over the API. Hosts, paths and credentials are not among them.',
+      }),
   })
   .meta({ id: 'SettingCatalogue', description: 'The settings of the organisation, their values, and whom they bind.' })

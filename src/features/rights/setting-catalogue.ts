@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Config } from '../../config/config.ts'
 import type { Level } from '../../release/level.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
@@ -34,6 +35,19 @@ export async function presentSettings(em: EntityManager, { organisationId, works
       }
     })
 }
+
+/** Returns the settings of the process that there are at a level. They are read when it starts, and nobody changes them over the API. */
+export const presentProcessSettings = ({ told }: Pick<Config, 'told'>, level: Level) =>
+  told
+    .filter(({ since }) => level.atLeast(since))
+    .map(({ name, effect, otherwise, since, given }) => ({
+      name,
+      effect,
+      default: otherwise,
+      since,
+      value: given ?? otherwise,
+      source: given === null ? ('default' as const) : ('environment' as const),
+    }))
 
 const overridesOf = (setting: DescribedSetting, places: readonly Workspace[]) =>
   places.flatMap((place) => {

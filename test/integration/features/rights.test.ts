@@ -19,7 +19,7 @@ let rival: Tenant
 const people = new Map<string, { readonly person: TestPerson; readonly browser: Browser }>()
 
 test.before(async () => {
-  control = await startControl()
+  control = await startControl({}, { SESSION_LIFETIME: '7h' })
   ;[acme, rival] = [await control.createTenant('acme'), await control.createTenant('rival')]
   const { organisationId } = acme
   for (const [name, options] of Object.entries({
@@ -305,6 +305,31 @@ test.serial('settings are told with their values, where these come from, and who
   t.is(own.get('membersWriteConfigs')?.['source'], 'workspace', 'a manager sees them as they are in the workspace')
   await set({ membersWriteConfigs: null, user_api_key_ttl: null, session_settings: null }, { config_access: null, user_api_keys: null })
 })
+
+test.serial(
+  'the settings of the environment that bind everybody are told, with where their value is from; no host, path or credential is',
+  async (t) => {
+    const { environment } = json(await by('member', '/v1/catalogue/settings?workspace=main')) as {
+      readonly environment: readonly {
+        readonly name: string
+        readonly effect: string
+        readonly value: string | null
+        readonly source: string
+      }[]
+    }
+    const named = new Map(environment.map((setting) => [setting.name, setting]))
+    t.like(named.get('SESSION_LIFETIME'), { default: '12h', value: '7h', source: 'environment' })
+    t.like(named.get('SESSION_IDLE_TIMEOUT'), { value: '2h', source: 'default' })
+    t.like(named.get('POLICY_ENABLED'), { value: 'ON', source: 'default', since: '1.9.0' })
+    t.true(environment.every(({ effect }) => effect.length > 5))
+    t.deepEqual(
+      environment.filter(({ name }) => /KEY|SECRET|TOKEN|PASS|HOST|PATH|URL|DB_/.test(name)),
+      [],
+    )
+    const one = json(await by('owner', '/v1/catalogue/settings?name=AUTH_MODE'))
+    t.deepEqual([one['data'], (one['environment'] as readonly object[]).length], [[], 1])
+  },
+)
 
 const preferences = '/auth/me/preferences'
 const put = (who: string, value: unknown, headers: Record<string, string> = {}) =>
