@@ -1,2 +1,2 @@
-/** This build has no page for the link: its token is sent by hand. */
-export const howToUse = 'Send what stands behind #token= by POST /auth/setup, as docs/guide/sign-in.md tells.'
+/** A browser opens the link; without one its token is sent by hand. */
+export const howToUse = 'Open it in a browser, or send what stands behind #token= by POST /auth/setup, as docs/guide/sign-in.md tells.'

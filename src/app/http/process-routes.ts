@@ -8,6 +8,7 @@ import { admitToDocs, admitToMetrics } from './admittance.ts'
 import type { Context, Middleware } from './context.ts'
 import { docsAnswers } from './docs.ts'
 import type { Frame } from './frame.ts'
+import { peoplePages } from './people-pages.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
 /** The answer of `/v1/health`. */
@@ -26,7 +27,7 @@ type Answer = (ctx: Context) => void | Promise<void>
 
 /** Returns the routes that need no key: health, metrics, the description of the API. */
 export function processRoutes(frame: Frame): Middleware {
-  const routes = new Map<string, Answer>([...healthRoutes(frame), ...metricsRoute(frame), ...docsRoutes(frame)])
+  const routes = new Map<string, Answer>([...healthRoutes(frame), ...metricsRoute(frame), ...docsRoutes(frame), ...pageRoutes(frame)])
   return answering(routes)
 }
 
@@ -57,6 +58,12 @@ function metricsRoute(frame: Frame): Routes {
   if (access === 'public') return [['/metrics', answer]]
   return [['/metrics', (ctx) => (admitToMetrics(frame, ctx), answer(ctx))]]
 }
+
+/** The pages for people call the control plane of this process. */
+const pageRoutes = (frame: Frame): Routes =>
+  frame.config.roles.has('control')
+    ? peoplePages().map(([path, answer]) => [path, (ctx: Context) => sendStatic(ctx, answer())] as const)
+    : []
 
 function docsRoutes(frame: Frame): Routes {
   const { docsAccess: access } = frame.config

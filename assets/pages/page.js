@@ -1,0 +1,68 @@
+// Sends the form of this page as JSON, with the token behind the # of its address where the form asks for one. A token goes to no log and to no
+// other site so, and leaves the address as soon as it is read.
+const form = document.querySelector('form')
+const said = document.querySelector('#said')
+const fault = document.querySelector('#fault')
+const token = new URLSearchParams(location.hash.slice(1)).get('token')
+if (token !== null) history.replaceState(null, '', location.pathname + location.search)
+
+const errorIn = (answer, status) => answer?.error?.message ?? `The answer was ${status}.`
+
+async function ask(method, path, body, headers = {}) {
+  const answer = await fetch(path, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { ok: answer.ok, status: answer.status, body: await answer.json().catch(() => null) }
+}
+
+async function submit() {
+  fault.textContent = ''
+  if (form.dataset.token === 'yes' && token === null) {
+    fault.textContent = 'The address of this page lacks its token: open the whole link.'
+    return
+  }
+  const filled = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ''))
+  const { ok, status, body } = await ask(form.dataset.method, form.dataset.path, { ...filled, ...(form.dataset.token === 'yes' && { token }) })
+  if (!ok) {
+    fault.textContent = errorIn(body, status)
+    return
+  }
+  form.hidden = true
+  said.textContent = form.dataset.done
+  // Keys are shown this once.
+  const keys = body?.api_keys ?? []
+  if (keys.length > 0) document.querySelector('#keys').textContent = JSON.stringify(keys, null, 2)
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  return submit().catch((error) => (fault.textContent = String(error)))
+})
+
+/** Tells who is signed in here; else offers the identity provider beside the password. */
+async function greet() {
+  const me = await ask('GET', '/auth/me')
+  const leave = document.querySelector('#leave')
+  if (me.ok) {
+    form.hidden = true
+    said.textContent = `You are signed in as ${me.body.user.email}.`
+    leave.hidden = false
+    leave.addEventListener('click', async () => {
+      const left = await ask('POST', '/auth/logout', undefined, { 'x-csrf-token': me.body.csrf_token })
+      location.assign(left.body?.logout_url ?? '/console')
+    })
+    return
+  }
+  const ways = await ask('GET', `/auth/login${location.search}`)
+  form.hidden = ways.body?.local === false
+  const { provider } = ways.body ?? {}
+  if (!provider) return
+  const link = document.querySelector('#provider')
+  link.textContent = `Sign in with ${provider.name}`
+  link.href = provider.login_path
+  link.hidden = false
+}
+
+if (form.dataset.greets === 'yes') greet().catch((error) => (fault.textContent = String(error)))

@@ -1,0 +1,114 @@
+import test from 'ava'
+import { inTenant } from '../../../src/app/database/orm.ts'
+import { makeLink } from '../../../src/features/auth/index.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import { send, sendJson } from '../../support/http.ts'
+import { openPage } from '../../support/page.ts'
+import { addPerson, type TestPerson } from '../../support/people.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await startApp({ env: { FAILED_CREDENTIALS_PER_MINUTE: '0' } })
+})
+test.after.always(() => app?.stop())
+
+const password = 'a long enough sentence'
+const paths = ['/console', '/console/setup', '/console/reset-password', '/invite']
+
+/** A link as the product makes it; the path and the token of it. */
+async function linkFor(person: TestPerson, purpose: 'password' | 'setup'): Promise<string> {
+  const { organisationId, id: userId } = person
+  const { url } = await inTenant(app.deps.orm, organisationId, (em) => makeLink(em, app.deps, { organisationId, userId, purpose }))
+  const { pathname, hash } = new URL(url)
+  return pathname + hash
+}
+
+test('pages for people load nothing from elsewhere and nothing inline, and cannot be framed', async (t) => {
+  for (const path of paths) {
+    const page = await send(`${app.baseUrl}${path}`)
+    t.is(page.status, 200, path)
+    const policy = String(page.headers['content-security-policy'])
+    t.regex(policy, /default-src 'none'.*frame-ancestors 'none'/)
+    t.notRegex(policy, /unsafe|https?:|\*|data:/)
+    t.is(page.headers['referrer-policy'], 'no-referrer')
+    t.is(page.headers['x-content-type-options'], 'nosniff')
+    t.notRegex(page.text, /<script(?![^>]*src=)|<style|\son\w+=|style=/)
+    for (const [, asset = ''] of page.text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      t.regex(asset, /^\/(?!\/)/)
+      const answer = await send(`${app.baseUrl}${asset}`)
+      t.is(answer.status, 200, asset)
+      t.notRegex(answer.text, /https?:\/\/|innerHTML|\beval\b|localStorage/)
+    }
+  }
+})
+
+test('an owner gets back in by the page of a setup link, once; the token leaves the address', async (t) => {
+  const owner = await addPerson(app, { role: 'owner' })
+  const link = await linkFor(owner, 'setup')
+  t.true(link.startsWith('/console/setup#token='))
+  const page = await openPage(app.baseUrl, link)
+  t.is(page.address(), '/console/setup')
+  await page.submit({ email: owner.email, password: 'short' })
+  t.not(page.textOf('fault'), '')
+  t.false(page.isHidden('form'))
+  await page.submit({ email: owner.email, password })
+  t.is(page.textOf('fault'), '')
+  t.true(page.isHidden('form'))
+  t.regex(page.textOf('said'), /signed in/)
+  const home = await openPage(app.baseUrl, '/console', page.cookies)
+  t.is(home.textOf('said'), `You are signed in as ${owner.email}.`)
+  const again = await openPage(app.baseUrl, link)
+  await again.submit({ email: owner.email, password })
+  t.regex(again.textOf('fault'), /does not work/)
+})
+
+test('a password is set anew by the page of a link from an e-mail, and signs in on the page for it; then out again', async (t) => {
+  const person = await addPerson(app)
+  const page = await openPage(app.baseUrl, await linkFor(person, 'password'))
+  await page.submit({ password })
+  t.is(page.textOf('fault'), '')
+  const home = await openPage(app.baseUrl, '/console')
+  t.false(home.isHidden('form'))
+  await home.submit({ email: person.email, password: 'not the password' })
+  t.is(home.textOf('fault'), 'E-mail or password is wrong.')
+  await home.submit({ email: person.email, password })
+  t.is(home.textOf('fault'), '')
+  const greeted = await openPage(app.baseUrl, '/console', home.cookies)
+  t.true(greeted.isHidden('form'))
+  t.is(greeted.textOf('said'), `You are signed in as ${person.email}.`)
+  await greeted.click('leave')
+  t.is(greeted.address(), '/console')
+  t.false((await openPage(app.baseUrl, '/console', greeted.cookies)).isHidden('form'))
+})
+
+test('an invitation is accepted on its page, which shows the keys that come with it', async (t) => {
+  const made = await sendJson(
+    `${app.baseUrl}/v1/admin/users/invites`,
+    { 'x-service-api-key': app.adminKey },
+    {
+      email: 'invited@example.com',
+      role: 'member',
+      workspaces: [{ id: 'default-workspace', role: 'member' }],
+      workspace_api_key_details: { scopes: ['completions.write'] },
+    },
+  )
+  t.is(made.status, 200, made.text)
+  const { pathname, hash } = new URL((JSON.parse(made.text) as { invite_link: string }).invite_link)
+  const page = await openPage(app.baseUrl, pathname + hash)
+  await page.submit({ first_name: 'Ina', last_name: 'Vited' })
+  t.is(page.textOf('fault'), '')
+  t.regex(page.textOf('said'), /belong/)
+  t.regex(page.textOf('keys'), /"key"/)
+})
+
+test('a page without the token of its link says so, and sends nothing', async (t) => {
+  const page = await openPage(app.baseUrl, '/console/reset-password')
+  await page.submit({ password })
+  t.regex(page.textOf('fault'), /lacks its token/)
+})
+
+test('a process without the control plane has no pages', async (t) => {
+  const data = await startApp({ env: { ROLES: 'gateway' }, database: app.database })
+  t.teardown(() => data.stop())
+  for (const path of [...paths, '/console/page.js']) t.is((await send(`${data.baseUrl}${path}`)).status, 404, path)
+})
