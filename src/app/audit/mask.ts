@@ -1,11 +1,19 @@
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 import { isStorable } from '../../lib/text/text.ts'
-import { isSecretName } from '../secrets/secret-names.ts'
+import { isSecretName, requestItself } from '../secrets/secret-names.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** A value as the trail may keep it: every secret is a keyed hash, which shows that two were the same and no more. */
-export const masked = (vault: Vault, value: unknown): unknown =>
-  withoutSecrets(value, (secret) => `hmac:${vault.hashKey(`audit:${secret}`).toString('hex')}`)
+export const masked = (vault: Vault, value: unknown): unknown => withoutSecrets(value, hashed(vault))
+
+/** Returns a request as the trail may keep it: without codes that serve once, too. */
+export const maskedRequest = (vault: Vault, value: unknown): unknown =>
+  withoutSecrets(value, hashed(vault), { secret: false, list: requestItself })
+
+const hashed =
+  (vault: Vault) =>
+  (secret: string): string =>
+    `hmac:${vault.hashKey(`audit:${secret}`).toString('hex')}`
 
 /** The place of a value: true if it is below a field that may hold a secret, and the name of the list that contains it. */
 interface Place {

@@ -4,7 +4,7 @@ import type { Actor } from '../route.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { linkHash, type AuditRow } from './chain.ts'
 import type { RowChange } from './changes.ts'
-import { masked } from './mask.ts'
+import { masked, maskedRequest } from './mask.ts'
 
 /** One write on the control plane, as the trail keeps it. */
 export interface AuditEntry {
@@ -61,6 +61,7 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
   const own = entry.changes.find(({ id }) => id === entry.resourceId)
   const related = entry.changes.filter((change) => change !== own)
   const keep = (value: unknown) => asJson(masked(vault, value))
+  const keepRequest = (value: unknown) => asJson(maskedRequest(vault, value))
   return {
     id: uuidv7(),
     organisation_id: entry.actor.organisationId,
@@ -75,13 +76,13 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
     resource_id: entry.resourceId,
     method: entry.method,
     uri: entry.uri,
-    query: keep(entry.query),
+    query: keepRequest(entry.query),
     request_id: entry.requestId,
     client_ip: entry.clientAddress,
     country: entry.country ?? null,
     response_status: entry.status,
     request_headers: keep(entry.headers ?? null),
-    request_body: keep(entry.body),
+    request_body: keepRequest(entry.body),
     before: keep(own?.before),
     after: keep(own?.after),
     related: related.length === 0 ? null : keep(related),

@@ -6,8 +6,15 @@ const harmlessName =
 /** The entries of these lists say in `key` what they look at. */
 const namingLists: ReadonlySet<string> = new Set(['conditions', 'group_by'])
 
+/** Stands for the name of the list where the object is a request itself. */
+export const requestItself = 'request itself'
+
+/** The fields of a request that serve once: a code of a second factor, or of an identity provider. */
+const onceNames: ReadonlySet<string> = new Set(['code'])
+
 /** Returns true if a field of this name may hold a secret: in doubt true. `list` is the name of the list that contains its object. */
 export const isSecretName = (name: string, list = ''): boolean =>
-  !(name === 'key' && namingLists.has(list)) &&
-  secretName.test(name) &&
-  (!harmlessName.test(name) || /access_key_id|client_secret/i.test(name))
+  (list === requestItself && onceNames.has(name)) ||
+  (!(name === 'key' && namingLists.has(list)) &&
+    secretName.test(name) &&
+    (!harmlessName.test(name) || /access_key_id|client_secret/i.test(name)))

@@ -153,6 +153,12 @@ test.serial('each time step is accepted once, by all processes together, also of
     Array.from({ length: 6 }, (_, at) => login({ email: person.email, code, at: at % 2 === 0 ? app : beside })),
   )
   t.deepEqual(statusesOf(answers), [200, 401, 401, 401, 401, 401], answers.map(({ text }) => text).join('\n'))
+  const trail = await rowsOf<{ body: { email: string; code: string } }>(
+    `SELECT request_body AS body FROM audit_logs WHERE request_body ->> 'email' = $1 AND request_body ? 'code'`,
+    [person.email],
+  )
+  t.is(trail.length, 1)
+  t.regex(trail[0]?.body.code ?? '', /^hmac:[0-9a-f]{64}$/, 'the trail does not show the code')
   const earlier = show(now - 30_000)
   t.is((await login({ email: person.email, code: earlier, from: '192.0.2.9' })).status, 401, 'nor is one before it')
   now = nextStep(now)
