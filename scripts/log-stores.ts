@@ -1,13 +1,9 @@
 // Proves the log stores against real servers: `npm run log-stores`. Those of npm are installed into .tools/, with the SDKs of their vendors
 // that read back what was written; those of Go and Python run where the machine has Go or Python, else their checks say SKIPPED.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { LogStoreError } from '../src/app/log-store/log-store.ts'
 import { openLogStore } from '../src/app/log-store/open-log-store.ts'
 import { loadConfig } from '../src/config/index.ts'
@@ -15,9 +11,8 @@ import type { Egress } from '../src/gateway/egress/egress.ts'
 import { createEgress } from '../src/gateway/egress/create-egress.ts'
 import { freePort } from '../src/app/database/embedded/port.ts'
 import { Report } from './report.ts'
+import { answering, demand, digest, goProgram, madeOnce, moto, pythonProgram, reasonIn, run } from './tools.ts'
 
-const run = promisify(execFile)
-const tools = path.resolve(import.meta.dirname, '../.tools')
 const ours = path.join(import.meta.dirname, 'object-servers')
 const report = new Report('log stores')
 
@@ -151,7 +146,7 @@ const kinds: readonly Kind[] = [
   },
   {
     name: 's3_custom at moto',
-    provide: async (port) => [await pythonProgram('moto[server,s3]==5.1.6', 'moto_server'), '-H', '127.0.0.1', '-p', String(port)],
+    provide: async (port) => [await pythonProgram(moto, 'moto_server'), '-H', '127.0.0.1', '-p', String(port)],
     server: (port) => s3Server(port, { id: 'any', secret: 'any' }, false),
     prepare: async (_, port) => void (await fetch(`${host(port)}/${bucket}`, { method: 'PUT' })),
   },
@@ -176,61 +171,11 @@ async function npmServers(): Promise<string> {
   })
 }
 
-async function goProgram(module: string): Promise<string> {
-  const folder = await madeOnce(`go-${digest(module)}`, (scratch) =>
-    run('go', ['install', module], { env: { ...process.env, GOBIN: scratch }, timeout: 600_000 }),
-  )
-  return path.join(folder, path.basename(module.split('@', 1)[0] ?? ''))
-}
-
-async function pythonProgram(requirement: string, program: string): Promise<string> {
-  // A virtual environment knows its own path, so that it cannot be moved.
-  const folder = path.join(tools, `python-${digest(requirement)}`)
-  const file = path.join(folder, 'bin', program)
-  if (existsSync(file)) return file
-  await run('python3', ['-m', 'venv', folder])
-  await run(path.join(folder, 'bin/pip'), ['install', '--quiet', requirement], { timeout: 600_000 })
-  return file
-}
-
-const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
-
-async function madeOnce(name: string, make: (scratch: string) => Promise<unknown>): Promise<string> {
-  const folder = path.join(tools, name)
-  if (existsSync(folder)) return folder
-  await mkdir(tools, { recursive: true })
-  const scratch = await mkdtemp(path.join(tools, `${name}-`))
-  try {
-    await make(scratch)
-    await rename(scratch, folder)
-  } catch (error) {
-    await rm(scratch, { recursive: true, force: true })
-    throw error
-  }
-  return folder
-}
-
 /** Reads an object with the SDK of the vendor. */
 async function readBack({ sdk }: Server, key: string): Promise<string> {
   if (sdk === null) return ''
   const program = path.join(await npmServers(), 'read-back.mjs')
   return (await run(process.execPath, [program, sdk.vendor, JSON.stringify(sdk.options), key], { maxBuffer: 64 * 1024 * 1024 })).stdout
-}
-
-const startMs = 30_000
-
-async function answering(port: number, child: ChildProcess): Promise<void> {
-  const until = performance.now() + startMs
-  while (performance.now() < until) {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
-    const answered = await fetch(host(port)).then(
-      () => true,
-      () => false,
-    )
-    if (answered) return
-    await sleep(100)
-  }
-  throw new Error(`the server did not answer within ${startMs / 1000} s`)
 }
 
 const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 5_000 })
@@ -257,10 +202,6 @@ const storeAt = (env: Server['env']) => {
   const { logStore } = loadConfig({ DB_HOST: 'localhost', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'), ...env })
   if (logStore === null) throw new Error('the settings name no log store')
   return openLogStore(logStore, { egress: egressWithTokens, now: Date.now })
-}
-
-function demand(holds: boolean, what: string): void {
-  if (!holds) throw new Error(what)
 }
 
 const key = '90/0198-org/0198-workspace/2026/11/23/06/0198-log.json'
@@ -290,7 +231,7 @@ async function proveRefusal({ env, secret }: Server): Promise<void> {
 async function proveKind({ name, provide, server: serverAt, prepare }: Kind): Promise<void> {
   const [port, folder] = await Promise.all([freePort(), mkdtemp(path.join(tmpdir(), 'gatehouse-objects-'))])
   const [program, ...args] = await provide(port, folder).catch((error: unknown) => {
-    report.skip(name, `the server cannot be had here: ${(error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''}`)
+    report.skip(name, `the server cannot be had here: ${reasonIn(error)}`)
     return []
   })
   if (program === undefined) return
@@ -298,7 +239,7 @@ async function proveKind({ name, provide, server: serverAt, prepare }: Kind): Pr
   try {
     const server = serverAt(port)
     const started = await report.check(`${name}: starts`, async () => {
-      await answering(port, child)
+      await answering(host(port), child)
       await prepare?.(server, port)
       return true
     })
