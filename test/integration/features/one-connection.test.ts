@@ -245,6 +245,15 @@ const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
   'GET /auth/saml/:organisation/metadata': async () => (await withSaml(), ask({ method: 'GET', path: '/auth/saml/own/metadata' })),
   [`GET ${sso}`]: async () => ask({ method: 'GET', path: sso, browser: await signedIn() }),
   [`PUT ${sso}`]: async () => ask({ method: 'PUT', path: sso, browser: await signedIn(), body: provider('own.example') }),
+  [`POST ${sso}/test-sign-ins`]: async () => (
+    await withProvider(),
+    ask({ method: 'POST', path: `${sso}/test-sign-ins`, browser: await signedIn() })
+  ),
+  [`GET ${sso}/test-sign-ins/:testSignInId`]: async () => {
+    await withProvider()
+    const { id } = (await control.call(tenant.adminKey, 'POST', '/admin/organisation/sso/test-sign-ins')).body
+    return ask({ method: 'GET', path: `${sso}/test-sign-ins/${String(id)}`, browser: await signedIn() })
+  },
   [`POST ${sso}/test`]: async () => (await withProvider(), ask({ method: 'POST', path: `${sso}/test`, browser: await signedIn() })),
 }
 
@@ -278,3 +287,13 @@ async function answersSoon(t: ExecutionContext, name: string): Promise<void> {
 }
 
 for (const name of routes) test.serial(`${name} needs one connection`, answersSoon, name)
+
+test.serial('a test sign-in needs one connection, though it does all that a sign-in would and undoes it', async (t) => {
+  await withProvider()
+  const { body } = await control.call(tenant.adminKey, 'POST', '/admin/organisation/sso/test-sign-ins')
+  issuer.person = { sub: 'ana', email: 'ana@own.example', email_verified: true }
+  const { pathname, search } = new URL(String(body['url']))
+  const { status, text } = await openBrowser(control.origin).signIn(pathname + search)
+  t.is(status, 200, text)
+  t.like(JSON.parse(text), { test_sign_in: { outcome: { ok: true } } })
+})
