@@ -12,6 +12,8 @@ export const policies: Maker = async ({ admin, workspace, has, name }) => {
     credit_limit: 1000,
     alert_threshold: 900,
     periodic_reset: 'monthly',
+    on_unpriced: 'allow',
+    output_policy: 'inject',
     ...(has('1.10.0') && { next_usage_reset_at: '2099-01-01T00:00:00.000Z' }),
   }
   const spend = { conditions, group_by: groups, type: 'cost', credit_limit: 1000 }

@@ -18,6 +18,7 @@ export { withOwnUsage, withUsage } from './shown-usage.ts'
 export { fromAmount, periodFault, presentLimit, toAmount, toLimit, usageTypes, type Limit, type UsageType } from './limit.ts'
 export {
   keyRateLimits,
+  moneyFields,
   rateLimits,
   rateLimitsView,
   singleRateLimit,

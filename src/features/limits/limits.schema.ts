@@ -1,7 +1,19 @@
 import { z } from 'zod'
+import { outputPolicies, unpricedTerms } from '../../gateway/limits/limit.ts'
 import type { RateLimit } from '../../gateway/limits/written-limits.ts'
 import { since, whileOn } from '../../release/since.ts'
 import { periodFault, toPeriod, usageTypes } from './limit.ts'
+
+/** How a limit in money treats requests whose cost is not known before they are sent. */
+export const moneyFields = {
+  on_unpriced: z
+    .enum(unpricedTerms)
+    .meta({ description: 'What becomes of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
+  output_policy: z.enum(outputPolicies).meta({
+    description:
+      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give; `typical` (when absent) as much as 99 of 100 answers of the key and the model had lately, at least 1,024 tokens; `inject` the same, and the request is sent with it as its bound.',
+  }),
+}
 
 const usageLimitsShape = z.strictObject({
   type: z.enum(usageTypes).optional().meta({
@@ -12,14 +24,8 @@ const usageLimitsShape = z.strictObject({
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
   periodic_reset_days: since('1.10.0', z.int().min(1).max(365).nullable()).default(null),
   next_usage_reset_at: since('1.10.0', z.iso.datetime({ offset: true }).nullable()).default(null),
-  on_unpriced: z
-    .enum(['deny', 'allow'])
-    .optional()
-    .meta({ description: 'What becomes of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
-  output_policy: z.enum(['typical', 'strict', 'inject']).optional().meta({
-    description:
-      'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give; `typical` (when absent) as much as 99 of 100 answers of the key and the model had lately, at least 1,024 tokens; `inject` the same, and the request is sent with it as its bound.',
-  }),
+  on_unpriced: moneyFields.on_unpriced.optional(),
+  output_policy: moneyFields.output_policy.optional(),
 })
 
 /** A budget: how much a key or a provider may use, and when its counter starts again. */

@@ -1,6 +1,7 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { notFound, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
+import { moneyTerms } from '../../gateway/limits/limit.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { fromAmount, periodFault, presentLimit, type Limit } from '../limits/index.ts'
@@ -69,6 +70,13 @@ export function demandPeriod(limit: Limit): void {
   if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
 }
 
+/** Refuses what only a limit in money can say of a policy that counts something else. */
+export function demandMoney({ type, onUnpriced, outputPolicy }: Pick<UsageLimitPolicy, 'type' | 'onUnpriced' | 'outputPolicy'>): void {
+  const param = onUnpriced ? 'on_unpriced' : outputPolicy ? 'output_policy' : null
+  if (type === 'cost' || param === null) return
+  throw new ApiError('AB01', `${param} is for policies of the type cost; this one counts ${type}.`, { param })
+}
+
 /** Starts a usage again at 0. */
 export function resetUsage(row: PolicyUsage, nowMs: number): void {
   Object.assign(row, {
@@ -134,10 +142,15 @@ export const presentRateLimit = (row: RateLimitPolicy) => ({
 })
 
 /** A usage-limit policy as it is answered. */
-export const presentUsageLimit = (row: UsageLimitPolicy) => ({
-  ...presentPolicy(row),
-  ...presentLimit(row),
-  credit_limit: fromAmount(row.creditLimit),
-  last_reset_at: row.lastResetAt?.toISOString() ?? null,
-  object: 'policy_usage_limits' as const,
-})
+export function presentUsageLimit(row: UsageLimitPolicy) {
+  const money = row.type === 'cost' ? moneyTerms(row.outputPolicy, row.onUnpriced) : null
+  return {
+    ...presentPolicy(row),
+    ...presentLimit(row),
+    credit_limit: fromAmount(row.creditLimit),
+    last_reset_at: row.lastResetAt?.toISOString() ?? null,
+    on_unpriced: money?.onUnpriced ?? null,
+    output_policy: money?.output ?? null,
+    object: 'policy_usage_limits' as const,
+  }
+}

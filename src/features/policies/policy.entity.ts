@@ -2,6 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { amount } from '../../app/database/amount.ts'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { MoneyTerms } from '../../gateway/limits/limit.ts'
 import type { UsageType } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 
@@ -48,6 +49,9 @@ export const UsageLimitPolicy = defineEntity({
     periodicResetDays: p.integer().nullable(),
     nextUsageResetAt: p.datetime().nullable(),
     lastResetAt: p.datetime().nullable(),
+    /** Of policies in US dollars alone; null: what is usual. */
+    onUnpriced: p.text().$type<MoneyTerms['onUnpriced']>().nullable(),
+    outputPolicy: p.text().$type<MoneyTerms['output']>().nullable(),
   },
 })
 

@@ -1,6 +1,6 @@
 import { anyOf, type ViewLimits, type Views } from '../../app/snapshot/view.ts'
 import type { PolicyCondition, PolicyView } from '../../gateway/limits/policy.ts'
-import type { Limit } from '../../gateway/limits/limit.ts'
+import { type Limit, type MoneyTerms, moneyTerms } from '../../gateway/limits/limit.ts'
 import { formatPico, parsePico } from '../../lib/pico.ts'
 import { periodWindow, rateLimitOf, type UsageType } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
@@ -20,7 +20,7 @@ const policiesOf = `
   (SELECT 'usage', p.id, p.name, p.conditions, p.group_by, p.type, p.created_at,
           json_build_object('pico', to_jsonb(p) ->> 'credit_limit_pico', 'amount', to_jsonb(p) ->> 'credit_limit',
             'thresholdPico', to_jsonb(p) ->> 'alert_threshold_pico', 'threshold', to_jsonb(p) ->> 'alert_threshold',
-            'reset', p.periodic_reset, 'days', p.periodic_reset_days, 'next', p.next_usage_reset_at, 'createdAt', p.created_at,
+            'output', p.output_policy, 'onUnpriced', p.on_unpriced, 'reset', p.periodic_reset, 'days', p.periodic_reset_days, 'next', p.next_usage_reset_at, 'createdAt', p.created_at,
             'from', (extract(epoch FROM p.last_reset_at) * 1000)::float8),
           (SELECT json_object_agg(e.value_key, (extract(epoch FROM e.last_reset_at) * 1000)::float8)
              FROM usage_limit_policy_entities e WHERE e.policy_id = p.id AND e.last_reset_at IS NOT NULL)
@@ -43,6 +43,8 @@ interface UsageTerms {
   readonly next: string | null
   readonly createdAt: string
   readonly from: number | null
+  readonly output: MoneyTerms['output'] | null
+  readonly onUnpriced: MoneyTerms['onUnpriced'] | null
 }
 
 interface CommonRow {
@@ -127,6 +129,6 @@ function toUsage(row: UsageRow, organisationId: string): Limit {
   const shown = formatPico(credit).replace(/\.?0+$/, '')
   if (row.type !== 'cost')
     return { ...counter, name: `${shown} ${row.type} of ${nameOf(row)}`, counts: row.type, value: Number(credit / picoPerUnit) }
-  const money = { output: 'typical', onUnpriced: 'deny' } as const
+  const money = moneyTerms(row.terms.output, row.terms.onUnpriced)
   return { ...counter, name: `$${shown} of ${nameOf(row)}`, counts: 'cost', value: Number(credit / picoPerNano), money }
 }

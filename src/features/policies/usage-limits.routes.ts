@@ -5,7 +5,7 @@ import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
 import { toAmount, toExpiry, toLimit } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
-import { demandPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
+import { demandMoney, demandPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
 import { UsageLimitPolicy } from './policy.entity.ts'
 import { createdPolicy } from './rate-limits.schema.ts'
 import {
@@ -37,7 +37,9 @@ export const createUsageLimit = route({
   const limit = toLimit(body)
   toExpiry(body.next_usage_reset_at, deps.clock.now(), resetField)
   demandPeriod(limit)
-  const row = em.create(UsageLimitPolicy, { ...limit, ...newPolicy(actor, workspaceId, body) })
+  const terms = { onUnpriced: body.on_unpriced ?? null, outputPolicy: body.output_policy ?? null }
+  demandMoney({ type: body.type, ...terms })
+  const row = em.create(UsageLimitPolicy, { ...limit, ...terms, ...newPolicy(actor, workspaceId, body) })
   await em.flush()
   audit({ id: row.id, workspaceId })
   return { id: row.id, object: 'policy_usage_limits' as const }
@@ -99,8 +101,11 @@ export const updateUsageLimit = route({
     periodicReset: body.periodic_reset,
     periodicResetDays: body.periodic_reset_days,
     nextUsageResetAt: toExpiry(body.next_usage_reset_at, nowMs, resetField),
+    onUnpriced: body.on_unpriced,
+    outputPolicy: body.output_policy,
   })
   demandPeriod(row)
+  demandMoney(row)
   if (body.reset_usage_for_value !== undefined) await resetValue(em, row, { valueKey: body.reset_usage_for_value, nowMs })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

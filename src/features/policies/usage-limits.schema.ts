@@ -3,7 +3,7 @@ import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
-import { usageTypes } from '../limits/index.ts'
+import { moneyFields, usageTypes } from '../limits/index.ts'
 import { usageLimitConditions, usageLimitGroups } from './conditions.schema.ts'
 import { policyFields, policyStatus } from './rate-limits.schema.ts'
 
@@ -20,6 +20,8 @@ const limits = {
   periodic_reset: z.enum(['monthly', 'weekly']).nullable().optional(),
   periodic_reset_days: since('1.10.0', z.int().min(1).max(365).nullable()).optional(),
   next_usage_reset_at: since('1.10.0', moment.nullable()).optional(),
+  on_unpriced: moneyFields.on_unpriced.nullable().optional(),
+  output_policy: moneyFields.output_policy.nullable().optional(),
 }
 
 export const createUsageLimitBody = z
@@ -76,6 +78,8 @@ export const usageLimitView = z
     periodic_reset_days: since('1.10.0', z.int().nullable()),
     next_usage_reset_at: since('1.10.0', z.iso.datetime().nullable()),
     last_reset_at: z.iso.datetime().nullable(),
+    on_unpriced: z.string().nullable().meta({ description: 'Null for policies that count no US dollars; `output_policy` too.' }),
+    output_policy: z.string().nullable(),
     value_key_usage_map: z.record(z.string(), usage).optional(),
     object: z.literal('policy_usage_limits'),
   })

@@ -44,10 +44,20 @@ export interface Budget {
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export interface MoneyTerms {
   /** Output that a request does not bound. `strict`: as much as the model can give; `typical`: what is usual; `inject`: that, and the request is bound to it. */
-  readonly output: 'typical' | 'strict' | 'inject'
+  readonly output: (typeof outputPolicies)[number]
   /** Requests without a known price are refused or let through. */
-  readonly onUnpriced: 'deny' | 'allow'
+  readonly onUnpriced: (typeof unpricedTerms)[number]
 }
+
+/** The words for them; the first ones count where a limit says nothing. */
+export const outputPolicies = ['typical', 'strict', 'inject'] as const
+export const unpricedTerms = ['deny', 'allow'] as const
+
+/** Returns how a limit in money treats such requests. A word that it does not say is the first one. */
+export const moneyTerms = (
+  output: MoneyTerms['output'] | null | undefined,
+  onUnpriced: MoneyTerms['onUnpriced'] | null | undefined,
+): MoneyTerms => ({ output: output ?? outputPolicies[0], onUnpriced: onUnpriced ?? unpricedTerms[0] })
 
 /** When what was counted is forgotten: a sliding window in slots, or a period of the calendar. */
 export type Window =

@@ -52,18 +52,15 @@ const picoPerNano = 1000n
 export const unpricedRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_model',
-    message: `The model of this request has no price, and ${limit.name} lets no request through whose cost is not known. Give the model a price in its integration${canAllow(limit) ? ', or set on_unpriced of the limit to "allow"' : ''}.`,
+    message: `The model of this request has no price, and ${limit.name} lets no request through whose cost is not known. Give the model a price in its integration, or set on_unpriced of the limit to "allow".`,
   })
 
 /** Returns the error for a batch or a training under a limit that lets no request through whose cost is not known. */
 export const jobRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_job',
-    message: `What a batch or a training costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known.${canAllow(limit) ? ' Set on_unpriced of the limit to "allow" to let it begin.' : ''}`,
+    message: `What a batch or a training costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it begin.`,
   })
-
-/** Policies have no such field. */
-const canAllow = ({ id }: Limit): boolean => !id.startsWith('policy:')
 
 function unknownCost({ id, value }: Limit, { reason, message }: { readonly reason: string; readonly message: string }): ApiError {
   const details = {

@@ -1,4 +1,4 @@
-import type { Budget, Limit, MoneyTerms, Window } from './limit.ts'
+import { type Budget, type Limit, type MoneyTerms, moneyTerms, type Window } from './limit.ts'
 import { rateTerms } from './rate-headers.ts'
 
 /** A rate limit as it is written. */
@@ -120,7 +120,7 @@ function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
   const budget = { kind, id, from, threshold }
   const counter = { id: `${kind}:${id}:usage:${type}:${period}:${from}`, organisationId, kind: 'usage' as const, window, budget }
   if (type !== 'cost') return [{ ...counter, name: `${value} ${type} of ${nouns[kind]}`, counts: type, value }]
-  const money = { output: limit.output_policy ?? 'typical', onUnpriced: limit.on_unpriced ?? 'deny' } as const
+  const money = moneyTerms(limit.output_policy, limit.on_unpriced)
   return [{ ...counter, name: `$${value} of ${nouns[kind]}`, counts: type, value: value * nanoPerDollar, money }]
 }
 

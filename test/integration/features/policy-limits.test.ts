@@ -13,14 +13,14 @@ let emulator: Emulator
 
 /** gpt-4o: about a tenth of a dollar. */
 const usage = { prompt_tokens: 10, completion_tokens: 10_000, total_tokens: 10_010 }
-const answer = { model: 'gpt-4o', choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }], usage }
+const answerOf = (model: unknown) => ({ model, choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }], usage })
 
 test.before(async () => {
   ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
   acme = await control.createTenant('acme')
   other = await control.createTenant('other')
   beside = await control.openBeside()
-  emulator.script({ behaviour: { body: JSON.stringify(answer) } })
+  emulator.script({ behaviour: ({ json }) => ({ body: JSON.stringify(answerOf(json['model'])) }) })
 })
 test.after.always(async () => {
   await control?.close()
@@ -33,9 +33,13 @@ interface Sender {
   readonly key?: string
   readonly origin?: string
   readonly model?: string
+  /** Of the body. */
+  readonly fields?: object
 }
 
-const ask = (metadata: Readonly<Record<string, string>>, { key, origin, model = 'gpt-4o' }: Sender = {}) =>
+const bounded = { max_tokens: 10_000 }
+
+const ask = (metadata: Readonly<Record<string, string>>, { key, origin, model = 'gpt-4o', fields = bounded }: Sender = {}) =>
   send(`${origin ?? control.origin}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -46,7 +50,7 @@ const ask = (metadata: Readonly<Record<string, string>>, { key, origin, model = 
       'x-service-metadata': JSON.stringify(metadata),
       authorization: 'Bearer sk',
     },
-    body: JSON.stringify({ model, messages: [], max_tokens: 10_000 }),
+    body: JSON.stringify({ model, messages: [], ...fields }),
   })
 
 async function make(kind: 'rate-limits' | 'usage-limits', body: object): Promise<string> {
@@ -111,6 +115,102 @@ test('a usage policy refuses what a budget of its group does not cover; raised, 
   await eventually(async () => (await green()).status === 412, withinMs)
   t.is((await control.call(acme.adminKey, 'DELETE', `/policies/usage-limits/${id}`)).status, 200)
   await eventually(async () => (await green()).status === 200, withinMs)
+})
+
+/** A policy of $1 for the requests of one team. */
+const moneyPolicy = (team: string, terms: object) =>
+  make('usage-limits', {
+    name: team,
+    conditions: [{ key: 'metadata.team', value: team }],
+    group_by: [{ key: 'metadata.team' }],
+    type: 'cost',
+    credit_limit: 1,
+    ...terms,
+  })
+
+const readPolicy = async (id: string) => (await control.call(acme.adminKey, 'GET', `/policies/usage-limits/${id}`)).body
+const unpriced = { model: 'nobody-prices-this' }
+
+test('a model without a price passes where a policy says so, marked as unpriced, in every process within a second', async (t) => {
+  const id = await moneyPolicy('white', {})
+  const refused = await ask({ team: 'white' }, unpriced)
+  t.is(refused.status, 412, refused.text)
+  t.like(JSON.parse(refused.text), { error: { code: '04', reason: 'unpriced_model' } })
+  t.regex(refused.text, /has no price, and \$1 of the policy white for metadata\.team:white lets no request through.*on_unpriced/)
+  t.like(await readPolicy(id), { on_unpriced: 'deny', output_policy: 'typical' })
+  t.is((await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, { on_unpriced: 'allow' })).status, 200)
+  const changedAt = performance.now()
+  for (const origin of [control.origin, beside]) {
+    await eventually(async () => (await ask({ team: 'white' }, { ...unpriced, origin })).status === 200, withinMs)
+    t.true(performance.now() - changedAt < 2000, 'it acts at once')
+  }
+  t.like(await readPolicy(id), { on_unpriced: 'allow', output_policy: 'typical' })
+  let logged: unknown
+  await eventually(async () => {
+    const found = await control.call(acme.adminKey, 'GET', `/logs?workspace_id=${acme.workspaceId}&ai_model=nobody-prices-this`)
+    const logs = found.body['data'] as readonly { readonly response_status_code: number }[] | undefined
+    logged = logs?.find(({ response_status_code: code }) => code === 200)
+    return logged !== undefined
+  }, withinMs)
+  t.like(logged, { cost_state: 'unpriced', cost: null })
+  const limited = { name: 'limited', workspace_id: acme.workspaceId, scopes: ['completions.write'], usage_limits: { credit_limit: 5 } }
+  const made = await control.call(acme.adminKey, 'POST', '/api-keys/workspace/service', limited)
+  const both = await ask({ team: 'white' }, { ...unpriced, key: String(made.body['key']) })
+  t.is(both.status, 412, 'a budget of the key that refuses such models still does')
+  t.regex(both.text, /\$5 of the API key lets no request through/)
+})
+
+/** Eight answers that name no bound: `typical` expects 1,024 tokens of each, `strict` the 16,384 that gpt-4o can give. */
+for (const [output_policy, status, says, sent] of [
+  ['typical', 200, /"gpt-4o"/, undefined],
+  ['strict', 412, /may use \$1\.3/, undefined],
+  ['inject', 200, /"gpt-4o"/, 1024],
+] as const)
+  test(`a policy that reserves what is ${output_policy}`, async (t) => {
+    const id = await moneyPolicy(`reserves-${output_policy}`, { output_policy })
+    t.like(await readPolicy(id), { output_policy, on_unpriced: 'deny' })
+    // What is usual is seen by key and model.
+    const key = await control.createKey(acme, { workspaceId: acme.workspaceId, scopes: ['completions.write'] })
+    const answered = await ask({ team: `reserves-${output_policy}` }, { key, fields: { n: 8, user: output_policy } })
+    t.is(answered.status, status, answered.text)
+    t.regex(answered.text, says)
+    const arrived = emulator.requests.find(({ json }) => json['user'] === output_policy)
+    t.is(arrived?.json['max_completion_tokens'], sent)
+    t.is(arrived === undefined, status === 412)
+  })
+
+test('terms of money that no policy can have are refused by field, with the words that it may have', async (t) => {
+  const group_by = [{ key: 'model' }]
+  const policy = { conditions: [{ key: 'model', value: 'gpt-4.1-nano' }], group_by, credit_limit: 5, workspace_id: acme.workspaceId }
+  for (const [terms, says] of [
+    [{ type: 'cost', on_unpriced: 'maybe' }, /on_unpriced.*deny.*allow/],
+    [{ type: 'cost', output_policy: 'worst' }, /output_policy.*typical.*strict.*inject/],
+    [{ type: 'tokens', on_unpriced: 'allow' }, /on_unpriced is for policies of the type cost; this one counts tokens/],
+    [{ type: 'requests', output_policy: 'strict' }, /output_policy is for policies of the type cost; this one counts requests/],
+  ] as const) {
+    const made = await control.call(acme.adminKey, 'POST', '/policies/usage-limits', { ...policy, ...terms })
+    t.is(made.status, 400, made.text)
+    t.regex(made.text, says)
+    t.true((JSON.parse(made.text) as { error: { param: string } }).error.param in terms, made.text)
+  }
+  const id = await make('usage-limits', { ...policy, type: 'tokens' })
+  t.like(await readPolicy(id), { on_unpriced: null, output_policy: null })
+  const change = (terms: object) => control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, terms)
+  t.is((await change({ output_policy: 'inject' })).status, 400)
+  t.is((await change({ on_unpriced: null, output_policy: null })).status, 200, 'what a read showed can be written')
+})
+
+test('a change of how a policy treats unknown costs is in the audit trail', async (t) => {
+  const id = await moneyPolicy('audited', { on_unpriced: 'allow' })
+  t.is(
+    (await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, { on_unpriced: 'deny', output_policy: 'strict' })).status,
+    200,
+  )
+  const { rows } = await control.sql.query<{ before: object; after: object }>(
+    `SELECT before, after FROM audit_logs WHERE resource_id = $1 AND action = 'update'`,
+    [id],
+  )
+  t.like(rows, [{ before: { on_unpriced: 'allow', output_policy: null }, after: { on_unpriced: 'deny', output_policy: 'strict' } }])
 })
 
 test('a policy for models of a provider fits them by pattern, and one for a key only this key', async (t) => {

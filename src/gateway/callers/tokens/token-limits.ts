@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { outputPolicies, unpricedTerms } from '../../limits/limit.ts'
 import { toGatewayLimits, type RateLimit, type UsageLimits } from '../../limits/written-limits.ts'
 
 /** The limits that a token claims for its holder. */
@@ -20,8 +21,8 @@ const usageLimit = z
     periodic_reset: z.enum(['weekly', 'monthly']).nullable().default(null),
     periodic_reset_days: z.int().min(1).max(365).nullable().default(null),
     next_usage_reset_at: z.iso.datetime({ offset: true }).nullable().default(null),
-    on_unpriced: z.enum(['deny', 'allow']).optional(),
-    output_policy: z.enum(['typical', 'strict', 'inject']).optional(),
+    on_unpriced: z.enum(unpricedTerms).optional(),
+    output_policy: z.enum(outputPolicies).optional(),
   })
   .refine(({ periodic_reset, periodic_reset_days }) => periodic_reset === null || periodic_reset_days === null, {
     message: 'Give periodic_reset or periodic_reset_days.',
