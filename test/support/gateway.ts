@@ -201,6 +201,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     answers: createAnswerCache({ store: answerMemory(), near: null, now: Date.now }),
     metrics: {
       record: (observation) => void observed.push(observation),
+      contradicted() {},
       attemptFailed() {},
       spent() {},
       mirrored: (outcome) => void mirrored.push(outcome),

@@ -44,6 +44,10 @@
     "expr" (printf "sum by (kind, layer) (gateway_price_lists_failing{%s}) > 0" $of)
     "summary" "Price lists cannot be read."
     "description" "{{ $value }} lists ({{ $labels.kind }}, {{ $labels.layer }}) could not be read for an hour: requests are priced by the last good ones, and costs may be wrong.")
+  (dict "alert" "GatehouseUsageInconsistent" "for" "1h" "severity" "warning"
+    "expr" (printf "sum by (provider) (rate(gateway_usage_inconsistent_total{%s}[1h])) / sum by (provider) (rate(gateway_requests_total{%s}[1h])) > 0.01" $of $of)
+    "summary" "A provider tells usage that contradicts itself."
+    "description" "{{ $value | humanizePercentage }} of the answers of {{ $labels.provider }} have counts that do not add up: it may count in a new way, and costs may be wrong. `GET /v1/logs/{id}/cost` shows its usage objects.")
   (dict "alert" "GatehouseLogStoreFails" "for" "15m" "severity" "warning"
     "expr" (printf "max(gateway_log_store_failing{%s}) > 0" $of)
     "summary" "The log store takes no objects."

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { GatewayMetrics } from '../../gateway/ending/metrics.ts'
 import { counterFamily, type CounterCell, type Labels } from './cells.ts'
 import { exchangeMetrics } from './exchanges.ts'
-import { spendCounter } from './spend.ts'
+import { contradictionCounter, spendCounter } from './spend.ts'
 import { keyOf, measuring, stating, type MeasuredName, type StatedName } from './measured.ts'
 import type { Pressure } from '../http/listener/overload.ts'
 
@@ -42,6 +42,7 @@ export function createMetrics(version: string): Metrics {
     render: () => registry.metrics(),
     record: exchangeMetrics(registry),
     spent: spendCounter(registry),
+    contradicted: contradictionCounter(registry),
     measure: measuring(registry),
     ...counters(registry),
   }

@@ -63,7 +63,18 @@ export const logCost = z
     unpriced: z.array(z.string()).meta({ description: 'What was used and has no known price.' }),
     catalogue: z.string().nullable().meta({ description: 'The digest of the price list.' }),
     usage: z
-      .array(z.object({ attempt: z.int(), provider: z.string().nullable(), model: z.string().nullable(), usage: z.unknown() }))
+      .array(
+        z.object({
+          attempt: z.int(),
+          provider: z.string().nullable(),
+          model: z.string().nullable(),
+          inconsistent: z.boolean().meta({
+            description:
+              'True: the figures contradict each other (a part above its whole, a total that is no sum, a count below 0). What was above its whole is cut down to it.',
+          }),
+          usage: z.unknown(),
+        }),
+      )
       .meta({ description: 'The usage objects of the providers, as they sent them.' }),
     budgets: z.array(countedAmount).meta({ description: 'What was counted against which budgets, before adjustments.' }),
   })

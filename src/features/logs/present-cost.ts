@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { LoggedCostLine } from '../../gateway/ports.ts'
+import type { LoggedCharge, LoggedCostLine } from '../../gateway/ports.ts'
 import type { logCost } from './cost.schema.ts'
-import type { CostAdjustment, CountedAmount, LogDetail } from './log-fields.ts'
+import type { CostAdjustment, CountedAmount, LoggedCostDetails, LogDetail } from './log-fields.ts'
 
 /** Returns the cost of a log as the API shows it. A log that no release priced has no state. */
 export function presentCost(row: LogDetail): z.input<typeof logCost> {
@@ -19,12 +19,20 @@ export function presentCost(row: LogDetail): z.input<typeof logCost> {
     lines: lines.map(presentLine),
     unpriced: [...unpriced],
     catalogue: row.price_catalogue,
-    usage: charges.map(({ attempt, provider, priced, sent, usage }) => ({ attempt, provider, model: priced ?? sent, usage })),
+    usage: charges.map(presentUsage),
     budgets: (row.counted ?? []).map(presentCounted),
   }
 }
 
-const noDetails = { lines: [], unpriced: [], charges: [], saved: null }
+const presentUsage = ({ attempt, provider, priced, sent, usage, inconsistent }: LoggedCharge) => ({
+  attempt,
+  provider,
+  model: priced ?? sent,
+  inconsistent,
+  usage,
+})
+
+const noDetails: LoggedCostDetails = { lines: [], unpriced: [], charges: [], saved: null }
 
 const presentAdjustment = ({ id, recompute_id, created_at, delta, cost, state, catalogue, reason, lines }: CostAdjustment) => ({
   id,

@@ -1,4 +1,4 @@
-import type { Fields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { readCounts as anthropic } from './anthropic/billed.ts'
 import { readCounts as converse, readInvocationCounts as invocation } from './bedrock/billed.ts'
 import { readCounts as cohere } from './cohere/billed.ts'
@@ -41,7 +41,18 @@ const readers: readonly (readonly [field: string, read: Reader])[] = [
 /** Reads a provider's usage object into disjoint counts; null when it has no words that are known. */
 export function readCounts(usage: Fields, about: CountsAbout): ReadCounts | null {
   const found = readers.find(([field]) => usage[field] !== undefined && usage[field] !== null)
-  return found === undefined ? null : found[1](usage, about)
+  if (found === undefined) return null
+  const read = found[1](usage, about)
+  return !read.inconsistent && hasNegative(usage) ? { ...read, inconsistent: true } : read
+}
+
+/** Returns true if a count is below 0, also one of an object within; it is read as 0. */
+function hasNegative(usage: Fields): boolean {
+  for (const name in usage) {
+    const value = usage[name]
+    if (typeof value === 'number' ? value < 0 : isFields(value) && hasNegative(value)) return true
+  }
+  return false
 }
 
 const one = (dimension: keyof ReadCounts['counts'], count: number): ReadCounts => ({

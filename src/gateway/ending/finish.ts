@@ -36,8 +36,10 @@ export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, e
 }
 
 function countSpent(metrics: GatewayMetrics, { charge: charged, target }: Attempt): void {
-  const amount = charged?.cost.amount ?? 0n
-  if (amount > 0n && target !== null) metrics.spent(target.providerId, amount)
+  if (charged === null || target === null) return
+  const amount = charged.cost.amount ?? 0n
+  if (amount > 0n) metrics.spent(target.providerId, amount)
+  if (charged.metered?.inconsistent === true) metrics.contradicted(target.providerId)
 }
 
 /** Meters and prices the last attempt; those before it were charged as they ended. */

@@ -335,7 +335,7 @@ test('the cost of a log, line by line', async (t) => {
     lines: [{ ...line, rate_pico_usd: '2500000', amount_pico_usd: '7500001' }],
     unpriced: ['web_search'],
     catalogue: 'feed',
-    usage: [{ attempt: 0, provider: 'openai', model: 'gpt-4o', usage: { prompt_tokens: 3 } }],
+    usage: [{ attempt: 0, provider: 'openai', model: 'gpt-4o', inconsistent: false, usage: { prompt_tokens: 3 } }],
     budgets: [],
     total_pico_usd: '7500001',
     adjustments: [],

@@ -22,6 +22,9 @@ export function readCounts(usage: Fields): ReadCounts {
   collector.part('output_video', answer('VIDEO'))
   collector.rest('output')
   collector.add('reasoning', countAt(usage, 'thoughtsTokenCount'))
+  const spoken = countAt(usage, 'promptTokenCount') + countAt(usage, 'candidatesTokenCount')
+  const beside = countAt(usage, 'toolUsePromptTokenCount') + countAt(usage, 'thoughtsTokenCount')
+  collector.total(countAt(usage, 'totalTokenCount'), spoken + beside)
   return collector.read()
 }
 

@@ -5,7 +5,7 @@ import type { TokenUsage } from './token-usage.ts'
 /** Counts as a provider's usage object was read into them. */
 export interface ReadCounts {
   readonly counts: Counts
-  /** True if the provider's figures contradict each other: a part was larger than its whole, and was cut down. */
+  /** True if the provider's figures contradict each other: a part is larger than its whole and was cut down, a total is no sum, a count is below 0. */
   readonly inconsistent: boolean
 }
 
@@ -51,6 +51,11 @@ export class Collector {
   /** Adds a count that nothing contains. */
   add(dimension: Dimension, count: number): void {
     if (count > 0) this.#counts[dimension] = (this.#counts[dimension] ?? 0) + count
+  }
+
+  /** Compares the provider's own total, if it tells one, with the sum that it must be; some leave out what is counted apart. */
+  total(told: number, sum: number, less = sum): void {
+    if (told !== 0 && told !== sum && told !== less) this.#inconsistent = true
   }
 
   read(): ReadCounts {

@@ -10,11 +10,13 @@ const thoughtsApart: ReadonlySet<string> = new Set(['google', 'vertex-ai'])
  */
 export function readCounts(usage: Fields, provider: string): ReadCounts {
   const collector = new Collector()
-  const prompt = countAt(usage, 'prompt_tokens')
   const total = countAt(usage, 'total_tokens')
+  const completion = countAt(usage, 'completion_tokens')
+  // Some hosts tell the total of an embedding alone.
+  const prompt = countAt(usage, 'prompt_tokens') || (completion === 0 ? total : 0)
   const cached = cachedOf(usage)
   const cachedAudio = countAt(fieldsIn(fieldsIn(usage, 'prompt_tokens_details'), 'cached_tokens_details'), 'audio_tokens')
-  collector.whole(prompt === 0 && countAt(usage, 'completion_tokens') === 0 ? total : prompt)
+  collector.whole(prompt)
   collector.part('cache_read_audio', cachedAudio)
   collector.part('cache_read', Math.max(0, cached - cachedAudio))
   collector.part('cache_write', countAt(usage, 'prompt_tokens_details', 'cache_write_tokens'))
@@ -22,7 +24,9 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   collector.part('input_image', countAt(usage, 'prompt_tokens_details', 'image_tokens'))
   collector.rest('input')
   const reasoning = reasoningOf(usage)
-  collector.whole(answerTokens(usage, { provider, prompt, total, reasoning }))
+  const answer = answerTokens({ provider, prompt, completion, total, reasoning })
+  collector.total(total, prompt + answer, prompt + completion)
+  collector.whole(answer)
   collector.part('output_audio', countAt(usage, 'completion_tokens_details', 'audio_tokens'))
   collector.part('output_image', countAt(usage, 'completion_tokens_details', 'image_tokens'))
   collector.part('reasoning', reasoning)
@@ -45,13 +49,13 @@ const reasoningOf = (usage: Fields): number =>
 interface Totals {
   readonly provider: string
   readonly prompt: number
+  readonly completion: number
   readonly total: number
   readonly reasoning: number
 }
 
 /** Returns all tokens of the answer. The provider's total settles whether reasoning is among those of the completion. */
-function answerTokens(usage: Fields, { provider, prompt, total, reasoning }: Totals): number {
-  const completion = countAt(usage, 'completion_tokens')
+function answerTokens({ provider, prompt, completion, total, reasoning }: Totals): number {
   if (thoughtsApart.has(provider) && total > prompt + completion) return total - prompt
   const isApart = reasoning > completion || (reasoning > 0 && total === prompt + completion + reasoning)
   return isApart ? completion + reasoning : completion

@@ -18,6 +18,7 @@ export function readCounts(usage: Fields, { isImage }: { readonly isImage: boole
   collector.part('input_image', Math.max(0, countAt(usage, details, 'image_tokens') - cachedImage))
   collector.rest('input')
   const output = countAt(usage, 'output_tokens')
+  collector.total(countAt(usage, 'total_tokens'), countAt(usage, 'input_tokens') + output)
   const text = countAt(usage, 'output_tokens_details', 'text_tokens')
   collector.whole(output)
   collector.part(
