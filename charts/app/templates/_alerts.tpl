@@ -44,6 +44,10 @@
     "expr" (printf "sum by (kind, layer) (gateway_price_lists_failing{%s}) > 0" $of)
     "summary" "Price lists cannot be read."
     "description" "{{ $value }} lists ({{ $labels.kind }}, {{ $labels.layer }}) could not be read for an hour: requests are priced by the last good ones, and costs may be wrong.")
+  (dict "alert" "GatehousePriceListsDiffer" "for" "75m" "severity" "warning"
+    "expr" (printf "count by (kind, layer, provider) (count by (kind, layer, provider, digest) (gateway_price_list_info{%s})) > 1" $of)
+    "summary" "Processes hold different price lists."
+    "description" "The lists of {{ $labels.provider }} ({{ $labels.kind }}, {{ $labels.layer }}) are of {{ $value }} versions for longer than a list is kept: the same request costs one thing here and another there. `gatehouse doctor` with the `--url` of each pod tells which holds which.")
   (dict "alert" "GatehouseUsageInconsistent" "for" "1h" "severity" "warning"
     "expr" (printf "sum by (provider) (rate(gateway_usage_inconsistent_total{%s}[1h])) / sum by (provider) (rate(gateway_requests_total{%s}[1h])) > 0.01" $of $of)
     "summary" "A provider tells usage that contradicts itself."

@@ -94,12 +94,16 @@ const measured = {
 
 export type MeasuredName = keyof typeof measured
 
-/** Facts in words, told by the labels of a gauge that is always 1. */
+/** Facts in words, told by the labels of gauges that are always 1. */
 const stated = {
   gateway_build_info: { help: 'Always 1; the labels say which build runs.', labelNames: ['version'] },
   gateway_semantic_index_info: {
     help: 'Always 1; the label says where embeddings of the semantic cache are compared.',
     labelNames: ['place'],
+  },
+  gateway_price_list_info: {
+    help: 'Always 1; the labels say which version of each list of prices and abilities is in memory. `all`: the catalogue of the release.',
+    labelNames: ['kind', 'layer', 'provider', 'digest'],
   },
   gateway_level_info: {
     help: 'Always 1; the labels say which release level is in effect, and which one is finalized in the database.',
@@ -134,8 +138,8 @@ export function measuring(registry: Registry): (name: MeasuredName, read: () => 
 }
 
 /** Registers the facts; the returned function names what reads the labels of one, in place of what was named before. */
-export function stating(registry: Registry): (name: StatedName, read: () => Labels) => void {
-  const readers = new Map<StatedName, () => Labels>()
+export function stating(registry: Registry): (name: StatedName, read: () => readonly Labels[]) => void {
+  const readers = new Map<StatedName, () => readonly Labels[]>()
   for (const name of Object.keys(stated).filter((key): key is StatedName => Object.hasOwn(stated, key))) {
     const gauge = new Gauge<string>({
       name,
@@ -143,9 +147,8 @@ export function stating(registry: Registry): (name: StatedName, read: () => Labe
       aggregator: 'first',
       registers: [registry],
       collect() {
-        const read = readers.get(name)
         gauge.reset()
-        if (read !== undefined) gauge.set(read(), 1)
+        for (const labels of readers.get(name)?.() ?? []) gauge.set(labels, 1)
       },
     })
   }

@@ -18,7 +18,7 @@ export interface Metrics extends GatewayMetrics {
   /** Gives a figure that its owner keeps, in place of one given before; it is read when somebody scrapes. */
   measure(name: MeasuredName, read: () => number, labels?: Labels): void
   /** Gives a fact whose labels its owner keeps; they are read when somebody scrapes. */
-  state(name: StatedName, read: () => Labels): void
+  state(name: StatedName, read: () => readonly Labels[]): void
   /** The text for Prometheus. */
   render(): Promise<string>
   readonly contentType: string
@@ -34,7 +34,7 @@ export function createMetrics(version: string): Metrics {
   collectDefaultMetrics({ register: registry })
   for (const name of misnamed) registry.removeSingleMetric(name)
   const state = stating(registry)
-  state('gateway_build_info', () => ({ version }))
+  state('gateway_build_info', () => [{ version }])
   return {
     registry,
     state,

@@ -7,7 +7,7 @@ export interface LayerSource {
   read(provider: string): Promise<Buffer | null>
 }
 
-export interface LayerOptions<List> {
+export interface LayerOptions<List extends Versioned> {
   readonly source: LayerSource
   /** Reads the bytes of a list. Throws on what is none. */
   readonly parse: (bytes: Buffer, provider: string) => List
@@ -19,6 +19,11 @@ export interface LayerOptions<List> {
   readonly random: () => number
   /** Told of each list that could not be read; the one before is kept. */
   readonly failed: (provider: string, reason: string) => void
+}
+
+/** A list that has a name of its contents. */
+export interface Versioned {
+  readonly digest: string
 }
 
 /** A layer of lists: what it has of a provider, in memory. */
@@ -37,6 +42,13 @@ export interface LiveLayer<List> extends Layer<List> {
   /** Resolves when no list is being read. */
   idle(): Promise<void>
   readonly stats: () => LayerStats
+  /** Returns which version of each list is held. Those that are due are read again meanwhile, so that a process without requests follows too. */
+  versions(): readonly ListVersion[]
+}
+
+/** The version of a list that is held. */
+export interface ListVersion extends Versioned {
+  readonly provider: string
 }
 
 export interface LayerStats {
@@ -69,12 +81,19 @@ const usualTimeoutMs = 15_000
  * Holds the lists of one source for an hour, and reads them again in the background when a request asks for one that is due. A list that
  * cannot be read leaves the former one in place for a week at most, and is tried again after a minute; one that is not there after five.
  */
-export function createLayer<List>({ source, parse, now, random, failed, timeoutMs = usualTimeoutMs }: LayerOptions<List>): LiveLayer<List> {
+export function createLayer<List extends Versioned>({
+  source,
+  parse,
+  now,
+  random,
+  failed,
+  timeoutMs = usualTimeoutMs,
+}: LayerOptions<List>): LiveLayer<List> {
   const lists = new Map<string, Held<List>>()
 
   const read = async (provider: string, held: Held<List>): Promise<void> => {
     try {
-      const bytes = await inTime(asked(provider, held), timeoutMs)
+      const bytes = await inTime(askSource(source, provider, held), timeoutMs)
       held.file = bytes === null ? null : parse(bytes, provider)
       held.fault = null
       held.readAt = now()
@@ -85,15 +104,6 @@ export function createLayer<List>({ source, parse, now, random, failed, timeoutM
       failed(provider, held.fault)
     } finally {
       held.reading = null
-    }
-  }
-
-  const asked = async (provider: string, held: Held<List>): Promise<Buffer | null> => {
-    held.isAsked = true
-    try {
-      return await source.read(provider)
-    } finally {
-      held.isAsked = false
     }
   }
 
@@ -114,22 +124,39 @@ export function createLayer<List>({ source, parse, now, random, failed, timeoutM
       const held = lists.get(provider)
       return held === undefined || held.file === null ? null : now() - held.readAt
     },
+    versions() {
+      return [...lists.keys()].flatMap((provider) => {
+        const { file, readAt } = look(provider)
+        return file === null || now() - readAt > longestAgeMs ? [] : [{ provider, digest: file.digest }]
+      })
+    },
     async ready(provider) {
       await look(provider).reading
     },
     async idle() {
       for (const { reading } of lists.values()) if (reading !== null) await reading
     },
-    stats() {
-      const all = [...lists.values()].filter(({ file }) => file !== null)
-      const faults = [...lists.values()].flatMap(({ fault }) => fault ?? [])
-      return {
-        held: all.length,
-        failing: faults.length,
-        ageMs: all.length === 0 ? null : now() - Math.min(...all.map(({ readAt }) => readAt)),
-        fault: faults.at(-1) ?? null,
-      }
-    },
+    stats: () => statsOf([...lists.values()], now()),
+  }
+}
+
+async function askSource(source: LayerSource, provider: string, held: Pick<Held<unknown>, 'isAsked'>): Promise<Buffer | null> {
+  held.isAsked = true
+  try {
+    return await source.read(provider)
+  } finally {
+    held.isAsked = false
+  }
+}
+
+function statsOf(lists: readonly Pick<Held<unknown>, 'file' | 'fault' | 'readAt'>[], now: number): LayerStats {
+  const all = lists.filter(({ file }) => file !== null)
+  const faults = lists.flatMap(({ fault }) => fault ?? [])
+  return {
+    held: all.length,
+    failing: faults.length,
+    ageMs: all.length === 0 ? null : now - Math.min(...all.map(({ readAt }) => readAt)),
+    fault: faults.at(-1) ?? null,
   }
 }
 

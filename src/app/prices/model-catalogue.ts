@@ -3,12 +3,13 @@ import type { Config } from '../../config/config.ts'
 import { pricePlaces } from '../../config/effect.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import type { Fields } from '../../lib/json/fields.ts'
+import { findProvider } from '../../gateway/providers/catalog.ts'
 import type { Level } from '../../release/level.ts'
 import type { LogStore } from '../log-store/log-store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AbilityList, abilitiesOf, readAbilityList } from './ability-list.ts'
 import { openBuiltIn } from './built-in.ts'
-import { createLayer, type LayerSource, type LayerStats, type LiveLayer } from './layer.ts'
+import { createLayer, type LayerSource, type LayerStats, type LiveLayer, type Versioned } from './layer.ts'
 import { folderSource, type ListKind, logStoreSource, proxySource } from './layer-sources.ts'
 import type { PriceFile } from './price-file.ts'
 import { createPriceLists, type PriceLists } from './price-lists.ts'
@@ -60,6 +61,12 @@ export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
     general: openLayers<AbilityList>('general', readAbilityList, options),
   }
   const builtIn = openBuiltIn()
+  const isKnown = (provider: string) => Object.hasOwn(builtIn.providers, provider) || findProvider(provider) !== null
+  options.metrics.state('gateway_price_list_info', () => [
+    ...versionsOf('pricing', layers.pricing, isKnown),
+    ...versionsOf('general', layers.general, isKnown),
+    { kind: 'pricing', layer: 'built_in', provider: 'all', digest: builtIn.digest },
+  ])
   const bundled: LayerStats = { held: Object.keys(builtIn.providers).length, failing: 0, ageMs: null, fault: null }
   const stated = (kind: ListKind) => [
     ...layers[kind].map(({ name, stats }) => ({ kind, name, ...stats() })),
@@ -85,7 +92,16 @@ export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
   }
 }
 
-function openLayers<List>(
+/** Callers ask for providers that nobody knows: those are no labels. */
+const versionsOf = (kind: ListKind, layers: readonly LiveLayer<Versioned>[], isKnown: (provider: string) => boolean) =>
+  layers.flatMap((layer) =>
+    layer
+      .versions()
+      .filter(({ provider }) => isKnown(provider))
+      .map(({ provider, digest }) => ({ kind, layer: layer.name, provider, digest })),
+  )
+
+function openLayers<List extends Versioned>(
   kind: ListKind,
   parse: (bytes: Buffer, provider: string) => List,
   options: CatalogueOptions,

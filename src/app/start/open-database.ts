@@ -79,7 +79,7 @@ async function open(options: OpenDatabaseOptions, database: DatabaseConfig): Pro
     const vault = await openVault({ orm, client: connection.runtime, config, log })
     if (vault.sealed === 'wrong_key' && options.refusesWrongKey) throw wrongKey()
     metrics.measure('gateway_sealed', () => Number(vault.sealed !== null))
-    metrics.state('gateway_level_info', () => ({ level: level.release, finalized: level.finalized ?? 'unknown' }))
+    metrics.state('gateway_level_info', () => [{ level: level.release, finalized: level.finalized ?? 'unknown' }])
     return { database, connection, orm, vault }
   } catch (error) {
     await orm.close(true)

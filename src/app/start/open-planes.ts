@@ -193,7 +193,7 @@ function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOption
   metrics.measure('gateway_cached_answers_dropped_total', () => stored.dropped())
   const vectors = openVectors({ pool: () => stored.pool(), log, memoryBytes: config.vectorMemoryBytes })
   metrics.measure('gateway_cached_vectors_bytes', () => vectors.memoryBytes())
-  if (config.semantic !== null) metrics.state('gateway_semantic_index_info', () => ({ place: vectors.place() }))
+  if (config.semantic !== null) metrics.state('gateway_semantic_index_info', () => [{ place: vectors.place() }])
   return { answers, vectors }
 }
 

@@ -11,7 +11,7 @@ import { progressLog } from '../progress.ts'
 import { wrap } from '../wrap.ts'
 
 interface Options {
-  readonly url?: string
+  readonly url?: readonly string[]
   readonly process: boolean
   readonly explain?: string
   readonly strict?: true
@@ -25,7 +25,11 @@ export function addDoctor(program: Command): void {
     exits: { 1: 'something is wrong; with --strict: or worth a warning' },
   })
     .description('Examines an installation, running or not, and says in plain words what is wrong and what to do.')
-    .option('--url <url>', 'the running process; by default where these settings say that it listens')
+    .option(
+      '--url <url>',
+      'the running process, by default where these settings say that it listens; given several times, processes are compared too',
+      collected,
+    )
     .option('--no-process', 'ask no process: none is meant to run')
     .option('--explain <word>', 'instead: what an error code, a check or a finding means')
     .option('--strict', 'a warning fails too')
@@ -72,9 +76,13 @@ function toReport({ organisation, provider, troubles }: SsoReport): string {
   return [head, troubles.length === 0 ? 'Nothing is wrong.' : troubles.map(toText).join('\n\n')].join('\n')
 }
 
+/** An option that may be given several times. */
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
 async function examine({ url: given, process: asks }: Options): Promise<readonly Trouble[]> {
   const { openProcess, ownUrl } = await import('../ask-process.ts')
   const { examineJournal } = await import('../doctor/journal.ts')
+  const { comparePriceLists } = await import('../doctor/price-lists.ts')
   const { examineProcess } = await import('../doctor/process.ts')
   const { fromChecks } = await import('../doctor/trouble.ts')
   const { preflightChecks } = await import('../preflight/checks.ts')
@@ -82,19 +90,27 @@ async function examine({ url: given, process: asks }: Options): Promise<readonly
   const { openStage, usualCircumstances } = await import('../preflight/stage.ts')
   const stage = openStage(environment(), usualCircumstances, progressLog())
   const config = stage.configError === null ? stage.settings() : null
-  const url = asks ? (given ?? (config === null ? null : ownUrl(config))) : null
-  const running = url === null ? null : openProcess(url)
+  const own = config === null ? null : ownUrl(config)
+  const urls = asks ? (given ?? (own === null ? [] : [own])) : []
+  const running = urls.map(openProcess)
+  const spoolBytes = config?.maxSpoolBytes ?? Number.POSITIVE_INFINITY
   try {
-    const seen = running === null ? [] : await asked(() => examineProcess(running, config?.maxSpoolBytes ?? Number.POSITIVE_INFINITY))
+    const seen = running.length === 0 ? [] : await asked(() => Promise.all(running.map((one) => examineProcess(one, spoolBytes))))
+    const compared = await comparePriceLists(running)
     console.error('checking what it needs')
     const checked = fromChecks(await runChecks(preflightChecks, stage))
-    const silent = running === null || seen.some(({ id }) => id === 'process-silent')
-    return [...seen, ...checked, ...(config === null ? [] : examineJournal(config.dataDir, { running: !silent }))]
+    const silent = seen.every((troubles) => troubles.some(({ id }) => id === 'process-silent'))
+    const journal = config === null ? [] : examineJournal(config.dataDir, { running: !silent })
+    return [...seen.flatMap((troubles, at) => placed(troubles, urls, at)), ...compared, ...checked, ...journal]
   } finally {
-    await running?.close()
+    await Promise.all(running.map((one) => one.close()))
     await stage.close()
   }
 }
+
+/** Of several processes the troubles name theirs. */
+const placed = (troubles: readonly Trouble[], urls: readonly string[], at: number): readonly Trouble[] =>
+  urls.length < 2 ? troubles : troubles.map((trouble) => Object.assign({}, trouble, { what: `${urls[at] ?? ''}: ${trouble.what}` }))
 
 function asked<T>(ask: () => Promise<T>): Promise<T> {
   console.error('asking the process')

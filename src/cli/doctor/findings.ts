@@ -27,6 +27,10 @@ export const findingAdvice = {
       'A layer of price lists is slow, broken or in another unit. Requests are priced by the list that was read before, for a week at most, or by the next layer.',
     fix: '`GET /v1/prices/layers` says which layer it is and why; the log names the provider. See [price lists](prices-offline.md).',
   },
+  'price-lists-differ': {
+    means: 'Processes hold different versions of a price list, so that the same request costs one thing here and another there.',
+    fix: 'After a list has changed, processes read it again within an hour: look again then. If it stays, the processes read different places (compare their `MODEL_CONFIGS_*` settings), or one of them cannot read it. See [price lists](prices-offline.md).',
+  },
   'log-store-failing': {
     means: 'The log store does not take the bodies of logs. They wait in the database, which grows; requests are not delayed.',
     fix: 'The log line "bodies of logs wait in the database for the log store" says why, with the status and code of the store. See [log stores](log-stores.md).',

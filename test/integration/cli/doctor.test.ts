@@ -8,6 +8,7 @@ import { startApp } from '../../support/app.ts'
 import { gatehouseHere } from '../../support/cli.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
 import { settingsFor, temporaryFolder } from '../../support/preflight.ts'
 import { freePort } from '../../../src/app/database/embedded/port.ts'
 import { environment } from '../../support/process.ts'
@@ -82,6 +83,56 @@ test('an installation that is well, and then is not', async (t) => {
     / Seen: 2 cannot be read, 1 of them are served as they were\.$/,
   )
   t.true(ill.troubles.every(({ what, fix }) => what.length > 20 && fix.length > 10))
+})
+
+/** A price list of one model. */
+const listAt = (input: number) =>
+  JSON.stringify(
+    { schema: 1, provider: 'openai', currency: 'USD', unit: 'pUSD', models: { mine: { prices: [{ rates: { input } }] } } },
+    null,
+    2,
+  )
+
+test('processes that hold different price lists are told, with who holds which', async (t) => {
+  const database = await testDatabase()
+  t.teardown(database.drop)
+  const apps = []
+  for (const price of [1, 1, 2]) {
+    const folder = temporaryFolder(t)
+    writeFileSync(path.join(folder, 'openai.json'), listAt(price))
+    const app = await startApp({ database, env: { MODEL_CONFIGS_PRICING_LOCAL_PATH: folder } })
+    t.teardown(() => app.stop())
+    await app.deps.catalogue.ready('pricing', 'openai')
+    await app.deps.catalogue.ready('pricing', 'a-name-that-callers-chose')
+    apps.push(app)
+  }
+  const [first, same, other] = apps.map(({ baseUrl }) => baseUrl) as [string, string, string]
+  const env = { ...environment(database.config), DATA_DIR: apps[0]?.config.dataDir ?? '' }
+  const differing = async (...urls: readonly string[]) =>
+    (
+      await doctor(
+        urls.flatMap((url) => ['--url', url]),
+        env,
+      )
+    ).troubles.filter(({ id }) => id === 'price-lists-differ')
+  t.deepEqual(await differing(first, same), [])
+  const [told, ...more] = await differing(first, same, other)
+  t.deepEqual(more, [])
+  t.like(told, { severity: 'warning' })
+  const seen = / Seen: pricing local openai: ([0-9a-f]{16}) at (\S+), (\S+); ([0-9a-f]{16}) at (\S+)\.$/.exec(told?.what ?? '')
+  t.deepEqual(
+    seen?.filter((_, at) => [2, 3, 5].includes(at)),
+    [first, same, other],
+    told?.what,
+  )
+  t.not(seen?.[1], seen?.[4])
+  const { text } = await send(`${first}/metrics`, {})
+  t.deepEqual(
+    [...text.matchAll(/^gateway_price_list_info\{kind="(\w+)",layer="(\w+)",provider="(\w+)",digest="[0-9a-f]+"\} 1$/gm)].map(
+      ([, ...labels]) => labels.join(' '),
+    ),
+    ['pricing local openai', 'pricing built_in all'],
+  )
 })
 
 test('a sealed process, and a database that is away', async (t) => {
