@@ -48,7 +48,7 @@ export function readCode(): Code {
   return {
     version: version(),
     features,
-    settings: settingNames.map((name) => ({ name, since: settings[name].since, idle: settings[name].idle })),
+    settings: settingNames.map((name) => ({ name, since: settings[name].since })),
     fields: markedFields(),
     operations: kept(operationsOf),
     preflightChecks: preflightChecks.map(({ id }) => id),

@@ -62,14 +62,11 @@ export const settingNotes = ({ given, unread }: Pick<Config, 'given' | 'unread'>
     const note = noteOf(name, level)
     return note === null ? [] : [{ name, note: `${name} ${note}` }]
   }),
-  ...unread.map((name) => ({ name, note: `${name} ${idleNote}` })),
+  ...unread.map((name) => ({ name, note: `${name} has no effect: nothing reads it yet` })),
 ]
 
-const idleNote = 'has no effect: nothing reads it yet'
-
 function noteOf(name: SettingName, level: Level): string | null {
-  const { idle, since, atEveryLevel } = settings[name]
-  if (idle) return idleNote
+  const { since, atEveryLevel } = settings[name]
   if (level.atLeast(since)) return null
   const later = `comes with release ${since}, and the level of this installation is ${level.release}`
   return atEveryLevel ? `${later}: it stays in effect, so that nothing becomes less safe` : `has no effect: it ${later}`

@@ -8,8 +8,6 @@ export interface Explanation {
   readonly example: string
   /** The release that brought it. */
   readonly since?: string
-  /** Taken, and read by nothing yet. */
-  readonly idle?: boolean
   /** In effect below the release that brought it too: its default would be less safe. */
   readonly atEveryLevel?: boolean
   /** Never shown, and also read from the file that `NAME_FILE` names. */
@@ -30,7 +28,6 @@ const describe = <T extends {}>(kind: Kind<T>, explanation: Explanation) => ({
   schema: kind.schema ?? { type: 'string' },
   since: '1.3.0',
   secret: false,
-  idle: false,
   atEveryLevel: false,
   ...explanation,
 })

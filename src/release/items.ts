@@ -25,7 +25,7 @@ export function isClaimed({ version, features }: ReleaseRecord, id: string, code
 /** Returns true if the build has the feature, change or setting that a record names by one of its words. */
 export function isBuilt(release: ReleaseRecord, name: string, code: Pick<Code, 'features' | 'settings'>): boolean {
   const { env } = release
-  if (env.added.includes(name)) return code.settings.some((setting) => setting.name === name && setting.idle !== true)
+  if (env.added.includes(name)) return code.settings.some((setting) => setting.name === name)
   const own = code.features.find((feature) => feature.id === name)
   return isClaimed(release, name, code) && own?.incomplete === undefined
 }

@@ -13,8 +13,7 @@ export interface Code {
     /** The missing part of a feature, which then counts as pending. */
     readonly incomplete?: string | undefined
   }[]
-  /** `idle`: taken, and read by nothing yet. */
-  readonly settings: readonly { readonly name: string; readonly since: string; readonly idle?: boolean }[]
+  readonly settings: readonly { readonly name: string; readonly since: string }[]
   /** The fields that are marked with the release that brought them: `body.tags` of `POST /integrations`. */
   readonly fields: readonly { readonly operation: string; readonly at: string; readonly since: string }[]
   /** The operations of the API description, such as `GET /logs`, that each level serves. */

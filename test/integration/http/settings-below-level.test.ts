@@ -1,7 +1,6 @@
 import test from 'ava'
 import { mailAt } from '../../../src/config/effect.ts'
 import { loadConfig } from '../../../src/config/index.ts'
-import { allSettingNames, settings } from '../../../src/config/settings.ts'
 import { fixedLevel } from '../../../src/release/level.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { send } from '../../support/http.ts'
@@ -39,18 +38,6 @@ test('from its release on a flag turns off, and nothing is said of it', async (t
   t.teardown(() => app.stop())
   t.deepEqual(await statuses(app), [404, 404, 404, 404])
   t.deepEqual(warnings(app), [])
-})
-
-test('settings that nothing reads yet are named at the start', async (t) => {
-  // None at times: a release that announces one before it is read has it here by itself.
-  const unread = allSettingNames.filter((name) => settings[name].idle)
-  const app = await startApp({ env: Object.fromEntries(unread.map((name) => [name, settings[name].example])) })
-  t.teardown(() => app.stop())
-  const told = app.logged.flatMap(({ name, msg }) => (unread.some((one) => one === name) ? [msg] : []))
-  t.deepEqual(
-    told,
-    unread.map((name) => `${name} has no effect: nothing reads it yet`),
-  )
 })
 
 test('the TLS of the database stays as it was set, whatever the level', async (t) => {
