@@ -4,6 +4,7 @@ import type { ChosenConfig, TargetConfig } from './config/choose.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import type { MatchedOperation } from './front/match.ts'
 import type { Trace } from './front/metadata.ts'
+import type { AskedWork } from './front/asked-work.ts'
 import type { Prompt } from './prompts/prompt.ts'
 import type { Target } from './targets/target.ts'
 import type { RequestBody } from './wire/body.ts'
@@ -31,6 +32,8 @@ export interface CallHead {
 export interface Call extends CallHead {
   /** The path that goes on to the provider: without the slug of a model, or that of the chat completion which a prompt makes. */
   readonly upstreamPath: string
+  /** The work that it asks for, as far as method and path tell; null: none. Limits, policies and charges go by it. */
+  readonly work: AskedWork | null
   /** The model that the path or a form names, as the caller wrote it. */
   readonly model: string | null
   /** Null: no JSON. An attempt opens such a body with what its target needs, and can do so once. */

@@ -110,8 +110,8 @@ async function answerItself(deps: PipelineDeps, trail: Trail, body: Promise<obje
 
 /** Notes a call that is complete already. */
 function noteCall(trail: Trail, call: Call): Call {
-  const { caller, headers, trace, metadata, path, operation, prompt, mirror, body } = call
-  Object.assign(trail, { caller, headers, trace, metadata, path, operation, prompt, mirror, body, config: storedConfig(call.config) })
+  const { caller, headers, trace, metadata, path, operation, work, prompt, mirror, body } = call
+  Object.assign(trail, { caller, headers, trace, metadata, path, operation, work, prompt, mirror, body, config: storedConfig(call.config) })
   return call
 }
 
@@ -183,6 +183,7 @@ const readWhole = (deps: PipelineDeps, trail: Trail, head: CallHead): MaybePromi
   settled(readCall(head, deps.settings), (call) => {
     trail.headers = call.headers
     trail.body = call.body
+    trail.work = call.work
     if (call.operation.name === 'promptComplete') return withPrompt(deps, trail, call)
     const last = continues(call)
     return last === null ? call : continueCall(call, last, { store: deps.responses, maxJsonBytes: deps.settings.maxJsonBytes })
@@ -193,6 +194,7 @@ async function withPrompt({ snapshot, settings }: PipelineDeps, trail: Trail, ca
   const expanded = await expandPrompt(call, snapshot)
   trail.prompt = expanded.prompt
   trail.operation = expanded.operation
+  trail.work = expanded.work
   trail.body = expanded.body
   return expanded
 }

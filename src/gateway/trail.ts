@@ -21,7 +21,7 @@ export interface Trail
   extends
     Writable<OrNull<Pick<CallHead, 'caller' | 'headers'>>>,
     Writable<Pick<CallHead, 'trace' | 'metadata' | 'path' | 'operation'>>,
-    Writable<Pick<Call, 'prompt' | 'mirror'>> {
+    Writable<Pick<Call, 'prompt' | 'mirror' | 'work'>> {
   readonly exchange: Exchange
   /** The stored config that the request began with. */
   config: { readonly slug: string; readonly version: number } | null
@@ -51,6 +51,7 @@ export function beginTrail(exchange: Exchange): Trail {
     path,
     prompt: null,
     mirror: null,
+    work: null,
     config: null,
     receivedAt: Math.round(Date.now() - (performance.now() - exchange.startedAt)),
     headers: null,

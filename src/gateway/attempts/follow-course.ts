@@ -135,9 +135,9 @@ interface GivenUp {
 function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: GivenUp): void {
   const { metrics, prices } = deps
   const result = 'kind' in ended && ended.kind === 'denied' ? ended.result : null
-  const { operation, exchange } = call
+  const { operation, work, exchange } = call
   const receivedAt = Date.now() - (performance.now() - exchange.startedAt)
-  attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, url: exchange.url, receivedAt } })
+  attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, work, receivedAt } })
   attempt.usage = attempt.charge.metered?.usage ?? null
   attempt.spent = attempt.reservation?.settle(attempt.charge, attempt.sentAt === null ? 'unsent' : 'failed') ?? null
   attempt.reservation = null

@@ -16,7 +16,6 @@ import { narrowed } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { clientDialect } from '../front/fronts.ts'
-import { workOf } from '../front/work.ts'
 import type { Journal } from '../journal/log-record.ts'
 import { boundOutput } from '../limits/bound-output.ts'
 import type { Ledger, Reservation } from '../limits/ledger.ts'
@@ -98,7 +97,7 @@ const bound = (attempt: Attempt, aimed: AimedCall, most: number): AimedCall =>
   noteAimed(attempt, {
     ...aimed,
     body: boundOutput(aimed.body, most, {
-      dialect: workOf(aimed.call)?.dialect ?? null,
+      dialect: aimed.call.work?.dialect ?? null,
       providerId: aimed.target.providerId,
     }),
   })

@@ -48,10 +48,10 @@ function charge(attempt: Attempt, relayed: RelayResult | null, context: ChargeCo
   return attempt.charge.metered?.usage ?? null
 }
 
-const chargedExchange = ({ operation, exchange, receivedAt }: Trail) => ({
+const chargedExchange = ({ operation, work, exchange, receivedAt }: Trail) => ({
   operation,
   method: exchange.method,
-  url: exchange.url,
+  work,
   receivedAt,
 })
 

@@ -14,6 +14,7 @@ import { headersWithout } from '../wire/header-list.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
 import { takeModelOfPath } from './google-key.ts'
+import { workOf } from './work.ts'
 
 /**
  * Reads the call that a request makes. A JSON body is read here, because it may name the target. Any other is opened by `openBody` when
@@ -21,16 +22,18 @@ import { takeModelOfPath } from './google-key.ts'
  */
 export function readCall(head: CallHead, settings: GatewaySettings): MaybePromise<Call> {
   const { model, path: upstreamPath } = takeModelOfPath(head.path)
+  const work = workOf({ operation: head.operation, exchange: head.exchange, upstreamPath })
   const readsJson = head.operation.name === 'promptComplete' || isReadableJson(head.headers)
   if (readsJson)
     return settled(read(head, settings, { maxHeldBytes: 0 }), (body) => {
       const unfolded = body.kind === 'json' && head.headers.contentEncoding !== ''
       const headers = unfolded ? withoutEncoding(head.headers) : head.headers
-      return { ...head, headers, upstreamPath, model, body, shortenedBy: 0, ...nothingMade }
+      return { ...head, headers, upstreamPath, work, model, body, shortenedBy: 0, ...nothingMade }
     })
   return settled(model === null ? modelOfForm(head) : noFormModel, (form) => ({
     ...head,
     upstreamPath,
+    work,
     model: model ?? form.model,
     body: null,
     shortenedBy: form.shortenedBy,

@@ -1,24 +1,12 @@
 import type { Call } from '../call.ts'
-import type { DialectId } from '../dialects/dialect.ts'
+import type { AskedWork } from './asked-work.ts'
 import { conversationOf } from './conversation.ts'
 import { isOperation } from './match.ts'
 import { isCountOfGoogle } from './operation-name.ts'
-import { type Operation, operations, type OperationSpec, type Task } from './operations.ts'
+import { type Operation, operations, type OperationSpec } from './operations.ts'
 import { taskOf } from './task.ts'
 
-/** The work of a model that a request asks for, as far as its method and path tell. */
-export interface AskedWork {
-  /** Null: the path is the provider's own, and nobody knows what it does. */
-  readonly task: Task | null
-  /** Null: nobody knows. */
-  readonly dialect: DialectId | null
-  /** The operation that asks for the like of it; null: there is none. */
-  readonly operation: Operation | null
-  /** True if it costs when it has ended, which no answer of its own tells. */
-  readonly beginsJob: boolean
-}
-
-export type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
+type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
 
 /**
  * Returns the work that a request asks for; null: it asks for none, such as a list of files. A path that Gatehouse does not know may ask for

@@ -1,6 +1,6 @@
 import { isFields } from '../../lib/json/fields.ts'
 import type { Task } from '../front/operations.ts'
-import { type AskedWork, workOf } from '../front/work.ts'
+import type { AskedWork } from '../front/asked-work.ts'
 import { boundOf, estimateTokens, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limit, MoneyTerms, Needs } from './limit.ts'
@@ -26,7 +26,7 @@ export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['re
   const by = { keyId: call.caller.key.id, model: target.model }
   // Nobody need know what is usual for a request that names a bound.
   const most = isFields(body.json) && boundOf(body.json) !== null ? leastOutput : usual.of(by)
-  const work = workOf(call)
+  const { work } = call
   const tokens = counting ? tokensOf(work, request, most) : 0
   const { cost, maxOutput } = ofMoney.length === 0 || work === null ? costless : costOf(ofMoney, { request, work }, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }

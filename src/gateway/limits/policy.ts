@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView, ProviderScope } from '../callers/key.ts'
 import type { Target } from '../targets/target.ts'
-import { type Asking, ofOperations, workOf } from '../front/work.ts'
+import type { Call } from '../call.ts'
+import { ofOperations } from '../front/work.ts'
 import type { Limit } from './limit.ts'
 
 /** A condition of a policy: one of the values must fit, and none of those that are excluded. */
@@ -100,9 +101,8 @@ const readers: Readonly<Record<string, (request: PolicyRequest) => readonly stri
 }
 
 /** Returns the names by which policies know what a request asks for, the first of which stands in groups. */
-export function endpointNames(asking: Asking): readonly string[] {
-  const { name } = asking.operation
-  const { operation = null, task = null } = workOf(asking) ?? {}
+export function endpointNames({ operation: { name }, work }: Pick<Call, 'operation' | 'work'>): readonly string[] {
+  const { operation = null, task = null } = work ?? {}
   return [...new Set([operation ?? name, name, ...(task === null ? [] : [task])])]
 }
 

@@ -2,8 +2,7 @@ import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import { pathBehind } from '../front/fronts.ts'
-import { type AskedWork, workOf } from '../front/work.ts'
+import type { AskedWork } from '../front/asked-work.ts'
 import { notCharged, priceUsage } from '../prices/price-usage.ts'
 import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
@@ -23,8 +22,8 @@ import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts
 export interface ChargedExchange {
   readonly operation: MatchedOperation
   readonly method: string
-  /** Path and query, as the client sent them. */
-  readonly url: string
+  /** The work that its call asks for; null: none. */
+  readonly work: AskedWork | null
   /** Epoch milliseconds. */
   readonly receivedAt: number
 }
@@ -38,11 +37,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   if (result === null || target === null) return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = meter(result, request)
-  const work = workOf({
-    operation: exchange.operation,
-    exchange,
-    upstreamPath: exchange.operation.spec === null ? pathBehind(exchange.url) : '',
-  })
+  const { work } = exchange
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
   return exchange.method !== 'GET' && work?.task !== 'token-count' && isBilled(metered, result, exchange.operation)
     ? priced(metered, { attempt, target }, { exchange, prices })

@@ -6,6 +6,7 @@ import { validateBody } from '../front/bounds/validate.ts'
 import type { GatewaySettings } from '../settings.ts'
 import type { PromptSource } from './prompt-source.ts'
 import { matchOperation } from '../front/match.ts'
+import { ofOperations } from '../front/work.ts'
 import type { Call } from '../call.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import type { Fields } from './chat-body.ts'
@@ -23,11 +24,13 @@ export async function expandPrompt(call: Call, snapshot: PromptSource): Promise<
   const prompt = await findPrompt(call, { reference, snapshot })
   if (prompt === null) throw new ApiError('not_found', unknownPrompt(reference), { param: 'promptId' })
   const at = call.path.indexOf('?')
+  const operation = matchOperation('POST', chatPath)
   return {
     ...call,
     ...renderedBy(prompt, request),
     promptRequest: request,
-    operation: matchOperation('POST', chatPath),
+    operation,
+    work: ofOperations.get(operation.name) ?? null,
     upstreamPath: at === -1 ? chatPath : chatPath + call.path.slice(at),
   }
 }
