@@ -21,6 +21,8 @@ export interface MailServer {
   attempts(): number
   /** Refuses everything from now on, or no longer. */
   refuse(refusing: boolean): void
+  /** Leaves those who begin to send without an answer from now on, or no longer: then it answers those who still wait, too. */
+  hold(holding: boolean): void
   /** Resolves with the first mail to this address. */
   mailTo(address: string): Promise<ReceivedMail>
   stop(): Promise<void>
@@ -29,7 +31,8 @@ export interface MailServer {
 /** A real SMTP server on loopback that wants this login. */
 export async function startMailServer(login: { readonly user: string; readonly password: string }): Promise<MailServer> {
   const received: ReceivedMail[] = []
-  let [refusing, attempts] = [false, 0]
+  let [refusing, holding, attempts] = [false, false, 0]
+  const held: (() => void)[] = []
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
@@ -37,7 +40,9 @@ export async function startMailServer(login: { readonly user: string; readonly p
       username === login.user && password === login.password ? done(null, { user: username }) : done(new Error('wrong login')),
     onMailFrom(_, __, done) {
       attempts += 1
-      done(refusing ? Object.assign(new Error('not now'), { responseCode: 451 }) : null)
+      const answer = () => done(refusing ? Object.assign(new Error('not now'), { responseCode: 451 }) : null)
+      if (holding) held.push(answer)
+      else answer()
     },
     onData(stream, { envelope }, done) {
       const chunks: Buffer[] = []
@@ -56,6 +61,10 @@ export async function startMailServer(login: { readonly user: string; readonly p
     received,
     attempts: () => attempts,
     refuse: (from) => void (refusing = from),
+    hold(from) {
+      holding = from
+      if (!holding) for (const answer of held.splice(0)) answer()
+    },
     async mailTo(address) {
       const found = () => received.find(({ to }) => to.includes(address))
       await eventually(() => found() !== undefined, 5000, `a mail to ${address}`)
