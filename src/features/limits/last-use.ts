@@ -18,14 +18,17 @@ interface Row {
 const lastOf = (uses: string): string => `(SELECT max(d.last_seen) FROM usage_days d WHERE ${uses}
     AND d.bucket = (SELECT max(d.bucket) FROM usage_days d WHERE ${uses})) AS last_used_at`
 
+/** The id of the person behind whatever made something: a person who signed in, or a person's key. */
+const personOf = (maker: string): string => `coalesce((SELECT m.user_id FROM api_keys m WHERE m.id = ${maker}), ${maker})`
+
 const factsOf = {
   'api-key': `
     SELECT k.id, u.first_name, u.last_name, u.email, ${lastOf('d.organisation_id = k.organisation_id AND d.api_key_id = k.id')}
-      FROM api_keys k LEFT JOIN users u ON u.id = coalesce(k.user_id, k.created_by) WHERE k.id IN`,
+      FROM api_keys k LEFT JOIN users u ON u.id = coalesce(k.user_id, ${personOf('k.created_by')}) WHERE k.id IN`,
   provider: `
     SELECT p.id, u.first_name, u.last_name, u.email,
            ${lastOf('d.organisation_id = p.organisation_id AND d.workspace_id = p.workspace_id AND d.provider_slug = p.slug')}
-      FROM providers p LEFT JOIN users u ON u.id = p.created_by WHERE p.id IN`,
+      FROM providers p LEFT JOIN users u ON u.id = ${personOf('p.created_by')} WHERE p.id IN`,
 } as const
 
 /** Returns when keys or providers were used last, and whose they are: of a key its person, of all else who made it. */
