@@ -73,7 +73,7 @@ function findAlerts(em: EntityManager, { organisationId, workspaceId }: Actor, q
   const inWorkspace = workspaceId === null ? '' : ` AND ${ofWorkspace}`
   const inState = state === undefined ? '' : ' AND EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.id AND d.state = ?)'
   return em.execute<Row[]>(
-    `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, a.used::text, a.bound::text, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
+    `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, trim_scale(a.used)::text AS used, trim_scale(a.bound)::text AS bound, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
        FROM limit_alerts a WHERE a.organisation_id = ?${inWorkspace}${inState}
       ORDER BY a.created_at DESC, a.id LIMIT ${size} OFFSET ${size * page}`,
     [organisationId, ...(workspaceId === null ? [] : Array<string>(4).fill(workspaceId)), ...(state === undefined ? [] : [state])],

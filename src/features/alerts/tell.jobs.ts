@@ -12,7 +12,7 @@ const batch = 50
 /** Several processes may do it at once: a row is one's until its mails are queued, and stays for others when that fails. */
 const take = `UPDATE limit_alerts SET queued_at = ? WHERE id IN (
     SELECT id FROM limit_alerts WHERE queued_at IS NULL ORDER BY created_at LIMIT ${batch} FOR UPDATE SKIP LOCKED)
-  RETURNING id, organisation_id, kind, owner_kind, owner_id, value_key, counts, used::text, bound::text, resets_at`
+  RETURNING id, organisation_id, kind, owner_kind, owner_id, value_key, counts, trim_scale(used)::text AS used, trim_scale(bound)::text AS bound, resets_at`
 
 /** Queues the mails of new alerts, in one transaction with the note that they are: each alert is told once, whoever dies meanwhile. */
 export const tellAlerts: Job = {

@@ -96,6 +96,23 @@ test.serial('an alert reaches each webhook that hears it once, signed, whoever t
   t.is(received.length, 3)
 })
 
+test.serial('amounts are told with the digits that count', async (t) => {
+  await made({ events: ['usage.threshold_reached'] })
+  await control.sql.query(
+    `INSERT INTO limit_alerts (organisation_id, kind, owner_kind, owner_id, value_key, counter, slot, counts, used, bound)
+     SELECT organisation_id, 'threshold', 'api-key', id, '', 'counter', 0, 'cost', 1025000 / 1000000000::numeric, 100 FROM api_keys
+      WHERE organisation_id = $1 AND workspace_id = $2 LIMIT 1`,
+    [acme.organisationId, acme.workspaceId],
+  )
+  await tell()
+  const event = received
+    .map(({ body }) => JSON.parse(body) as Record<string, unknown>)
+    .find(({ type }) => type === 'usage.threshold_reached')
+  t.like(event, { data: { usage: { type: 'cost', current: '0.001025', limit: '100' } } })
+  const { body } = await call('GET', '/alerts')
+  t.like(body['data'], [{ kind: 'threshold', used: '0.001025', limit: '100' }])
+})
+
 test.serial(
   'a delivery that fails is tried again under the same id, later each time; 410 ends it, and so does the last attempt',
   async (t) => {
