@@ -5,6 +5,7 @@ import { answer } from '../answer.ts'
 import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import type { ListedProvider } from '../prices/catalogue-files.ts'
+import type { Difference } from '../prices/compare-catalogues.ts'
 import { addExplainPrice } from './prices-explain.ts'
 
 interface Lists {
@@ -123,24 +124,37 @@ const sumOf = ({ models, providers, as_of: asOf, digest }: Awaited<ReturnType<ty
 function addDiff(prices: Command): void {
   const command = prices
     .command('diff')
-    .description('Lists the models whose prices differ between two catalogues or folders of lists.')
-    .argument('<before>', 'a folder')
-    .argument('[after]', 'a folder; by default the catalogue of the installation')
+    .description(
+      'Lists the models whose prices differ between two folders of lists, or what one changes in the catalogue of the installation.',
+    )
+    .argument('<folder>', 'a catalogue, or lists that go before that of the installation; if another is named: how it was before')
+    .argument('[after]', 'a folder')
     .option('--json', 'the differences, as an array of { provider, model, kind, before, after }')
-    .action(async (before: string, after: string | undefined, { json }: { json?: true }) => {
+    .action(async (folder: string, after: string | undefined, { json }: { json?: true }) => {
       const { readLists } = await import('../prices/catalogue-files.ts')
       const { differencesOf } = await import('../prices/compare-catalogues.ts')
-      const second = after ?? (await installed())
-      const found = differencesOf(
-        readable(before, () => readLists(before)),
-        readable(second, () => readLists(second)),
-      )
+      const lists = readable(folder, () => readLists(folder))
+      const found =
+        after === undefined
+          ? await changesBy(folder, lists)
+          : differencesOf(
+              lists,
+              readable(after, () => readLists(after)),
+            )
       const lines = found.map(({ provider, model, kind, before: old, after: young }) =>
         [`${kind.padEnd(7)} ${provider}/${model}`, ...(kind === 'changed' ? [`  - ${old}`, `  + ${young}`] : [])].join('\n'),
       )
       answer(json, found, lines.length === 0 ? 'They have the same prices.' : lines.join('\n'))
     })
   explain(command, { example: 'gatehouse prices diff old-catalogue new-catalogue', exits: { 1: 'a folder has no lists' } })
+}
+
+/** Returns what lists change in the catalogue of the installation: a whole catalogue takes its place, others go over it. */
+async function changesBy(folder: string, lists: readonly ListedProvider[]): Promise<readonly Difference[]> {
+  const { readLists } = await import('../prices/catalogue-files.ts')
+  const { differencesOf, overlaid } = await import('../prices/compare-catalogues.ts')
+  const base = readLists(await installed())
+  return differencesOf(base, existsSync(path.join(folder, 'index.json')) ? lists : overlaid(base, lists))
 }
 
 async function installed(): Promise<string> {
