@@ -5,16 +5,24 @@ import { epochMs, pointsOf, type Draw, type Drawing, type Figures } from './seri
 const weighted = 'avg(f.value * f.weight)::float8'
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Feedback `f` of a range: of workspaces in the caller's reach and, where filters or own data matter, on logs `l` that they leave. */
-function feedbackSource({ scope, filters, from, to }: Usage): Fragment {
-  const workspace = scope.workspaceId === null ? [] : [scope.workspaceId]
+/** Returns the conditions on the logs `l` of a feedback; none where every log of its trace is in the caller's reach. */
+function logConditionsOf({ scope, filters }: Usage) {
   const conditions = [...scopeConditions(scope), ...valueConditions(filters)]
-  const onLogs = conditions.length > scopeConditions({ ...scope, own: null }).length
-  const logged = `EXISTS (SELECT FROM usage_logs l WHERE l.trace_id = f.trace_id AND l.workspace_id = f.workspace_id AND ${conditions.map(({ sql }) => sql).join(' AND ')})`
+  return conditions.length > scopeConditions({ ...scope, own: null }).length ? conditions : []
+}
+
+const onTrace = 'l.trace_id = f.trace_id AND l.workspace_id = f.workspace_id'
+
+/** Feedback `f` of a range: of workspaces in the caller's reach and, where filters or own data matter, on logs `l` that they leave. */
+function feedbackSource(usage: Usage): Fragment {
+  const { scope, from, to } = usage
+  const workspace = scope.workspaceId === null ? [] : [scope.workspaceId]
+  const conditions = logConditionsOf(usage)
+  const logged = `EXISTS (SELECT FROM usage_logs l WHERE ${[onTrace, ...conditions.map(({ sql }) => sql)].join(' AND ')})`
   return {
     sql: `feedbacks f WHERE f.organisation_id = ?${workspace.length > 0 ? ' AND f.workspace_id = ?' : ''}
-       AND f.created_at >= ?::timestamptz AND f.created_at <= ?::timestamptz${onLogs ? ` AND ${logged}` : ''}`,
-    values: [scope.organisationId, ...workspace, iso(from), iso(to), ...(onLogs ? conditions.flatMap(({ values }) => values) : [])],
+       AND f.created_at >= ?::timestamptz AND f.created_at <= ?::timestamptz${conditions.length > 0 ? ` AND ${logged}` : ''}`,
+    values: [scope.organisationId, ...workspace, iso(from), iso(to), ...conditions.flatMap(({ values }) => values)],
   }
 }
 
@@ -42,17 +50,18 @@ export const drawFeedbackScores: Draw = async (drawing) => {
   return { summary: { total: points.reduce((sum, { total }) => sum + Number(total), 0) }, data_points: points }
 }
 
+/** Models of the same logs: those that the caller may see and that the filters leave, also where others are in the trace. */
 export const drawFeedbackOfModels: Draw = async (drawing) => {
   const { em, usage } = drawing
   const { sql, values } = feedbackSource(usage)
+  const conditions = [{ sql: onTrace, values: [] }, { sql: 'l.organisation_id = f.organisation_id', values: [] }, ...logConditionsOf(usage)]
   const points = await em.execute<Figures[]>(
     `SELECT m.model AS ai_model, count(*)::float8 AS total, avg(m.value * m.weight)::float8 AS avg_weighted_feedback
-       FROM (SELECT DISTINCT f.id, f.value, f.weight, g.model
-               FROM (SELECT f.* FROM ${sql}) f JOIN logs g
-                 ON g.organisation_id = f.organisation_id AND g.trace_id = f.trace_id AND g.workspace_id = f.workspace_id
-              WHERE g.model IS NOT NULL) m
+       FROM (SELECT DISTINCT f.id, f.value, f.weight, l.model
+               FROM (SELECT f.* FROM ${sql}) f JOIN usage_logs l ON ${conditions.map((one) => one.sql).join(' AND ')}
+              WHERE l.model IS NOT NULL) m
       GROUP BY 1 ORDER BY 2 DESC, 1`,
-    [...values],
+    [...values, ...conditions.flatMap((one) => one.values)],
   )
   return { summary: {}, data_points: points }
 }
