@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { browse, signIn, type Browser, type TestPerson } from '../../support/people.ts'
+import { browse, signIn } from '../../support/people.ts'
 import { accessSettings } from '../../../src/lib/access/access-settings.ts'
-import { userScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { inParallel } from '../../support/in-parallel.ts'
-import { send, type RawAnswer } from '../../support/http.ts'
-import { startIssuer } from '../../support/issuer.ts'
+import { type Asked, type Callers, type Letter, letters, people, startCallers } from './callers.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 /** What the reviewed file says of one operation. */
@@ -17,10 +15,6 @@ interface Row {
   /** Of each caller: always, never, or the settings of which one must be on, as `a|b`. */
   readonly access: Readonly<Record<string, boolean | string>>
 }
-
-const people = { O: 'owner', A: 'organisation admin', a: 'admin', g: 'manager', m: 'member' } as const
-type Letter = keyof typeof people
-const letters = Object.keys(people) as Letter[]
 
 const matrix = readFileSync(join(import.meta.dirname, '../../golden/permissions.txt'), 'utf8')
 const rows = matrix.split('\n').flatMap((line) => {
@@ -52,35 +46,12 @@ function accessOf({
 
 let control: Control
 let acme: Tenant
-const credentials = new Map<string, string>()
-const browsers = new Map<string, { readonly person: TestPerson; readonly browser: Browser }>()
+let callers: Callers
 
 test.before(async () => {
-  const issuer = await startIssuer()
   control = await startControl()
   acme = await control.createTenant('acme')
-  const jwt = { jwks: { keys: issuer.jwks.keys.filter(({ kid }) => kid === 'EdDSA') } }
-  const stored = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { jwt } })
-  if (stored.status !== 200) throw new Error(stored.text)
-  credentials.set('admin key', acme.adminKey).set('workspace key', acme.workspaceKey)
-  for (const letter of letters) {
-    const [role, place] = (
-      { O: ['owner'], A: ['admin'], a: ['member', 'admin'], g: ['member', 'manager'], m: ['member', 'member'] } as const
-    )[letter]
-    const email = `${letter === 'A' ? 'organisation-admin' : people[letter]}@acme.example`
-    const workspaces = place === undefined ? {} : { [acme.workspaceId]: place }
-    const userId = await control.createUser(acme, { email, role, workspaces })
-    const person = { id: userId, organisationId: acme.organisationId, email, role }
-    browsers.set(`session of the ${people[letter]}`, { person, browser: await signIn(control.started, person) })
-    credentials.set(
-      `key of the ${people[letter]}`,
-      await control.createKey(acme, { workspaceId: acme.workspaceId, userId, scopes: userScopes }),
-    )
-    const claims = { organisation_id: acme.organisationId, workspace_slug: 'main', email_id: email, exp: Date.now() / 1000 + 3600 }
-    credentials.set(`token of the ${people[letter]}`, issuer.sign({ ...claims, scopes: workspaceScopes }, { alg: 'EdDSA' }))
-  }
-  issuer.close()
-  await control.refresh()
+  callers = await startCallers(control, acme)
 })
 test.after.always(() => control?.close())
 
@@ -111,24 +82,12 @@ async function isLetIn({ method, path }: Row, caller: string): Promise<boolean> 
   return true
 }
 
-/** Asks by key, by token, or in a browser. What people do with their own session they do in a browser that is theirs alone. */
-async function ask(caller: string, request: { method: string; path: string; body?: unknown }): Promise<Pick<RawAnswer, 'status' | 'text'>> {
-  const { origin: baseUrl, started } = control
-  const found = browsers.get(caller)
-  if (found === undefined) {
-    const headers = {
-      'x-service-api-key': credentials.get(caller) ?? '',
-      ...(request.body !== undefined && { 'content-type': 'application/json' }),
-    }
-    return send(`${baseUrl}${request.path}`, {
-      method: request.method,
-      headers,
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-    })
-  }
-  if (!request.path.startsWith('/auth/')) return browse({ baseUrl }, found.browser, request)
-  const own = await control.createUser(acme, { email: `${randomUUID()}@acme.example`, role: found.person.role })
-  return browse({ baseUrl }, await signIn(started, { ...found.person, id: own }), request)
+/** What people do with their own session they do in a browser that is theirs alone. */
+async function ask(caller: string, request: Asked): ReturnType<Callers['ask']> {
+  const { person } = callers.browsers.get(caller) ?? {}
+  if (person === undefined || !request.path.startsWith('/auth/')) return callers.ask(caller, request)
+  const own = await control.createUser(acme, { email: `${randomUUID()}@acme.example`, role: person.role })
+  return browse({ baseUrl: control.origin }, await signIn(control.started, { ...person, id: own }), request)
 }
 
 type Cell = readonly [row: Row, caller: string, expected: boolean]
