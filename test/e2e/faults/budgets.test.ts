@@ -1,5 +1,5 @@
-// Gatehouses under one budget of a dollar, with clients that leave, processes that are killed and a database that is: nobody spends more than the
-// dollar, what the logs say is what the budget counted, and nothing stays held. The long form runs with NIGHTLY=1.
+// Gatehouses under one budget of a dollar and one rate limit, with wrong clocks, clients that leave, processes that are killed and a database that is:
+// nobody spends more than the dollar, what the logs say is what the budget counted, and nothing stays held. The long form runs with NIGHTLY=1.
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,19 +14,27 @@ import { gatehouseHere } from '../../support/cli.ts'
 import { silent, type TestDatabase } from '../../support/database.ts'
 import { startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
+import { watchLimits } from '../../support/limit-watch.ts'
 import { type Ask, exchange } from '../../support/load.ts'
 import { environment, type Gatehouse, startGatehouse } from '../../support/process.ts'
+import { skewedClock } from '../../support/skewed-clock.ts'
 import { atNight } from '../../support/size.ts'
 
 const rounds = atNight(100, 5)
-const processes = 4
-const clients = atNight(500, 100)
+/** How wrong the clock of each process is. */
+const skewsMs = [0, 300_000, -300_000, 1000]
+const processes = skewsMs.length
+const clients = 500
 /** Long, for machines that run much beside. */
 const withinMs = 100_000
 /** gpt-4o: ten micro-dollars for each token out; prompts cost 25 micro-dollars. */
 const [nanoOut, nanoIn] = [10_000, 25_000]
 const limitNano = 1_000_000_000
 const mostTokens = 80
+/** Requests of the rate limit. Each client asks under it now and then. */
+const mostHurried = 1000
+const hurriedShare = 0.2
+const hurried = 'hurried'
 
 /** A PostgreSQL of its own, which can be killed. */
 async function startDatabase(): Promise<TestDatabase & { crash(): void }> {
@@ -59,16 +67,19 @@ const random = (most: number): number => 1 + Math.floor(Math.random() * most)
 const chunk = (fields: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...fields })}\n\n`
 
-/** A provider that charges what it gave to the end. */
+/** A provider that charges what it gave to the end, and counts what came under the rate limit. */
 async function startProvider() {
   const emulator = await startEmulator({ record: false })
   let charged = 0
+  let hurriedOn = 0
   emulator.script({
     path: /chat/,
     behaviour({ json, closed }) {
       const completion_tokens = random(Number(json['max_tokens']))
       const usage = { prompt_tokens: 10, completion_tokens, total_tokens: 10 + completion_tokens }
-      void closed.then(({ complete }) => (charged += complete ? nanoIn + completion_tokens * nanoOut : 0))
+      const isHurried = json['user'] === hurried
+      if (isHurried) hurriedOn += 1
+      void closed.then(({ complete }) => (charged += complete && !isHurried ? nanoIn + completion_tokens * nanoOut : 0))
       if (json['stream'] !== true)
         return { body: JSON.stringify({ model: 'gpt-4o', choices: [{ index: 0, message: { role: 'assistant', content: 'x' } }], usage }) }
       const words = Array.from({ length: 8 }, () => chunk({ choices: [{ index: 0, delta: { content: 'word ' } }] }))
@@ -76,24 +87,29 @@ async function startProvider() {
       return { body, headers: { 'content-type': 'text/event-stream' }, drip: { bytes: 200, everyMs: random(10) } }
     },
   })
-  return { emulator, charged: () => charged }
+  return { emulator, charged: () => charged, hurriedOn: () => hurriedOn }
 }
 
 interface Spender {
   readonly gatehouses: readonly Gatehouse[]
+  /** With a budget. */
   readonly key: string
+  /** With a rate limit. */
+  readonly hurriedKey: string
 }
 
 /** Clients that ask and ask, of which some leave before the answer. `stop` resolves with how often each status came. */
-function startClients({ gatehouses, key }: Spender) {
+function startClients({ gatehouses, key, hurriedKey }: Spender) {
   const statuses: Record<string, number> = {}
   const ending = new AbortController()
   const all = Promise.all(
     Array.from({ length: clients }, async (_, at) => {
       for (let round = at; !ending.signal.aborted; round += 1) {
         const { origin } = gatehouses[round % processes] ?? { origin: '' }
-        const status = await askOnce(origin, key)
-        statuses[String(status)] = (statuses[String(status)] ?? 0) + 1
+        const hurries = Math.random() < hurriedShare
+        const status = await (hurries ? askOnce(origin, hurriedKey, hurried) : askOnce(origin, key))
+        const told = hurries ? `${hurried} ${status}` : String(status)
+        statuses[told] = (statuses[told] ?? 0) + 1
         if (status !== 200) await sleep(random(100))
       }
     }),
@@ -107,12 +123,12 @@ function startClients({ gatehouses, key }: Spender) {
   }
 }
 
-function askOnce(origin: string, key: string): Promise<number | null> {
+function askOnce(origin: string, key: string, user = 'spender'): Promise<number | null> {
   const stream = Math.random() < 0.3
   const ask = {
     url: `${origin}/v1/chat/completions`,
     headers: { 'x-service-api-key': key, 'x-service-provider': '@emulated' },
-    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }], stream, max_tokens: random(mostTokens) }),
+    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }], stream, user, max_tokens: random(mostTokens) }),
   }
   return Math.random() < 0.1 ? leave(ask) : exchange(ask).then(({ status }) => status)
 }
@@ -128,7 +144,7 @@ async function leave({ url, headers, body }: Ask): Promise<null> {
   return null
 }
 
-test(`${clients} clients of ${processes} processes under $1, killed ${rounds} times, with PostgreSQL too: never more is spent`, async (t) => {
+test(`A, C, F and H: ${clients} clients of ${processes} processes under $1, killed ${rounds} times, with PostgreSQL too: never more is spent`, async (t) => {
   t.timeout(atNight(3_600_000, 600_000))
   const database = await startDatabase()
   t.teardown(() => database.drop())
@@ -136,25 +152,23 @@ test(`${clients} clients of ${processes} processes under $1, killed ${rounds} ti
   t.teardown(() => provider.emulator.stop())
   const migrated = await gatehouseHere(['migrate'], { env: environment(database.config) })
   t.is(migrated.status, 0, migrated.stderr)
-  const first = await startGatehouse({ on: database, readyWithinMs: withinMs })
-  const gatehouses = [
-    first,
-    ...(await Promise.all(Array.from({ length: processes - 1 }, () => startGatehouse({ on: database, readyWithinMs: withinMs })))),
-  ]
+  const watch = await watchLimits(database.superuser, { '%:usage:%': limitNano, '%:requests:%': mostHurried })
+  const start = (skewMs = 0) => startGatehouse({ on: database, readyWithinMs: withinMs, env: skewedClock(skewMs) })
+  const first = await start()
+  const gatehouses = [first, ...(await Promise.all(skewsMs.slice(1).map(start)))]
   t.teardown(() => Promise.all(gatehouses.map((one) => one.signal('SIGKILL'))))
   await storeProvider(first.origin, { slug: 'emulated', url: provider.emulator.url })
-  const { key } = await manage(first.origin, 'POST', '/api-keys/workspace/service', {
-    name: 'dollar',
-    scopes: ['completions.write'],
-    usage_limits: { type: 'cost', credit_limit: 1, output_policy: 'strict' },
-  })
+  const makeKey = async (limits: object) =>
+    String((await manage(first.origin, 'POST', '/api-keys/workspace/service', { name: 'k', scopes: ['completions.write'], ...limits })).key)
+  const key = await makeKey({ usage_limits: { type: 'cost', credit_limit: 1, output_policy: 'strict' } })
+  const hurriedKey = await makeKey({ rate_limits: [{ type: 'requests', unit: 'rpd', value: mostHurried }] })
   const granted = () =>
     look<{ amount: string }>(
       database,
-      `SELECT coalesce(sum(v.value::text::bigint), 0) AS amount FROM limit_counters, jsonb_each(granted) v`,
+      `SELECT coalesce(sum(v.value::text::bigint), 0) AS amount FROM limit_counters, jsonb_each(granted) v WHERE owner_id IS NOT NULL`,
     )
   let highest = 0
-  const clientsOf = startClients({ gatehouses, key: String(key) })
+  const clientsOf = startClients({ gatehouses, key, hurriedKey })
   for (let round = 0; round < rounds; round += 1) {
     for (let at = 0; at < 10; at += 1) {
       highest = Math.max(highest, Number((await granted())?.amount ?? 0))
@@ -168,7 +182,7 @@ test(`${clients} clients of ${processes} processes under $1, killed ${rounds} ti
   await Promise.all(gatehouses.map((one) => one.ready()))
   await sleep(1000)
   const statuses = await clientsOf.stop()
-  t.true((statuses['200'] ?? 0) > 500, JSON.stringify(statuses))
+  t.true((statuses['200'] ?? 0) > 500 && (statuses[`${hurried} 200`] ?? 0) > 100, JSON.stringify(statuses))
 
   await eventually(
     async () => {
@@ -191,11 +205,17 @@ test(`${clients} clients of ${processes} processes under $1, killed ${rounds} ti
   ).catch((error: unknown) => t.fail(`${String(error)}: ${found}`))
   const spent = Number((await granted())?.amount ?? 0)
   highest = Math.max(highest, spent)
-  t.log(`${JSON.stringify(statuses)}; highest ${highest}, at the end ${spent} nano-dollars, the provider charged ${provider.charged()}`)
+  t.log(
+    `${JSON.stringify(statuses)}; highest ${highest}, at the end ${spent} nano-dollars, the provider charged ${provider.charged()}; ` +
+      `${provider.hurriedOn()} of ${mostHurried} under the rate limit; ${await watch.looks()} looks`,
+  )
   t.true(spent > 0 && highest <= limitNano, `${highest} nano-dollars`)
+  t.deepEqual(await watch.faults(), [], 'at the end of every transaction')
   // What was on its way when its process was killed nobody logged, though the provider may have charged it.
   const lost = rounds * (clients / processes) * (nanoIn + mostTokens * nanoOut)
   t.true(provider.charged() - spent <= lost, `the provider charged ${provider.charged()} nano-dollars, ${spent} were counted`)
+  // What a killed process had of a rate limit is free again.
+  t.true(provider.hurriedOn() <= mostHurried + rounds * (clients / processes), `${provider.hurriedOn()} requests of ${mostHurried}`)
 })
 
 /** Asks the database, which may be down: then nothing is answered. */

@@ -1,9 +1,9 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { randomUUID } from 'node:crypto'
 import { manage, storeProvider } from '../../support/admin.ts'
 import { inDatabase } from '../../support/database.ts'
 import { startEmulator, type Echo, type Emulator } from '../../support/emulator/emulator.ts'
-import { type Ask, type Outcome, startLoad } from '../../support/load.ts'
+import { type Ask, exchange, type Outcome, startLoad } from '../../support/load.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
 
 /** A key or a provider that is asked for in both processes, before and after it is changed through the API of one. */
@@ -24,6 +24,7 @@ const promisedMs = 1000
 const processes = 2
 const clientsOfEach = 5
 const changesOfEach = 11
+const changesOfLimits = 3
 /** So often each subject is asked for in each process before its change, and after the promised second. */
 const asksBefore = 2
 const asksAfter = 3
@@ -179,6 +180,70 @@ function subjectMaker({ origin, superuser }: Gatehouse, emulator: Emulator) {
   ] satisfies readonly (() => Promise<Subject>)[]
 }
 
+const budgetOf = (credit_limit: number) => ({ usage_limits: { type: 'requests', credit_limit } })
+const rateOf = (value: number) => ({ rate_limits: [{ type: 'requests', unit: 'rpd', value }] })
+
+/** Makes subjects whose limits change: raised, lowered, reset and archived, through the API of one process. */
+function limitedMaker({ origin, superuser }: Gatehouse) {
+  const call = (method: string, path: string, body?: unknown) => manage(origin, method, path, body)
+  const newKey = async (limits: object) => {
+    const { id, key } = await call('POST', '/api-keys/workspace/service', { name: name('key'), scopes: ['completions.write'], ...limits })
+    return { path: `/api-keys/${String(id)}`, id: String(id), headers: ofKey(String(key)) }
+  }
+  /** Asks until nothing of a budget is left. */
+  const exhaust = async (headers: Subject['headers']) => {
+    while ((await exchange({ url: `${origin}/v1/echo`, headers, body: '{}' })).status === 200);
+  }
+  const newPolicy = async (kind: string, keyId: string, fields: object) => {
+    const groups = { conditions: [{ key: 'api_key', value: keyId }], group_by: [{ key: 'api_key' }] }
+    return `/policies/${kind}/${String((await call('POST', `/policies/${kind}`, { ...groups, type: 'requests', ...fields }))['id'])}`
+  }
+  return [
+    async () => {
+      const { path, headers } = await newKey(budgetOf(plenty))
+      return { kind: 'budget lowered', headers, before: served, after: status(412), change: () => call('PUT', path, budgetOf(1)) }
+    },
+    async () => {
+      const { path, headers } = await newKey(budgetOf(1))
+      await exhaust(headers)
+      return { kind: 'budget raised', headers, before: status(412), after: served, change: () => call('PUT', path, budgetOf(plenty)) }
+    },
+    async () => {
+      const { path, id, headers } = await newKey(budgetOf(plenty))
+      await exchange({ url: `${origin}/v1/echo`, headers, body: '{}' })
+      await inDatabase(superuser, (client) =>
+        client.query(`UPDATE limit_counters SET granted = jsonb_build_object('0', ${plenty}) WHERE owner_id = $1`, [id]),
+      )
+      await exhaust(headers)
+      const change = () => call('PUT', path, { reset_usage: true })
+      return { kind: 'budget reset', headers, before: status(412), after: served, change }
+    },
+    async () => {
+      const { path, headers } = await newKey(rateOf(plenty))
+      return { kind: 'rate limit lowered', headers, before: served, after: status(429), change: () => call('PUT', path, rateOf(1)) }
+    },
+    async () => {
+      const { path, headers } = await newKey(rateOf(1))
+      await exhaust(headers)
+      return { kind: 'rate limit raised', headers, before: status(429), after: served, change: () => call('PUT', path, rateOf(plenty)) }
+    },
+    async () => {
+      const { id, headers } = await newKey({})
+      const change = () => newPolicy('rate-limits', id, { unit: 'rpd', value: 0 })
+      return { kind: 'policy made', headers, before: served, after: status(429), change }
+    },
+    async () => {
+      const { id, headers } = await newKey({})
+      const policy = await newPolicy('usage-limits', id, { credit_limit: 1 })
+      await exhaust(headers)
+      return { kind: 'policy archived', headers, before: status(412), after: served, change: () => call('DELETE', policy) }
+    },
+  ] satisfies readonly (() => Promise<Subject>)[]
+}
+
+/** More than a test asks for. */
+const plenty = 1_000_000
+
 /** When a subject was changed, and how often each process was asked for it before and after. */
 interface Entry {
   readonly index: number
@@ -246,7 +311,8 @@ function check(register: readonly Entry[], history: readonly Outcome[]): { breac
   return { breaches, latestMs }
 }
 
-test('what is changed through one of two processes holds in both within a second, under load', async (t) => {
+/** Changes subjects one after the other while both processes are asked for all of them, and tells what was seen. */
+async function changeAll(t: ExecutionContext, makersOf: MakersOf, rounds: number): Promise<void> {
   const emulator = await startEmulator({ record: false })
   const first = await startGatehouse()
   const second = await startGatehouse({ beside: first })
@@ -256,8 +322,8 @@ test('what is changed through one of two processes holds in both within a second
   })
   await storeProvider(first.origin, { slug: 'emulated', url: emulator.url })
   const register: Entry[] = []
-  const makers = subjectMaker(first, emulator)
-  for (let round = 0; round < changesOfEach; round += 1) for (const make of makers) register.push(toEntry(await make(), register.length))
+  const makers = makersOf(first, emulator)
+  for (let round = 0; round < rounds; round += 1) for (const make of makers) register.push(toEntry(await make(), register.length))
 
   const choose = chooser(register)
   const next = (client: number): Ask => {
@@ -284,4 +350,15 @@ test('what is changed through one of two processes holds in both within a second
   t.log(
     `${register.length} changes of ${makers.length} kinds, ${history.length} exchanges; the last old answer began ${Math.round(latestMs)} ms after an acknowledgment`,
   )
-})
+}
+
+type MakersOf = (gatehouse: Gatehouse, emulator: Emulator) => readonly (() => Promise<Subject>)[]
+
+test.serial('what is changed through one of two processes holds in both within a second, under load', (t) =>
+  changeAll(t, subjectMaker, changesOfEach),
+)
+
+test.serial(
+  'D: limits that are raised, lowered, reset and archived through one of two processes hold in both within a second, under load',
+  (t) => changeAll(t, limitedMaker, changesOfLimits),
+)

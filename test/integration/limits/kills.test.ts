@@ -10,19 +10,26 @@ import { testDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/emulator/tcp-proxy.ts'
 import type { WorkerTask } from '../../support/limit-worker.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type LimitWatch, watchLimits } from '../../support/limit-watch.ts'
+import { atNight } from '../../support/size.ts'
 
-const rounds = process.env['NIGHTLY'] === '1' ? 100 : 3
+const rounds = atNight(100, 5)
 const processes = 4
 const clients = 125
+/** In nano-dollars. */
+const dollar = 1_000_000_000
+const mostTokens = 3_000_000
 
 let database: TestDatabase
 let sql: Client
 let proxy: TcpProxy
+let watch: LimitWatch
 const organisationId = randomUUID()
 const running = new Set<ChildProcess>()
 
 test.before(async () => {
   database = await testDatabase()
+  watch = await watchLimits(database.superuser, { '%:cost': dollar, '%:rpd': mostTokens })
   sql = new Client(database.superuser)
   await sql.connect()
   await sql.query(`INSERT INTO organisations (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [organisationId])
@@ -122,11 +129,12 @@ test.serial(
   async (t) => {
     const window = { slotMs: null, reset: null, days: null, anchor: null } as const
     const budget = { kind: 'api-key', id: randomUUID(), from: 0, threshold: null } as const
-    const name = { id: 'api-key:1:usage:cost', organisationId, name: '$1', value: 1_000_000_000 }
+    const name = { id: 'api-key:1:usage:cost', organisationId, name: '$1', value: dollar }
     const limit: Limit = { ...name, kind: 'usage', counts: 'cost', window, budget }
     const most = 60_000
     const { highest, charged, kills } = await play(limit, most)
     t.true(highest > 0 && highest <= limit.value, `granted ${highest}`)
+    t.deepEqual(await watch.faults(), [], 'at the end of every transaction')
     // All of them are dead: nobody tells that they live.
     await forgetProcesses()
     const { granted, leased } = await counterOf(limit.id)
@@ -140,11 +148,13 @@ test.serial(
 )
 
 test.serial('a rate limit holds in the same way', async (t) => {
-  const name = { id: 'api-key:1:tokens:rpd', organisationId, name: 'tokens', value: 3_000_000 }
+  const name = { id: 'api-key:1:tokens:rpd', organisationId, name: 'tokens', value: mostTokens }
   const limit: Limit = { ...name, kind: 'rate', counts: 'tokens', window: { slotMs: 1_440_000, slots: 60 } }
   const { highest } = await play(limit, 2000)
   t.true(highest > 0 && highest <= limit.value, `granted ${highest}`)
   await forgetProcesses()
   t.is((await counterOf(limit.id)).leased, 0)
   await eventually(async () => (await counterOf(limit.id)).granted <= limit.value, 1000)
+  t.deepEqual(await watch.faults(), [], 'at the end of every transaction')
+  t.log(`${await watch.looks()} looks`)
 })

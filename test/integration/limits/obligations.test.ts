@@ -1,4 +1,4 @@
-// What the ledger owes, each by its letter, on the real counters of PostgreSQL. E, F and H are in kills.test.ts.
+// What the ledger owes, each by its letter, on the real counters of PostgreSQL. test/house/ledger-obligations.test.ts names the files of all letters.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { Client } from 'pg'
@@ -114,22 +114,35 @@ test.serial('C: when all is quiet nothing is leased', async (t) => {
   t.deepEqual(await figures(limit), { spent: 9, leased: 0 })
 })
 
+/** The promise of a second is about the product: a machine that does much beside is late now and then, and not at most of several tries. */
+const triesOfD = 5
+const promisedMs = 1000
+
 test.serial('D: what fits into the rest of a limit is let in within a second, though another process holds a slice', async (t) => {
-  const limit = limitOf('d', 1000)
   const [one, other] = [open(), open()]
-  const taken = await take(one, limit, 10)
-  if (taken === null) throw new Error('nothing was granted')
-  one.counters.settle(taken, 10)
   const beat = setInterval(() => {
-    one.counters.sweep()
-    void one.stored.flush()
+    for (const { counters, stored } of [one, other]) {
+      counters.sweep()
+      void stored.flush()
+    }
   }, 100)
-  try {
-    await eventually(async () => (await take(other, limit, 990)) !== null, 5000)
-    t.pass()
-  } finally {
-    clearInterval(beat)
+  t.teardown(() => clearInterval(beat))
+  const took: number[] = []
+  for (let round = 0; round < triesOfD; round += 1) {
+    const limit = limitOf(`d:${round}`, 1000)
+    // It is used again and again, so that its slice is larger than what it needs.
+    for (let at = 0; at < 5; at += 1) {
+      const taken = await take(one, limit, 10)
+      if (taken === null) throw new Error('nothing was granted')
+      one.counters.settle(taken, 10)
+    }
+    const { leased } = await figures(limit)
+    t.true(leased > 0)
+    took.push(await eventually(async () => (await take(other, limit, 950)) !== null, 5000))
   }
+  t.log(`${took.map(Math.round).join(', ')} ms`)
+  const median = took.toSorted((a, b) => a - b)[Math.floor(triesOfD / 2)] ?? Infinity
+  t.true(median < promisedMs, `${took.join(', ')} ms`)
 })
 
 test.serial('G: a request that was reserved before a reset or a raise settles into the counter that it was reserved from', async (t) => {
