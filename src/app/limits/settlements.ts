@@ -66,8 +66,13 @@ interface State extends SettlementsOptions {
 export function createSettlements(options: SettlementsOptions): Settlements {
   const state: State = { ...options, pending: new Map(), doubtful: null, stuck: false, number: 0, held: 0, writtenAt: 0, writing: null }
   return {
-    add(counter, slot, part) {
-      add(state, { counter, slot, part })
+    add(counter, slot, { freed, used }) {
+      if (freed !== 0 || used !== 0) {
+        const pending = pendingOf(state, counter, slot)
+        pending.freed += freed
+        pending.used += used
+        state.held -= freed + used
+      }
       return state.number + 1
     },
     hold: (amount) => (state.held += amount),
@@ -84,18 +89,13 @@ export function createSettlements(options: SettlementsOptions): Settlements {
 
 const noBatch: Pick<Batch, 'parts'> = { parts: [] }
 
-function add(state: State, { counter, slot, part: { freed, used } }: { counter: string; slot: string; part: Settled }): void {
-  if (freed === 0 && used === 0) return
-  state.held -= freed + used
-  let slots = state.pending.get(counter)
-  if (slots === undefined) state.pending.set(counter, (slots = new Map()))
-  const known = slots.get(slot)
-  if (known === undefined) {
-    slots.set(slot, { freed, used })
-    return
-  }
-  known.freed += freed
-  known.used += used
+/** Returns what is pending of a slot of a counter, to be added to. */
+function pendingOf({ pending }: State, counter: string, slot: string): Pending {
+  let slots = pending.get(counter)
+  if (slots === undefined) pending.set(counter, (slots = new Map()))
+  let known = slots.get(slot)
+  if (known === undefined) slots.set(slot, (known = { freed: 0, used: 0 }))
+  return known
 }
 
 async function flush(state: State): Promise<void> {

@@ -85,13 +85,15 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
 
 /** Returns what all attempts counted against budgets; null, without allocating, when none did. */
 function loggedSpent({ attempts }: Trail): ExchangeRecord['spent'] {
-  let all: LoggedSpent[] | null = null
-  for (const [attempt, { spent }] of attempts.entries())
-    for (const { counter, slot, amount, mark } of spent ?? noSpent) (all ??= []).push({ attempt, counter, slot, amount, mark })
+  let all: readonly LoggedSpent[] | null = null
+  for (let attempt = 0; attempt < attempts.length; attempt += 1) {
+    const spent = attempts[attempt]?.spent ?? null
+    if (spent === null) continue
+    const told = spent.map(({ counter, slot, amount, mark }) => ({ attempt, counter, slot, amount, mark }))
+    all = all === null ? told : all.concat(told)
+  }
   return all
 }
-
-const noSpent: readonly LoggedSpent[] = []
 
 /** So much of a provider's error is kept. */
 const mostError = 16 * 1024

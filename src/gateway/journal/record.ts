@@ -1,6 +1,6 @@
 import type { JsonWriter } from '../../lib/json/json-writer.ts'
 import { type CostFields, decodeCost, writeCost } from './cost-record.ts'
-import type { ExchangeRecord } from './log-record.ts'
+import type { ExchangeRecord, LoggedSpent } from './log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 
 /** The layout's version, the first element of every stored record. */
@@ -56,8 +56,23 @@ export function writeRecord(json: JsonWriter, record: ExchangeRecord): void {
   if (record.cost === null) json.value(null)
   else writeCost(json, record.cost)
   json.value(record.translation && [record.translation.dropped, record.translation.providerError])
-  json.value(record.spent && record.spent.map(({ attempt, counter, slot, amount, mark }) => [attempt, counter, slot, amount, mark]))
+  if (record.spent === null) json.value(null)
+  else writeSpent(json, record.spent)
   json.value(record.batch)
+  json.close(']')
+}
+
+function writeSpent(json: JsonWriter, spent: readonly LoggedSpent[]): void {
+  json.open('[')
+  for (const { attempt, counter, slot, amount, mark } of spent) {
+    json.open('[')
+    json.value(attempt)
+    json.value(counter)
+    json.value(slot)
+    json.value(amount)
+    json.value(mark)
+    json.close(']')
+  }
   json.close(']')
 }
 

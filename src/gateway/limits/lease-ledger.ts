@@ -115,19 +115,33 @@ async function fill(
   }
 }
 
-function granted({ counters, observe, overcounted, usual }: State, taken: readonly Taken[], { by, maxOutput }: Asked): Reservation {
-  observe('granted')
-  let settled = false
-  return {
-    maxOutput,
-    standings: taken,
-    settle(charge, reached) {
-      if (settled) return null
-      settled = true
-      const said = charge?.metered?.usage?.outputTokens ?? 0
-      if (by !== null && said > 0) usual.note(by, said)
-      return settleAll(counters, taken, { charge, reached, overcounted })
-    },
+function granted(state: State, taken: readonly Taken[], asked: Asked): Reservation {
+  state.observe('granted')
+  return new Held(state, taken, asked)
+}
+
+/** A reservation from slices of counters. A class, because it is one object per request on the hot path. */
+class Held implements Reservation {
+  readonly maxOutput: number | null
+  readonly standings: readonly Taken[]
+  readonly #state: State
+  readonly #by: Asked['by']
+  #settled = false
+
+  constructor(state: State, taken: readonly Taken[], { by, maxOutput }: Asked) {
+    this.maxOutput = maxOutput
+    this.standings = taken
+    this.#state = state
+    this.#by = by
+  }
+
+  settle(charge: Charge | null, reached: Reached): readonly Spent[] | null {
+    if (this.#settled) return null
+    this.#settled = true
+    const { counters, overcounted, usual } = this.#state
+    const said = charge?.metered?.usage?.outputTokens ?? 0
+    if (this.#by !== null && said > 0) usual.note(this.#by, said)
+    return settleAll(counters, this.standings, { charge, reached, overcounted })
   }
 }
 
@@ -136,7 +150,11 @@ function settleAll(counters: Counters, taken: readonly Taken[], settled: Settled
   for (const one of taken) {
     const used = settled.reached === 'unsent' ? 0 : usedOf(one, settled)
     const mark = counters.settle(one, used)
-    if (one.limit.budget !== undefined && settled.reached !== 'unsent') (spent ??= []).push(spentOf(one, { used, mark }, settled.charge))
+    if (one.limit.budget === undefined || settled.reached === 'unsent') continue
+    const told = spentOf(one, { used, mark }, settled.charge)
+    // Most requests have one budget: a list that grows from nothing takes room for seventeen.
+    if (spent === null) spent = [told]
+    else spent.push(told)
   }
   return spent
 }
@@ -174,11 +192,22 @@ const mostRemembered = 10_000
 /** Returns an amount in whole nano-dollars, rounded up; what was rounded is taken off the next one, so that sums stay exact. */
 function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): number {
   const over = overcounted.get(id) ?? 0
-  const nano = Number((pico - BigInt(over) + picoPerNano - 1n) / picoPerNano)
   if (overcounted.size > mostRemembered) overcounted.clear()
-  overcounted.set(id, Number(BigInt(nano) * picoPerNano - pico) + over)
+  if (pico > mostInNumbers) {
+    const nano = (pico - BigInt(over) + picoPerNano - 1n) / picoPerNano
+    overcounted.set(id, Number(nano * picoPerNano - pico) + over)
+    return Number(nano)
+  }
+  const owed = Number(pico) - over
+  const rest = owed % nanoInPico
+  const nano = (owed - rest) / nanoInPico + (rest > 0 ? 1 : 0)
+  overcounted.set(id, nano * nanoInPico - owed)
   return nano
 }
+
+/** Up to here whole numbers of JavaScript are exact, with room for the rounding. */
+const mostInNumbers = 9_000_000_000_000_000n
+const nanoInPico = Number(picoPerNano)
 
 function refused({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[], { call }: Waiting): ApiError {
   const error = refusalOf(refusals, { dialect: clientDialect(call.exchange), prefix: call.headers.prefix })

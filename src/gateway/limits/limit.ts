@@ -18,12 +18,15 @@ export interface Limit {
   readonly budget?: Budget
 }
 
-/** The words of a rate limit in headers. */
+/** The words of a rate limit in headers. They hold nothing that callers choose. */
 export interface RateTerms {
-  /** The name, in quotes. It holds nothing that callers choose. */
-  readonly label: string
   /** The item of `RateLimit-Policy`. */
   readonly policy: string
+  /** The limit in figures. */
+  readonly value: string
+  /** The texts around the figure of what is left in the item of `RateLimit`, while nothing is refused. */
+  readonly before: string
+  readonly after: string
   /** The length of the window as OpenAI writes it. */
   readonly reset: string
   readonly windowMs: number

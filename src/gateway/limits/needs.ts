@@ -20,15 +20,15 @@ export interface Asked {
 /** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
 export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): Asked {
   const { call, target, body } = request
-  const ofMoney = limits.some(countsCost) ? limits.filter(countsCost) : none
+  const ofMoney = limits.some(countsCost)
   const counting = limits.some(countsTokens)
-  if (ofMoney.length === 0 && !counting) return freely
+  if (!ofMoney && !counting) return freely
   const by = { keyId: call.caller.key.id, model: target.model }
   // Nobody need know what is usual for a request that names a bound.
   const most = isFields(body.json) && boundOf(body.json) !== null ? leastOutput : usual.of(by)
   const { work } = call
   const tokens = counting ? tokensOf(work, request, most) : 0
-  const { cost, maxOutput } = ofMoney.length === 0 || work === null ? costless : costOf(ofMoney, { request, work }, most)
+  const { cost, maxOutput } = !ofMoney || work === null ? costless : costOf(limits, { request, work }, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }
 }
 
@@ -63,13 +63,13 @@ function tokensOf(work: AskedWork | null, request: Working['request'], most: num
   return isNameless(work, request) ? least : Math.max(least, estimateTokens(request.body, most))
 }
 
-const none: readonly Limit[] = []
 const countsCost = ({ counts }: Limit): boolean => counts === 'cost'
+const refusesUnpriced = ({ counts, money }: Limit): boolean => counts === 'cost' && money?.onUnpriced !== 'allow'
 const countsTokens = ({ counts }: Limit): boolean => counts === 'tokens'
 
 /** A job passes where budgets let requests without a known price through, until they are exhausted. Throws `budget_exhausted` otherwise. */
-function costOfJob(ofMoney: readonly Limit[]): number {
-  const refusing = ofMoney.find(({ money }) => money?.onUnpriced !== 'allow')
+function costOfJob(limits: readonly Limit[]): number {
+  const refusing = limits.find(refusesUnpriced)
   if (refusing !== undefined) throw jobRefusal(refusing)
   return least
 }
@@ -86,7 +86,7 @@ function moneyOf(limits: readonly Limit[], { request: { body, target, prices }, 
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && boundOf(body.json) === null ? usual : null
   const cost = worstCost({ target, body, task, receivedAt: Date.now(), usual }, prices, output)
-  const refusing = cost === null ? limits.find(({ money }) => money?.onUnpriced !== 'allow') : undefined
+  const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
   if (refusing !== undefined) throw unpricedRefusal(refusing)
   return { cost: cost ?? 0, maxOutput }
 }

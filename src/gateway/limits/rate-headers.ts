@@ -64,46 +64,67 @@ function namesUnder(prefix: string): NamesByCount {
 export function rateHeaders(standings: readonly RateStanding[], headed: Headed): readonly string[] {
   let policies = ''
   let states = ''
-  let requests: RateStanding | null = null
-  let tokens: RateStanding | null = null
+  let requests: Rated | null = null
+  let tokens: Rated | null = null
   for (const standing of standings) {
-    const { limit, left } = standing
-    const terms = limit.rate
-    if (terms === undefined) continue
-    const comma = policies === '' ? '' : ', '
-    policies += comma + terms.policy
-    states += `${comma}${terms.label};r=${left};t=${Math.ceil(waitOf(standing, terms) / 1000)}`
-    if (limit.counts === 'tokens') tokens = tighter(tokens, standing)
+    if (!isRated(standing)) continue
+    const { policy } = standing.limit.rate
+    policies = policies === '' ? policy : `${policies}, ${policy}`
+    states = states === '' ? stateOf(standing) : `${states}, ${stateOf(standing)}`
+    if (standing.limit.counts === 'tokens') tokens = tighter(tokens, standing)
     else requests = tighter(requests, standing)
   }
-  if (policies === '') return none
-  const all = ['ratelimit-policy', policies, 'ratelimit', states]
-  return all.concat(
-    requests === null ? none : standingHeaders(requests, 'requests', headed),
-    tokens === null ? none : standingHeaders(tokens, 'tokens', headed),
-  )
+  if (requests === null) return tokens === null ? none : headersOf(policies, states, standingOf(tokens, 'tokens', headed))
+  const first = headersOf(policies, states, standingOf(requests, 'requests', headed))
+  return tokens === null ? first : first.concat(flat(standingOf(tokens, 'tokens', headed)))
 }
 
 const none: readonly string[] = []
 
-const tighter = (one: RateStanding | null, other: RateStanding): RateStanding => (one === null || other.left < one.left ? other : one)
+/** The standing of a rate limit. */
+type Rated = RateStanding & { readonly limit: { readonly rate: RateTerms } }
+const isRated = (standing: RateStanding): standing is Rated => standing.limit.rate !== undefined
 
-const waitOf = ({ opensMs = null }: RateStanding, { windowMs }: RateTerms): number => opensMs ?? windowMs
+const tighter = (one: Rated | null, other: Rated): Rated => (one === null || other.left < one.left ? other : one)
 
-function standingHeaders(standing: RateStanding, counts: Counted, { dialect, prefix, theirs, now }: Headed): readonly string[] {
-  const { limit, left, opensMs = null } = standing
-  const { rate } = limit
-  if (rate === undefined) return none
+const stateOf = ({ limit: { rate }, left, opensMs = null }: Rated): string =>
+  opensMs === null ? rate.before + left + rate.after : `${rate.before}${left};t=${Math.ceil(opensMs / 1000)}`
+
+/** The three headers of a standing. */
+interface Told {
+  readonly names: Names
+  readonly limit: string
+  readonly left: string
+  readonly reset: string
+}
+
+// Made at once: nearly every answer under a rate limit has these and no more.
+const headersOf = (policies: string, states: string, { names, limit, left, reset }: Told): readonly string[] => [
+  'ratelimit-policy',
+  policies,
+  'ratelimit',
+  states,
+  names.limit,
+  limit,
+  names.remaining,
+  left,
+  names.reset,
+  reset,
+]
+
+const flat = ({ names, limit, left, reset }: Told): readonly string[] => [names.limit, limit, names.remaining, left, names.reset, reset]
+
+function standingOf({ limit: { rate }, left, opensMs = null }: Rated, counts: Counted, { dialect, prefix, theirs, now }: Headed): Told {
   const spoken = (dialect === 'anthropic' ? ofAnthropic : ofOpenai)[counts]
   const isTheirs = headerValue(theirs, spoken.limit) !== undefined
   const names = isTheirs ? namesUnder(prefix)[counts] : spoken
   const reset =
     dialect === 'anthropic' && !isTheirs
-      ? new Date(now + waitOf(standing, rate)).toISOString()
+      ? new Date(now + (opensMs ?? rate.windowMs)).toISOString()
       : opensMs === null
         ? rate.reset
         : durationText(opensMs)
-  return [names.limit, String(limit.value), names.remaining, String(left), names.reset, reset]
+  return { names, limit: rate.value, left: String(left), reset }
 }
 
 /** Returns a length of time as OpenAI writes it: `6m0s`, `120ms`. */
@@ -117,7 +138,13 @@ export function durationText(ms: number): string {
 
 /** Returns what the headers of a rate limit say the same each time. `name`: letters, digits, `-` and `:`. */
 export function rateTerms(name: string, { counts, value, windowMs }: { counts: Counted; value: number; windowMs: number }): RateTerms {
-  const label = `"${name}"`
   const unit = counts === 'tokens' ? ';qu="tokens"' : ''
-  return { label, policy: `${label};q=${value};w=${windowMs / 1000}${unit}`, reset: durationText(windowMs), windowMs }
+  return {
+    policy: `"${name}";q=${value};w=${windowMs / 1000}${unit}`,
+    value: String(value),
+    before: `"${name}";r=`,
+    after: `;t=${Math.ceil(windowMs / 1000)}`,
+    reset: durationText(windowMs),
+    windowMs,
+  }
 }

@@ -3,7 +3,7 @@ import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import type { Task } from '../front/operations.ts'
 import type { PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { priceUsage } from '../prices/price-usage.ts'
+import { priceAmount } from '../prices/price-usage.ts'
 import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
 import { type FoundPrices, findPrices } from '../prices/resolve.ts'
 import type { Target } from '../targets/target.ts'
@@ -41,7 +41,7 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
   const tokens = tokensOf(request, found, { json, output })
   const facts = factsOf(request, found, { json, promptTokens: tokens.input })
   for (const counts of waysToSell(request, { json, tokens, found, facts })) {
-    const { amount } = priceUsage({ counts, facts, reported: null, estimated: false }, found)
+    const amount = priceAmount({ counts, facts }, found)
     if (amount !== null) return Number((amount + picoPerNano - 1n) / picoPerNano)
   }
   return null
@@ -94,11 +94,14 @@ function factsOf(
   found: FoundPrices,
   { json, promptTokens }: { json: Fields; promptTokens: number },
 ): PriceFacts {
+  const { geo, region } = placeOf(target, found)
+  // Each by its name, as in the log's record.
   return {
     startedAt: receivedAt,
     mode: dearestMode(json),
     promptTokens,
-    ...dearestPlace(placeOf(target, found), found),
+    geo: geo ?? dearestPlace(found.entry),
+    region,
     size: text(json['size']),
     quality: text(json['quality']),
     hasTokens: promptTokens > 0,
@@ -106,11 +109,10 @@ function factsOf(
 }
 
 /** The answer tells where it was made: a place that nobody names may be the dearest. */
-function dearestPlace<T extends Pick<PriceFacts, 'geo'>>(place: T, { entry: { uplift = {} } }: FoundPrices): T {
-  if (place.geo !== null) return place
-  let geo: string | null = null
-  for (const name in uplift) if ((uplift[name] ?? 0) > Math.max(1000, geo === null ? 0 : (uplift[geo] ?? 0))) geo = name
-  return { ...place, geo }
+function dearestPlace({ uplift }: PriceEntry): string | null {
+  let dearest: string | null = null
+  for (const name in uplift) if ((uplift[name] ?? 0) > Math.max(1000, dearest === null ? 0 : (uplift[dearest] ?? 0))) dearest = name
+  return dearest
 }
 
 /** A request that leaves the tier open may be served in the dear one. */
@@ -164,17 +166,18 @@ const mostSearches = 5
 
 /** A prompt that is written into a cache costs more than one that is not. */
 function textCounts(
-  { input, output }: Tokens,
+  tokens: Tokens,
   { entry }: FoundPrices,
   { facts, request: { body } }: { facts: PriceFacts; request: PricedRequest },
 ): Counts {
-  if (!extrasOf(entry).writes || body.bytes === null || !body.bytes.includes('"cache_control"')) return { input, output }
+  if (!extrasOf(entry).writes || body.bytes === null || !body.bytes.includes('"cache_control"')) return tokens
   const period = periodAt(entry, facts.startedAt)
-  if (period === null) return { input, output }
+  if (period === null) return tokens
+  const { input, output } = tokens
   const holding = holdingRates(period, facts)
   const rate = (name: Dimension) => findRate(name, period, holding)?.rate ?? 0
   const written = body.bytes.includes('"1h"') ? 'cache_write_1h' : 'cache_write'
-  return rate(written) > rate('input') ? { [written]: input, output } : { input, output }
+  return rate(written) > rate('input') ? { [written]: input, output } : tokens
 }
 
 /** Of an upload whose length nobody tells: what providers take at most. */

@@ -81,6 +81,31 @@ export function priceUsage(usage: PricedUsage, prices: ModelPrices | null): Cost
   )
 }
 
+/** Returns the amount that `priceUsage` comes to, without the lines that lead to it; null: unpriced. */
+export function priceAmount(usage: Pick<PricedUsage, 'counts' | 'facts'>, prices: ModelPrices): bigint | null {
+  const { counts, facts } = usage
+  const period = periodAt(prices.entry, facts.startedAt)
+  if (period === null) return null
+  const holding = holdingRates(period, facts)
+  const pricing = { usage, prices, period, holding, hasMode: hasRatesFor(period, facts.mode), notes: null }
+  let amount: bigint | null = null
+  for (const name in counts) {
+    if (!isDimension(name)) continue
+    const count = counts[name] ?? 0
+    if (count > 0) amount = plus(amount, prices.entry.free === true ? 0n : priceOf(name, count, pricing))
+  }
+  return amount
+}
+
+const plus = (one: bigint | null, other: bigint | null): bigint | null => (one === null ? other : other === null ? one : one + other)
+
+function priceOf(counted: Dimension, count: number, pricing: Rating): bigint | null {
+  const found = findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing)
+  if (found === null) return null
+  const dimension = chargedAs(counted, found)
+  return divideEven(BigInt(count) * adjusted(found, dimension, pricing), dimensions[dimension].per)
+}
+
 /** The cost of what a provider does not charge. */
 export const notCharged: Cost = { state: 'not_charged', amount: 0n, lines: [], unpriced: [] }
 
@@ -107,21 +132,27 @@ function areUsed(names: readonly string[], counts: Counts): names is readonly Di
   return true
 }
 
-interface Pricing {
-  readonly usage: PricedUsage
+/** The facts from which a rate is worked out. */
+interface Rating {
+  readonly usage: Pick<PricedUsage, 'facts'>
   readonly prices: ModelPrices
   readonly period: PricePeriod
   readonly holding: readonly ConditionalRates[]
   /** True if the model has rates of its own for the mode of the request. */
   readonly hasMode: boolean
-  /** Takes a word on everything that changed the rate of the line that is being made. */
+  /** Takes a word on everything that changed the rate of the line that is being made; null: no line is made. */
+  readonly notes: string[] | null
+}
+
+interface Pricing extends Rating {
+  readonly usage: PricedUsage
   readonly notes: string[]
 }
 
 function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine | null {
   const found = findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing)
   if (found === null) return null
-  const dimension = dimensions[found.dimension].unit === 'millisecond' ? found.dimension : counted
+  const dimension = chargedAs(counted, found)
   const { notes } = pricing
   if (dimension !== found.dimension) notes.push(`no rate of its own: the rate of ${found.dimension}`)
   const rate = adjusted(found, dimension, pricing)
@@ -131,6 +162,10 @@ function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine |
   const amount = divideEven(BigInt(count) * rate, per)
   return { dimension, count, unit, rate, amount, source: pricing.prices.source, note: noteOf(notes) }
 }
+
+/** Time is charged by the seconds, minutes or hours of the rate that was found. */
+const chargedAs = (counted: Dimension, { dimension }: FoundRate): Dimension =>
+  dimensions[dimension].unit === 'millisecond' ? dimension : counted
 
 /** Returns what was noted of a line, and begins the next. */
 const noteOf = (notes: string[]): string | null => (notes.length === 0 ? null : notes.splice(0).join('; '))
@@ -145,7 +180,7 @@ const perNotes: Readonly<Record<string, (per: bigint) => string>> = {
 const times = ['_second', '_minute', '_hour'] as const
 
 /** A model has its rate for seconds, minutes or hours: one of the three. */
-function ofOtherTime(counted: Dimension, { period, holding }: Pricing): FoundRate | null {
+function ofOtherTime(counted: Dimension, { period, holding }: Rating): FoundRate | null {
   const end = times.find((time) => counted.endsWith(time))
   if (end === undefined) return null
   for (const time of times) {
@@ -157,7 +192,7 @@ function ofOtherTime(counted: Dimension, { period, holding }: Pricing): FoundRat
 }
 
 /** Returns the rate after the provider's discount for the mode, its surcharge for the place, and the integration's factor. */
-function adjusted(found: FoundRate, dimension: Dimension, pricing: Pricing): bigint {
+function adjusted(found: FoundRate, dimension: Dimension, pricing: Rating): bigint {
   const { prices, notes } = pricing
   const isToken = dimensions[dimension].unit === 'token'
   let rate = BigInt(found.rate)
@@ -165,25 +200,25 @@ function adjusted(found: FoundRate, dimension: Dimension, pricing: Pricing): big
   if (isToken) rate = ofPlace(rate, found, pricing)
   const factor = prices.multipliers === null ? null : factorOf(prices.multipliers, dimension)
   if (factor === null) return rate
-  notes.push(`${rate} x ${factor.text} of the integration`)
+  notes?.push(`${rate} x ${factor.text} of the integration`)
   return divideEven(rate * factor.over, factor.under)
 }
 
-function ofMode(rate: bigint, { usage, hasMode, prices, notes }: Pricing): bigint {
+function ofMode(rate: bigint, { usage, hasMode, prices, notes }: Rating): bigint {
   const { mode } = usage.facts
   if (mode === null || hasMode) return rate
   const perMille = prices.modeDefault?.[mode]
-  notes.push(
+  notes?.push(
     perMille === undefined ? `mode_unpriced: the standard rate, ${mode} has none` : `derived: ${perMille} per mille of ${rate} for ${mode}`,
   )
   return perMille === undefined ? rate : divideEven(rate * BigInt(perMille), 1000n)
 }
 
-function ofPlace(rate: bigint, { conditions }: FoundRate, { usage, prices, notes }: Pricing): bigint {
+function ofPlace(rate: bigint, { conditions }: FoundRate, { usage, prices, notes }: Rating): bigint {
   const { geo } = usage.facts
   const perMille = geo === null ? undefined : prices.entry.uplift?.[geo]
   if (perMille === undefined || conditions?.geo !== undefined || conditions?.region !== undefined) return rate
-  notes.push(`${perMille} per mille of ${rate} for ${geo}`)
+  notes?.push(`${perMille} per mille of ${rate} for ${geo}`)
   return divideEven(rate * BigInt(perMille), 1000n)
 }
 

@@ -3,7 +3,7 @@ import type { Counts } from '../../../../src/gateway/dialects/neutral/counts.ts'
 import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
 import { entryFaults } from '../../../../src/gateway/prices/entry.ts'
 import { readMultipliers } from '../../../../src/gateway/prices/multipliers.ts'
-import { type CostState, type ModelPrices, priceUsage } from '../../../../src/gateway/prices/price-usage.ts'
+import { type CostState, type ModelPrices, priceAmount, priceUsage } from '../../../../src/gateway/prices/price-usage.ts'
 import type { PriceFacts } from '../../../../src/gateway/prices/rates.ts'
 
 const monday = Date.UTC(2026, 10, 23, 12)
@@ -275,8 +275,10 @@ for (const [name, { counts, entry, amount, state = 'priced', unpriced = [], ...g
   test(`a cost, by hand: ${name}`, (t) => {
     t.deepEqual(entryFaults(entry), [])
     const prices = { entry, model: 'm', source: 'catalogue', modeDefault: null, multipliers: null, ...given.prices }
-    const cost = priceUsage({ counts, facts: { ...facts, ...given.facts }, reported: null, estimated: false }, prices)
+    const of = { counts, facts: { ...facts, ...given.facts } }
+    const cost = priceUsage({ ...of, reported: null, estimated: false }, prices)
     t.is(cost.amount, amount)
+    t.is(priceAmount(of, prices), amount, 'without lines')
     t.is(cost.state, state)
     t.deepEqual(cost.unpriced, unpriced)
     t.is(

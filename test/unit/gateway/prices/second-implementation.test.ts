@@ -2,7 +2,7 @@ import test from 'ava'
 import { openBuiltIn } from '../../../../src/app/prices/built-in.ts'
 import { dimensions, type Dimension } from '../../../../src/gateway/dialects/neutral/counts.ts'
 import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
-import { priceUsage } from '../../../../src/gateway/prices/price-usage.ts'
+import { priceAmount, priceUsage } from '../../../../src/gateway/prices/price-usage.ts'
 
 /** Counts that a request has; `ms` and pixels are counted in the small unit, as the product does. */
 type Used = Partial<Record<Dimension, number>>
@@ -111,10 +111,9 @@ test('a second implementation prices every model of the catalogue to the same pi
           continue
         const { at, mode, prompt, geo, counts } = request
         const facts = { startedAt: at, mode, promptTokens: prompt, geo, region: null, size: null, quality: null, hasTokens: true }
-        const cost = priceUsage(
-          { counts, facts, reported: null, estimated: false },
-          { entry, model, source: 'built_in', modeDefault: null, multipliers: null },
-        )
+        const prices = { entry, model, source: 'built_in', modeDefault: null, multipliers: null }
+        const cost = priceUsage({ counts, facts, reported: null, estimated: false }, prices)
+        t.is(priceAmount({ counts, facts }, prices), cost.amount, `${provider}/${model} without lines`)
         t.is(cost.amount, amountOf(entry, name, request), `${provider}/${model} ${name} ${JSON.stringify(request)}`)
         seen.add(name)
         compared += 1
