@@ -187,6 +187,17 @@ type Fault = NonNullable<Parameters<ObjectServer['misbehave']>[0]>
 const faults: readonly (readonly [name: string, fault: Fault, reason: RegExp])[] = [
   ['refuses with 403', (_, response) => !!response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'), /403 \(AccessDenied\)/],
   ['is throttled', (_, response) => !!response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'), /503 \(SlowDown\)/],
+  [
+    'finds the credential expired',
+    (_, response) => !!response.writeHead(403).end('<Error><Code>ExpiredToken</Code></Error>'),
+    /403 \(ExpiredToken\)/,
+  ],
+  [
+    'got half an object',
+    (_, response) => !!response.writeHead(400).end('<Error><Code>IncompleteBody</Code></Error>'),
+    /400 \(IncompleteBody\)/,
+  ],
+  ['has a full disk', (_, response) => !!response.writeHead(507).end('{"error":{"errors":[{"reason":"diskFull"}]}}'), /507 \(diskFull\)/],
   ['breaks off', (_, response) => !!response.destroy(), /./],
   ['answers nothing', () => true, /did not answer/],
 ]
