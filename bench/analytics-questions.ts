@@ -37,7 +37,7 @@ export interface Question {
   readonly times: number
 }
 
-const often = 20
+const often = 15
 const seldom = 5
 const question = (times: number, what: string, path: () => string): Question => ({ what, path, times })
 
