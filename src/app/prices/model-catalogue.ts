@@ -8,7 +8,7 @@ import type { Level } from '../../release/level.ts'
 import type { LogStore } from '../log-store/log-store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AbilityList, abilitiesOf, readAbilityList } from './ability-list.ts'
-import { openBuiltIn } from './built-in.ts'
+import { type BuiltInPrices, openBuiltIn } from './built-in.ts'
 import { createLayer, type LayerSource, type LayerStats, type LiveLayer, type Versioned } from './layer.ts'
 import { folderSource, type ListKind, logStoreSource, proxySource } from './layer-sources.ts'
 import type { PriceFile } from './price-file.ts'
@@ -67,7 +67,7 @@ export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
     ...versionsOf('general', layers.general, isKnown),
     { kind: 'pricing', layer: 'built_in', provider: 'all', digest: builtIn.digest },
   ])
-  const bundled: LayerStats = { held: Object.keys(builtIn.providers).length, failing: 0, ageMs: null, fault: null }
+  const bundled: LayerStats = { held: listsOf(builtIn), failing: 0, ageMs: null, fault: null }
   const stated = (kind: ListKind) => [
     ...layers[kind].map(({ name, stats }) => ({ kind, name, ...stats() })),
     { kind, name: 'built_in', ...bundled },
@@ -91,6 +91,10 @@ export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
     },
   }
 }
+
+/** Of some providers the catalogue knows no price, only how they sell. */
+const listsOf = ({ providers }: Pick<BuiltInPrices, 'providers'>): number =>
+  Object.values(providers).filter(({ models }) => models > 0).length
 
 /** Callers ask for providers that nobody knows: those are no labels. */
 const versionsOf = (kind: ListKind, layers: readonly LiveLayer<Versioned>[], isKnown: (provider: string) => boolean) =>

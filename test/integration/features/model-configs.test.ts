@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test from 'ava'
+import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-lists-'))
@@ -63,6 +64,9 @@ test.serial('the layers tell which of them fails, and why; metrics count it', as
     ['pricing local failing', 'pricing built_in ok', 'general local failing', 'general built_in ok'],
   )
   t.regex(String(layers[0]?.['fault']), /JSON/)
+  const builtIn = openBuiltIn()
+  const sold = Object.keys(builtIn.providers).filter((provider) => [...(builtIn.file(provider)?.models() ?? [])].length > 0)
+  t.is(layers[1]?.['lists'], sold.length, 'providers of which no price is known have no list')
   const { text } = await control.call(acme.workspaceKey, 'GET', '/prices/layers')
   t.notRegex(text, new RegExp(folder))
 })
