@@ -175,4 +175,8 @@ async function proveRoles(name: string, read: Read, { assumer, nobody, role }: R
 }
 
 await proveAws()
+report.skip(
+  'HashiCorp Vault',
+  'its module builds only within its own repository: v1.21.4 replaces the SDK by a folder, and the published SDK v0.21.0 that it names does not fit it (ActivationFunc of vault/identity_store.go). The tests emulate it',
+)
 report.end()
