@@ -31,11 +31,21 @@ function histogramOf(cells: readonly string[]): Readonly<Record<string, number>>
   return counts
 }
 
-/** Latencies by the first trait of all, as one table or the other has them. */
-const latencies = async () => {
+/** Latencies by the first trait of all, and users, as one table or the other has them. */
+const merging = async () => {
   const graph = await used.control.call(used.acme.adminKey, 'GET', '/analytics/graphs/latency')
   const groups = await used.control.call(used.acme.adminKey, 'GET', '/analytics/groups/model?columns=p95_latency,p99_latency')
-  return [graph.body['summary'], graph.body['data_points'], groups.body['data']]
+  const users = await Promise.all(
+    ['', '?workspace_slug=main', '?workspace_slug=side'].map((query) =>
+      used.control.call(used.acme.adminKey, 'GET', `/analytics/graphs/users${query}`),
+    ),
+  )
+  return [
+    graph.body['summary'],
+    graph.body['data_points'],
+    groups.body['data'],
+    users.map(({ body }) => [body['summary'], body['data_points']]),
+  ]
 }
 const settledDays = async () =>
   (await used.control.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM usage_settled_days')).rows[0]?.n ?? NaN
@@ -60,21 +70,23 @@ test.serial('roll-ups are what the logs say, adjustments, late logs and repeated
   t.true((counted['usage_user_days']?.length ?? 0) > 10)
 })
 
-test.serial('latencies are the same from days that are settled; a late log takes its day back', async (t) => {
+test.serial('latencies and users are the same from days that are settled; a late log takes its day back', async (t) => {
   await settleUsage.run(used.control.started.deps)
   const days = await settledDays()
   t.true(days >= 6)
-  const merged = await latencies()
-  await used.control.sql.query('DELETE FROM usage_settled_days')
-  t.deepEqual(await latencies(), merged)
+  const merged = await merging()
+  t.is((await used.control.sql.query('SELECT FROM usage_settled_user_days')).rowCount, days)
+  await used.control.sql.query('DELETE FROM usage_settled_days; DELETE FROM usage_settled_user_days')
+  t.deepEqual(await merging(), merged)
   await settleUsage.run(used.control.started.deps)
-  await used.ship([{ ...usedRecord(used.acme, used.ada.userId, 50), durationMs: 1_000_000 }])
+  await used.ship([{ ...usedRecord(used.acme, used.ada.userId, 50), durationMs: 1_000_000, metadata: { _user: 'late' } }])
   t.is(await settledDays(), days - 1)
-  const late = await latencies()
+  t.is((await used.control.sql.query('SELECT FROM usage_settled_user_days')).rowCount, days - 1)
+  const late = await merging()
   t.notDeepEqual(late, merged)
   await settleUsage.run(used.control.started.deps)
   t.is(await settledDays(), days)
-  t.deepEqual(await latencies(), late)
+  t.deepEqual(await merging(), late)
 })
 
 test.serial(
