@@ -48,8 +48,8 @@ const asElevenlabs = {
   language_probability: 1,
   text: said,
   words: words.flatMap(({ punctuated_word: word, start, end }) => [
-    { text: word, start, end, type: 'word' },
-    { text: ' ', start: end, end, type: 'spacing' },
+    { text: word, start, end, type: 'word', logprob: -0.1 },
+    { text: ' ', start: end, end, type: 'spacing', logprob: 0 },
   ]),
 }
 const diarizedByElevenlabs = {

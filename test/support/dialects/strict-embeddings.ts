@@ -136,9 +136,9 @@ const endpoints: readonly Endpoint[] = [
     answer: (body) => openaiAnswer(body.input, both, body.encoding_format === 'base64'),
   }),
   endpoint({
-    path: /^\/mistral\/embeddings$/,
+    path: /^\/mistral(?:\/v1)?\/embeddings$/,
     body: z.strictObject({ ...plain, output_dimension: length, output_dtype: text.optional() }),
-    answer: (body) => openaiAnswer(body.input, both),
+    answer: (body) => ({ id: 'e', ...openaiAnswer(body.input, both) }),
   }),
   endpoint({
     path: /^\/voyage\/embeddings$/,
