@@ -3,7 +3,7 @@ import { countsStrictly } from '../support/dialects/strict-counts.ts'
 import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
 import type { Received } from '../support/emulator/emulator.ts'
 import { areas } from './tasks/index.ts'
-import { unproven, vendorProofs } from './tasks/vendors.ts'
+import { unproven, vendorProofs } from './tasks/vendors/index.ts'
 
 /** Each emulator of work that is no conversation is proven by its vendor's own client: it takes what that sends, and the client reads its answer. */
 let emulator: Emulator

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Operation, operations, type OperationSpec } from '../../src/gateway/front/operations.ts'
+import { type Operation, operations, type OperationSpec, type Task } from '../../src/gateway/front/operations.ts'
 import { formatOf, translatesTask } from '../../src/gateway/dialects/tasks/translate-task.ts'
 import { countProviders } from '../../src/gateway/dialects/token-counts.ts'
 import { plainTraits } from '../../src/gateway/dialects/traits.ts'
 import { findProvider, providers as catalogue } from '../../src/gateway/providers/catalog.ts'
-import { offersAt, speakersOf } from '../../src/gateway/providers/serving.ts'
+import { doersOf, offersAt, speakersOf } from '../../src/gateway/providers/serving.ts'
 import { json } from '../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../support/gateway.ts'
@@ -109,11 +109,12 @@ for (const [name, area] of Object.entries(areas))
     if (refusedAs !== null)
       test.serial(`${name}, ${client} at a provider that does no such work: a 400 names both, and lists who does`, async (t) => {
         const operation = (Object.keys(operations) as Operation[]).find((one) => operations[one].path === refusedAs)
+        const able = operation === undefined ? doersOf(area.tasks[0] as Task) : speakersOf(operation)
         const first = Object.values(cases)[0]
         const error = await t.throwsAsync<Failed>(first?.ask(addressOf(name, 'unable')) ?? Promise.resolve())
         t.is(error && statusOf(error), 400)
         t.regex(error?.message ?? '', new RegExp(`${area.unable} does not serve ${refusedAs}`))
-        t.true(operation !== undefined && error?.message.includes(`These do: ${speakersOf(operation).slice(0, 12).join(', ')}`))
+        t.true(error?.message.includes(`These do: ${able.slice(0, 12).join(', ')}`))
         t.is(cloud.requests.length, 0)
       })
   }

@@ -12,8 +12,9 @@ import type { EgressHandler } from '../egress/egress.ts'
 import { validateForm } from '../front/bounds/validate.ts'
 import { type AskedTask, taskOf } from '../front/task.ts'
 import { fieldsOf } from './prepare.ts'
+import { hasPathsOfItsOwn } from '../providers/endpoint.ts'
 import { offeredOf, type Serving, servingOf } from '../providers/serving.ts'
-import { refuseOperation } from '../targets/refuse-operation.ts'
+import { refuseOperation, refuseTask } from '../targets/refuse-operation.ts'
 import { estimateTexts } from '../tokens/estimate-tokens.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
@@ -35,7 +36,7 @@ export function taskCall(aimed: AimedCall, maxHeldBytes: number): TaskCall | nul
   const sent = sentBy(aimed)
   const model = asked.model ?? target.model ?? modelOf(sent?.body)
   const serving = servedBy(aimed, asked, { model, sent })
-  if (serving === null) return asked.operation === null || isOfProvider(aimed, asked) ? null : refuseOperation(providerId, asked.operation)
+  if (serving === null) return isOfProvider(aimed, asked) ? null : refuse(aimed, asked)
   if (isAsAsked(asked, serving)) return null
   if (sent === null)
     throw new ApiError('invalid_request', 'The body must be a JSON object, or a plain multipart/form-data form.', { param: 'body' })
@@ -80,8 +81,13 @@ function sentBy({ call, body }: AimedCall): SentForm | null {
 }
 
 /** Returns true if the provider may know the path of the caller, of which Gatehouse knows nothing. */
-const isOfProvider = ({ call, target: { provider } }: AimedCall, { dialect }: AskedTask): boolean =>
-  call.operation.name !== 'proxy' || (dialect === 'google' && provider.api === 'google')
+const isOfProvider = ({ call, target: { provider } }: AimedCall, { dialect, operation, task }: AskedTask): boolean =>
+  call.operation.name !== 'proxy' ||
+  (dialect === 'google' && provider.api === 'google') ||
+  (operation === null && !hasPathsOfItsOwn(provider, task))
+
+const refuse = ({ call, target: { providerId } }: AimedCall, { operation, task }: AskedTask): never =>
+  operation === null ? refuseTask(providerId, call.upstreamPath, task) : refuseOperation(providerId, operation)
 
 /** Returns true if the provider takes what the caller sends, and answers as the caller reads it. */
 const isAsAsked = ({ task, operation, dialect }: AskedTask, serving: Serving): boolean =>

@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { MatchedOperation } from '../front/match.ts'
+import type { Task } from '../front/operations.ts'
 import type { Provider, Spoken } from './provider.ts'
 import { fillTemplate } from './template.ts'
 
@@ -45,6 +46,13 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
   for (const spoken of addressOf(provider, fields).speaks) if (spoken.operation === operation) return spoken
   return null
 }
+
+/** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
+const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
+
+/** Returns true if a path like ours is not the provider's: of Anthropic, and of those that have offers of their own, as far as models are run. */
+export const hasPathsOfItsOwn = ({ api, offers }: Provider, task: Task | undefined): boolean =>
+  foreignApis.has(api) || (task !== undefined && (api === 'anthropic' || (api === 'other' && offers !== undefined)))
 
 /** Returns true if a provider's operation serves a model. */
 export const serves = ({ except }: Spoken, model: string | null): boolean => except === undefined || model === null || !except.test(model)

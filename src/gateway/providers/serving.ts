@@ -157,6 +157,13 @@ export const speakersOf = (operation: Operation): readonly string[] =>
     return spokenAt(provider, operation) !== null || offersAt(provider).some((offer) => reaches(provider, operation, offer))
   })
 
+/** Returns the providers that offer a task, by their ids; those that every level has. */
+export const doersOf = (task: Task): readonly string[] =>
+  Object.keys(providers).filter((id) => {
+    const provider = findProvider(id)
+    return provider !== null && provider.since === undefined && provider.offers?.some((offer) => offer.task === task) === true
+  })
+
 /** Returns true if requests of an operation are translated to what a provider offers, for some of its models at least. */
 function reaches(provider: Provider, operation: Operation, { task: offered, dialect: to, traits }: Offer): boolean {
   const { dialect, task }: OperationSpec = operations[operation]

@@ -3,11 +3,9 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AimedCall, Call } from '../call.ts'
 import { withoutSlugOfPath } from '../front/google-key.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import type { OperationSpec } from '../front/operations.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
-import { spokenAt } from '../providers/endpoint.ts'
-import type { Provider } from '../providers/provider.ts'
+import { hasPathsOfItsOwn, spokenAt } from '../providers/endpoint.ts'
 import { translates } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
@@ -85,16 +83,9 @@ function withQuirks(body: RequestBody, { provider: { quirks } }: Target): Reques
   return { ...body, json, bytes, length: bytes.length }
 }
 
-/** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
-const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
-
-/** Returns true if a path like ours is not the provider's: of Anthropic, and of those that have offers of their own, as far as models are run. */
-const hasPathsOfItsOwn = ({ api, offers }: Provider, spec: OperationSpec | null): boolean =>
-  foreignApis.has(api) || (spec?.task !== undefined && (api === 'anthropic' || (api === 'other' && offers !== undefined)))
-
 /** Refuses an operation that a provider surely does not have. */
 function assertServed({ provider, providerId, model }: Target, { name, spec }: MatchedOperation): void {
-  if (name === 'proxy' || spokenAt(provider, name) !== null || !hasPathsOfItsOwn(provider, spec)) return
+  if (name === 'proxy' || spokenAt(provider, name) !== null || !hasPathsOfItsOwn(provider, spec?.task)) return
   if (spec?.task === 'token-count' || translates(provider, { operation: name, model })) return
   refuseOperation(providerId, name)
 }

@@ -1,12 +1,18 @@
 import { ApiError } from '../../lib/errors.ts'
-import { type Operation, operations } from '../front/operations.ts'
-import { speakersOf } from '../providers/serving.ts'
+import { type Operation, operations, type Task } from '../front/operations.ts'
+import { doersOf, speakersOf } from '../providers/serving.ts'
 
 /** Throws `unsupported_operation`, which names the operation, the provider, and who serves it. */
-export function refuseOperation(providerId: string, operation: Operation): never {
+export const refuseOperation = (providerId: string, operation: Operation): never =>
+  refuse(providerId, operations[operation].path, speakersOf(operation))
+
+/** The same for a task that has a path and is no operation. */
+export const refuseTask = (providerId: string, path: string, task: Task): never => refuse(providerId, path, doersOf(task))
+
+function refuse(providerId: string, path: string, able: readonly string[]): never {
   throw new ApiError(
     'unsupported_operation',
-    `${providerId} does not serve ${operations[operation].path}, and Gatehouse cannot translate such requests to its format. ${whoCan(speakersOf(operation))} Or call the provider's own endpoint by its path.`,
+    `${providerId} does not serve ${path}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.`,
     { param: 'x-service-provider' },
   )
 }

@@ -18,12 +18,12 @@ const order = ['1 0.9', '0 0.1']
 export const rerank: Area = {
   title: 'Rerank',
   tasks: ['rerank'],
-  unable: null,
+  unable: 'anthropic',
   serve: ranksStrictly,
   clients: {
     cohere: {
       title: "Cohere's rerank",
-      refusedAs: null,
+      refusedAs: '/rerank',
       cases: {
         texts: { ask: (address) => ask(address), heard: ['sun?', ...texts], said: order },
         objects: {
