@@ -1,7 +1,8 @@
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Ahead, Call, Identifying } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
-import { csrfTokenOf, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { csrfTokenOf, isForeign, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
 import type { User } from '../users/user.entity.ts'
 import { accountOf, type Account } from './accounts.ts'
 import type { Login } from './auth.schema.ts'
@@ -57,12 +58,16 @@ export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash'>
 
 type Signing = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'reply' | 'clientAddress' | 'headers'>
 
-/** Opens a session for a person in the browser that asks. One that it had before ends, so that nobody goes on in a session that another gave them. */
+/**
+ * Opens a session for a person in the browser that asks. One that it had before ends, so that nobody goes on in a session that another gave
+ * them. Throws AB03 if the page of another site asks, which would sign people in as somebody of its choice; providers alone send people here.
+ */
 export async function signIn(
   { em, deps, reply, clientAddress, headers }: Signing,
   user: User,
   { method, provider }: Pick<SignIn, 'method' | 'provider'>,
 ) {
+  if (provider === undefined && isForeign(headers)) throw new ApiError('AB03', 'This request comes from a page of another site.')
   await revokePresented(em, deps, headers.cookie)
   const client = { address: clientAddress, userAgent: headers['user-agent'] ?? null }
   const { session, cookie } = await openSession(em, deps, { user, method, client, ...(provider !== undefined && { provider }) })

@@ -88,6 +88,28 @@ test.serial('a sign-in ends the session that the browser had, and never takes up
   t.not(browserOfAnswer(made).cookie, `gatehouse=${'a'.repeat(43)}.${'b'.repeat(22)}`)
 })
 
+test.serial('a page of another site signs nobody in', async (t) => {
+  const { email } = await withPassword(addPerson(app))
+  const body = JSON.stringify({ email, password })
+  const ask = (headers: Readonly<Record<string, string>>, text = body) =>
+    send(`${app.baseUrl}/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text })
+  const form = new URLSearchParams({ email, password }).toString()
+  for (const [status, answer] of [
+    [403, await ask({ 'sec-fetch-site': 'cross-site' })],
+    [403, await ask({ 'sec-fetch-site': 'same-site' })],
+    // What a page of elsewhere can send without being asked whether it may.
+    [415, await ask({ 'content-type': 'text/plain' })],
+    [415, await ask({ 'content-type': 'application/x-www-form-urlencoded' }, form)],
+  ] as const) {
+    t.is(answer.status, status, answer.text)
+    t.deepEqual(cookiesOf(answer), [])
+  }
+  t.is((await ask({ 'sec-fetch-site': 'same-origin' })).status, 200)
+  const preflight = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
+  const answer = await send(`${app.baseUrl}/auth/login`, { method: 'OPTIONS', headers: preflight })
+  t.is(answer.headers['access-control-allow-origin'], undefined)
+})
+
 test.serial('wrong passwords and unknown addresses are told alike', async (t) => {
   const person = await withPassword(addPerson(app))
   const bare = await addPerson(app)
