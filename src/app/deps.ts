@@ -30,7 +30,7 @@ export interface Deps {
   readonly events: EventFeed | null
   /** The store of bodies of logs; null: the database keeps them. */
   readonly logStore: LogStore | null
-  /** Returns the ids of the features that are on now. */
+  /** Returns the ids of the features that are on now, without those of which this build has only a part. */
   readonly featuresOn: () => readonly string[]
   /** Prices and abilities of models. */
   readonly catalogue: ModelCatalogue

@@ -115,7 +115,7 @@ export async function openBackground(background: Background, options: Background
     database,
   )
   background.db = db
-  const ids = () => featuresOn(features, base).map(({ id }) => id)
+  const ids = () => featuresOn(features, base).flatMap(({ id, incomplete }) => (incomplete === undefined ? [id] : []))
   const deps: Deps = Object.freeze({ ...base, featuresOn: ids, orm: db.orm, vault: db.vault, journal: null, events: null })
   const provisioned = prepared === undefined ? await provision(deps) : null
   await offerIdentity(deps)

@@ -2,6 +2,7 @@ import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
 import { makeLink } from '../../../src/features/auth/index.ts'
 import { setPassword } from '../../../src/features/auth/passwords.ts'
+import { features } from '../../../src/features/index.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { errorOf } from '../../support/caller.ts'
 import type { RawAnswer } from '../../support/http.ts'
@@ -69,7 +70,13 @@ test.serial('the owner of the settings signs in, and out', async (t) => {
   t.true(me.text.includes(`"csrf_token":"${browser.csrf}"`))
   t.true((told['scopes'] as unknown as string[]).includes('organisation_users.create'))
   t.like((told['workspaces'] as unknown as object[])[0], { slug: workspace, role: 'owner' })
-  t.true(me.text.includes('"configs"'))
+  const { features: on } = told['installation'] as { features: string[] }
+  t.true(on.includes('configs'))
+  t.deepEqual(
+    features.filter(({ id, incomplete }) => incomplete !== undefined && on.includes(id)),
+    [],
+    'what is not built is not on',
+  )
   t.is((await browse(app, browser, { method: 'POST', path: '/auth/logout', headers: { 'x-csrf-token': null } })).status, 403)
   const out = await browse(app, browser, { method: 'POST', path: '/auth/logout' })
   t.is(out.status, 200, out.text)
