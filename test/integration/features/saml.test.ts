@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { makeKeyPair } from '../../../src/features/identity-providers/saml/key-pair.ts'
 import { errorOf } from '../../support/caller.ts'
-import type { RawAnswer } from '../../support/http.ts'
+import { send, type RawAnswer } from '../../support/http.ts'
 import { publicUrl } from '../../support/oidc/browser.ts'
 import { openSamlBrowser, type SamlBrowser } from '../../support/saml/browser.ts'
 import { craft, makeIdp, requestIn, type CraftedIdp, type Crafting } from '../../support/saml/crafted.ts'
@@ -391,6 +391,16 @@ test.serial('return_to leads nowhere else', async (t) => {
   isIn(t, await come(person('kay'), { RelayState: 'https://evil.example/' }, '?return_to=/console/keys'), '/console/keys')
 })
 
+test.serial('an answer that is no form is told what it has to be', async (t) => {
+  const answer = await send(`${control.origin}${acs}`, {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: 'SAMLResponse=a',
+  })
+  t.is(answer.status, 415, answer.text)
+  t.regex(errorOf(answer).message, /must be application\/x-www-form-urlencoded, not text\/plain/)
+})
+
 test.serial('metadata that cannot be used is refused in words', async (t) => {
   const good = crafted.metadata()
   const cases: readonly (readonly [string, RegExp])[] = [
@@ -408,6 +418,7 @@ test.serial('metadata that cannot be used is refused in words', async (t) => {
     t.is(answer.status, 400, answer.text)
     t.regex(answer.text, message)
     t.regex(answer.text, /"param":"metadata_xml"/)
+    t.notRegex(errorOf(answer).message, /\.\./)
   }
   const half = await control.call(second.adminKey, 'PUT', path, settings({ sp_certificate: crafted.keys.certificate }))
   t.regex(half.text, /come together/)

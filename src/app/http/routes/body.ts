@@ -21,7 +21,7 @@ export function bodyReader(maxBytes: number): (ctx: Context, formats?: OtherForm
     if (!hasBody(ctx)) return {}
     if (protobuf !== undefined && isProtobuf(ctx)) return protobuf.read(await read(ctx))
     if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read(ctx)).toString()))
-    if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'))
+    if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'), form)
     const value = parseJson(await read(ctx))
     refuseKeys(value, poisonous)
     return value
@@ -33,14 +33,11 @@ export const isProtobuf = (ctx: Pick<Context, 'is'>): boolean => ctx.is(protobuf
 
 const hasBody = ({ req }: Context) => req.headers['transfer-encoding'] !== undefined || !/^0*$/.test(req.headers['content-length'] ?? '')
 
-const unsupported = (given: string) =>
-  new ApiError(
-    'unsupported_media_type',
-    `The body must be application/json, not ${given === '' ? 'without a content-type' : given.slice(0, 100)}.`,
-    {
-      param: 'content-type',
-    },
-  )
+function unsupported(given: string, form: boolean): ApiError {
+  const wanted = form ? 'application/x-www-form-urlencoded' : 'application/json'
+  const told = given === '' ? 'without a content-type' : given.slice(0, 100)
+  return new ApiError('unsupported_media_type', `The body must be ${wanted}, not ${told}.`, { param: 'content-type' })
+}
 
 /** How long one body may take: control-plane bodies are small. */
 const readTimeoutMs = 20_000

@@ -36,7 +36,7 @@ export function parseStrictXml(text: string): XmlElement {
     throw new XmlFault(`the XML has ${what}`)
   }
   parser.on('error', (error) => {
-    throw new XmlFault(`the XML is not well-formed: ${error.message.slice(0, 200)}`)
+    throw new XmlFault(`the XML is not well-formed: ${error.message.slice(0, 200).replace(/\.$/, '')}`)
   })
   parser.on('doctype', refuse('a document type'))
   parser.on('comment', refuse('a comment'))
