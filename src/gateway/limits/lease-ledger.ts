@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { clientDialect } from '../front/fronts.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, Taken } from './counters.ts'
@@ -181,9 +182,13 @@ function usedOf({ limit, amount }: Taken, { charge, reached, overcounted }: Sett
   return cost === null ? unknown : nanoOf(limit.id, cost, overcounted)
 }
 
+/** Returns all tokens of an answer. Some providers leave what they read from a cache or wrote to it out of their total: the counts have it. */
 function tokensOf(charge: Charge | null): number | null {
-  const usage = charge?.metered?.usage ?? null
-  return usage === null ? null : (usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0))
+  const metered = charge?.metered ?? null
+  if (metered === null || metered.usage === null) return null
+  const { totalTokens, inputTokens, outputTokens: answered } = metered.usage
+  const told = totalTokens ?? (inputTokens ?? 0) + (answered ?? 0)
+  return Math.max(told, metered.promptTokens + outputTokens(metered.counts))
 }
 
 const picoPerNano = 1000n

@@ -107,6 +107,35 @@ test('tokens are reserved by an estimate and settled with what the provider coun
   t.pass()
 })
 
+test('tokens that were read from a cache or written to it count, whatever the format of the caller', async (t) => {
+  const counted = { input_tokens: 10, cache_read_input_tokens: 1000, cache_creation_input_tokens: 200, output_tokens: 20 }
+  const content = [{ type: 'text', text: 'hi' }]
+  emulator.script({
+    path: '/messages',
+    behaviour: {
+      body: JSON.stringify({ id: 'msg', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn', usage: counted }),
+    },
+  })
+  for (const path of ['/v1/messages', '/v1/chat/completions']) {
+    const key = await makeKey({ usage_limits: { type: 'tokens', credit_limit: 10_000 } })
+    const { status, text } = await send(`${control.origin}${path}`, {
+      method: 'POST',
+      headers: {
+        'x-service-api-key': key.secret,
+        'content-type': 'application/json',
+        'x-service-provider': 'anthropic',
+        'x-service-custom-host': emulator.url,
+        authorization: 'Bearer sk',
+      },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], max_tokens: 12 }),
+    })
+    t.is(status, 200, text)
+    const shown = async () => (await control.call(acme.adminKey, 'GET', `/api-keys/${key.id}`)).body['usage'] as { spent: number }
+    await eventually(async () => (await shown()).spent === 1230, withinMs)
+  }
+  t.pass()
+})
+
 test('a request that never goes out uses nothing', async (t) => {
   const key = await makeKey({
     usage_limits: { type: 'tokens', credit_limit: 1000 },
