@@ -111,7 +111,10 @@ test.serial('clients of Anthropic read their own names, with the moment, also in
   t.is(passed.status, 200, passed.text)
   const refused = await ask(key, { path: '/v1/messages', headers: { 'anthropic-version': '2023-06-01' } })
   t.is(refused.status, 429, refused.text)
-  t.like(JSON.parse(refused.text), { type: 'error', error: { type: 'rate_limit_error' } })
+  const { type, error } = JSON.parse(refused.text) as { type: string; error: { limits: object[] } }
+  t.is(type, 'error')
+  t.like(error, { type: 'rate_limit_error', code: '05' })
+  t.like(error.limits, [{ kind: 'rate', type: 'requests', value: 1, used: 1 }])
   for (const { headers } of [passed, refused]) {
     const until = Date.parse(String(headers['anthropic-ratelimit-requests-reset'])) - Date.now()
     t.true(until > 3_500_000 && until < 3_670_000, String(until))

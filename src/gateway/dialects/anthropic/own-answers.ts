@@ -7,7 +7,7 @@ function errorBody(error: ApiError, requestId: string) {
   const type = errorTypes[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
   return {
     type: 'error',
-    error: { type, message: error.message, code: error.code, param: error.param, ...issuesOf(error) },
+    error: { type, message: error.message, code: error.code, param: error.param, ...issuesOf(error), ...error.details },
     request_id: requestId,
     ...error.beside,
   }
