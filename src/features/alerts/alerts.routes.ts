@@ -33,7 +33,8 @@ const iso = (at: Date | string): string => new Date(at).toISOString()
 /** The alerts of a workspace are those of its things; of a workspace key, its own workspace. */
 const ofWorkspace = `(a.owner_kind = 'workspace' AND a.owner_id = ? OR a.owner_id IN (
     SELECT id FROM api_keys WHERE workspace_id = ? UNION ALL SELECT id FROM providers WHERE workspace_id = ?
-    UNION ALL SELECT id FROM integration_workspaces WHERE workspace_id = ?))`
+    UNION ALL SELECT id FROM integration_workspaces WHERE workspace_id = ?
+    UNION ALL SELECT id FROM usage_limit_policies WHERE workspace_id = ?))`
 
 export const listAlerts = route({
   method: 'GET',
@@ -76,7 +77,7 @@ function findAlerts(em: EntityManager, { organisationId, workspaceId }: Actor, q
     `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, trim_scale(a.used)::text AS used, trim_scale(a.bound)::text AS bound, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
        FROM limit_alerts a WHERE a.organisation_id = ?${inWorkspace}${inState}
       ORDER BY a.created_at DESC, a.id LIMIT ${size} OFFSET ${size * page}`,
-    [organisationId, ...(workspaceId === null ? [] : Array<string>(4).fill(workspaceId)), ...(state === undefined ? [] : [state])],
+    [organisationId, ...(workspaceId === null ? [] : Array<string>(5).fill(workspaceId)), ...(state === undefined ? [] : [state])],
   )
 }
 

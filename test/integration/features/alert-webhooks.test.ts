@@ -113,6 +113,26 @@ test.serial('amounts are told with the digits that count', async (t) => {
   t.like(body['data'], [{ kind: 'threshold', used: '0.001025', limit: '100' }])
 })
 
+test.serial('alerts of the policies of a workspace are told to its keys too, and to no other', async (t) => {
+  const conditions = [{ key: 'metadata.team', value: '*' }]
+  const policy = { conditions, group_by: [{ key: 'metadata.team' }], type: 'cost', credit_limit: 1 }
+  const { body, status, text: said } = await call('POST', '/policies/usage-limits', policy, acme.workspaceKey)
+  t.is(status, 200, said)
+  await control.sql.query(
+    `INSERT INTO limit_alerts (organisation_id, kind, owner_kind, owner_id, value_key, counter, slot, counts, used, bound, queued_at)
+     VALUES ($1, 'exhausted', 'policy', $2, 'metadata.team:red', 'counter-of-policy', 0, 'cost', 1, 1, now())`,
+    [acme.organisationId, body['id']],
+  )
+  const seenBy = async (key: string) => {
+    const list = (await call('GET', '/alerts?page_size=100', undefined, key)).body['data'] as { owner_id: string; group: string }[]
+    return list.filter(({ owner_id: id }) => id === body['id']).map(({ group }) => group)
+  }
+  t.deepEqual(await seenBy(acme.adminKey), ['metadata.team:red'])
+  t.deepEqual(await seenBy(acme.workspaceKey), ['metadata.team:red'])
+  t.deepEqual(await seenBy(acme.sideKey), [])
+  t.deepEqual(await seenBy(rival.adminKey), [])
+})
+
 test.serial(
   'a delivery that fails is tried again under the same id, later each time; 410 ends it, and so does the last attempt',
   async (t) => {
