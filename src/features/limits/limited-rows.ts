@@ -104,11 +104,25 @@ interface PolicyRow {
   readonly anchor: Date | string | null
 }
 
-/** The counters of policies that count now: a reset and other periods make new ones, and the one that counted last stands. */
+/** Returns an amount of a policy in the unit of its counter; its columns have other names before and after 1.11.0. */
+const amountOf = (column: string): string =>
+  `coalesce((to_jsonb(p) ->> '${column}_pico')::numeric, (to_jsonb(p) ->> '${column}')::numeric * 10 ^ 12::numeric)
+     / CASE p.type WHEN 'cost' THEN 1000 ELSE 10 ^ 12::numeric END`
+
+/** The counter that a value key has since its usage started again: the moment stands before the key in the name. */
+const counterSinceReset = `regexp_replace(left(c.id, -(length(c.value_key) + 1)), ':[0-9.]*$', '')
+  || ':' || coalesce((extract(epoch FROM e.last_reset_at) * 1000)::float8::text, '') || ':' || c.value_key`
+
+/**
+ * The counters of policies that count now: other periods make new ones, and the one that counted last stands. A reset makes a new one too, which
+ * is there from the next request on. Bounds are those of the policy, because a counter learns of a change with the next request.
+ */
 const policyRows = `
-  (SELECT DISTINCT ON (p.id, c.value_key) c.id AS counter, p.id, p.name, p.workspace_id, c.value_key, p.type, c.credit::float8 AS value, NULL AS unit,
-          c.threshold::float8 AS threshold, c.period AS reset, c.days, c.anchor
+  (SELECT DISTINCT ON (p.id, c.value_key) ${counterSinceReset} AS counter, p.id, p.name, p.workspace_id, c.value_key, p.type,
+          floor(${amountOf('credit_limit')})::float8 AS value, NULL AS unit, ceil(${amountOf('alert_threshold')})::float8 AS threshold,
+          c.period AS reset, c.days, c.anchor
      FROM limit_counters c JOIN usage_limit_policies p ON p.id = c.owner_id AND p.status = 'active'
+     LEFT JOIN usage_limit_policy_entities e ON e.policy_id = p.id AND e.value_key = c.value_key
     WHERE c.organisation_id = ? AND c.owner_kind = 'policy' AND c.credit IS NOT NULL AND (?::uuid IS NULL OR p.workspace_id = ?::uuid)
     ORDER BY p.id, c.value_key, c.last_updated_at DESC LIMIT ${mostRows})
   UNION ALL

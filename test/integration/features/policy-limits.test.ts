@@ -29,6 +29,8 @@ test.after.always(async () => {
 
 const withinMs = 15_000
 
+type Fields = Readonly<Record<string, unknown>>
+
 interface Sender {
   readonly key?: string
   readonly origin?: string
@@ -111,8 +113,20 @@ test('a usage policy refuses what a budget of its group does not cover; raised, 
   t.is((await ask({ kind: 'costly', person: 'bob' })).status, 200)
   const raised = await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, { credit_limit: 0.35 })
   t.is(raised.status, 200, raised.text)
+  const listed = async () => {
+    const { body } = await control.call(acme.adminKey, 'GET', '/limits?owner_kind=policy&kind=usage&page_size=1000')
+    return (body['data'] as Fields[]).find(({ owner_id: of, group }) => of === id && group === 'metadata.person:ann')
+  }
+  t.like(await listed(), { limit: 0.35 }, 'before a request meets the new bound')
   await eventually(async () => (await green()).status === 200, withinMs)
   await eventually(async () => (await green()).status === 412, withinMs)
+  const { body: entities } = await control.call(acme.adminKey, 'GET', `/policies/usage-limits/${id}/entities?search=ann`)
+  const [ann] = entities['data'] as Fields[]
+  const reset = await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}/entities/${String(ann?.['id'])}/reset`)
+  t.is(reset.status, 200, reset.text)
+  t.like(await listed(), { limit: 0.35, spent: 0, state: 'ok' }, 'before a request is counted since the reset')
+  await eventually(async () => (await green()).status === 200, withinMs)
+  await eventually(async () => ((await listed())?.['spent'] as number) > 0, withinMs)
   t.is((await control.call(acme.adminKey, 'DELETE', `/policies/usage-limits/${id}`)).status, 200)
   await eventually(async () => (await green()).status === 200, withinMs)
 })
