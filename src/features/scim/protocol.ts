@@ -13,6 +13,7 @@ import {
   replaceScimGroup,
 } from './resources/groups.routes.ts'
 import { createScimUser, deleteScimUser, listScimUsers, patchScimUser, readScimUser, replaceScimUser } from './resources/users.routes.ts'
+import type { ScimType } from './scim-error.ts'
 
 const type = 'application/scim+json; charset=utf-8'
 
@@ -45,10 +46,16 @@ export const scimProtocol: Protocol<ScimAnswer> = {
   heard: noteActivity,
 }
 
+/** The names of errors that the frame finds, by their status, or by it and what was wrong. */
+const usualTypes: ReadonlyMap<string, ScimType> = new Map([
+  ['400 body', 'invalidSyntax'],
+  ['409', 'uniqueness'],
+])
+
 /** An error in the schema of SCIM; `request_id` beside it leads to our log. */
 function toScimError(error: ApiError, requestId: string): ProtocolAnswer {
-  const { status, message, details } = error
-  const scimType = details['scimType'] ?? (status === 409 ? 'uniqueness' : undefined)
+  const { status, message, details, param } = error
+  const scimType = details['scimType'] ?? usualTypes.get(`${status} ${param ?? ''}`) ?? usualTypes.get(String(status))
   return {
     status,
     headers: {},

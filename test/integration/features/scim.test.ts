@@ -210,7 +210,8 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     ['PATCH', '/Users', patchOf({ op: 'remove', path: 'title' }), 405],
     ['DELETE', '/Schemas', undefined, 405],
     ['POST', '/Bulk', {}, 404],
-    ['POST', '/Users', '{', 400],
+    ['POST', '/Users', '{', 400, 'invalidSyntax'],
+    ['POST', '/Users', [], 400, 'invalidSyntax'],
   ]
   for (const [method, path, body, status, scimType] of cases) {
     const answer = await client.send(method, path, body === undefined ? {} : { body })
