@@ -83,6 +83,12 @@ test.before(async () => {
       'INSERT INTO scim_groups (id, organisation_id, display_name) SELECT gen_random_uuid(), organisation_id, $2 FROM workspaces WHERE id = $1',
       [acme.workspaceId, name],
     )
+  await control.sql.query(
+    `INSERT INTO scim_activity (id, organisation_id, token_id, token_name, operation, resource_type, status, request_id, created_at)
+     SELECT gen_random_uuid(), organisation_id, gen_random_uuid(), 'idp', 'create', 'User', 201, n::text, now() - n * interval '1 minute'
+       FROM workspaces, generate_series(1, 4) n WHERE id = $1`,
+    [acme.workspaceId],
+  )
   const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM usage_limit_policies LIMIT 1')
   named['policyUsageLimitsId'] = rows[0]?.id ?? ''
   named['workspaceId'] = acme.workspaceId
@@ -220,6 +226,7 @@ test('every list has the same page, and a search or a reason against it', (t) =>
     '/organisations',
     '/prompts/:promptId/versions',
     '/prompts/partials/:promptPartialId/versions',
+    '/scim/activity',
     '/scim/tokens',
   ])
 })
