@@ -127,7 +127,12 @@ export const logFields = {
   req_units: shows('input_tokens', count.meta({ description: 'Input tokens; null when the provider did not say.' })),
   res_units: shows('output_tokens', count),
   total_units: shows('total_tokens', count),
-  usage_source: shows('usage_source', z.string()),
+  usage_source: shows(
+    'usage_source',
+    z
+      .string()
+      .meta({ description: 'Who counted the tokens: the `provider`, an `estimate`, the `cache` (they were not spent again), or `none`.' }),
+  ),
   cost: shows(
     'cost_pico',
     count.meta({ description: 'US cents; null when the price is not known. A number rounds: `cost_pico_usd` has every digit.' }),

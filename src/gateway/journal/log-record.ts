@@ -44,8 +44,8 @@ export interface ExchangeRecord {
   /** Until the first body byte went to the client. */
   readonly firstByteMs: number | null
   readonly usage: Usage | null
-  /** The source of `usage`: the provider's own figures, those of an answer that was given again and cost nothing, or none (unmetered). */
-  readonly usageSource: 'provider' | 'cache' | 'none'
+  /** The source of `usage`: the provider's figures, an estimate in their place, an answer that was given again and cost nothing, or none (unmetered). */
+  readonly usageSource: 'provider' | 'estimate' | 'cache' | 'none'
   /** Null: no provider was to be asked. */
   readonly cost: LoggedCost | null
   /** The amounts that were counted against budgets; null: none applied. */

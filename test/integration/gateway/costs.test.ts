@@ -156,9 +156,10 @@ test.serial('a caller who leaves before the answer is charged for the prompt, as
   stop.abort()
   await t.throwsAsync(call)
   await eventually(() => bed.logged.length > before, 2000)
-  const { cost, outcome } = bed.logged.at(-1)?.record ?? {}
+  const { cost, outcome, usageSource } = bed.logged.at(-1)?.record ?? {}
   t.is(outcome, 'client_closed')
   t.like(cost, { state: 'estimated', amount: '20000000' })
+  t.is(usageSource, 'estimate', 'the log tells that the provider did not count')
 })
 
 for (const [named, model] of [
