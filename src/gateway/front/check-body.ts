@@ -5,6 +5,7 @@ import type { GatewaySettings } from '../settings.ts'
 import { isJsonType, type RequestBody } from '../wire/body.ts'
 import { validateBody, validateGoogleBody } from './bounds/validate.ts'
 import { isGooglePath } from './fronts.ts'
+import { isMethodOfGoogle } from './operation-name.ts'
 
 /** Throws `invalid_request` or `unsupported_media_type` for a body that its operation cannot have. */
 export function checkBody(
@@ -14,7 +15,7 @@ export function checkBody(
 ): void {
   const { name, spec } = operation
   const { contentType } = headers
-  if (name === 'proxy' && isGooglePath(path) && isFields(body.json)) validateGoogleBody(body.json)
+  if (name === 'proxy' && isGooglePath(path)) checkGoogleBody(path, body)
   if (name === 'proxy' || spec?.json !== true) return
   if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
   if (!isJsonType(contentType)) {
@@ -22,6 +23,14 @@ export function checkBody(
     throw new ApiError('unsupported_media_type', `${spec.path} takes application/json, not ${got}.`, { param: 'content-type' })
   }
   if (body.kind !== 'json') return
-  if (!isFields(body.json)) throw new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })
+  if (!isFields(body.json)) throw noObject()
   validateBody(name, body.json, settings.dedicatedValidation)
 }
+
+/** Throws for a body of Google's clients; what goes to a path that runs no model may be anything. */
+function checkGoogleBody(path: string, { kind, json }: RequestBody): void {
+  if (isFields(json)) validateGoogleBody(json)
+  else if ((kind === 'json' || kind === 'none') && isMethodOfGoogle(path)) throw noObject()
+}
+
+const noObject = () => new ApiError('invalid_request', 'The body must be a JSON object.', { param: 'body' })

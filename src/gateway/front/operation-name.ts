@@ -3,6 +3,9 @@ import type { MatchedOperation } from './match.ts'
 /** The methods of Google's API that run a model. Its clients reach them at their own paths, which are no operations of OpenAI's or Anthropic's. */
 const ofGoogle = /^\/v1beta\/models\/[^?]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)(?:\?|$)/
 
+/** Returns true for a path of Google's that runs a model. */
+export const isMethodOfGoogle = (path: string): boolean => ofGoogle.test(path)
+
 /** Returns true for a path of Google's that counts tokens. */
 export const isCountOfGoogle = (path: string): boolean => ofGoogle.exec(path)?.[1] === 'countTokens'
 

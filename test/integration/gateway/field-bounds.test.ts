@@ -73,6 +73,24 @@ for (const [path, body, param, bound, value] of faults)
     t.is(emulator.requests.length, before)
   })
 
+test.serial("a body that is no JSON object is refused in the words of the caller's format, before any call", async (t) => {
+  const before = emulator.requests.length
+  const google = '/v1beta/models/@one/m'
+  for (const path of [paths.chat, `${google}:generateContent`, `${google}:streamGenerateContent`, `${google}:countTokens`])
+    for (const body of ['[]', 'null', '7', ''])
+      for (const provider of ['@one', '@gemini']) {
+        const answer = await fetch(`${bed.origin}${path.replace('@one', provider)}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${workspaceKey}`, 'content-type': 'application/json', 'x-service-provider': provider },
+          body,
+        })
+        const text = await answer.text()
+        t.is(answer.status, 400, `${path} ${body}: ${text}`)
+        t.is(text.includes('INVALID_ARGUMENT'), path !== paths.chat, text)
+      }
+  t.is(emulator.requests.length, before)
+})
+
 test.serial('at their bounds, and of other types, they go on', async (t) => {
   const within = {
     temperature: 2,
